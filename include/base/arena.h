@@ -27,7 +27,7 @@ void arena_init_growing(struct arena *arena);
 
 /* Returns zeroed memory for count items, aligned to 64 bytes; the arena owns it. Aborts beyond the
  * arena's size, unless the arena grows. */
-void *arena_take(struct arena *arena, size_t count, size_t item_bytes);
+void *arena_alloc(struct arena *arena, size_t count, size_t item_bytes);
 
 /* Frees all memory of the arena; pointers into it are invalid afterwards. Not after
  * arena_init_in. */

@@ -39,9 +39,9 @@ struct publish_terms {
     float tau;             /* threshold; 0 = the one that fits the budget best */
     double share;          /* part of this origin in the swarm's learning, 0 < share <= 1 */
     double gain;
-    double at_once; /* own publications that others answer as one, >= 1; 0 = no novelty weight */
-    double beta;    /* base momentum */
-    double held;    /* part of the unpublished rest that leaves the weights, 0 .. 1 */
+    double at_once;  /* own publications that others answer as one, >= 1; 0 = no novelty weight */
+    double beta;     /* base momentum */
+    double withheld; /* part of the unpublished rest that leaves the weights, 0 .. 1 */
     uint64_t swarm_samples; /* samples that all members have learned so far, as far as known */
 };
 

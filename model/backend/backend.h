@@ -207,8 +207,8 @@ struct device_memory {
 };
 
 /* The exchange: gradient compression with error feedback (exchange/replica.h). The residual r of an
- * entry (exchange/error_feedback.h) is derived here and stored nowhere. Where the weights are companded,
- * `w` below stands for their values (base/companding.h). */
+ * entry (exchange/error_feedback.h) is derived here and stored nowhere. Where the weights are
+ * companded, `w` below stands for their values (base/companding.h). */
 struct exchange_operations {
     /* Allocates the scratch buffers of the operations below at once, for a survey of `count`
      * entries and a cut of `published` entries, so that none of them runs out of memory later. */
@@ -243,16 +243,17 @@ struct exchange_operations {
      * and where w == QUANTUM·base, that stays true bit for bit. */
     void (*rebase)(struct backend *, size_t first, size_t count, const int32_t *host_base,
                    struct weights w, int32_t *base);
-    /* Withholds a part of the residual: held = part·r, rounded to bfloat16, and w -= held. The
-     * rounding error stays in the weights; nothing of a saturated entry is withheld. */
-    void (*hold)(struct backend *, size_t count, float part, struct weights w, const int32_t *base,
-                 uint16_t *held);
-    /* Adds the withheld residual back: w += held. */
-    void (*release)(struct backend *, size_t count, const uint16_t *held, struct weights w);
-    /* Releases withheld progress that an update covers: held -= part·tau·k, rounded to bfloat16, so
-     * that less than half a unit in the last place stays. It never passes 0, and stays if held and
-     * k differ in sign. */
-    void (*let_go)(struct backend *, const struct update *host_update, float part, uint16_t *held);
+    /* Withholds a part of the residual: withheld = part·r, rounded to bfloat16, and w -= withheld.
+     * The rounding error stays in the weights; nothing of a saturated entry is withheld. */
+    void (*withhold)(struct backend *, size_t count, float part, struct weights w,
+                     const int32_t *base, uint16_t *withheld);
+    /* Adds the withheld residual back: w += withheld. */
+    void (*release)(struct backend *, size_t count, const uint16_t *withheld, struct weights w);
+    /* Releases withheld progress that an update covers: withheld -= part·tau·k, rounded to
+     * bfloat16, so that less than half a unit in the last place stays. It never passes 0, and stays
+     * if withheld and k differ in sign. */
+    void (*let_go)(struct backend *, const struct update *host_update, float part,
+                   uint16_t *withheld);
     /* Returns the cosine of the angle between an update and the residual, over the entries of the
      * update: Σ k·r / sqrt(Σ k² · Σ r²); 0 if r is 0. Waits for all earlier operations. */
     double (*agreement)(struct backend *, const struct update *host_update, struct weights w,
@@ -406,8 +407,8 @@ struct backend {
     enum number activations; /* type of activations in models of sequences */
 
     /* Returns zeroed memory, 64-byte aligned, to be freed with `give`. Aborts if there is none. */
-    void *(*take)(struct backend *, size_t bytes);
-    void (*give)(struct backend *, void *memory);
+    void *(*alloc)(struct backend *, size_t bytes);
+    void (*free)(struct backend *, void *memory);
     void (*upload)(struct backend *, void *to, const void *host_from, size_t bytes);
     void (*download)(struct backend *, void *host_to, const void *from, size_t bytes);
     /* As download, but callable from any thread. Reads data that the exchange has written and no

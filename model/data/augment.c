@@ -41,7 +41,7 @@ void augmenter_init(struct augmenter *augmenter, const struct augment_options *o
         .outside = dataset->pixels ? (0 - dataset->mean) * dataset->scale : 0,
     };
     augmenter->x =
-        backend->take(backend, batch_max * shape_size(dataset->shape) * sizeof *augmenter->x);
+        backend->alloc(backend, batch_max * shape_size(dataset->shape) * sizeof *augmenter->x);
 }
 
 size_t augmenter_bytes(const struct augmenter *augmenter, uint32_t size)
@@ -73,6 +73,6 @@ const float *augmenter_apply(const struct augmenter *augmenter, struct backend *
 void augmenter_free(struct augmenter *augmenter, struct backend *backend)
 {
     if (augmenter->x)
-        backend->give(backend, augmenter->x);
+        backend->free(backend, augmenter->x);
     augmenter->x = NULL;
 }

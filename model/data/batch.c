@@ -29,7 +29,7 @@ void batch_init(struct batch *batch, struct arena *arena, uint32_t count, uint32
 {
     CHECK(count > 0 && stride > 0 && count <= UINT32_MAX / stride);
     *batch = (struct batch){.count = count, .stride = stride, .seed = seed, .node = node};
-    batch->order = arena_take(arena, count, sizeof *batch->order);
+    batch->order = arena_alloc(arena, count, sizeof *batch->order);
     begin_epoch(batch, 0);
 }
 

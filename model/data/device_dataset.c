@@ -4,7 +4,7 @@
 
 static void *copy_of(struct backend *backend, const void *host_from, size_t bytes)
 {
-    void *copy = backend->take(backend, bytes);
+    void *copy = backend->alloc(backend, bytes);
     backend->upload(backend, copy, host_from, bytes);
     return copy;
 }
@@ -48,12 +48,12 @@ void device_dataset_init(struct device_dataset *set, struct backend *backend,
         .mean = dataset->mean,
         .scale = dataset->scale,
         .batch_max = batch_max,
-        .x = backend->take(backend, batch_max * sample_size * sizeof *set->x),
+        .x = backend->alloc(backend, batch_max * sample_size * sizeof *set->x),
     };
     if (set->outputs > 0)
-        set->y_numbers = backend->take(backend, batch_max * set->outputs * sizeof *set->y_numbers);
+        set->y_numbers = backend->alloc(backend, batch_max * set->outputs * sizeof *set->y_numbers);
     else
-        set->y = backend->take(backend, batch_max * (size_t)set->stride * sizeof *set->y);
+        set->y = backend->alloc(backend, batch_max * (size_t)set->stride * sizeof *set->y);
     if (dataset->tokens)
         keep_tokens(set, dataset);
     else
@@ -88,5 +88,5 @@ void device_dataset_free(struct device_dataset *set)
     void *const taken[] = {set->data, set->labels, set->targets, set->x, set->y, set->y_numbers};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         if (taken[i])
-            backend->give(backend, taken[i]);
+            backend->free(backend, taken[i]);
 }

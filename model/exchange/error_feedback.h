@@ -59,7 +59,7 @@ ON_DEVICE static inline bool is_statistic(float weight, bool companded)
 
 /* Returns the part of a residual that is withheld: none of a saturated entry, which would never be
  * published, and none of a statistic, which would be published twice. */
-ON_DEVICE static inline float held_part(float r, int32_t base, float part, bool statistic)
+ON_DEVICE static inline float withheld_part(float r, int32_t base, float part, bool statistic)
 {
     return statistic || is_saturated(r, base) ? 0 : part * r;
 }
@@ -94,10 +94,10 @@ ON_DEVICE static inline float own_move(float r, float tau, float step, float lev
     return left > 0 ? step * level - r : step * level;
 }
 
-/* Returns the part of `held` to release: at most `most`, and never past zero. */
-ON_DEVICE static inline float released(float held, float most)
+/* Returns the part of `withheld` to release: at most `most`, and never past zero. */
+ON_DEVICE static inline float released(float withheld, float most)
 {
-    return held > 0 ? fmaxf(fminf(held, most), 0) : fminf(fmaxf(held, most), 0);
+    return withheld > 0 ? fmaxf(fminf(withheld, most), 0) : fminf(fmaxf(withheld, most), 0);
 }
 
 ON_DEVICE static inline int32_t add_wrapping(int32_t base, uint32_t units)

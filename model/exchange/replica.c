@@ -44,20 +44,20 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
     CHECK(parameters > 0 && parameters <= INT32_MAX);
     CHECK(density_max > 0 && density_max <= parameters);
     const size_t bytes = parameters * sizeof(float);
-    float *own = backend->take(backend, bytes);
+    float *own = backend->alloc(backend, bytes);
     *replica = (struct replica){
         .backend = backend,
         .parameters = parameters,
         .weights = weights_flat(own),
         .own = own,
-        .base = backend->take(backend, bytes),
-        .published = {.index = arena_take(arena, density_max, sizeof(uint32_t)),
-                      .level = arena_take(arena, density_max, sizeof(int8_t))},
+        .base = backend->alloc(backend, bytes),
+        .published = {.index = arena_alloc(arena, density_max, sizeof(uint32_t)),
+                      .level = arena_alloc(arena, density_max, sizeof(int8_t))},
         .density_max = density_max,
         .candidates_max = 2 * density_max,
     };
     replica->candidates =
-        backend->take(backend, replica->candidates_max * sizeof *replica->candidates);
+        backend->alloc(backend, replica->candidates_max * sizeof *replica->candidates);
     if (host_init)
         replica_begin_part(replica, 0, parameters, host_init);
 }
@@ -97,7 +97,7 @@ static double counts(const struct replica *replica, const struct publish_terms *
     const double usual = terms->gain * terms->share;
     if (terms->at_once == 0)
         return usual;
-    return usual * echo_rareness(&replica->echo, usual, terms->at_once);
+    return usual * overlap_novelty(&replica->overlap, usual, terms->at_once);
 }
 
 /* The smallest tau whose amount is not rounded up from less than half a quantum. Below it the base
@@ -210,7 +210,7 @@ void replica_place_weights(struct replica *replica, struct weights places)
         part = weights_part(places, c, replica->parameters);
         backend->copy(backend, part.count, floats(replica->own + c), floats(part.at));
     }
-    backend->give(backend, replica->own);
+    backend->free(backend, replica->own);
     replica->own = NULL;
     places.are_companded = replica->weights.are_companded;
     replica->table =
@@ -219,34 +219,37 @@ void replica_place_weights(struct replica *replica, struct weights places)
     replica->weights = places;
 }
 
-void replica_may_hold(struct replica *replica)
+void replica_allow_withholding(struct replica *replica)
 {
-    CHECK(!replica->held);
-    replica->held =
-        replica->backend->take(replica->backend, replica->parameters * sizeof *replica->held);
+    CHECK(!replica->withheld);
+    replica->withheld =
+        replica->backend->alloc(replica->backend, replica->parameters * sizeof *replica->withheld);
 }
 
 void replica_release(struct replica *replica)
 {
     struct backend *backend = replica->backend;
-    if (replica->is_holding)
-        backend->exchange.release(backend, replica->parameters, replica->held, replica->weights);
-    replica->is_holding = false;
+    if (replica->is_withholding)
+        backend->exchange.release(backend, replica->parameters, replica->withheld,
+                                  replica->weights);
+    replica->is_withholding = false;
 }
 
 const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms)
 {
     struct backend *backend = replica->backend;
-    CHECK(terms->held >= 0 && terms->held <= 1 && (terms->held == 0 || replica->held));
-    if (terms->held > 0)
+    CHECK(terms->withheld >= 0 && terms->withheld <= 1 &&
+          (terms->withheld == 0 || replica->withheld));
+    if (terms->withheld > 0)
         replica_release(replica);
     publish(replica, terms);
     if (terms->at_once > 0)
-        echo_on_published(&replica->echo, &replica->published, terms->share, replica->parameters);
-    replica->is_holding = terms->held > 0;
-    if (replica->is_holding)
-        backend->exchange.hold(backend, replica->parameters, (float)terms->held, replica->weights,
-                               replica->base, replica->held);
+        overlap_on_published(&replica->overlap, &replica->published, terms->share,
+                             replica->parameters);
+    replica->is_withholding = terms->withheld > 0;
+    if (replica->is_withholding)
+        backend->exchange.withhold(backend, replica->parameters, (float)terms->withheld,
+                                   replica->weights, replica->base, replica->withheld);
     return &replica->published;
 }
 
@@ -262,12 +265,12 @@ void replica_apply(struct replica *replica, const struct update *update, float b
     struct backend *backend = replica->backend;
     check_update(replica, update);
     backend->exchange.apply(backend, update, beta, replica->weights, replica->base);
-    if (!replica->is_holding || replica->echo.share == 0)
+    if (!replica->is_withholding || replica->overlap.share == 0)
         return;
-    echo_on_applied(&replica->echo, &replica->published, update);
-    const double part = echo_spoken_for(&replica->echo, update);
+    overlap_on_applied(&replica->overlap, &replica->published, update);
+    const double part = overlap_spoken_for(&replica->overlap, update);
     if (part > 0)
-        backend->exchange.let_go(backend, update, (float)part, replica->held);
+        backend->exchange.let_go(backend, update, (float)part, replica->withheld);
 }
 
 double replica_agreement(const struct replica *replica, const struct update *update)
@@ -307,7 +310,7 @@ void replica_read_base_part(const struct replica *replica, size_t first, size_t 
     }
 }
 
-size_t replica_begin_anew(struct replica *replica)
+size_t replica_reset_to_base(struct replica *replica)
 {
     size_t first_lost = replica->parameters;
     float part[ANEW_PART];
@@ -321,7 +324,7 @@ size_t replica_begin_anew(struct replica *replica)
         replica_read_base_part(replica, first, count, part);
         upload_weights(replica, first, count, part);
     }
-    replica->is_holding = false;
+    replica->is_withholding = false;
     replica->lost = 0;
     replica->floor = 0;
     return first_lost;
@@ -398,7 +401,7 @@ void replica_restore(struct replica *replica, const struct learner_state *state)
     struct backend *backend = replica->backend;
     const size_t first = state->first, bytes = state->parameters * sizeof(float);
     check_block(replica, first, state->parameters);
-    replica->is_holding = false;
+    replica->is_withholding = false;
     backend->upload(backend, replica->base + first, state->base, bytes);
     upload_weights(replica, first, state->parameters, state->weights);
     settle(replica);
@@ -406,9 +409,9 @@ void replica_restore(struct replica *replica, const struct learner_state *state)
 
 void replica_free(struct replica *replica)
 {
-    replica->backend->give(replica->backend, replica->own);
-    replica->backend->give(replica->backend, replica->table);
-    replica->backend->give(replica->backend, replica->base);
-    replica->backend->give(replica->backend, replica->held);
-    replica->backend->give(replica->backend, replica->candidates);
+    replica->backend->free(replica->backend, replica->own);
+    replica->backend->free(replica->backend, replica->table);
+    replica->backend->free(replica->backend, replica->base);
+    replica->backend->free(replica->backend, replica->withheld);
+    replica->backend->free(replica->backend, replica->candidates);
 }

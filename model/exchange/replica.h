@@ -4,24 +4,24 @@
  *   weights w[P] float32                   training changes only these
  *   residual r = w - QUANTUM·b             learned here and not published yet; derived, not stored
  *                                          (error_feedback.h; w is the value if companded)
- *   held h[P] bfloat16                     the same, but kept out of the weights
+ *   withheld h[P] bfloat16                     the same, but kept out of the weights
  *
  *          train              publish: cut r at tau                  apply
  *   w ◄──────────── ;   b,w ◄── amount·level per entry ;  b,w ◄── amount·level per entry
  *
  * This is gradient compression with error feedback (1-bit SGD: Seide et al. 2014; Strom 2015;
  * EF-SGD: Karimireddy et al. 2019): the threshold filter (threshold.h) selects the entries that are
- * sent, and what it leaves out stays in the residual and is sent later: published + residual + held
- * = produced, but for what is let go or forgotten. Where all stays in the weights and little can be
- * sent, residuals grow until each node computes its gradients far from the base: so a publication
- * moves a part of what it leaves out from the weights to `held`, and the next one chooses from
- * both. What is held is progress on trial: gradients were not computed where it leads. Told at once
- * it would throw the base far off, so a publication that holds nothing back, as that of a node that
- * leaves or is alone, forgets it, and so does a restored state; and so much of it is let go as
- * others have said for this node (echo.h). With each update, of this node or another, the weights
- * move on beyond the base, by beta of what the base does: the outer momentum, as in DiLoCo
- * (Douillard et al. 2023) and SlowMo (Wang et al. 2020). It is part of the residual, and so
- * published in its turn.
+ * sent, and what it leaves out stays in the residual and is sent later: published + residual +
+ * withheld = produced, but for what is let go or forgotten. Where all stays in the weights and
+ * little can be sent, residuals grow until each node computes its gradients far from the base: so a
+ * publication moves a part of what it leaves out from the weights to `withheld`, and the next one
+ * chooses from both. What is withheld is progress on trial: gradients were not computed where it
+ * leads. Told at once it would throw the base far off, so a publication that holds nothing back, as
+ * that of a node that leaves or is alone, forgets it, and so does a restored state; and so much of
+ * it is let go as others have said for this node (overlap.h). With each update, of this node or
+ * another, the weights move on beyond the base, by beta of what the base does: the outer momentum,
+ * as in DiLoCo (Douillard et al. 2023) and SlowMo (Wang et al. 2020). It is part of the residual,
+ * and so published in its turn.
  *
  * Adding integers commutes: replicas that applied the same updates have the same base, bit for bit,
  * in whatever order (tests/unit/model/test_replica.c, test_learner.c).
@@ -35,28 +35,28 @@
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "base/update.h"
-#include "exchange/echo.h"
+#include "exchange/overlap.h"
 #include "exchange/threshold.h"
 #include "training/learner_state.h"
 
 struct replica {
-    struct backend *backend;      /* lent; holds the vectors */
-    size_t parameters;            /* P */
-    struct weights weights;       /* [P] */
-    float *own;                   /* [P], where they are at first; or NULL */
-    struct weights_part *table;   /* the list of their parts, in memory of the backend; or NULL */
-    int32_t *base;                /* [P], in units of QUANTUM */
-    uint16_t *held;               /* [P] bfloat16: withheld residual, not in the weights; or NULL */
-    bool is_holding;              /* held belongs to the last publication; otherwise it is void */
-    uint32_t lost;                /* NaN weights at the last publication */
-    uint32_t saturated;           /* saturated entries at the last publication (error_feedback.h) */
-    struct update published;      /* the last publication, in host memory */
-    uint32_t density_max;         /* largest number of entries in a publication */
-    uint32_t *candidates;         /* [candidates_max]: entries that the filter may let through */
-    uint32_t candidates_max;      /* capacity; another pass finds further entries */
-    float floor;                  /* lower bound of most later thresholds; 0 = unknown */
+    struct backend *backend;    /* lent; holds the vectors */
+    size_t parameters;          /* P */
+    struct weights weights;     /* [P] */
+    float *own;                 /* [P], where they are at first; or NULL */
+    struct weights_part *table; /* the list of their parts, in memory of the backend; or NULL */
+    int32_t *base;              /* [P], in units of QUANTUM */
+    uint16_t *withheld;         /* [P] bfloat16: withheld residual, not in the weights; or NULL */
+    bool is_withholding;        /* withheld belongs to the last publication; otherwise it is void */
+    uint32_t lost;              /* NaN weights at the last publication */
+    uint32_t saturated;         /* saturated entries at the last publication (error_feedback.h) */
+    struct update published;    /* the last publication, in host memory */
+    uint32_t density_max;       /* largest number of entries in a publication */
+    uint32_t *candidates;       /* [candidates_max]: entries that the filter may let through */
+    uint32_t candidates_max;    /* capacity; another pass finds further entries */
+    float floor;                /* lower bound of most later thresholds; 0 = unknown */
     struct size_ratio size_ratio; /* actual over estimated size of publications */
-    struct echo echo;             /* overlap of other nodes' publications with ours */
+    struct overlap overlap;       /* overlap of other nodes' publications with ours */
 };
 
 /* host_init[P] float32: b0; or NULL: zeros, until replica_begin_part. 1 <= density_max <= P. */
@@ -73,13 +73,13 @@ void replica_begin_part(struct replica *replica, size_t first, size_t count,
 /* Cuts an update that fits terms->budget_bytes from the residual. The update is valid until the
  * next publication; its count is 0 if there is nothing to publish or a weight is NaN. The weights
  * move on by terms->beta of what it does to the base. amount = round(gain·share·tau/QUANTUM), more
- * where others rarely publish the same entries (echo.h), at least 1. Of the residual that is left,
- * terms->held is held back; 0: what was held before is forgotten. */
+ * where others rarely publish the same entries (overlap.h), at least 1. Of the residual that is
+ * left, terms->withheld is withheld back; 0: what was withheld before is forgotten. */
 const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms);
 
-/* The weights become the base's again, and nothing is unpublished or held back. Returns the first
- * entry whose weight was no number; parameters: there was none. */
-size_t replica_begin_anew(struct replica *replica);
+/* The weights become the base's again, and nothing is unpublished or withheld back. Returns the
+ * first entry whose weight was no number; parameters: there was none. */
+size_t replica_reset_to_base(struct replica *replica);
 
 /* Returns the first saturated entry, or `parameters` if there is none. It reads all of them. */
 size_t replica_first_saturated(const struct replica *replica);
@@ -88,14 +88,14 @@ size_t replica_first_saturated(const struct replica *replica);
  * Frees the memory where they were. The places and the list of them are lent. */
 void replica_place_weights(struct replica *replica, struct weights places);
 
-/* Takes memory for what is held back: without it terms->held must be 0. */
-void replica_may_hold(struct replica *replica);
+/* Takes memory for what is withheld back: without it terms->withheld must be 0. */
+void replica_allow_withholding(struct replica *replica);
 
 /* Adds the withheld residual back to the weights. replica_publish does so first if it withholds. */
 void replica_release(struct replica *replica);
 
 /* Adds another node's update to base and weights alike, and beta of it once more to the weights:
- * with 0 the residual stays, except withheld entries that the update stands for (echo.h).
+ * with 0 the residual stays, except withheld entries that the update stands for (overlap.h).
  */
 void replica_apply(struct replica *replica, const struct update *update, float beta);
 
@@ -110,8 +110,8 @@ void replica_apply(struct replica *replica, const struct update *update, float b
 double replica_agreement(const struct replica *replica, const struct update *update);
 
 /* Applies an update that this node itself published after the state it was restored from. The base
- * moves as always. The residual pays for it as far as it goes: what the restored state held is not
- * published twice, and what was learned and published after it stays in the base. Where the
+ * moves as always. The residual pays for it as far as it goes: what the restored state withheld is
+ * not published twice, and what was learned and published after it stays in the base. Where the
  * residual has it all and beta is what it was, base and weights become what that publication made
  * of them, bit for bit. */
 void replica_apply_own(struct replica *replica, const struct update *update, float beta);

@@ -74,7 +74,7 @@ struct layer {
     int tensors;                       /* number of tensors */
     double flops;                      /* additions and multiplications per sample, forward */
     size_t kept_bytes[LAYER_KEPT_MAX]; /* bytes per sample for the backward pass beside x and y */
-    size_t room_bytes;                 /* bytes per sample of scratch shared by all layers */
+    size_t scratch_bytes;              /* bytes per sample of scratch shared by all layers */
     void *kept[LAYER_KEPT_MAX];        /* [batch_max, kept_bytes] */
     struct numbers y;                  /* [batch_max, out]; if absorbed, that of the layer before */
 };
@@ -106,7 +106,7 @@ struct pass {
     struct fused fused;     /* work that the layer does for its neighbour */
     struct numbers dy;      /* [batch, out]; backward only */
     struct numbers dx;      /* [batch, in], or none; backward only */
-    void *room;             /* [batch_max, room_bytes] */
+    void *scratch;          /* [batch_max, scratch_bytes] */
 };
 
 struct layer_kind {

@@ -69,7 +69,7 @@ static void set(struct layer *layer, bool is_plain)
     layer->kept_bytes[QKV] = positions * in * number_bytes(layer->type);
     layer->kept_bytes[MIXED] = positions * out * number_bytes(layer->type);
     layer->kept_bytes[LOG_SUMS] = positions * (size_t)attention->heads * sizeof(float);
-    layer->room_bytes = positions * (in + out) * number_bytes(layer->type);
+    layer->scratch_bytes = positions * (in + out) * number_bytes(layer->type);
     layer->flops = (double)positions * (2 * (double)width * (double)(in + out) +
                                         2 * (double)(positions + 1) * (double)out);
 }
@@ -146,7 +146,7 @@ static void attention_backward(const struct layer *layer, const struct pass *pas
     const int rows = layer_rows(layer, pass), width = (int)layer_width(layer);
     const int out = out_weight(layer);
     const struct numbers qkv = layer_kept(layer, QKV), mixed = layer_kept(layer, MIXED);
-    const struct numbers d_mixed = {pass->room, layer->type};
+    const struct numbers d_mixed = {pass->scratch, layer->type};
     const struct numbers d_qkv = numbers_from(d_mixed, (size_t)rows * attention_output(attention));
     backend->dense_backward(backend, rows, (int)attention_output(attention), width, mixed,
                             layer_rounded(layer, pass, out), layer->y, LINEAR, pass->dy, d_mixed,

@@ -195,7 +195,7 @@ enum error model_new_for(struct model **model, struct arena *arena, struct backe
         return error;
     if (backend)
         model_take_memory(&built);
-    *model = arena_take(arena, 1, sizeof **model);
+    *model = arena_alloc(arena, 1, sizeof **model);
     **model = built;
     return OK;
 }

@@ -14,7 +14,7 @@
 /* Of the widest of all layers, a sample. */
 struct widest {
     size_t outputs; /* floats without logits, which their gradients overwrite */
-    size_t room;    /* bytes */
+    size_t scratch; /* bytes */
 };
 
 static struct widest find_widest(const struct model *model)
@@ -25,7 +25,8 @@ static struct widest find_widest(const struct model *model)
         const size_t outputs = shape_size(layer->out);
         if (i + 1 < model->count && outputs > widest.outputs)
             widest.outputs = outputs;
-        widest.room = layer->room_bytes > widest.room ? layer->room_bytes : widest.room;
+        widest.scratch =
+            layer->scratch_bytes > widest.scratch ? layer->scratch_bytes : widest.scratch;
     }
     return widest;
 }
@@ -85,7 +86,7 @@ static void *take(const struct model *model, const struct layer *layer, size_t *
     if (bytes == 0)
         return NULL;
     if (!is_shared(model, layer))
-        return model->backend->take(model->backend, bytes);
+        return model->backend->alloc(model->backend, bytes);
     void *place = (char *)model->shared + *used;
     *used += aligned(bytes);
     return place;
@@ -98,7 +99,7 @@ void model_take_memory(struct model *model)
     const size_t shared = shared_bytes(model, model->batch_max);
     const struct widest widest = find_widest(model);
     size_t used = 0;
-    model->shared = shared > 0 ? backend->take(backend, shared) : NULL;
+    model->shared = shared > 0 ? backend->alloc(backend, shared) : NULL;
     for (int i = 0; i < model->count; i++) {
         struct layer *layer = &model->layers[i];
         used = is_shared(model, layer) ? used : 0;
@@ -110,10 +111,11 @@ void model_take_memory(struct model *model)
     }
     CHECK(used <= shared);
     for (int i = 0; i < model->depth + 2; i++)
-        model->slope[i] =
-            backend->take(backend, batch * widest.outputs * number_bytes(model->type));
-    model->rounded = rounded_bytes(model) > 0 ? backend->take(backend, rounded_bytes(model)) : NULL;
-    model->room = widest.room > 0 ? backend->take(backend, batch * widest.room) : NULL;
+        model->gradient[i] =
+            backend->alloc(backend, batch * widest.outputs * number_bytes(model->type));
+    model->rounded =
+        rounded_bytes(model) > 0 ? backend->alloc(backend, rounded_bytes(model)) : NULL;
+    model->scratch = widest.scratch > 0 ? backend->alloc(backend, batch * widest.scratch) : NULL;
 }
 
 void model_give_memory(struct model *model)
@@ -124,26 +126,27 @@ void model_give_memory(struct model *model)
         if (is_shared(model, layer))
             continue;
         if (layer_has_output(layer))
-            backend->give(backend, layer->y.at);
+            backend->free(backend, layer->y.at);
         for (int k = 0; k < LAYER_KEPT_MAX; k++)
             if (layer->kept[k])
-                backend->give(backend, layer->kept[k]);
+                backend->free(backend, layer->kept[k]);
     }
     for (int i = 0; i < model->depth + 2; i++)
-        backend->give(backend, model->slope[i]);
-    if (model->room)
-        backend->give(backend, model->room);
+        backend->free(backend, model->gradient[i]);
+    if (model->scratch)
+        backend->free(backend, model->scratch);
     if (model->rounded)
-        backend->give(backend, model->rounded);
+        backend->free(backend, model->rounded);
     if (model->shared)
-        backend->give(backend, model->shared);
+        backend->free(backend, model->shared);
 }
 
 size_t model_bytes(const struct model *model)
 {
     const struct widest widest = find_widest(model);
-    const size_t slopes = (size_t)(model->depth + 2) * widest.outputs * number_bytes(model->type);
-    size_t bytes = (widest.room + slopes) * (size_t)model->batch_max + rounded_bytes(model);
+    const size_t gradients =
+        (size_t)(model->depth + 2) * widest.outputs * number_bytes(model->type);
+    size_t bytes = (widest.scratch + gradients) * (size_t)model->batch_max + rounded_bytes(model);
     for (int i = 0; i < model->count; i++)
         if (!is_shared(model, &model->layers[i]))
             bytes += layer_bytes(model, &model->layers[i], model->batch_max);

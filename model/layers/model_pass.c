@@ -66,25 +66,25 @@ static void forward(struct model *model, struct pass *pass, const float *x, int 
 
 /* The backward pass. A residual's gradient enters its body and is kept until the body's gradient is
  * added to it. */
-struct slopes {
+struct gradient_stack {
     void *now;                   /* gradient at the output of the next layer */
     void *kept[LAYER_DEPTH_MAX]; /* gradients at the enclosing residuals, the outermost first */
     int depth;                   /* number of these residuals */
 };
 
-static bool is_kept(const struct slopes *slopes, const void *slope)
+static bool is_kept(const struct gradient_stack *stack, const void *gradient)
 {
-    for (int i = 0; i < slopes->depth; i++)
-        if (slopes->kept[i] == slope)
+    for (int i = 0; i < stack->depth; i++)
+        if (stack->kept[i] == gradient)
             return true;
     return false;
 }
 
-static void *free_slope(const struct model *model, const struct slopes *slopes)
+static void *free_gradient(const struct model *model, const struct gradient_stack *stack)
 {
     for (int i = 0; i < model->depth + 2; i++)
-        if (model->slope[i] != slopes->now && !is_kept(slopes, model->slope[i]))
-            return model->slope[i];
+        if (model->gradient[i] != stack->now && !is_kept(stack, model->gradient[i]))
+            return model->gradient[i];
     CHECK(false);
 }
 
@@ -94,56 +94,56 @@ static struct numbers activations(const struct model *model, void *at)
 }
 
 /* Adds the body's gradient to the one that bypassed it. */
-static void open_backward(struct model *model, struct slopes *slopes, const struct layer *open,
-                          int batch)
+static void open_backward(struct model *model, struct gradient_stack *stack,
+                          const struct layer *open, int batch)
 {
-    CHECK(slopes->depth > 0);
-    void *passed = slopes->kept[--slopes->depth];
+    CHECK(stack->depth > 0);
+    void *passed = stack->kept[--stack->depth];
     if (open->from == LAYER_INPUT)
         return; /* no caller reads the gradient of the input */
-    void *to = !is_kept(slopes, slopes->now) ? slopes->now
-               : !is_kept(slopes, passed)    ? passed
-                                             : free_slope(model, slopes);
+    void *to = !is_kept(stack, stack->now) ? stack->now
+               : !is_kept(stack, passed)   ? passed
+                                           : free_gradient(model, stack);
     model->backend->add(model->backend, (size_t)batch * shape_size(open->in),
-                        activations(model, slopes->now), activations(model, passed),
+                        activations(model, stack->now), activations(model, passed),
                         activations(model, to));
-    slopes->now = to;
+    stack->now = to;
 }
 
 /* The shortcut's gradient is done; next is the body. */
-static void shortcut_backward(struct slopes *slopes)
+static void shortcut_backward(struct gradient_stack *stack)
 {
-    CHECK(slopes->depth > 0);
-    void *made = slopes->now;
-    slopes->now = slopes->kept[slopes->depth - 1];
-    slopes->kept[slopes->depth - 1] = made;
+    CHECK(stack->depth > 0);
+    void *made = stack->now;
+    stack->now = stack->kept[stack->depth - 1];
+    stack->kept[stack->depth - 1] = made;
 }
 
-static void layer_backward(struct model *model, struct slopes *slopes, const struct layer *layer,
-                           struct pass *pass)
+static void layer_backward(struct model *model, struct gradient_stack *stack,
+                           const struct layer *layer, struct pass *pass)
 {
-    if (layer->activation != LINEAR && is_kept(slopes, slopes->now)) {
-        void *own = free_slope(model, slopes);
+    if (layer->activation != LINEAR && is_kept(stack, stack->now)) {
+        void *own = free_gradient(model, stack);
         model->backend->copy(model->backend, (size_t)pass->batch * shape_size(layer->out),
-                             activations(model, slopes->now), activations(model, own));
-        slopes->now = own;
+                             activations(model, stack->now), activations(model, own));
+        stack->now = own;
     }
-    void *dx = free_slope(model, slopes);
-    pass->dy = activations(model, slopes->now);
+    void *dx = free_gradient(model, stack);
+    pass->dy = activations(model, stack->now);
     pass->dx = activations(model, layer->from == LAYER_INPUT ? NULL : dx);
     layer->kind->backward(layer, pass);
-    slopes->now = dx;
+    stack->now = dx;
 }
 
 /* The norm that a body begins with adds the gradient that passed the body by. */
-static void norm_backward(struct model *model, struct slopes *slopes, const struct layer *norm,
-                          struct pass *pass)
+static void norm_backward(struct model *model, struct gradient_stack *stack,
+                          const struct layer *norm, struct pass *pass)
 {
-    CHECK(slopes->depth > 0);
-    pass->fused.passed = activations(model, slopes->kept[slopes->depth - 1]);
-    layer_backward(model, slopes, norm, pass);
+    CHECK(stack->depth > 0);
+    pass->fused.passed = activations(model, stack->kept[stack->depth - 1]);
+    layer_backward(model, stack, norm, pass);
     pass->fused = (struct fused){0};
-    slopes->depth--;
+    stack->depth--;
 }
 
 static bool is_first_norm(const struct model *model, int i)
@@ -154,13 +154,13 @@ static bool is_first_norm(const struct model *model, int i)
 }
 
 /* The dense layer also computes the gradient of the activation that it reads. */
-static void dense_backward(struct model *model, struct slopes *slopes, const struct layer *dense,
-                           struct pass *pass, const float *x)
+static void dense_backward(struct model *model, struct gradient_stack *stack,
+                           const struct layer *dense, struct pass *pass, const float *x)
 {
     const struct layer *activation = dense - 1;
     pass->fused.activation = activation;
     pass->fused.before = output_of(model, activation->from, x);
-    layer_backward(model, slopes, dense, pass);
+    layer_backward(model, stack, dense, pass);
     pass->fused = (struct fused){0};
 }
 
@@ -236,7 +236,7 @@ static void recompute(struct model *model, struct pass *pass, const float *x, in
 }
 
 /* Leads gradients from the second to last layer back to the first. */
-static void model_backward(struct model *model, struct pass *pass, struct slopes *slopes,
+static void model_backward(struct model *model, struct pass *pass, struct gradient_stack *stack,
                            const float *x)
 {
     bool is_last_residual = true;
@@ -251,22 +251,22 @@ static void model_backward(struct model *model, struct pass *pass, struct slopes
         }
         pass->x = output_of(model, layer->from, x);
         if (layer->kind == &layer_close)
-            slopes->kept[slopes->depth++] = slopes->now;
+            stack->kept[stack->depth++] = stack->now;
         else if (layer->kind == &layer_shortcut)
-            shortcut_backward(slopes);
+            shortcut_backward(stack);
         else if (layer->kind == &layer_open)
-            open_backward(model, slopes, layer, pass->batch);
+            open_backward(model, stack, layer, pass->batch);
         else if (is_first_norm(model, i)) {
-            norm_backward(model, slopes, layer, pass);
+            norm_backward(model, stack, layer, pass);
             i--; /* the "residual(" is done */
         } else if (layer->kind == &layer_dense && layer->activation == LINEAR &&
                    layer->from == i - 1 && i > 0 && is_fused_activation(model, i - 1)) {
-            dense_backward(model, slopes, layer, pass, x);
+            dense_backward(model, stack, layer, pass, x);
             i--; /* the activation is done */
         } else
-            layer_backward(model, slopes, layer, pass);
+            layer_backward(model, stack, layer, pass);
     }
-    CHECK(slopes->depth == 0);
+    CHECK(stack->depth == 0);
 }
 
 /* The weights in the type of the activations: themselves, or one copy for all layers. */
@@ -287,7 +287,7 @@ static struct pass pass_of(struct model *model, const float *weights, int batch)
                          .batch = batch,
                          .weights = weights,
                          .rounded = rounded(model, weights),
-                         .room = model->room};
+                         .scratch = model->scratch};
 }
 
 void model_learn_part(struct model *model, const float *weights, float *gradients,
@@ -295,13 +295,13 @@ void model_learn_part(struct model *model, const float *weights, float *gradient
 {
     CHECK(part->samples <= part->of && !part->labels != !part->numbers);
     struct pass pass = pass_of(model, weights, part->samples);
-    struct slopes slopes = {.now = model->slope[0]};
+    struct gradient_stack stack = {.now = model->gradient[0]};
     pass.training = true;
     pass.draws = part->draws;
     pass.gradients = gradients;
     forward(model, &pass, part->x, 0, model->count - 1);
-    learn_last(model, &pass, part, slopes.now, score);
-    model_backward(model, &pass, &slopes, part->x);
+    learn_last(model, &pass, part, stack.now, score);
+    model_backward(model, &pass, &stack, part->x);
 }
 
 void model_learn(struct model *model, const float *weights, float *gradients, const float *x,

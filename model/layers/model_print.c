@@ -3,16 +3,16 @@
 
 #define NAME_WIDTH 34
 
-static void put_shape(char *text, size_t room, struct shape shape)
+static void put_shape(char *text, size_t capacity, struct shape shape)
 {
     if (shape.length > 0)
-        (void)snprintf(text, room, "%d x %d", shape.length, shape.channels);
+        (void)snprintf(text, capacity, "%d x %d", shape.length, shape.channels);
     else
-        (void)snprintf(text, room, "%dx%dx%d", shape.channels, shape.height, shape.width);
+        (void)snprintf(text, capacity, "%dx%dx%d", shape.channels, shape.height, shape.width);
 }
 
 /* With the unit that leaves three digits and more: "1.23 M". */
-static void put_count(char *text, size_t room, double count)
+static void put_count(char *text, size_t capacity, double count)
 {
     static const char *const units[] = {"", " k", " M", " G", " T", " P"};
     size_t unit = 0;
@@ -20,7 +20,7 @@ static void put_count(char *text, size_t room, double count)
         count /= 1000;
         unit++;
     }
-    (void)snprintf(text, room, "%.*f%s", unit > 0 && count < 100 ? 1 : 0, count, units[unit]);
+    (void)snprintf(text, capacity, "%.*f%s", unit > 0 && count < 100 ? 1 : 0, count, units[unit]);
 }
 
 static void print_row(FILE *out, const char *name, const char *shape, size_t parameters,

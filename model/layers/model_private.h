@@ -28,9 +28,9 @@ struct model {
     size_t parameters; /* P */
     size_t decayed; /* number of entries with weight decay: matrices and filters, which are first */
     size_t trained; /* number of trained entries: all except statistics, which come last */
-    void *slope[SLOPES_MAX];      /* [2 + depth] gradients of layers' outputs, backward */
+    void *gradient[SLOPES_MAX];   /* [2 + depth] gradients of layers' outputs, backward */
     void *rounded;                /* [trained]: weights in the type of activations; or NULL */
-    void *room;                   /* scratch buffer of the layer that computes */
+    void *scratch;                /* scratch buffer of the layer that computes */
     int stepped;                  /* positions of a sequence that the layers have kept */
     const float *stepped_weights; /* weights that computed them */
     void *shared;                 /* memory shared by residuals that are recomputed */

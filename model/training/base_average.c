@@ -12,8 +12,8 @@
 void base_average_init(struct base_average *average, struct arena *arena, size_t parameters)
 {
     const size_t part = parameters < PART ? parameters : PART;
-    *average = (struct base_average){.mean = arena_take(arena, parameters, sizeof(float)),
-                                     .part = arena_take(arena, part, sizeof(float))};
+    *average = (struct base_average){.mean = arena_alloc(arena, parameters, sizeof(float)),
+                                     .part = arena_alloc(arena, part, sizeof(float))};
 }
 
 /* The weight of a base that stands for the samples from `before` to `now`: the integral of its

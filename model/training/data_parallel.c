@@ -22,7 +22,7 @@ struct data_parallel *data_parallel_new(struct arena *arena, struct team *team,
                                         const struct model *model, const struct dataset *train,
                                         const struct gradients_options *options)
 {
-    struct data_parallel *workers = arena_take(arena, 1, sizeof *workers);
+    struct data_parallel *workers = arena_alloc(arena, 1, sizeof *workers);
     CHECK(team->count >= 2 && team->count <= TEAM_MAX);
     *workers = (struct data_parallel){
         .team = team, .parameters = model_parameters(model), .count = team->count - 1};
@@ -30,7 +30,7 @@ struct data_parallel *data_parallel_new(struct arena *arena, struct team *team,
         struct worker *worker = &workers->worker[i];
         struct backend *backend = team->backend[i + 1];
         worker->model = model_copy(model, arena, backend, (int)options->most.part);
-        worker->weights = backend->take(backend, workers->parameters * sizeof *worker->weights);
+        worker->weights = backend->alloc(backend, workers->parameters * sizeof *worker->weights);
         gradients_init(&worker->gradients, backend, worker->model, train, options);
     }
     return workers;
@@ -106,7 +106,7 @@ void data_parallel_free(struct data_parallel *workers)
         struct worker *worker = &workers->worker[i];
         struct backend *backend = worker->gradients.backend;
         gradients_free(&worker->gradients);
-        backend->give(backend, worker->weights);
+        backend->free(backend, worker->weights);
         model_free(worker->model);
     }
 }

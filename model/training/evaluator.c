@@ -25,7 +25,7 @@ static uint32_t *count_up(struct backend *backend, uint32_t count, uint32_t stri
     uint32_t *host = memory_new(count, sizeof *host);
     for (uint32_t i = 0; i < count; i++)
         host[i] = i * stride;
-    uint32_t *each = backend->take(backend, count * sizeof *each);
+    uint32_t *each = backend->alloc(backend, count * sizeof *each);
     backend->upload(backend, each, host, count * sizeof *each);
     free(host);
     return each;
@@ -66,12 +66,12 @@ double evaluation_accuracy(const struct evaluation *evaluation)
 struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, struct model *model,
                                 const struct dataset *test)
 {
-    struct evaluator *evaluator = arena_take(arena, 1, sizeof *evaluator);
+    struct evaluator *evaluator = arena_alloc(arena, 1, sizeof *evaluator);
     *evaluator = (struct evaluator){
         .backend = backend,
         .model = model,
-        .weights = backend->take(backend, model_parameters(model) * sizeof *evaluator->weights),
-        .score = backend->take(backend, sizeof *evaluator->score),
+        .weights = backend->alloc(backend, model_parameters(model) * sizeof *evaluator->weights),
+        .score = backend->alloc(backend, sizeof *evaluator->score),
         .each = count_up(backend, test->count, dataset_stride(test)),
         .variance = variance_of(test),
     };
@@ -196,7 +196,7 @@ uint32_t evaluator_samples(const struct evaluator *evaluator)
 void evaluator_free(struct evaluator *evaluator)
 {
     device_dataset_free(&evaluator->test);
-    evaluator->backend->give(evaluator->backend, evaluator->each);
-    evaluator->backend->give(evaluator->backend, evaluator->weights);
-    evaluator->backend->give(evaluator->backend, evaluator->score);
+    evaluator->backend->free(evaluator->backend, evaluator->each);
+    evaluator->backend->free(evaluator->backend, evaluator->weights);
+    evaluator->backend->free(evaluator->backend, evaluator->score);
 }

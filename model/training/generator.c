@@ -30,18 +30,18 @@ struct generator *generator_new(struct arena *arena, struct backend *backend, st
     const size_t length = shape_positions(model_input(model));
     const uint32_t classes = (uint32_t)model_outputs(model);
     CHECK(model_input(model).length > 0 && options->temperature >= 0);
-    struct generator *generator = arena_take(arena, 1, sizeof *generator);
+    struct generator *generator = arena_alloc(arena, 1, sizeof *generator);
     *generator = (struct generator){
         .backend = backend,
         .model = model,
         .options = *options,
         .rng = rng_new(options->seed, 0),
-        .weights = backend->take(backend, parameters * sizeof *generator->weights),
-        .x = backend->take(backend, length * sizeof *generator->x),
-        .tokens = arena_take(arena, length, sizeof *generator->tokens),
+        .weights = backend->alloc(backend, parameters * sizeof *generator->weights),
+        .x = backend->alloc(backend, length * sizeof *generator->x),
+        .tokens = arena_alloc(arena, length, sizeof *generator->tokens),
         .length = length,
-        .logits = arena_take(arena, classes, sizeof *generator->logits),
-        .order = arena_take(arena, classes, sizeof *generator->order),
+        .logits = arena_alloc(arena, classes, sizeof *generator->logits),
+        .order = arena_alloc(arena, classes, sizeof *generator->order),
         .classes = classes,
     };
     backend->upload(backend, generator->weights, host_weights, parameters * sizeof *host_weights);
@@ -137,6 +137,6 @@ int32_t generator_next(struct generator *generator)
 
 void generator_free(struct generator *generator)
 {
-    generator->backend->give(generator->backend, generator->weights);
-    generator->backend->give(generator->backend, generator->x);
+    generator->backend->free(generator->backend, generator->weights);
+    generator->backend->free(generator->backend, generator->x);
 }

@@ -12,10 +12,10 @@ void gradients_init(struct gradients *gradients, struct backend *backend, struct
         (struct gradients){.backend = backend, .model = model, .smoothing = options->smoothing};
     device_dataset_init(&gradients->train, backend, train, most->part);
     augmenter_init(&gradients->augmenter, &options->augment, backend, train, most->part);
-    gradients->sum = backend->take(backend, bytes);
-    gradients->part = most->each > most->part ? backend->take(backend, bytes) : NULL;
-    gradients->input = backend->take(backend, gradients_input_bytes(gradients, most->size));
-    gradients->score = backend->take(backend, sizeof *gradients->score);
+    gradients->sum = backend->alloc(backend, bytes);
+    gradients->part = most->each > most->part ? backend->alloc(backend, bytes) : NULL;
+    gradients->input = backend->alloc(backend, gradients_input_bytes(gradients, most->size));
+    gradients->score = backend->alloc(backend, sizeof *gradients->score);
 }
 
 size_t gradients_input_bytes(const struct gradients *gradients, uint32_t size)
@@ -107,9 +107,9 @@ void gradients_free(struct gradients *gradients)
     struct backend *backend = gradients->backend;
     device_dataset_free(&gradients->train);
     augmenter_free(&gradients->augmenter, backend);
-    backend->give(backend, gradients->sum);
+    backend->free(backend, gradients->sum);
     if (gradients->part)
-        backend->give(backend, gradients->part);
-    backend->give(backend, gradients->input);
-    backend->give(backend, gradients->score);
+        backend->free(backend, gradients->part);
+    backend->free(backend, gradients->input);
+    backend->free(backend, gradients->score);
 }

@@ -82,8 +82,8 @@ static void train_start(struct learner *learner, struct arena *arena, const stru
     batch_init(&learner->batch, arena, train->count, dataset_stride(train), options->data_seed,
                options->data_node);
     for (uint32_t i = 0; i < optimizer_moments(&options->optimizer); i++)
-        learner->moment[i] = backend->take(backend, bytes);
-    learner->host_input = arena_take(arena, 1, gradients_input_bytes(&learner->gradients, most));
+        learner->moment[i] = backend->alloc(backend, bytes);
+    learner->host_input = arena_alloc(arena, 1, gradients_input_bytes(&learner->gradients, most));
     if (options->team)
         learner->data_parallel =
             data_parallel_new(arena, options->team, learner->model, train, &cut);
@@ -101,12 +101,12 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
                             const struct dataset *train, const struct dataset *test,
                             const struct learner_options *options)
 {
-    struct learner *learner = arena_take(arena, 1, sizeof *learner);
+    struct learner *learner = arena_alloc(arena, 1, sizeof *learner);
     CHECK(options->density_max > 0 && (model || (!train && !test)));
     *learner = (struct learner){.backend = backend, .model = model, .options = *options};
     replica_start(learner, arena);
     if (options->holds)
-        replica_may_hold(&learner->replica);
+        replica_allow_withholding(&learner->replica);
     if (options->averages)
         base_average_init(&learner->average, arena, learner_parameters(learner));
     if (train)
@@ -420,7 +420,7 @@ void learner_free(struct learner *learner)
         learner->backend->graph_drop(learner->backend, &learner->graph);
         learner->backend->graph_drop(learner->backend, &learner->descent);
         for (uint32_t i = 0; i < learner_moments(learner); i++)
-            learner->backend->give(learner->backend, learner->moment[i]);
+            learner->backend->free(learner->backend, learner->moment[i]);
         if (learner->data_parallel)
             data_parallel_free(learner->data_parallel);
         gradients_free(&learner->gradients);

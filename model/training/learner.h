@@ -104,12 +104,12 @@ uint64_t learner_swarm_samples(const struct learner *learner);
  * optimizer, and what it had not published is lost. */
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms);
 /* Returns the number of resets to the base, and the entry that caused the last one. */
-struct learner_relapses {
+struct learner_resets {
     uint32_t count;
     size_t entry;                /* index of the weight that was NaN */
     char tensor[LEARNER_TENSOR]; /* its tensor; "entry N" without a model; "" if there is none */
 };
-const struct learner_relapses *learner_relapses(const struct learner *learner);
+const struct learner_resets *learner_resets(const struct learner *learner);
 
 /* Sets the weights to the base: what was not published is dropped. */
 void learner_revert(struct learner *learner);

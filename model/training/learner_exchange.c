@@ -28,10 +28,10 @@ static void name_entry(const struct learner *learner, size_t entry,
 
 static void begin_anew(struct learner *learner)
 {
-    struct learner_relapses *relapses = &learner->relapses;
-    relapses->count++;
-    relapses->entry = replica_begin_anew(&learner->replica);
-    name_entry(learner, relapses->entry, relapses->tensor);
+    struct learner_resets *resets = &learner->resets;
+    resets->count++;
+    resets->entry = replica_reset_to_base(&learner->replica);
+    name_entry(learner, resets->entry, resets->tensor);
     for (uint32_t i = 0; i < learner_moments(learner); i++)
         learner->backend->clear(learner->backend, learner_parameters(learner), learner->moment[i]);
     learner->steps = 0;
@@ -78,14 +78,14 @@ void learner_set_average(struct learner *learner, const float *mean, uint64_t sa
         base_average_set(&learner->average, mean, learner_parameters(learner), samples);
 }
 
-const struct learner_relapses *learner_relapses(const struct learner *learner)
+const struct learner_resets *learner_resets(const struct learner *learner)
 {
-    return &learner->relapses;
+    return &learner->resets;
 }
 
 void learner_revert(struct learner *learner)
 {
-    (void)replica_begin_anew(&learner->replica);
+    (void)replica_reset_to_base(&learner->replica);
 }
 
 void learner_apply(struct learner *learner, const struct update *update, float beta)

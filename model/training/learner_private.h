@@ -14,7 +14,7 @@ struct learner {
     struct learner_options options; /* as given, without start */
     uint64_t samples;               /* samples learned here */
     uint64_t swarm_samples;         /* samples learned by the swarm, as far as known */
-    struct learner_relapses relapses;
+    struct learner_resets resets;
     struct learner_saturation saturation;
     struct base_average average; /* average of the base; no memory = none is kept */
 

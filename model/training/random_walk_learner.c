@@ -30,29 +30,29 @@ struct random_walk {
 static struct account account_new(struct arena *arena, size_t parameters)
 {
     return (struct account){
-        .produced = arena_take(arena, parameters, sizeof(double)),
-        .published = arena_take(arena, parameters, sizeof(double)),
-        .bound = arena_take(arena, parameters, sizeof(double)),
+        .produced = arena_alloc(arena, parameters, sizeof(double)),
+        .published = arena_alloc(arena, parameters, sizeof(double)),
+        .bound = arena_alloc(arena, parameters, sizeof(double)),
     };
 }
 
 struct random_walk *random_walk_new(struct arena *arena, struct backend *backend, size_t parameters,
                                     uint64_t seed, uint32_t density_max, bool accounted)
 {
-    struct random_walk *random_walk = arena_take(arena, 1, sizeof *random_walk);
+    struct random_walk *random_walk = arena_alloc(arena, 1, sizeof *random_walk);
     CHECK(parameters > 0 && density_max > 0 && density_max <= parameters);
     *random_walk = (struct random_walk){
         .rng = rng_new(seed, 0),
-        .seen = arena_take(arena, parameters, sizeof(int32_t)),
-        .read = arena_take(arena, parameters, sizeof(int32_t)),
+        .seen = arena_alloc(arena, parameters, sizeof(int32_t)),
+        .read = arena_alloc(arena, parameters, sizeof(int32_t)),
         .accounted = accounted,
     };
     if (accounted)
         random_walk->account = account_new(arena, parameters);
     /* The arena's memory is zero: so are the first weights, and the base first seen. */
-    const float *zeros = arena_take(arena, parameters, sizeof *zeros);
+    const float *zeros = arena_alloc(arena, parameters, sizeof *zeros);
     replica_init(&random_walk->replica, arena, backend, parameters, zeros, density_max);
-    replica_may_hold(&random_walk->replica);
+    replica_allow_withholding(&random_walk->replica);
     return random_walk;
 }
 
@@ -79,10 +79,11 @@ static float weight_at(const struct random_walk *random_walk, uint32_t c)
 static double held_at(const struct random_walk *random_walk, uint32_t c)
 {
     const struct replica *replica = &random_walk->replica;
-    uint16_t held = 0;
-    if (replica->is_holding)
-        replica->backend->download(replica->backend, &held, replica->held + c, sizeof held);
-    return (double)half_of_bfloat16(held);
+    uint16_t withheld = 0;
+    if (replica->is_withholding)
+        replica->backend->download(replica->backend, &withheld, replica->withheld + c,
+                                   sizeof withheld);
+    return (double)half_of_bfloat16(withheld);
 }
 
 /* Adds to a sum in double, and to the bound its rounding and that of the amount, a difference. */
@@ -151,20 +152,20 @@ static void account_published(struct random_walk *random_walk, const struct upda
     }
 }
 
-/* The weights and what is held back become one, or two, each with a rounding. */
+/* The weights and what is withheld back become one, or two, each with a rounding. */
 static void account_held(struct random_walk *random_walk)
 {
     const struct replica *replica = &random_walk->replica;
-    for (uint32_t c = 0; c < replica->parameters && replica->is_holding; c++)
+    for (uint32_t c = 0; c < replica->parameters && replica->is_withholding; c++)
         allow(&random_walk->account, c, weight_at(random_walk, c), held_at(random_walk, c));
 }
 
-/* A publication that holds nothing back forgets what was held. */
+/* A publication that holds nothing back forgets what was withheld. */
 static void account_forgotten(struct random_walk *random_walk)
 {
     struct account *account = &random_walk->account;
     const struct replica *replica = &random_walk->replica;
-    for (uint32_t c = 0; c < replica->parameters && replica->is_holding; c++)
+    for (uint32_t c = 0; c < replica->parameters && replica->is_withholding; c++)
         credit(account, account->produced, c, -held_at(random_walk, c));
 }
 
@@ -172,7 +173,7 @@ const struct update *random_walk_publish(struct random_walk *random_walk,
                                          const struct publish_terms *terms)
 {
     if (random_walk->accounted) {
-        if (terms->held > 0)
+        if (terms->withheld > 0)
             account_held(random_walk);
         else
             account_forgotten(random_walk);

@@ -46,7 +46,7 @@ void snapshot_queue_init(struct snapshot_queue *queue, struct arena *arena, size
 {
     CHECK(part_parameters > 0 && part_parameters <= parameters);
     *queue = (struct snapshot_queue){.parameters = parameters, .part_parameters = part_parameters};
-    void *memory = arena_take(arena, learner_state_bytes(part_parameters, moments), 1);
+    void *memory = arena_alloc(arena, learner_state_bytes(part_parameters, moments), 1);
     learner_state_init(&queue->part, memory, part_parameters, moments);
     ring_init(&queue->ring, arena, records_bytes(entries));
     atomic_init(&queue->part_is_out, false);
@@ -59,7 +59,7 @@ size_t snapshot_average_bytes(size_t part_parameters)
 
 void snapshot_take_average(struct snapshot_queue *queue, struct arena *arena)
 {
-    queue->part.average = arena_take(arena, queue->part_parameters, sizeof(float));
+    queue->part.average = arena_alloc(arena, queue->part_parameters, sizeof(float));
 }
 
 /* The learner's side. */

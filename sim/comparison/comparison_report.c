@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "page/page.h"
-#include "page/story.h"
+#include "page/page_snapshot.h"
 #include "report/report_folder.h"
 #include "report/table.h"
 
@@ -389,60 +389,61 @@ static void write_json(FILE *out, const void *comparison)
 }
 
 /* Adds the mean curve of each strategy, with its range over the seeds. */
-static void put_curves(json_t *story, const struct comparison *comparison, bool by_time)
+static void put_curves(json_t *snapshot, const struct comparison *comparison, bool by_time)
 {
     const struct plan *plan = comparison->plan;
     const double factor = is_accuracy(comparison) ? 100 : 1;
-    json_t *figure = story_figure(
-        story, &(struct story_figure){
-                   .name = by_time ? "time" : "bytes",
-                   .title = by_time ? "Over time" : "Over bytes",
-                   .about = by_time ? "Means over the seeds; shaded: range over the seeds."
-                                    : "Against the bytes sent by a node. Strategies that send "
-                                      "nothing are left out.",
-                   .x = by_time ? "virtual time (s)" : "sent by a node (MB)",
-                   .y = is_accuracy(comparison) ? "accuracy (%)" : "loss",
-                   .is_log_x = !by_time});
+    json_t *figure = page_snapshot_figure(
+        snapshot, &(struct page_snapshot_figure){
+                      .name = by_time ? "time" : "bytes",
+                      .title = by_time ? "Over time" : "Over bytes",
+                      .about = by_time ? "Means over the seeds; shaded: range over the seeds."
+                                       : "Against the bytes sent by a node. Strategies that send "
+                                         "nothing are left out.",
+                      .x = by_time ? "virtual time (s)" : "sent by a node (MB)",
+                      .y = is_accuracy(comparison) ? "accuracy (%)" : "loss",
+                      .is_log_x = !by_time});
     for (uint32_t i = 0; i < plan->kinds_count; i++) {
         struct record_point mean;
         struct band band;
         if (!has_curve(plan, i) || (!by_time && !(mean_of(plan, i, sent_mb) > 0)))
             continue;
-        json_t *series = story_series(figure, name_of(comparison, i),
-                                      plan->kinds[i] == STRATEGY_GOSSIP ? "bold" : "line");
+        json_t *series = page_snapshot_series(figure, name_of(comparison, i),
+                                              plan->kinds[i] == STRATEGY_GOSSIP ? "bold" : "line");
         for (uint32_t p = 0; mean_point(plan, i, p, &mean, &band); p++)
-            story_point_between(series, by_time ? mean.at_s : mean.sent_bytes / MEGABYTE,
-                                factor * band.mean, factor * band.least, factor * band.most);
+            page_snapshot_point_between(series, by_time ? mean.at_s : mean.sent_bytes / MEGABYTE,
+                                        factor * band.mean, factor * band.least,
+                                        factor * band.most);
     }
 }
 
-static json_t *comparison_story(const struct comparison *comparison)
+static json_t *comparison_snapshot(const struct comparison *comparison)
 {
     const struct scenario *scenario = comparison->plan->scenario;
     char text[SENTENCE_BYTES];
     (void)snprintf(text, sizeof text, "%s, strategies compared", scenario->name);
-    json_t *story =
-        story_new("comparison", text, scenario->about[0] ? scenario->about : scenario->name);
+    json_t *snapshot = page_snapshot_new("comparison", text,
+                                         scenario->about[0] ? scenario->about : scenario->name);
     say_facts(comparison, text, sizeof text);
-    story_text(story, "limit", text);
+    page_snapshot_text(snapshot, "limit", text);
     for (uint32_t t = 0; t < comparison->targets_count; t++) {
         comparison_sentence(comparison, t, text, sizeof text);
-        story_verdict(story, "first", text);
+        page_snapshot_verdict(snapshot, "first", text);
     }
     if (comparison_idle_sentence(comparison, text, sizeof text))
-        story_fact(story, "not ranked", text);
+        page_snapshot_fact(snapshot, "not ranked", text);
     if (scenario->source[0])
-        story_fact(story, "figures from", scenario->source);
-    put_curves(story, comparison, true);
-    put_curves(story, comparison, false);
-    write_tables(comparison, table_story, story);
-    story_text(story, "command", comparison->command);
-    return story;
+        page_snapshot_fact(snapshot, "figures from", scenario->source);
+    put_curves(snapshot, comparison, true);
+    put_curves(snapshot, comparison, false);
+    write_tables(comparison, table_snapshot, snapshot);
+    page_snapshot_text(snapshot, "command", comparison->command);
+    return snapshot;
 }
 
-static void write_page(FILE *out, const void *story)
+static void write_page(FILE *out, const void *snapshot)
 {
-    page_write(out, story);
+    page_write(out, snapshot);
 }
 
 enum error comparison_write(const struct comparison *comparison, struct problem *problem)
@@ -453,8 +454,8 @@ enum error comparison_write(const struct comparison *comparison, struct problem 
         error = report_folder_write(dir, "curves.csv", write_curves, comparison, problem);
     if (error != OK)
         return error;
-    json_t *story = comparison_story(comparison);
-    error = report_folder_write(dir, "report.html", write_page, story, problem);
-    json_decref(story);
+    json_t *snapshot = comparison_snapshot(comparison);
+    error = report_folder_write(dir, "report.html", write_page, snapshot, problem);
+    json_decref(snapshot);
     return error;
 }

@@ -71,9 +71,9 @@ static enum error write_files(const char *dir, const struct outcome *outcome,
     return error;
 }
 
-static void write_page(FILE *out, const void *story)
+static void write_page(FILE *out, const void *snapshot)
 {
-    page_write(out, story);
+    page_write(out, snapshot);
 }
 
 enum error report_ready(const char *dir, bool *made, struct problem *problem)
@@ -90,8 +90,8 @@ enum error report_write(const char *dir, const struct outcome *outcome,
         error = write_files(dir, outcome, problem);
     if (error != OK)
         return error;
-    json_t *story = report_story(outcome, beside);
-    error = report_folder_write(dir, "report.html", write_page, story, problem);
-    json_decref(story);
+    json_t *snapshot = report_snapshot(outcome, beside);
+    error = report_folder_write(dir, "report.html", write_page, snapshot, problem);
+    json_decref(snapshot);
     return error;
 }

@@ -3,7 +3,7 @@
  *   report.c ─┬─► report_table.c   outcome ─► tables       ─► terminal, page
  *   (folder)  ├─► report_csv.c     outcome ─► series, nodes, use
  *             ├─► report_json.c    outcome ─► summary
- *             └─► report_story.c   outcome ─► story ─► report.html (page/page.h)
+ *             └─► report_snapshot.c   outcome ─► snapshot ─► report.html (page/page.h)
  *
  * Write errors are detected when the file is closed.
  */
@@ -56,6 +56,6 @@ void report_nodes_csv(FILE *out, const struct outcome *outcome);
 void report_use_csv(FILE *out, const struct outcome *outcome);
 
 /* Returns the content of the page; release it. beside: NULL, or plays of the same scenario. */
-json_t *report_story(const struct outcome *outcome, const struct report_beside *beside);
+json_t *report_snapshot(const struct outcome *outcome, const struct report_beside *beside);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "page/story.h"
+#include "page/page_snapshot.h"
 #include "report/escape.h"
 
 #define GAP_WIDTH       2
@@ -157,17 +157,17 @@ void table_print(void *out, const struct table *table)
         table_print_words(out, table->note, 0);
 }
 
-void table_story(void *story, const struct table *table)
+void table_snapshot(void *snapshot, const struct table *table)
 {
     const char *heads[TABLE_COLUMNS_MAX + 1] = {NULL};
     if (table_rows(table) == 0)
         return;
     for (uint32_t i = 0; i < table->columns; i++)
         heads[i] = table->heads[i];
-    json_t *shown = story_table(story, table->title, table->note, heads, table->texts);
+    json_t *shown = page_snapshot_table(snapshot, table->title, table->note, heads, table->texts);
     for (uint32_t row = 0; row < table_rows(table); row++)
         for (uint32_t i = 0; i < table->columns; i++)
-            story_cell(shown, table_cell(table, row, i));
+            page_snapshot_cell(shown, table_cell(table, row, i));
 }
 
 void table_free(struct table *table)

@@ -1,6 +1,6 @@
 /* A table of texts, built once and written to a terminal or to a page.
  *
- *   table_init ─► table_add … row by row ─► table_trim ─► table_print, table_story ─► table_free
+ *   table_init ─► table_add … row by row ─► table_trim ─► table_print, table_snapshot ─► table_free
  */
 #ifndef HEARSAY_SIM_REPORT_TABLE_H
 #define HEARSAY_SIM_REPORT_TABLE_H
@@ -39,9 +39,9 @@ uint32_t table_rows(const struct table *table);
 const char *table_cell(const struct table *table, uint32_t row, uint32_t column);
 
 /* Write a table to a FILE within TABLE_WIDTH columns, cutting a wide first column; or to a page, a
- * json_t (page/story.h). A table without rows writes nothing. */
+ * json_t (page/page_snapshot.h). A table without rows writes nothing. */
 void table_print(void *out, const struct table *table);
-void table_story(void *story, const struct table *table);
+void table_snapshot(void *snapshot, const struct table *table);
 
 void table_free(struct table *table);
 

@@ -126,8 +126,8 @@ enum error experiment_open(struct experiment *experiment, const struct scenario 
     if (error == OK) {
         experiment->evaluator =
             evaluator_new(&experiment->arena, experiment->backend, experiment->made.model, &test);
-        experiment->weights = arena_take(&experiment->arena, experiment_parameters(experiment),
-                                         sizeof *experiment->weights);
+        experiment->weights = arena_alloc(&experiment->arena, experiment_parameters(experiment),
+                                          sizeof *experiment->weights);
     }
     dataset_free(&test);
     return error;

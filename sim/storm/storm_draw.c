@@ -94,7 +94,7 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
     options->interval_ns = between(rng, 500, 3000) * MILLI_NS;
     options->steps_min = (uint32_t)between(rng, 0, 8);
     options->beta = has_gain ? 0 : 0.5 * rng_uniform(rng);
-    options->held = has_gain ? 0 : -1;
+    options->withheld = has_gain ? 0 : -1;
     options->partition_s = (double)between_log(rng, 1, 40);
     options->weigh_throughput = !one_in(rng, 4);
     options->save_ns = one_in(rng, 4) ? 0 : between_log(rng, 500, 20000) * MILLI_NS;

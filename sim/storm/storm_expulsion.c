@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "node/put_out.h"
+#include "node/expulsion_api.h"
 #include "storm/storm_votes.h"
 
 static void make_key(struct operator_key *key)
@@ -60,9 +60,9 @@ static int by_incarnation(const void *a, const void *b)
 static uint32_t keep_of(const struct storm_expulsion *expulsion, const struct world *world,
                         uint32_t i, uint32_t k)
 {
-    struct node_mark marks[NODE_MARKS];
+    struct node_arrival marks[NODE_ARRIVALS];
     const struct node *node = world->nodes[i].node;
-    const uint32_t count = node_marks(node, world_now_ns(world), k, marks);
+    const uint32_t count = node_arrivals(node, world_now_ns(world), k, marks);
     return expulsion->is_since && count > 0 ? marks[count / 2].seq + 1 : node_reach(node, k);
 }
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "node/harm.h"
-#include "node/put_out.h"
+#include "node/expulsion_api.h"
+#include "node/quarantine_api.h"
 
 void storm_votes_prepare(struct node_options *options)
 {

@@ -203,7 +203,7 @@ void poisoner_prepare(struct poisoner *poisoner, struct sim_learner *sim_learner
     for (size_t c = 0; c < poisoner->parameters; c++)
         poisoner->weights[c] = base_at(poisoner, c) + poisoner->learned[c] + poisoner->rest[c];
     sim_learner_write_weights(sim_learner, poisoner->weights);
-    terms->beta = terms->held = 0;
+    terms->beta = terms->withheld = 0;
 }
 
 void poisoner_finish(struct poisoner *poisoner, struct sim_learner *sim_learner)

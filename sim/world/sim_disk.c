@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "node/harm.h"
+#include "node/expulsion_api.h"
 #include "node/inspect.h"
-#include "node/put_out.h"
+#include "node/quarantine_api.h"
 
 /* A record on the disk, followed by the data that it points to. */
 struct sim_record {
@@ -44,7 +44,7 @@ void sim_disk_begin(struct sim_disk *disk, const struct sim_learner *sim_learner
     CHECK(!disk->queue && parts > 0);
     arena_init(&disk->arena,
                sizeof *disk->queue + snapshot_queue_bytes(part, moments, parameters) + 4096);
-    disk->queue = arena_take(&disk->arena, 1, sizeof *disk->queue);
+    disk->queue = arena_alloc(&disk->arena, 1, sizeof *disk->queue);
     snapshot_queue_init(disk->queue, &disk->arena, parameters, part, moments, parameters);
     disk->end = &disk->draft.records;
 }

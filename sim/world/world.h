@@ -78,7 +78,7 @@ void world_leave(struct world *world, uint32_t i);
 void world_finish(struct world *world, uint32_t i);
 /* Gives node i an order of the operator. Returns OK if the node applies it. */
 enum error world_order(struct world *world, uint32_t i, const uint8_t *order, size_t bytes);
-/* Gives node i a vote (harm.h), as if from a neighbour. */
+/* Gives node i a vote (quarantine_api.h), as if from a neighbour. */
 void world_vote(struct world *world, uint32_t i, const uint8_t *vote);
 /* Gives node i the ordered swarm key, as its owner. Returns OK if it is that key. */
 enum error world_swarm_key(struct world *world, uint32_t i, const uint8_t key[static KEY_BYTES]);

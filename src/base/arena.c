@@ -53,7 +53,7 @@ static void grow(struct arena *arena, size_t bytes)
     memcpy(arena->start, &before, sizeof before);
 }
 
-void *arena_take(struct arena *arena, size_t count, size_t item_bytes)
+void *arena_alloc(struct arena *arena, size_t count, size_t item_bytes)
 {
     CHECK(item_bytes == 0 || count <= ((size_t)-1 - ALIGN) / item_bytes);
     const size_t bytes = (count * item_bytes + ALIGN - 1) & ~(ALIGN - 1);

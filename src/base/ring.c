@@ -22,7 +22,7 @@ uint64_t ring_bytes(uint64_t size_bytes)
 void ring_init(struct ring *ring, struct arena *arena, uint64_t size_bytes)
 {
     ring->size = ring_bytes(size_bytes);
-    ring->bytes = arena_take(arena, ring->size, 1);
+    ring->bytes = arena_alloc(arena, ring->size, 1);
     atomic_init(&ring->head, 0);
     atomic_init(&ring->tail, 0);
 }

@@ -349,7 +349,7 @@ static enum error evaluate_saved(struct bench *bench, const char *path,
     error = make_model(bench, about, problem);
     if (error != OK)
         return error;
-    float *weights = arena_take(&bench->arena, model_parameters(bench->model), sizeof *weights);
+    float *weights = arena_alloc(&bench->arena, model_parameters(bench->model), sizeof *weights);
     error = saved_model_load(path, bench->model, weights, about, problem);
     if (error != OK)
         return error;
@@ -375,7 +375,7 @@ static enum error evaluate_start(struct bench *bench, const char *path,
     if (error != OK)
         return error;
     bench->model = made.model;
-    float *weights = arena_take(&bench->arena, model_parameters(made.model), sizeof *weights);
+    float *weights = arena_alloc(&bench->arena, model_parameters(made.model), sizeof *weights);
     error = initial_weights_load(path, made.model, weights, &result->digest, problem);
     if (error == OK)
         score(bench, weights, result);

@@ -105,7 +105,7 @@ static enum error export_model(const struct options *options, struct arena *aren
         error = model_new(&model, arena, NULL, about.layers, about.in, about.classes, 1, problem);
     if (error != OK)
         return error;
-    float *weights = arena_take(arena, model_parameters(model), sizeof *weights);
+    float *weights = arena_alloc(arena, model_parameters(model), sizeof *weights);
     error = saved_model_load(path, model, weights, &about, problem);
     if (error == OK)
         error = options->format == FORMAT_ONNX

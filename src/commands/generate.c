@@ -170,7 +170,7 @@ static enum error open_model(struct bench *bench, const struct options *options,
                       about.classes, 1, problem);
     if (error != OK)
         return error;
-    float *weights = arena_take(&bench->arena, model_parameters(bench->model), sizeof *weights);
+    float *weights = arena_alloc(&bench->arena, model_parameters(bench->model), sizeof *weights);
     error = is_foreign ? safetensors_load(path, bench->model, weights, problem)
                        : saved_model_load(path, bench->model, weights, &about, problem);
     if (error != OK)

@@ -64,7 +64,7 @@ static void draw_sample(const struct model *model, float *x)
 
 static float *upload(struct backend *backend, const float *from, size_t count)
 {
-    float *to = backend->take(backend, count * sizeof *to);
+    float *to = backend->alloc(backend, count * sizeof *to);
     backend->upload(backend, to, from, count * sizeof *to);
     return to;
 }
@@ -74,9 +74,9 @@ static void sum_up(const struct model *model, const uint64_t *took_ns, struct ar
                    struct model_times *times)
 {
     const int layers = model_layers(model);
-    uint64_t *ns = arena_take(arena, (size_t)times->passes, sizeof *ns);
-    uint64_t *all_ns = arena_take(arena, (size_t)times->passes, sizeof *all_ns);
-    times->layer = arena_take(arena, (size_t)layers, sizeof *times->layer);
+    uint64_t *ns = arena_alloc(arena, (size_t)times->passes, sizeof *ns);
+    uint64_t *all_ns = arena_alloc(arena, (size_t)times->passes, sizeof *all_ns);
+    times->layer = arena_alloc(arena, (size_t)layers, sizeof *times->layer);
     for (int i = 0; i < layers; i++) {
         for (int pass = 0; pass < times->passes; pass++) {
             ns[pass] = took_ns[(size_t)pass * (size_t)layers + (size_t)i];
@@ -92,9 +92,9 @@ void model_time(struct model *model, struct backend *backend, int passes, struct
 {
     const size_t parameters = model_parameters(model), numbers = shape_size(model_input(model));
     const size_t layers = (size_t)model_layers(model);
-    float *host_weights = arena_take(arena, parameters, sizeof *host_weights);
-    float *host_x = arena_take(arena, numbers, sizeof *host_x);
-    uint64_t *took_ns = arena_take(arena, (size_t)passes * layers, sizeof *took_ns);
+    float *host_weights = arena_alloc(arena, parameters, sizeof *host_weights);
+    float *host_x = arena_alloc(arena, numbers, sizeof *host_x);
+    uint64_t *took_ns = arena_alloc(arena, (size_t)passes * layers, sizeof *took_ns);
     *times = (struct model_times){.passes = passes};
     model_init(model, 1, host_weights);
     draw_sample(model, host_x);
@@ -107,7 +107,7 @@ void model_time(struct model *model, struct backend *backend, int passes, struct
                               .begun_ns = transport_now_ns()};
         model_forward_each(model, weights, x, on_layer, &watch);
     }
-    backend->give(backend, weights);
-    backend->give(backend, x);
+    backend->free(backend, weights);
+    backend->free(backend, x);
     sum_up(model, took_ns, arena, times);
 }

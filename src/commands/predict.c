@@ -176,9 +176,10 @@ static enum error read_about(struct bench *bench, const char *path, struct probl
 static void make_room(struct bench *bench)
 {
     const size_t numbers = bench->batch * shape_size(bench->about.in);
-    bench->host_x = arena_take(&bench->arena, numbers, sizeof *bench->host_x);
-    bench->bytes = arena_take(&bench->arena, numbers, sizeof(float));
-    bench->host_y = arena_take(&bench->arena, bench->batch * bench->outputs, sizeof *bench->host_y);
+    bench->host_x = arena_alloc(&bench->arena, numbers, sizeof *bench->host_x);
+    bench->bytes = arena_alloc(&bench->arena, numbers, sizeof(float));
+    bench->host_y =
+        arena_alloc(&bench->arena, bench->batch * bench->outputs, sizeof *bench->host_y);
 }
 
 static enum error load_model(struct bench *bench, const char *path, struct problem *problem)
@@ -193,15 +194,15 @@ static enum error load_model(struct bench *bench, const char *path, struct probl
     if (error != OK)
         return error;
     const size_t parameters = model_parameters(bench->model);
-    float *weights = arena_take(&bench->arena, parameters, sizeof *weights);
+    float *weights = arena_alloc(&bench->arena, parameters, sizeof *weights);
     error = saved_model_load(path, bench->model, weights, about, problem);
     if (error != OK)
         return error;
     bench->outputs = (size_t)model_outputs(bench->model);
     const size_t numbers = bench->batch * shape_size(about->in);
-    bench->weights = bench->backend->take(bench->backend, parameters * sizeof *weights);
+    bench->weights = bench->backend->alloc(bench->backend, parameters * sizeof *weights);
     bench->backend->upload(bench->backend, bench->weights, weights, parameters * sizeof *weights);
-    bench->x = bench->backend->take(bench->backend, numbers * sizeof *bench->x);
+    bench->x = bench->backend->alloc(bench->backend, numbers * sizeof *bench->x);
     make_room(bench);
     return OK;
 }
@@ -479,8 +480,8 @@ static void bench_free(struct bench *bench)
     if (bench->model)
         model_free(bench->model);
     if (bench->weights) {
-        bench->backend->give(bench->backend, bench->weights);
-        bench->backend->give(bench->backend, bench->x);
+        bench->backend->free(bench->backend, bench->weights);
+        bench->backend->free(bench->backend, bench->x);
     }
     if (bench->client)
         inference_client_close(bench->client);

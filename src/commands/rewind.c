@@ -295,7 +295,7 @@ static enum error check_base(const struct base *base, struct problem *problem)
     enum error error =
         model_new(&model, &arena, NULL, about.layers, about.in, about.classes, 1, problem);
     if (error == OK) {
-        float *weights = arena_take(&arena, model_parameters(model), sizeof *weights);
+        float *weights = arena_alloc(&arena, model_parameters(model), sizeof *weights);
         error = saved_model_load(base->path, model, weights, &about, problem);
         model_free(model);
     }

@@ -176,7 +176,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 /* Returns the default for exchange.held. Adam and similar optimizers take steps of one length
  * whether gradients agree or not, so their unpublished rest grows fast. With SGD withholding gained
  * nothing (tests/decisions/012-hold-back-with-adam.md). */
-static double held(const struct config *config)
+static double withheld(const struct config *config)
 {
     const bool is_plain = config->train.optimizer == OPTIMIZER_SGD;
     return config->exchange.held == CONFIG_AUTO_REAL && is_plain ? 0 : config->exchange.held;
@@ -189,7 +189,7 @@ bool setup_averages(const struct config *config)
 
 bool setup_holds(const struct config *config)
 {
-    return held(config) != 0;
+    return withheld(config) != 0;
 }
 
 /* Returns the most entries of a publication; all entries of a small model. The limit exists to
@@ -275,7 +275,7 @@ static enum error make_start(const struct config *config, struct arena *arena,
     }
     uint64_t digest;
     struct problem why;
-    float *weights = arena_take(arena, model_parameters(made->model), sizeof *weights);
+    float *weights = arena_alloc(arena, model_parameters(made->model), sizeof *weights);
     const enum error error =
         initial_weights_load(config->model.start, made->model, weights, &digest, &why);
     if (error != OK)
@@ -416,7 +416,7 @@ enum error setup_keys(struct setup *setup, const struct config *config, struct a
                       struct problem *problem)
 {
     memset(setup, 0, sizeof *setup);
-    struct own_keys *own = setup->keys = arena_take(keys, 1, sizeof *own);
+    struct own_keys *own = setup->keys = arena_alloc(keys, 1, sizeof *own);
     entropy_from_system(&own->entropy);
     const enum error error = identity_load(&own->identity, config->node.identity, problem);
     return error == OK ? swarm_key_load(own->swarm_key, config->node.swarm_key, problem) : error;
@@ -520,7 +520,7 @@ struct node_options setup_plain_options(const struct config *config, size_t para
         .tau = (float)fmax(config->exchange.tau, 0),
         .gain = fmax(config->exchange.gain, 0),
         .beta = config->exchange.beta,
-        .held = held(config),
+        .withheld = withheld(config),
         .momentum = optimizer_carries(config->train.optimizer, config->train.momentum),
         .partition_s = PARTITION_S,
         .block_entries = BLOCK_ENTRIES,
@@ -575,7 +575,7 @@ struct node_options setup_node_options(const struct setup *setup, const struct c
 
 void setup_name_parts(struct setup *setup)
 {
-    char *parts = arena_take(&setup->arena, strlen(setup->description) + 1, 1);
+    char *parts = arena_alloc(&setup->arena, strlen(setup->description) + 1, 1);
     model_parts_of(parts, setup->description);
     setup->parts = parts;
 }

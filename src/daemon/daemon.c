@@ -202,7 +202,7 @@ static int run(struct daemon *daemon)
                      : host->has_clash   ? shutdown_clash(&closing, host->is_shared)
                      : host->is_shut_out ? shutdown_shut_out(&host->report.reach)
                                          : shutdown_run(&closing);
-    return code == 0 && host->relapses.are_too_many ? 1 : code;
+    return code == 0 && host->resets.are_too_many ? 1 : code;
 }
 
 /* Runs a node once, from loading its state to saving it. */

@@ -372,15 +372,15 @@ void event_log_close(struct event_log *report)
     report->log = NULL;
 }
 
-void event_log_relapsed(struct event_log *report, uint64_t now_ns, uint64_t step,
-                        const struct learner_relapses *relapses, bool is_last)
+void event_log_reset(struct event_log *report, uint64_t now_ns, uint64_t step,
+                     const struct learner_resets *resets, bool is_last)
 {
     char text[sizeof((struct note *)0)->text];
     (void)snprintf(text, sizeof text,
                    "training diverged here by step %" PRIu64
                    ": %.64s has weights that are no numbers; "
                    "%s. %s, or look for far too large numbers in the data",
-                   step, relapses->tensor,
+                   step, resets->tensor,
                    is_last ? "the third time in an hour: leaving the swarm"
                            : "nothing of it was published, and training begins anew from the base",
                    report->is_quiet ? "Lower the learning rate, clip gradients"

@@ -59,8 +59,8 @@ void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch);
 
 /* Reports that training diverged before the end of this step and restarted from the base. is_last:
  * it did so too often, and the node leaves. */
-void event_log_relapsed(struct event_log *report, uint64_t now_ns, uint64_t step,
-                        const struct learner_relapses *relapses, bool is_last);
+void event_log_reset(struct event_log *report, uint64_t now_ns, uint64_t step,
+                     const struct learner_resets *resets, bool is_last);
 
 /* Reports weights beyond the largest value to which a publication can move a base
  * (model/exchange/error_feedback.h). */

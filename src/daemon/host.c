@@ -204,16 +204,15 @@ void host_leave(struct host *host)
     node_leave(host->node, transport_now_ns());
 }
 
-static void on_relapsed(struct host *host, uint64_t now_ns, const struct learner_event *event)
+static void on_reset(struct host *host, uint64_t now_ns, const struct learner_event *event)
 {
-    if (host->relapses.are_too_many)
+    if (host->resets.are_too_many)
         return;
     struct node_stats stats;
     node_stats(host->node, now_ns, &stats);
-    relapses_add(&host->relapses, now_ns);
-    event_log_relapsed(&host->report, now_ns, stats.steps, &event->relapses,
-                       host->relapses.are_too_many);
-    if (!host->relapses.are_too_many)
+    resets_add(&host->resets, now_ns);
+    event_log_reset(&host->report, now_ns, stats.steps, &event->resets, host->resets.are_too_many);
+    if (!host->resets.are_too_many)
         return;
     host_leave(host);
     host->owner.on_event(host->owner.self, now_ns, event);
@@ -244,8 +243,8 @@ bool host_drain(struct host *host)
             else
                 executor_answer(host->node, now_ns, &event.answer);
             break;
-        case LEARNER_RELAPSED:
-            on_relapsed(host, now_ns, &event);
+        case LEARNER_RESET:
+            on_reset(host, now_ns, &event);
             break;
         case LEARNER_SATURATED:
             on_saturated(host, now_ns, &event);
@@ -290,7 +289,7 @@ json_t *host_status(const struct host *host)
         .training = &host->training,
         .checkpoint_age_s = saved_ns ? (double)(transport_now_ns() - saved_ns) * 1e-9 : (double)NAN,
         .free_bytes = disk_free_bytes(host->config->node.state_dir),
-        .diverged = host->relapses.count,
+        .diverged = host->resets.count,
         .saturation = &host->saturation,
     };
     return status_watch_page(&host->watch, host->node, &facts, transport_now_ns());
@@ -338,7 +337,7 @@ static void wake(void *waker)
 static enum error start_answering(struct host *host, struct problem *problem)
 {
     int made;
-    const enum error error = status_door_socket(&host->door, &made, problem);
+    const enum error error = status_endpoint_socket(&host->endpoint, &made, problem);
     if (error == OK)
         transport_serve_local(host->transport, made);
     return error;
@@ -441,7 +440,7 @@ static enum error load_known(struct host *host, struct problem *problem)
 enum error host_prepare(struct host *host, struct problem *problem)
 {
     const struct config *config = host->config;
-    enum error error = status_door_open(&host->door, config->node.state_dir, problem);
+    enum error error = status_endpoint_open(&host->endpoint, config->node.state_dir, problem);
     if (error == OK)
         error = host->owner.make(host->owner.self, &host->setup, problem);
     struct node_options *options = &host->node_options;
@@ -512,7 +511,7 @@ void host_run(struct host *host)
     transport_run(host->transport);
     training_watch_end(&host->training);
     learner_link_set_more(host->link, false);
-    status_door_shut(&host->door);
+    status_endpoint_shut(&host->endpoint);
 }
 
 void host_free(struct host *host)
@@ -529,7 +528,7 @@ void host_free(struct host *host)
     known_votes_free(&host->votes);
     members_file_free(&host->members);
     event_log_close(&host->report);
-    status_door_close(&host->door);
+    status_endpoint_close(&host->endpoint);
     setup_free(&host->setup);
     arena_release(&host->arena);
     locked_memory_free(&host->keys);

@@ -21,7 +21,7 @@
 #include "daemon/learner_link.h"
 #include "daemon/members_file.h"
 #include "daemon/operator_orders.h"
-#include "daemon/relapses.h"
+#include "daemon/resets.h"
 #include "daemon/saving.h"
 #include "daemon/status_server.h"
 #include "daemon/status_watch.h"
@@ -68,14 +68,14 @@ struct host {
     struct known_votes votes;
     struct members_file members;
     struct event_log report;
-    struct status_door door;
+    struct status_endpoint endpoint;
     struct status_watch watch;
     struct web web;
 
     uint64_t status_ns; /* time of the next status line */
     uint64_t owner_ns;  /* next time at which the owner has work */
     struct training_watch training;
-    struct relapses relapses;             /* times at which training diverged */
+    struct resets resets;                 /* times at which training diverged */
     struct learner_saturation saturation; /* last reported saturation */
     bool stays_alone;                     /* continues even if no other member accepts it */
     /* Reasons of its end: no member accepts it; it must start again. */

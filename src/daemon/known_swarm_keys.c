@@ -8,7 +8,7 @@ enum error known_swarm_keys_load(struct known_swarm_keys *keys, const char *fold
 {
     CHECK(options->has_operator && options->keys.memory);
     keys->folder = folder;
-    keys->known = arena_take(options->keys.memory, NODE_SWARM_KEYS_MAX, 1);
+    keys->known = arena_alloc(options->keys.memory, NODE_SWARM_KEYS_MAX, 1);
     options->wall_ms = incarnation_wall_ms();
     options->kept.swarm_keys.at = keys->known;
     return swarm_key_files_load(folder, keys->known, &options->kept.swarm_keys.bytes, problem);

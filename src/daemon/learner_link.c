@@ -96,13 +96,12 @@ bool learner_link_say_progress(struct learner_link *link, const struct learner_e
     return has_room;
 }
 
-void learner_link_say_relapse(struct learner_link *link, const struct learner_relapses *relapses)
+void learner_link_report_reset(struct learner_link *link, const struct learner_resets *resets)
 {
-    if (relapses->count == link->relapses)
+    if (resets->count == link->resets)
         return;
-    link->relapses = relapses->count;
-    learner_link_say(link,
-                     &(struct learner_event){.kind = LEARNER_RELAPSED, .relapses = *relapses});
+    link->resets = resets->count;
+    learner_link_say(link, &(struct learner_event){.kind = LEARNER_RESET, .resets = *resets});
 }
 
 void learner_link_say_saturation(struct learner_link *link,
@@ -170,10 +169,10 @@ void learner_link_init(struct learner_link *link, struct arena *arena,
     link->executor =
         (struct executor){.ops = options->ops,
                           .learner = options->learner,
-                          .units = arena_take(arena, NODE_READ_MAX, sizeof(int32_t)),
-                          .numbers = arena_take(arena, NODE_PREDICT_MAX, sizeof(float)),
+                          .units = arena_alloc(arena, NODE_READ_MAX, sizeof(int32_t)),
+                          .numbers = arena_alloc(arena, NODE_PREDICT_MAX, sizeof(float)),
                           .snapshot = options->snapshot};
-    link->relapses = 0;
+    link->resets = 0;
     link->saturated = 0;
     atomic_init(&link->has_more, false);
     ring_init(&link->requests, arena, request_ring_bytes(options->apply_window));

@@ -41,7 +41,7 @@ struct learner_link_options {
 enum learner_event_kind {
     LEARNER_STEPPED,   /* steps, samples, batch, loss_sum, spent */
     LEARNER_ANSWERED,  /* answer */
-    LEARNER_RELAPSED,  /* relapses: training diverged, and the learner was reset to the base */
+    LEARNER_RESET,     /* resets: training diverged, and the learner was reset to the base */
     LEARNER_SATURATED, /* saturation: the saturated entries have changed */
     LEARNER_EVALUATED, /* evaluation, averaged, took_ns */
     LEARNER_LOOKED     /* vitals */
@@ -59,7 +59,7 @@ struct learner_event {
     struct evaluation evaluation;
     struct evaluation averaged; /* evaluation of the averaged base; samples 0 = there is none */
     uint64_t took_ns;           /* duration of both evaluations */
-    struct learner_relapses relapses;
+    struct learner_resets resets;
     struct learner_saturation saturation;
     struct vitals vitals;
     struct device_memory
@@ -89,7 +89,7 @@ struct learner_link {
     pthread_mutex_t orders; /* protects the base between its changes and its readers */
     pthread_mutex_t mutex;  /* used only to sleep and wake up */
     pthread_cond_t woken;
-    uint32_t relapses;  /* relapses of the learner that were reported */
+    uint32_t resets;    /* resets of the learner that were reported */
     uint64_t saturated; /* entries that were reported as saturated last */
 };
 
@@ -124,7 +124,7 @@ void learner_link_say(struct learner_link *link, const struct learner_event *eve
  * way. */
 bool learner_link_say_progress(struct learner_link *link, const struct learner_event *progress);
 /* Reports a new divergence of training, which a publication may have found. */
-void learner_link_say_relapse(struct learner_link *link, const struct learner_relapses *relapses);
+void learner_link_report_reset(struct learner_link *link, const struct learner_resets *resets);
 /* Reports saturated entries if they have changed since the last publication. */
 void learner_link_say_saturation(struct learner_link *link,
                                  const struct learner_saturation *saturation);

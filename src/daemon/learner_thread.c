@@ -105,7 +105,7 @@ static void perform(struct learner_thread *thread, const struct action *order)
     if (order->kind == ACTION_TRAIN)
         thread->is_training = learner_can_step(thread->learner);
     if (order->kind == ACTION_PUBLISH) {
-        learner_link_say_relapse(&thread->link, learner_relapses(thread->learner));
+        learner_link_report_reset(&thread->link, learner_resets(thread->learner));
         learner_link_say_saturation(&thread->link, learner_saturation(thread->learner));
     }
 }
@@ -228,7 +228,7 @@ struct learner_thread *learner_thread_new(struct arena *arena, struct learner *l
                                           const struct learner_thread_options *options)
 {
     CHECK(learner && options->wake);
-    struct learner_thread *thread = arena_take(arena, 1, sizeof *thread);
+    struct learner_thread *thread = arena_alloc(arena, 1, sizeof *thread);
     thread->learner = learner;
     thread->options = *options;
     thread->batch_size = options->batch_size;

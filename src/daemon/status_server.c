@@ -49,11 +49,12 @@ static enum error refuse(const char *dir, int file, struct problem *problem)
                        dir, holder[0] ? ", " : "", holder);
 }
 
-enum error status_door_open(struct status_door *door, const char *dir, struct problem *problem)
+enum error status_endpoint_open(struct status_endpoint *endpoint, const char *dir,
+                                struct problem *problem)
 {
     char path[STATUS_PATH_BYTES];
     struct flock whole = WHOLE;
-    CHECK(dir && !door->dir);
+    CHECK(dir && !endpoint->dir);
     const int file =
         open(path_of(path, dir, "lock"), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0)
@@ -68,11 +69,11 @@ enum error status_door_open(struct status_door *door, const char *dir, struct pr
     }
     lock_holder_sign(file);
     fork_files_add(file);
-    *door = (struct status_door){.dir = dir, .lock = file};
+    *endpoint = (struct status_endpoint){.dir = dir, .lock = file};
     return OK;
 }
 
-bool status_door_is_taken(const char *dir)
+bool status_endpoint_is_taken(const char *dir)
 {
     char path[STATUS_PATH_BYTES];
     struct flock whole = WHOLE;
@@ -95,13 +96,14 @@ static bool bind_anew(int made, const struct status_place *place)
            chmod(address->sun_path, 0600) == 0;
 }
 
-enum error status_door_socket(const struct status_door *door, int *made, struct problem *problem)
+enum error status_endpoint_socket(const struct status_endpoint *endpoint, int *made,
+                                  struct problem *problem)
 {
     struct status_place place;
     const int fresh = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool bound = false;
-    CHECK(door->dir);
-    if (fresh >= 0 && status_place_open(&place, door->dir)) {
+    CHECK(endpoint->dir);
+    if (fresh >= 0 && status_place_open(&place, endpoint->dir)) {
         bound = bind_anew(fresh, &place);
         const int reason = errno;
         status_place_close(&place);
@@ -112,28 +114,28 @@ enum error status_door_socket(const struct status_door *door, int *made, struct 
         return OK;
     }
     (void)problem_set(problem, FAILED, "cannot make %s/%s: %s; choose another node.state_dir",
-                      door->dir, STATUS_SOCKET, strerror(errno));
+                      endpoint->dir, STATUS_SOCKET, strerror(errno));
     if (fresh >= 0)
         (void)close(fresh);
     return FAILED;
 }
 
-void status_door_shut(const struct status_door *door)
+void status_endpoint_shut(const struct status_endpoint *endpoint)
 {
     char path[STATUS_PATH_BYTES];
-    CHECK(door->dir);
-    (void)unlink(path_of(path, door->dir, STATUS_SOCKET));
+    CHECK(endpoint->dir);
+    (void)unlink(path_of(path, endpoint->dir, STATUS_SOCKET));
 }
 
-void status_door_close(struct status_door *door)
+void status_endpoint_close(struct status_endpoint *endpoint)
 {
-    if (!door->dir)
+    if (!endpoint->dir)
         return;
     struct flock whole = WHOLE;
-    status_door_shut(door);
+    status_endpoint_shut(endpoint);
     whole.l_type = F_UNLCK; /* otherwise a process that shares the open file would keep the lock */
-    (void)fcntl(door->lock, F_OFD_SETLK, &whole);
-    fork_files_remove(door->lock);
-    (void)close(door->lock);
-    door->dir = NULL;
+    (void)fcntl(endpoint->lock, F_OFD_SETLK, &whole);
+    fork_files_remove(endpoint->lock);
+    (void)close(endpoint->lock);
+    endpoint->dir = NULL;
 }

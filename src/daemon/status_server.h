@@ -20,28 +20,28 @@
 #define STATUS_PATH_BYTES (CONFIG_PATH_BYTES + 32)
 #define STATUS_JSON       (JSON_COMPACT | JSON_REAL_PRECISION(9)) /* format of a status page */
 
-struct status_door {
+struct status_endpoint {
     const char *dir; /* state folder; NULL = not open */
     int lock;        /* descriptor of the open lock file */
 };
 
 /* Locks an existing folder. MISMATCH: another node has it. On errors nothing is locked. dir must
  * stay valid. */
-enum error status_door_open(struct status_door *door, const char *dir,
-                            struct problem *problem) MUST_USE;
+enum error status_endpoint_open(struct status_endpoint *endpoint, const char *dir,
+                                struct problem *problem) MUST_USE;
 
 /* Creates the socket, bound but not listening yet. It belongs to the caller. */
-enum error status_door_socket(const struct status_door *door, int *made,
-                              struct problem *problem) MUST_USE;
+enum error status_endpoint_socket(const struct status_endpoint *endpoint, int *made,
+                                  struct problem *problem) MUST_USE;
 
 /* Removes the socket, so that no client connects any more; the folder stays locked. */
-void status_door_shut(const struct status_door *door);
+void status_endpoint_shut(const struct status_endpoint *endpoint);
 
 /* Releases the folder. Does nothing if it is not open. */
-void status_door_close(struct status_door *door);
+void status_endpoint_close(struct status_endpoint *endpoint);
 
 /* Returns true if a node uses the folder now. */
-bool status_door_is_taken(const char *dir);
+bool status_endpoint_is_taken(const char *dir);
 
 /* Address of a folder's socket. The name of a socket has at most 108 bytes and a path may be
  * longer, so the address goes through the open folder. */

@@ -11,8 +11,8 @@
 #include "base/memory.h"
 #include "daemon/json_fields.h"
 #include "daemon/status_server.h"
-#include "node/harm.h"
-#include "node/put_out.h"
+#include "node/expulsion_api.h"
+#include "node/quarantine_api.h"
 #include "node/swarm_keys.h"
 
 /* Rates. */
@@ -106,7 +106,7 @@ static const struct field STATS[] = {
     FIELD(node_stats, interval_s, "interval_s", FIELD_REAL),
     FIELD(node_stats, gain, "gain", FIELD_REAL),
     FIELD(node_stats, beta, "beta", FIELD_REAL),
-    FIELD(node_stats, held, "held", FIELD_REAL),
+    FIELD(node_stats, withheld, "held", FIELD_REAL),
     FIELD(node_stats, budget, "budget_bytes_per_s", FIELD_REAL),
     FIELD(node_stats, sent_bytes, "sent_bytes", FIELD_U64),
     FIELD(node_stats, received_bytes, "received_bytes", FIELD_U64),
@@ -156,15 +156,15 @@ static const struct field PROOF_AGAINST[] = {
 };
 
 static const struct field HARM[] = {
-    FIELD(node_harm, id, "id", FIELD_ID),
-    FIELD(node_harm, incarnation, "incarnation", FIELD_U64),
-    FIELD(node_harm, harms, "harms", FIELD_FLAG),
-    FIELD(node_harm, is_held, "held", FIELD_FLAG),
-    FIELD(node_harm, agreement, "agreement", FIELD_REAL),
-    FIELD(node_harm, typical, "typical_agreement", FIELD_REAL),
-    FIELD(node_harm, length, "length", FIELD_REAL),
-    FIELD(node_harm, votes, "votes", FIELD_U32),
-    FIELD(node_harm, needed, "votes_needed", FIELD_U32),
+    FIELD(node_finding, id, "id", FIELD_ID),
+    FIELD(node_finding, incarnation, "incarnation", FIELD_U64),
+    FIELD(node_finding, harms, "harms", FIELD_FLAG),
+    FIELD(node_finding, is_held, "held", FIELD_FLAG),
+    FIELD(node_finding, agreement, "agreement", FIELD_REAL),
+    FIELD(node_finding, typical, "typical_agreement", FIELD_REAL),
+    FIELD(node_finding, length, "length", FIELD_REAL),
+    FIELD(node_finding, votes, "votes", FIELD_U32),
+    FIELD(node_finding, needed, "votes_needed", FIELD_U32),
 };
 
 static const struct field LINK[] = {
@@ -258,8 +258,8 @@ static json_t *strangers_json(const struct node *node, uint64_t now_ns)
 static json_t *harms_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();
-    struct node_harm harm;
-    for (uint32_t i = 0; node_harm(node, i, &harm); i++) {
+    struct node_finding harm;
+    for (uint32_t i = 0; node_finding(node, i, &harm); i++) {
         json_t *object = json_object();
         json_put_fields(object, HARM, COUNT(HARM), &harm, now_ns);
         json_add(list, object);
@@ -335,8 +335,8 @@ static json_t *orders_json(const struct node *node)
 /* Returns the arrival times of its rumors: pairs of number and age. */
 static json_t *marks_json(const struct node *node, uint64_t now_ns, uint32_t i)
 {
-    struct node_mark marks[NODE_MARKS];
-    const uint32_t count = node_marks(node, now_ns, i, marks);
+    struct node_arrival marks[NODE_ARRIVALS];
+    const uint32_t count = node_arrivals(node, now_ns, i, marks);
     json_t *list = json_array();
     for (uint32_t k = 0; k < count; k++) {
         json_t *pair = json_array();
@@ -395,7 +395,7 @@ static json_t *operator_json(const struct node *node, const struct node_options 
     json_put(object, "context", json_string(context));
     json_put(object, "orders", orders_json(node));
     json_put(object, "origins", origins_json(node, now_ns));
-    json_put(object, "reach_s", json_real(json_seconds_since(now_ns, node_reach_ns(node))));
+    json_put(object, "reach_s", json_real(json_seconds_since(now_ns, node_log_horizon_ns(node))));
     json_put(object, "swarm_key", swarm_key_json(node));
     return object;
 }

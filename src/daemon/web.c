@@ -44,7 +44,7 @@ static char *make(void *self, enum web_text what, size_t *count)
         text = metrics_text(page, wall_s(), count);
         break;
     case WEB_STORY:
-        text = text_of(node_story_whole(page, &web->trail, &web->happened), count);
+        text = text_of(node_snapshot_whole(page, &web->trail, &web->happened), count);
         break;
     }
     json_decref(page);
@@ -138,8 +138,8 @@ void web_on_second(struct web *web, const double second[static TRAIL_VALUES])
     const bool has_moment = trail_add(&web->trail, second);
     if (web_server_is_watched(web->server)) {
         json_t *page = web->page(web->host);
-        web_server_send(web->server, text_of(node_story_update(page, &web->trail, has_moment,
-                                                               &web->happened, web->told),
+        web_server_send(web->server, text_of(node_snapshot_update(page, &web->trail, has_moment,
+                                                                  &web->happened, web->told),
                                              &count));
         json_decref(page);
     }

@@ -1,7 +1,7 @@
 /* A node's web page and metrics: its HTTP server, and the history for clients.
  *
  *   host ─ second by second ─► trail, happened ─┐
- *   page of status ───────────────────────────────┴─► story, metrics ─► web_server
+ *   page of status ───────────────────────────────┴─► snapshot, metrics ─► web_server
  *
  * Pages are made only on request. Held by tests/process/test_metrics.sh and
  * tests/process/test_web_page.py.
@@ -13,7 +13,7 @@
 
 #include "config/config.h"
 #include "node/notes.h"
-#include "web/node_story.h"
+#include "web/node_snapshot.h"
 #include "web/trail.h"
 #include "web/web_server.h"
 

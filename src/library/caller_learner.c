@@ -91,7 +91,7 @@ void caller_learner_free(struct caller_learner *caller)
     free(caller->parts);
     caller->parts = NULL;
     if (caller->moved)
-        backend_of(caller)->give(backend_of(caller), caller->moved);
+        backend_of(caller)->free(backend_of(caller), caller->moved);
     caller->moved = NULL;
 }
 

@@ -427,7 +427,7 @@ const char *caller_tensors_list(const struct caller_tensors *tensors, const char
     size_t bytes = strlen("run \n") + strlen(run) + 1;
     for (uint32_t i = 0; i < tensors->count; i++)
         bytes += put_line(line, sizeof line, &tensors->item[i]);
-    char *text = arena_take(arena, bytes, 1);
+    char *text = arena_alloc(arena, bytes, 1);
     size_t length = (size_t)snprintf(text, bytes, "run %s\n", run);
     for (uint32_t i = 0; i < tensors->count; i++)
         length += put_line(text + length, bytes - length, &tensors->item[i]);

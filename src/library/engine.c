@@ -30,7 +30,7 @@ static enum engine_reason end_of(const struct engine *engine)
            : host->has_clash                 ? ENGINE_CLASH
            : host->is_shut_out               ? ENGINE_SHUT_OUT
            : host->starts_again              ? ENGINE_LOST
-           : host->relapses.are_too_many     ? ENGINE_DIVERGED
+           : host->resets.are_too_many       ? ENGINE_DIVERGED
                                              : ENGINE_LEFT;
 }
 
@@ -196,11 +196,11 @@ static void on_event(void *self, uint64_t now_ns, const struct learner_event *ev
 {
     struct engine *engine = self;
     struct node_stats stats;
-    CHECK(event->kind == LEARNER_RELAPSED); /* the node leaves */
+    CHECK(event->kind == LEARNER_RESET); /* the node leaves */
     node_stats(engine->host.node, now_ns, &stats);
     lock(engine);
     (void)snprintf(engine->standing.why, sizeof engine->standing.why,
-                   "%s, at last by step %" PRIu64, event->relapses.tensor, stats.steps);
+                   "%s, at last by step %" PRIu64, event->resets.tensor, stats.steps);
     unlock(engine);
 }
 
@@ -298,11 +298,11 @@ static void perform(struct engine *engine, const struct action *order)
         engine->may_step = true;
     if (order->kind != ACTION_PUBLISH)
         return;
-    struct learner_relapses relapses = *learner_relapses(engine->caller.learner);
+    struct learner_resets relapses = *learner_resets(engine->caller.learner);
     if (relapses.count > 0)
         (void)snprintf(relapses.tensor, sizeof relapses.tensor, "%s",
                        caller_tensors_name(&engine->tensors, relapses.entry));
-    learner_link_say_relapse(&engine->link, &relapses);
+    learner_link_report_reset(&engine->link, &relapses);
     struct learner_saturation saturation = *learner_saturation(engine->caller.learner);
     if (saturation.tensor[0])
         (void)snprintf(saturation.tensor, sizeof saturation.tensor, "%s",

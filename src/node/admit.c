@@ -57,8 +57,8 @@ void admit_review(struct node *node)
     close_conversations(node);
     review_members(node);
     barred_forget(node);
-    dialer_call_anew(node);
-    member_gossip_list_anew(node);
+    dialer_redial(node);
+    member_gossip_relist(node);
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
         admitted_say(node, peer);
 }

@@ -37,7 +37,7 @@ struct size {
 
 /* Account of one member over all its incarnations. */
 struct account {
-    uint32_t place;         /* index of its latest incarnation's origin */
+    uint32_t origin_index;  /* index of its latest incarnation's origin */
     double usual;           /* moving average of its agreement */
     struct cusum against;   /* test: does it act against what this node learns? */
     struct size usual_size; /* decaying sum over its publications */
@@ -81,45 +81,46 @@ size_t byzantine_arena_bytes(const struct node_options *options)
 
 struct byzantine *byzantine_new(struct arena *arena, const struct node_options *options)
 {
-    struct byzantine *byzantine = arena_take(arena, 1, sizeof *byzantine);
+    struct byzantine *byzantine = arena_alloc(arena, 1, sizeof *byzantine);
     const uint32_t most = options->limits.incarnations_max;
-    byzantine->accounts = arena_take(arena, most, sizeof *byzantine->accounts);
-    byzantine->account_index = arena_take(arena, most, sizeof *byzantine->account_index);
-    byzantine->sorted = arena_take(arena, most, sizeof *byzantine->sorted);
+    byzantine->accounts = arena_alloc(arena, most, sizeof *byzantine->accounts);
+    byzantine->account_index = arena_alloc(arena, most, sizeof *byzantine->account_index);
+    byzantine->sorted = arena_alloc(arena, most, sizeof *byzantine->sorted);
     return byzantine;
 }
 
 /* Returns the account of this origin's member; empty before its first rumor. */
-static const struct account *account_of(const struct node *node, uint32_t place)
+static const struct account *account_of(const struct node *node, uint32_t origin_index)
 {
     static const struct account nothing;
-    CHECK(place < broadcast_versions(node)->count);
-    const uint32_t index = node->byzantine->account_index[place];
+    CHECK(origin_index < broadcast_versions(node)->count);
+    const uint32_t index = node->byzantine->account_index[origin_index];
     return index > 0 ? &node->byzantine->accounts[index - 1] : &nothing;
 }
 
 /* Returns the account to update. Later incarnations share the first one's account. */
-static struct account *account_to_update(const struct node *node, uint32_t place)
+static struct account *account_to_update(const struct node *node, uint32_t origin_index)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
     uint32_t *index = node->byzantine->account_index;
-    CHECK(place < broadcast_versions(node)->count);
-    for (uint32_t i = 0; i < broadcast_versions(node)->count && index[place] == 0; i++)
-        if (index[i] > 0 && memcmp(origins[i].id, origins[place].id, ID_BYTES) == 0)
-            index[place] = index[i];
-    if (index[place] == 0) {
-        index[place] = place + 1;
-        node->byzantine->accounts[place].place = place;
+    CHECK(origin_index < broadcast_versions(node)->count);
+    for (uint32_t i = 0; i < broadcast_versions(node)->count && index[origin_index] == 0; i++)
+        if (index[i] > 0 && memcmp(origins[i].id, origins[origin_index].id, ID_BYTES) == 0)
+            index[origin_index] = index[i];
+    if (index[origin_index] == 0) {
+        index[origin_index] = origin_index + 1;
+        node->byzantine->accounts[origin_index].origin_index = origin_index;
         for (int i = 0; i < RECALLED; i++)
-            node->byzantine->accounts[place].began[i] = (struct stream_point){.place = place};
+            node->byzantine->accounts[origin_index].began[i] =
+                (struct stream_point){.origin_index = origin_index};
     }
-    return &node->byzantine->accounts[index[place] - 1];
+    return &node->byzantine->accounts[index[origin_index] - 1];
 }
 
 static const struct origin *latest_of(const struct node *node, const struct account *account)
 {
-    CHECK(account->place < broadcast_versions(node)->count);
-    return &broadcast_versions(node)->origins[account->place];
+    CHECK(account->origin_index < broadcast_versions(node)->count);
+    return &broadcast_versions(node)->origins[account->origin_index];
 }
 
 /* Returns the member's reported speed over the median; 0 = unknown. */
@@ -265,7 +266,7 @@ static double learning_s(const struct node *node, const struct account *account,
 static double credited(const struct node *node, struct account *account,
                        const struct rumor_step *step, bool is_apart)
 {
-    const double said = (double)broadcast_versions(node)->origins[step->place].rate;
+    const double said = (double)broadcast_versions(node)->origins[step->origin_index].rate;
     const double rate = fmax(said, node->byzantine->typical_rate);
     const double samples = (double)step->samples;
     CHECK(account->credit_s >= 0);
@@ -281,11 +282,11 @@ static double credited(const struct node *node, struct account *account,
 
 /* A new incarnation may have trained alone, so its first rumors are judged as one publication, and
  * only if far too long. This also catches a member that restarts before every attack. */
-static void begin_stream(const struct node *node, struct account *account, uint32_t place)
+static void begin_stream(const struct node *node, struct account *account, uint32_t origin_index)
 {
-    CHECK(account->came_ns > 0 && account->place != place);
+    CHECK(account->came_ns > 0 && account->origin_index != origin_index);
     judge(node, account);
-    account->place = place;
+    account->origin_index = origin_index;
     account->counts = false;
     account->is_first = true;
     account->alone_ns = node->now_ns + node->options.limits.silence_ns;
@@ -309,22 +310,23 @@ static void look_at_first(struct node *node)
 
 void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
 {
-    struct account *account = account_to_update(node, step->place);
+    struct account *account = account_to_update(node, step->origin_index);
     const struct origin *origins = broadcast_versions(node)->origins;
     const bool is_apart = was_apart(node, account);
     const double samples = credited(node, account, step, is_apart);
     if (account->came_ns > 0 &&
-        origins[step->place].incarnation > origins[account->place].incarnation)
-        begin_stream(node, account, step->place);
+        origins[step->origin_index].incarnation > origins[account->origin_index].incarnation)
+        begin_stream(node, account, step->origin_index);
     account->came_ns = node->now_ns;
     const bool begins = begins_publication(node, account, step);
     if (begins) {
         const bool is_new = account->is_first && account->pieces == 0;
         if (account->pieces > 0)
             judge(node, account);
-        begin_publication(account,
-                          (struct stream_point){step->place, step->seq, account->publications + 1},
-                          !is_apart && !is_new);
+        begin_publication(
+            account,
+            (struct stream_point){step->origin_index, step->seq, account->publications + 1},
+            !is_apart && !is_new);
         account->is_first = is_new;
     }
     if (begins && step->samples > 0) { /* later rumors of a long publication claim no samples */
@@ -339,30 +341,30 @@ void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
         look_at_first(node);
 }
 
-void byzantine_on_compared(struct node *node, uint32_t place, uint32_t seq, double agreement)
+void byzantine_on_compared(struct node *node, uint32_t origin_index, uint32_t seq, double agreement)
 {
-    struct account *account = account_to_update(node, place);
+    struct account *account = account_to_update(node, origin_index);
     count_agreement(node->byzantine, account, agreement,
-                    (struct stream_point){place, seq, account->publications});
+                    (struct stream_point){origin_index, seq, account->publications});
 }
 
-double byzantine_length(const struct node *node, uint32_t place)
+double byzantine_length(const struct node *node, uint32_t origin_index)
 {
-    const struct account *account = account_of(node, place);
+    const struct account *account = account_of(node, origin_index);
     return length_of(node, latest_of(node, account), &account->size);
 }
 
-bool byzantine_allows(const struct node *node, uint32_t place, double length)
+bool byzantine_allows(const struct node *node, uint32_t origin_index, double length)
 {
-    const struct origin *origin = latest_of(node, account_of(node, place));
+    const struct origin *origin = latest_of(node, account_of(node, origin_index));
     const double most = allowed(node, origin, node->byzantine->latest_length);
     CHECK(length >= 0);
     return most == 0 || length <= most;
 }
 
-uint64_t byzantine_apart_ns(const struct node *node, uint32_t place)
+uint64_t byzantine_apart_ns(const struct node *node, uint32_t origin_index)
 {
-    return account_of(node, place)->apart_ns;
+    return account_of(node, origin_index)->apart_ns;
 }
 
 static int by_size(const void *one, const void *other)
@@ -433,14 +435,14 @@ static bool harms(const struct account *account)
     return account->against.sum > AGAINST_MOST || account->beyond.sum > BEYOND_MOST;
 }
 
-struct byzantine_finding byzantine_finding_of(const struct node *node, uint32_t place)
+struct byzantine_finding byzantine_finding_of(const struct node *node, uint32_t origin_index)
 {
     const struct byzantine *byzantine = node->byzantine;
-    const struct account *account = account_of(node, place);
+    const struct account *account = account_of(node, origin_index);
     const struct size *size = &account->usual_size;
     const bool has_length = byzantine->typical_length > 0 && size->samples > 0;
     return (struct byzantine_finding){
-        .harms = harms(account) && place == account->place,
+        .harms = harms(account) && origin_index == account->origin_index,
         .agreement = account->compared > 0 ? account->usual : (double)NAN,
         .typical = byzantine->typical,
         .length = has_length
@@ -467,16 +469,16 @@ const struct origin *byzantine_next(struct node *node)
 static bool is_earlier(const struct node *node, struct stream_point one, struct stream_point other)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
-    CHECK(memcmp(origins[one.place].id, origins[other.place].id, ID_BYTES) == 0);
-    return one.place == other.place
+    CHECK(memcmp(origins[one.origin_index].id, origins[other.origin_index].id, ID_BYTES) == 0);
+    return one.origin_index == other.origin_index
                ? one.seq < other.seq
-               : origins[one.place].incarnation < origins[other.place].incarnation;
+               : origins[one.origin_index].incarnation < origins[other.origin_index].incarnation;
 }
 
 struct stream_point byzantine_from(const struct node *node, const struct origin *origin)
 {
     const struct account *account =
-        account_of(node, versions_place(broadcast_versions(node), origin));
+        account_of(node, versions_index(broadcast_versions(node), origin));
     CHECK(harms(account));
     const struct cusum *cusum =
         account->against.sum > AGAINST_MOST ? &account->against : &account->beyond;
@@ -491,9 +493,9 @@ struct stream_point byzantine_from(const struct node *node, const struct origin 
 void byzantine_describe(const struct node *node, const struct origin *origin, char *out,
                         size_t room)
 {
-    const uint32_t place = versions_place(broadcast_versions(node), origin);
-    const struct byzantine_finding of = byzantine_finding_of(node, place);
-    if (account_of(node, place)->against.sum > AGAINST_MOST)
+    const uint32_t origin_index = versions_index(broadcast_versions(node), origin);
+    const struct byzantine_finding of = byzantine_finding_of(node, origin_index);
+    if (account_of(node, origin_index)->against.sum > AGAINST_MOST)
         (void)snprintf(out, room,
                        "goes against what is learned here (agreement %.2f, the others' %.2f)",
                        of.agreement, of.typical);

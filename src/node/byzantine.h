@@ -51,13 +51,14 @@ size_t byzantine_arena_bytes(const struct node_options *options);
 /* Counts a rumor of another node. */
 void byzantine_on_rumor(struct node *node, const struct rumor_step *step);
 /* Counts the agreement of a rumor that the learner has applied. */
-void byzantine_on_compared(struct node *node, uint32_t place, uint32_t seq, double agreement);
+void byzantine_on_compared(struct node *node, uint32_t origin_index, uint32_t seq,
+                           double agreement);
 /* byzantine_length returns the length per sample of the origin's present publication so far.
  * byzantine_allows returns true if this length is permitted, as far as medians are known. */
-double byzantine_length(const struct node *node, uint32_t place);
-bool byzantine_allows(const struct node *node, uint32_t place, double length);
+double byzantine_length(const struct node *node, uint32_t origin_index);
+bool byzantine_allows(const struct node *node, uint32_t origin_index, double length);
 /* Returns until when its length does not count because of a partition. */
-uint64_t byzantine_apart_ns(const struct node *node, uint32_t place);
+uint64_t byzantine_apart_ns(const struct node *node, uint32_t origin_index);
 
 /* Once a second: updates the medians. */
 void byzantine_review(struct node *node);
@@ -72,11 +73,11 @@ struct byzantine_finding {
     double typical;
     double length;
 };
-struct byzantine_finding byzantine_finding_of(const struct node *node, uint32_t place);
+struct byzantine_finding byzantine_finding_of(const struct node *node, uint32_t origin_index);
 /* Returns the rumor with which the harm began, at most a few publications ago; it may be of an
  * earlier incarnation. */
 struct stream_point {
-    uint32_t place; /* index of the origin */
+    uint32_t origin_index; /* index of the origin */
     uint32_t seq;
     uint32_t nth; /* number of the member's publication, by arrival */
 };

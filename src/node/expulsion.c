@@ -6,6 +6,7 @@
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/equivocation.h"
 #include "node/broadcast/retract.h"
+#include "node/expulsion_api.h"
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
@@ -15,7 +16,6 @@
 #include "node/orders/proofs.h"
 #include "node/orders/quorum_votes.h"
 #include "node/orders/verdict.h"
-#include "node/put_out.h"
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
@@ -33,7 +33,7 @@ size_t expulsion_arena_bytes(void)
 
 struct expulsion *expulsion_new(struct arena *arena)
 {
-    return arena_take(arena, 1, sizeof(struct expulsion));
+    return arena_alloc(arena, 1, sizeof(struct expulsion));
 }
 
 static bool is_own(const struct node *node, const uint8_t id[static ID_BYTES])
@@ -92,7 +92,7 @@ static void close_conversations(struct node *node, const uint8_t id[static ID_BY
 }
 
 /* Applies to all folders that this member is expelled, or that fewer of its rumors stay. */
-static void put_out(struct node *node, const uint8_t id[static ID_BYTES])
+static void expelled(struct node *node, const uint8_t id[static ID_BYTES])
 {
     close_conversations(node, id);
     membership_set_expelled(node, id, true);
@@ -108,7 +108,7 @@ static void obey_expulsion(struct node *node, const struct order *order)
         notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
                   "is put out of the swarm (order %u): %s", (unsigned)order->number, order->reason);
     identity_text(note->who, order->subject);
-    put_out(node, order->subject);
+    expelled(node, order->subject);
 }
 
 static void obey(struct node *node, const struct order *order)
@@ -208,7 +208,7 @@ static void obey_proof(struct node *node, const struct peer *from, const uint8_t
     suspension_on_proof(node, proof->author);
     if (proofs_in_force(node, proof->author)) /* a stricter proof against it may be suspended */
         note_proof(node, proof);
-    put_out(node, proof->author);
+    expelled(node, proof->author);
 }
 
 /* Revokes an expulsion: the members have changed, and the voters are no majority any more. */
@@ -246,7 +246,7 @@ void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES])
     suspension_on_proof(node, id);
     if (proofs_in_force(node, id))
         note_proof(node, proofs_against(node, id));
-    put_out(node, id);
+    expelled(node, id);
 }
 
 void expulsion_on_equivocation(struct node *node)
@@ -374,7 +374,7 @@ static void consider_suspension(struct node *node)
 {
     for (const struct proof *proof; (proof = suspension_next(node));) {
         note_suspension(node, proof);
-        put_out(node, proof->author);
+        expelled(node, proof->author);
     }
 }
 

@@ -18,7 +18,7 @@ size_t finish_arena_bytes(void)
 
 struct finish *finish_new(struct arena *arena)
 {
-    return arena_take(arena, 1, sizeof(struct finish));
+    return arena_alloc(arena, 1, sizeof(struct finish));
 }
 
 bool node_finish(struct node *node, uint64_t now_ns)

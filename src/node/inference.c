@@ -52,13 +52,13 @@ size_t inference_arena_bytes(const struct node_options *options)
 struct inference *inference_new(struct arena *arena, const struct node_options *options)
 {
     const struct inference_form *form = &options->limits.answers;
-    struct inference *inference = arena_take(arena, 1, sizeof *inference);
-    inference->clients = arena_take(arena, options->limits.peers_max, sizeof *inference->clients);
+    struct inference *inference = arena_alloc(arena, 1, sizeof *inference);
+    inference->clients = arena_alloc(arena, options->limits.peers_max, sizeof *inference->clients);
     if (!answers(options))
         return inference;
     CHECK(form->outputs > 0 && form->samples_max <= NODE_PREDICT_MAX / form->outputs);
     CHECK(form->sample_bytes > 0 && form->samples_max <= NODE_INFERENCE_MAX / form->sample_bytes);
-    inference->samples = arena_take(arena, NODE_INFERENCE_MAX, 1);
+    inference->samples = arena_alloc(arena, NODE_INFERENCE_MAX, 1);
     return inference;
 }
 

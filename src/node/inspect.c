@@ -5,11 +5,11 @@
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/progress.h"
 #include "node/broadcast/retract.h"
+#include "node/expulsion_api.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
-#include "node/put_out.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
@@ -76,32 +76,33 @@ uint32_t node_reach(const struct node *node, uint32_t i)
 }
 
 /* Returns true if the mark is far enough from the later mark before it. */
-static bool is_apart(const struct node_mark *mark, const struct node_mark *before, uint64_t now_ns)
+static bool is_apart(const struct node_arrival *mark, const struct node_arrival *before,
+                     uint64_t now_ns)
 {
     const uint64_t least_ns = (now_ns - before->came_ns) / MARKS_APART;
     return before->came_ns - mark->came_ns >= (least_ns > SECOND_NS ? least_ns : SECOND_NS);
 }
 
-uint32_t node_marks(const struct node *node, uint64_t now_ns, uint32_t i,
-                    struct node_mark out[static NODE_MARKS])
+uint32_t node_arrivals(const struct node *node, uint64_t now_ns, uint32_t i,
+                       struct node_arrival out[static NODE_ARRIVALS])
 {
     const uint32_t reach = node_reach(node, i), first = reach - (reach > 0);
     uint32_t count = 0;
     for (uint32_t seq = broadcast_versions(node)->origins[i].next; seq-- > first;) {
-        struct node_mark mark = {.seq = seq};
+        struct node_arrival mark = {.seq = seq};
         if (!rumor_log_came(broadcast_log(node), i, seq, &mark.came_ns))
             break; /* the log does not reach further back */
         CHECK(mark.came_ns <= now_ns);
         if (count > 0 && mark.came_ns > out[count - 1].came_ns)
             mark.came_ns = out[count - 1].came_ns; /* equal times: a later rumor arrived first */
         if (count == 0 || seq == first ||
-            (count < NODE_MARKS - 1 && is_apart(&mark, &out[count - 1], now_ns)))
+            (count < NODE_ARRIVALS - 1 && is_apart(&mark, &out[count - 1], now_ns)))
             out[count++] = mark;
     }
     return count;
 }
 
-uint64_t node_reach_ns(const struct node *node)
+uint64_t node_log_horizon_ns(const struct node *node)
 {
     return rumor_log_lasting_since_ns(broadcast_log(node));
 }
@@ -166,7 +167,7 @@ bool node_lacks_first(const struct node *node)
 
 void node_own(const struct node *node, struct node_origin *out)
 {
-    node_origin(node, versions_place(broadcast_versions(node), broadcast_own(node)), out);
+    node_origin(node, versions_index(broadcast_versions(node), broadcast_own(node)), out);
 }
 
 uint64_t node_incarnation(const struct node *node)
@@ -256,8 +257,8 @@ void node_contributions(const struct node *node, struct node_contribution *out)
     const struct versions *versions = broadcast_versions(node);
     const double all = progress_claimed(node);
     memset(out, 0, node_members(node) * sizeof *out);
-    for (uint32_t place = 0; place < versions->count; place++) {
-        const struct origin *origin = &versions->origins[place];
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
+        const struct origin *origin = &versions->origins[origin_index];
         const struct member *member = membership_find(node, origin->id);
         if (!member)
             continue; /* evicted from the table long ago */

@@ -13,7 +13,7 @@ struct node_stats {
     double gain;               /* present gain (outer_step.h) */
     double beta;               /* present outer momentum, 0 .. 1 */
     /* Part of the unpublished rest that the last publication withheld (replica.h). */
-    double held;
+    double withheld;
     uint32_t neighbours;            /* open conversations */
     uint32_t members_live;          /* live members, this node included */
     uint32_t peers_used;            /* conversations in any state */

@@ -24,7 +24,7 @@ size_t join_arena_bytes(void)
 
 struct join *join_new(struct arena *arena)
 {
-    return arena_take(arena, 1, sizeof(struct join));
+    return arena_alloc(arena, 1, sizeof(struct join));
 }
 
 void join_on_company(struct node *node)
@@ -77,7 +77,7 @@ static void restart(struct node *node)
     CHECK(!base_is_whole(node));
     node->join->must_restart = true;
     node->join->company_ns = node->now_ns;
-    fetch_wait_anew(node); /* once */
+    fetch_restart_wait(node); /* once */
     (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_WARNING,
                     "nobody is left who has the rest of the base: starting again with what was "
                     "saved here");

@@ -11,9 +11,9 @@ struct kept {
     size_t bytes;      /* number of bytes */
 };
 struct node_kept {
-    struct kept orders;     /* operator's orders (put_out.h) */
-    struct kept proofs;     /* equivocation proofs (put_out.h) */
-    struct kept votes;      /* expulsion votes (harm.h); empty without quarantines */
+    struct kept orders;     /* operator's orders (expulsion_api.h) */
+    struct kept proofs;     /* equivocation proofs (expulsion_api.h) */
+    struct kept votes;      /* expulsion votes (quarantine_api.h); empty without quarantines */
     struct kept swarm_keys; /* keys that orders have brought (swarm_keys.h) */
     uint64_t swarm_samples; /* samples that the swarm had learned at the checkpoint; 0 = none */
 };

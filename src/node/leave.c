@@ -35,7 +35,7 @@ size_t leave_arena_bytes(void)
 
 struct leave *leave_new(struct arena *arena)
 {
-    return arena_take(arena, 1, sizeof(struct leave));
+    return arena_alloc(arena, 1, sizeof(struct leave));
 }
 
 static void settle(struct node *node)

@@ -9,7 +9,7 @@
 #include "node/broadcast/progress.h"
 #include "node/broadcast/retract.h"
 #include "node/byzantine.h"
-#include "node/connection/door.h"
+#include "node/connection/admission_control.h"
 #include "node/discovery/discovery.h"
 #include "node/dispatch.h"
 #include "node/expulsion.h"
@@ -64,13 +64,13 @@ static void init_shared(struct node *node, struct arena *arena, const struct nod
     node->options = *options;
     node->now_ns = node->born_ns = now_ns;
     node->keys = options->keys.memory ? options->keys.memory : arena;
-    node->entropy = arena_take(node->keys, 1, sizeof *node->entropy);
+    node->entropy = arena_alloc(node->keys, 1, sizeof *node->entropy);
     entropy_from_seed(node->entropy, options->keys.entropy);
     node->seed = options->seed;
     if (node->seed == 0)
         entropy_bytes(node->entropy, &node->seed, sizeof node->seed);
     node->rng = rng_new(node->seed, bytes_get(options->identity->id, 8));
-    node->scratch = arena_take(arena, FRAME_MAX, 1);
+    node->scratch = arena_alloc(arena, FRAME_MAX, 1);
     notes_init(&node->notes, arena, NOTES_WAITING, options->limits.notes_per_s);
 }
 
@@ -79,7 +79,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     CHECK(options->identity && options->swarm_key && options->keys.entropy);
     CHECK(options->parameters > 0);
     CHECK(options->seeds_count <= NODE_SEEDS_MAX);
-    struct node *node = arena_take(arena, 1, sizeof *node);
+    struct node *node = arena_alloc(arena, 1, sizeof *node);
     init_shared(node, arena, options, now_ns);
     node->lifecycle = lifecycle_new(arena, options);
     node->connections = connections_new(arena, node);
@@ -141,7 +141,7 @@ static void note_full(struct node *node, const struct address *from)
 uint64_t node_on_accept(struct node *node, uint64_t now_ns, const struct address *from)
 {
     begin_event(node, now_ns);
-    if (leaving_stage(node) == STAGE_LEFT || !door_opens(node, from))
+    if (leaving_stage(node) == STAGE_LEFT || !admission_control_admits(node, from))
         return 0;
     const uint64_t conn = connection_accept(node, from);
     if (conn)
@@ -322,10 +322,10 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
 
 void node_on_agreement(struct node *node, uint64_t now_ns, double agreement)
 {
-    uint32_t place, seq;
+    uint32_t origin_index, seq;
     begin_event(node, now_ns);
-    if (broadcast_compared(node, &place, &seq))
-        byzantine_on_compared(node, place, seq, agreement);
+    if (broadcast_compared(node, &origin_index, &seq))
+        byzantine_on_compared(node, origin_index, seq, agreement);
 }
 
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)

@@ -106,7 +106,7 @@ struct node_options {
     float tau;          /* threshold of published entries; 0 = as the budget allows */
     double gain;        /* weight of the swarm's progress; 0 = auto (outer_step.h) */
     double beta;        /* outer momentum; < 0 = auto (outer_step.h) */
-    double held;        /* part of the unpublished rest withheld from the weights; < 0 = auto */
+    double withheld;    /* part of the unpublished rest withheld from the weights; < 0 = auto */
     double momentum;    /* local momentum that lengthens steps, in [0, 1) */
     double partition_s; /* sides that both trained alone for longer merge as a partition
                            (partition.c) */

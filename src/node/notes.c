@@ -56,7 +56,7 @@ void notes_init(struct notes *notes, struct arena *arena, uint32_t max, double p
 {
     CHECK(max > 0 && per_second >= 0);
     *notes = (struct notes){
-        .ring = arena_take(arena, max, sizeof *notes->ring),
+        .ring = arena_alloc(arena, max, sizeof *notes->ring),
         .max = max,
         .tokens = per_second,
         .tokens_per_second = per_second,

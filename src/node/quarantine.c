@@ -4,16 +4,16 @@
 #include <string.h>
 
 #include "node/broadcast/broadcast.h"
-#include "node/broadcast/hold.h"
 #include "node/broadcast/retract.h"
+#include "node/broadcast/withheld.h"
 #include "node/byzantine.h"
 #include "node/expulsion.h"
-#include "node/harm.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/orders/admitted.h"
 #include "node/orders/proofs.h"
 #include "node/orders/quorum_votes.h"
 #include "node/orders/verdict.h"
+#include "node/quarantine_api.h"
 #include "wire/message.h"
 
 #define HELD_NS  (10 * SECOND_NS) /* time to find a withheld publication harmful and to vote */
@@ -21,29 +21,29 @@
 #define FREE_NS  (60 * SECOND_NS) /* shortest time without withholding after a release */
 
 /* State of withholding one origin's rumors. */
-struct hold {
+struct withholding {
     double length;     /* length of the longest withheld publication, as byzantine_length */
     uint64_t until_ns; /* time of release in any case */
     uint64_t free_ns;  /* earliest time of the next withholding */
 };
 
 struct quarantine {
-    uint64_t members;       /* hash of the voters at the last review */
-    bool is_inactive_noted; /* a note has said that votes are inactive */
-    struct hold *holds;     /* [incarnations_max] by origin index */
+    uint64_t members;                 /* hash of the voters at the last review */
+    bool is_inactive_noted;           /* a note has said that votes are inactive */
+    struct withholding *withholdings; /* [incarnations_max] by origin index */
 };
 
 size_t quarantine_arena_bytes(const struct node_options *options)
 {
-    return sizeof(struct quarantine) + options->limits.incarnations_max * sizeof(struct hold) +
-           (size_t)2 * 64;
+    return sizeof(struct quarantine) +
+           options->limits.incarnations_max * sizeof(struct withholding) + (size_t)2 * 64;
 }
 
 struct quarantine *quarantine_new(struct arena *arena, const struct node_options *options)
 {
-    struct quarantine *quarantine = arena_take(arena, 1, sizeof *quarantine);
-    quarantine->holds =
-        arena_take(arena, options->limits.incarnations_max, sizeof *quarantine->holds);
+    struct quarantine *quarantine = arena_alloc(arena, 1, sizeof *quarantine);
+    quarantine->withholdings =
+        arena_alloc(arena, options->limits.incarnations_max, sizeof *quarantine->withholdings);
     return quarantine;
 }
 
@@ -163,13 +163,15 @@ static void note_finding(struct node *node, const struct origin *origin, bool ha
 static struct stream_point with_held(const struct node *node, struct stream_point from)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
-    for (uint32_t place = 0; place < broadcast_versions(node)->count; place++) {
-        const struct origin *held = &origins[place];
-        if (!hold_has(node, place) || memcmp(held->id, origins[from.place].id, ID_BYTES) != 0 ||
-            held->incarnation > origins[from.place].incarnation ||
-            (place == from.place && held->applied >= from.seq))
+    for (uint32_t origin_index = 0; origin_index < broadcast_versions(node)->count;
+         origin_index++) {
+        const struct origin *withheld = &origins[origin_index];
+        if (!withheld_has(node, origin_index) ||
+            memcmp(withheld->id, origins[from.origin_index].id, ID_BYTES) != 0 ||
+            withheld->incarnation > origins[from.origin_index].incarnation ||
+            (origin_index == from.origin_index && withheld->applied >= from.seq))
             continue;
-        from = (struct stream_point){.place = place, .seq = held->applied};
+        from = (struct stream_point){.origin_index = origin_index, .seq = withheld->applied};
     }
     return from;
 }
@@ -178,15 +180,16 @@ static struct stream_point with_held(const struct node *node, struct stream_poin
 static struct stream_point within_reach(const struct node *node, struct stream_point from)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
-    const uint8_t *id = origins[from.place].id;
-    for (uint32_t place = 0; place < broadcast_versions(node)->count; place++) {
-        if (memcmp(origins[place].id, id, ID_BYTES) != 0)
+    const uint8_t *id = origins[from.origin_index].id;
+    for (uint32_t origin_index = 0; origin_index < broadcast_versions(node)->count;
+         origin_index++) {
+        if (memcmp(origins[origin_index].id, id, ID_BYTES) != 0)
             continue;
-        const uint32_t reach = retract_reach(node, place);
-        if (place == from.place && reach > from.seq)
+        const uint32_t reach = retract_reach(node, origin_index);
+        if (origin_index == from.origin_index && reach > from.seq)
             from.seq = reach;
-        if (origins[place].incarnation > origins[from.place].incarnation && reach > 0)
-            from = (struct stream_point){.place = place, .seq = reach};
+        if (origins[origin_index].incarnation > origins[from.origin_index].incarnation && reach > 0)
+            from = (struct stream_point){.origin_index = origin_index, .seq = reach};
     }
     return from;
 }
@@ -197,8 +200,9 @@ static void on_harmful(struct node *node, const struct origin *origin)
         return;
     const struct stream_point from =
         within_reach(node, with_held(node, byzantine_from(node, origin)));
-    const bool have_voted = votes_cast(
-        node, origin->id, broadcast_versions(node)->origins[from.place].incarnation, from.seq);
+    const bool have_voted =
+        votes_cast(node, origin->id,
+                   broadcast_versions(node)->origins[from.origin_index].incarnation, from.seq);
     note_finding(node, origin, have_voted);
     if (have_voted)
         on_new_vote(node, origin->id);
@@ -206,7 +210,7 @@ static void on_harmful(struct node *node, const struct origin *origin)
 
 /* Returns true if rumors may be withheld: not while a base that already contains them is taken
  * over, and not when the log needs the space. */
-static bool may_hold(const struct node *node)
+static bool may_withhold(const struct node *node)
 {
     return votes_count_here(node) && base_is_whole(node) && leaving_stage(node) == STAGE_RUNNING &&
            !rumor_log_keeps(broadcast_log(node), 2);
@@ -214,42 +218,44 @@ static bool may_hold(const struct node *node)
 
 void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
 {
-    struct hold *hold = &node->quarantine->holds[step->place];
-    const uint8_t *id = broadcast_versions(node)->origins[step->place].id;
+    struct withholding *hold = &node->quarantine->withholdings[step->origin_index];
+    const uint8_t *id = broadcast_versions(node)->origins[step->origin_index].id;
     if (memcmp(id, node->options.identity->id, ID_BYTES) == 0)
         return; /* the rumor is from an earlier incarnation of this node */
     byzantine_on_rumor(node, step);
-    const double length = byzantine_length(node, step->place);
-    if (hold_has(node, step->place)) {
+    const double length = byzantine_length(node, step->origin_index);
+    if (withheld_has(node, step->origin_index)) {
         hold->length = fmax(hold->length, length);
         return;
     }
     const bool is_free = node->now_ns < hold->free_ns && length <= 2 * hold->length;
-    if (is_free || byzantine_allows(node, step->place, length) || !may_hold(node))
+    if (is_free || byzantine_allows(node, step->origin_index, length) || !may_withhold(node))
         return;
-    const uint64_t apart_ns = byzantine_apart_ns(node, step->place);
+    const uint64_t apart_ns = byzantine_apart_ns(node, step->origin_index);
     const uint64_t wait_ns = apart_ns > node->now_ns ? apart_ns - node->now_ns : 0;
-    *hold = (struct hold){.length = length,
-                          .until_ns =
-                              node->now_ns + HELD_NS + (wait_ns < APART_NS ? wait_ns : APART_NS)};
-    hold_begin(node, step->place);
+    *hold = (struct withholding){.length = length,
+                                 .until_ns = node->now_ns + HELD_NS +
+                                             (wait_ns < APART_NS ? wait_ns : APART_NS)};
+    withheld_begin(node, step->origin_index);
 }
 
 /* Returns true if the rumors stay withheld. An expelled member's rumors wait until they are out of
  * the version; otherwise the learner would get them first. */
-static bool is_to_wait(const struct node *node, const struct hold *hold, uint32_t place)
+static bool is_to_wait(const struct node *node, const struct withholding *hold,
+                       uint32_t origin_index)
 {
-    const struct origin *origin = &broadcast_versions(node)->origins[place];
+    const struct origin *origin = &broadcast_versions(node)->origins[origin_index];
     if (origin->keep != KEEP_ALL)
         return origin->next > origin->keep && !retract_needs_base(node);
-    return node->now_ns < hold->until_ns && !byzantine_allows(node, place, hold->length);
+    return node->now_ns < hold->until_ns && !byzantine_allows(node, origin_index, hold->length);
 }
 
 static void note_release(struct node *node, const struct origin *origin)
 {
-    struct note *note = notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO,
-                                  "what it published is longer than others' and was held: it was "
-                                  "not voted out, and moves the base now");
+    struct note *note =
+        notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO,
+                  "what it published is longer than others' and was withheld: it was "
+                  "not voted out, and moves the base now");
     identity_text(note->who, origin->id);
 }
 
@@ -257,17 +263,18 @@ static void note_release(struct node *node, const struct origin *origin)
 static void release(struct node *node)
 {
     const struct versions *versions = broadcast_versions(node);
-    const bool may = may_hold(node);
-    for (uint32_t place = 0; place < versions->count; place++) {
-        struct hold *hold = &node->quarantine->holds[place];
-        if (!hold_has(node, place) || (may && is_to_wait(node, hold, place)))
+    const bool may = may_withhold(node);
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
+        struct withholding *hold = &node->quarantine->withholdings[origin_index];
+        if (!withheld_has(node, origin_index) || (may && is_to_wait(node, hold, origin_index)))
             continue;
-        hold_end(node, place);
-        if (versions->origins[place].keep != KEEP_ALL || (may && node->now_ns < hold->until_ns))
+        withheld_end(node, origin_index);
+        if (versions->origins[origin_index].keep != KEEP_ALL ||
+            (may && node->now_ns < hold->until_ns))
             continue;
         hold->free_ns = node->now_ns + FREE_NS;
-        if (!verdict_reason(node, versions->origins[place].id))
-            note_release(node, &versions->origins[place]);
+        if (!verdict_reason(node, versions->origins[origin_index].id))
+            note_release(node, &versions->origins[origin_index]);
     }
 }
 
@@ -288,24 +295,24 @@ void quarantine_review(struct node *node)
     votes_show_one(node);
 }
 
-bool node_harm(const struct node *node, uint32_t i, struct node_harm *out)
+bool node_finding(const struct node *node, uint32_t i, struct node_finding *out)
 {
     const struct versions *versions = broadcast_versions(node);
-    for (uint32_t place = 0; place < versions->count; place++) {
-        const struct origin *origin = &versions->origins[place];
-        const struct byzantine_finding finding = byzantine_finding_of(node, place);
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
+        const struct origin *origin = &versions->origins[origin_index];
+        const struct byzantine_finding finding = byzantine_finding_of(node, origin_index);
         const uint32_t votes = votes_against(node, origin->id);
-        const bool is_held = hold_has(node, place);
+        const bool is_held = withheld_has(node, origin_index);
         if ((!finding.harms && votes == 0 && !is_held) || i-- > 0)
             continue;
-        *out = (struct node_harm){.incarnation = origin->incarnation,
-                                  .harms = finding.harms,
-                                  .is_held = is_held,
-                                  .agreement = finding.agreement,
-                                  .typical = finding.typical,
-                                  .length = finding.length,
-                                  .votes = votes,
-                                  .needed = votes_count_here(node) ? votes_needed(node) : 0};
+        *out = (struct node_finding){.incarnation = origin->incarnation,
+                                     .harms = finding.harms,
+                                     .is_held = is_held,
+                                     .agreement = finding.agreement,
+                                     .typical = finding.typical,
+                                     .length = finding.length,
+                                     .votes = votes,
+                                     .needed = votes_count_here(node) ? votes_needed(node) : 0};
         memcpy(out->id, origin->id, ID_BYTES);
         return true;
     }

@@ -13,7 +13,7 @@
 
 #define WORDS (NODE_PROOFS / 64)
 
-/* What neighbours have shown about the rumors that one proof concerns. */
+/* Versions and digests that neighbours have shown, as evidence about the subject of one proof. */
 struct doubt {
     uint64_t shown[NODE_PEERS_MAX / 64]; /* neighbours that have shown a version, by slot */
     /* Neighbours that have rumors beyond the proof's limit, by slot. */
@@ -46,7 +46,7 @@ size_t suspension_arena_bytes(void)
 
 struct suspension *suspension_new(struct arena *arena)
 {
-    return arena_take(arena, 1, sizeof(struct suspension));
+    return arena_alloc(arena, 1, sizeof(struct suspension));
 }
 
 void suspension_on_open(struct node *node, const struct peer *peer)
@@ -77,8 +77,8 @@ static struct shown ours(const struct node *node)
 {
     const struct versions *versions = broadcast_versions(node);
     struct shown shown = {.is_known = true};
-    for (uint32_t place = 0; place < versions->count; place++) {
-        const struct origin *origin = &versions->origins[place];
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
+        const struct origin *origin = &versions->origins[origin_index];
         if (origin->is_accused)
             count(node, origin->id, origin->incarnation, origin->next, &shown);
     }

@@ -35,7 +35,7 @@ size_t timers_arena_bytes(void)
 
 struct timers *timers_new(struct arena *arena, struct node *node)
 {
-    struct timers *timers = arena_take(arena, 1, sizeof *timers);
+    struct timers *timers = arena_alloc(arena, 1, sizeof *timers);
     timers->gossip_ns = node->now_ns + rng_below(&node->rng, (uint32_t)SECOND_NS);
     timers->check_ns = node->now_ns;
     return timers;

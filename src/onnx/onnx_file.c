@@ -73,7 +73,7 @@ static void write_output(struct onnx_writer *writer, const struct safetensors_ab
 /* Publications of other nodes may have made a variance negative; it counts as zero. */
 static const float *lift_variances(struct onnx_graph *graph, const float *values, size_t count)
 {
-    float *lifted = arena_take(graph->arena, count, sizeof *lifted);
+    float *lifted = arena_alloc(graph->arena, count, sizeof *lifted);
     for (size_t i = 0; i < count; i++)
         lifted[i] = values[i] < 0 ? 0 : values[i];
     return lifted;

@@ -17,15 +17,15 @@ void onnx_graph_init(struct onnx_graph *graph, struct arena *arena, const char *
     *graph = (struct onnx_graph){.arena = arena};
     onnx__graph_proto__init(&graph->proto);
     graph->proto.name = (char *)name;
-    graph->proto.node = arena_take(arena, NODES_MAX, sizeof(void *));
-    graph->proto.initializer = arena_take(arena, TENSORS_MAX, sizeof(void *));
-    graph->proto.input = arena_take(arena, 1, sizeof(void *));
-    graph->proto.output = arena_take(arena, 1, sizeof(void *));
+    graph->proto.node = arena_alloc(arena, NODES_MAX, sizeof(void *));
+    graph->proto.initializer = arena_alloc(arena, TENSORS_MAX, sizeof(void *));
+    graph->proto.input = arena_alloc(arena, 1, sizeof(void *));
+    graph->proto.output = arena_alloc(arena, 1, sizeof(void *));
 }
 
 static void *copy(struct onnx_graph *graph, const void *from, size_t bytes)
 {
-    void *to = arena_take(graph->arena, bytes, 1);
+    void *to = arena_alloc(graph->arena, bytes, 1);
     memcpy(to, from, bytes);
     return to;
 }
@@ -51,7 +51,7 @@ static char *scoped(struct onnx_graph *graph, const char *word)
 static Onnx__NodeProto *add_node(struct onnx_graph *graph, const char *operation,
                                  const char *const *inputs, size_t outputs)
 {
-    Onnx__NodeProto *node = arena_take(graph->arena, 1, sizeof *node);
+    Onnx__NodeProto *node = arena_alloc(graph->arena, 1, sizeof *node);
     CHECK(graph->proto.n_node < NODES_MAX);
     onnx__node_proto__init(node);
     node->op_type = (char *)operation;
@@ -59,8 +59,8 @@ static Onnx__NodeProto *add_node(struct onnx_graph *graph, const char *operation
         node->n_input++;
     node->input = copy(graph, inputs, node->n_input * sizeof *inputs);
     node->n_output = outputs;
-    node->output = arena_take(graph->arena, outputs, sizeof *node->output);
-    node->attribute = arena_take(graph->arena, ATTRIBUTES_MAX, sizeof *node->attribute);
+    node->output = arena_alloc(graph->arena, outputs, sizeof *node->output);
+    node->attribute = arena_alloc(graph->arena, ATTRIBUTES_MAX, sizeof *node->attribute);
     graph->proto.node[graph->proto.n_node++] = node;
     return node;
 }
@@ -92,7 +92,7 @@ void onnx_graph_split(struct onnx_graph *graph, const char *word, const char *in
 static Onnx__AttributeProto *add_attribute(struct onnx_graph *graph, const char *name,
                                            Onnx__AttributeProto__AttributeType type)
 {
-    Onnx__AttributeProto *attribute = arena_take(graph->arena, 1, sizeof *attribute);
+    Onnx__AttributeProto *attribute = arena_alloc(graph->arena, 1, sizeof *attribute);
     CHECK(graph->proto.n_node > 0);
     Onnx__NodeProto *node = graph->proto.node[graph->proto.n_node - 1];
     CHECK(node->n_attribute < ATTRIBUTES_MAX);
@@ -133,7 +133,7 @@ void onnx_graph_set_float(struct onnx_graph *graph, const char *name, float valu
 static void add_tensor(struct onnx_graph *graph, char *name, int type, int rank,
                        const int64_t *dims, const void *data, size_t bytes)
 {
-    Onnx__TensorProto *tensor = arena_take(graph->arena, 1, sizeof *tensor);
+    Onnx__TensorProto *tensor = arena_alloc(graph->arena, 1, sizeof *tensor);
     CHECK(graph->proto.n_initializer < TENSORS_MAX && rank >= 0 && rank <= ONNX_RANK_MAX);
     onnx__tensor_proto__init(tensor);
     tensor->name = name;
@@ -198,12 +198,12 @@ void onnx_graph_tensor(struct onnx_graph *graph, const char *name, int rank, con
 static Onnx__TensorShapeProto *shape_new(struct onnx_graph *graph, int rank,
                                          const struct onnx_side *sides)
 {
-    Onnx__TensorShapeProto *shape = arena_take(graph->arena, 1, sizeof *shape);
+    Onnx__TensorShapeProto *shape = arena_alloc(graph->arena, 1, sizeof *shape);
     onnx__tensor_shape_proto__init(shape);
     shape->n_dim = (size_t)rank;
-    shape->dim = arena_take(graph->arena, (size_t)rank, sizeof *shape->dim);
+    shape->dim = arena_alloc(graph->arena, (size_t)rank, sizeof *shape->dim);
     for (int i = 0; i < rank; i++) {
-        Onnx__TensorShapeProto__Dimension *side = arena_take(graph->arena, 1, sizeof *side);
+        Onnx__TensorShapeProto__Dimension *side = arena_alloc(graph->arena, 1, sizeof *side);
         onnx__tensor_shape_proto__dimension__init(side);
         if (sides[i].size > 0) {
             side->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
@@ -220,9 +220,9 @@ static Onnx__TensorShapeProto *shape_new(struct onnx_graph *graph, int rank,
 static Onnx__ValueInfoProto *value_new(struct onnx_graph *graph, const char *name, int type,
                                        int rank, const struct onnx_side *sides)
 {
-    Onnx__ValueInfoProto *value = arena_take(graph->arena, 1, sizeof *value);
-    Onnx__TypeProto *of = arena_take(graph->arena, 1, sizeof *of);
-    Onnx__TypeProto__Tensor *tensor = arena_take(graph->arena, 1, sizeof *tensor);
+    Onnx__ValueInfoProto *value = arena_alloc(graph->arena, 1, sizeof *value);
+    Onnx__TypeProto *of = arena_alloc(graph->arena, 1, sizeof *of);
+    Onnx__TypeProto__Tensor *tensor = arena_alloc(graph->arena, 1, sizeof *tensor);
     onnx__value_info_proto__init(value);
     onnx__type_proto__init(of);
     onnx__type_proto__tensor__init(tensor);

@@ -69,7 +69,7 @@ struct onnx_value onnx_image_groupnorm(ONNX_LAYER)
     struct onnx_graph *graph = writer->graph;
     const int64_t groups = layer->norm.groups, apart[] = {0, groups, -1};
     const int64_t image[] = {-1, layer->in.channels, layer->in.height, layer->in.width};
-    float *numbers = arena_take(graph->arena, (size_t)groups, sizeof *numbers);
+    float *numbers = arena_alloc(graph->arena, (size_t)groups, sizeof *numbers);
     const char *zeros = onnx_graph_floats(graph, "zeros", 1, &groups, numbers);
     for (int64_t i = 0; i < groups; i++)
         numbers[i] = 1;

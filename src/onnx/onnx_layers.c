@@ -32,7 +32,7 @@ const char *onnx_layers_tensor(struct onnx_writer *writer, const struct layer *l
 {
     const struct layer *owner =
         layer->borrows ? model_layer_at(writer->model, layer->partner) : layer;
-    char *name = arena_take(writer->graph->arena, sizeof((struct tensor *)0)->name, 1);
+    char *name = arena_alloc(writer->graph->arena, sizeof((struct tensor *)0)->name, 1);
     CHECK(which >= 0 && which < owner->tensors);
     (void)snprintf(name, sizeof((struct tensor *)0)->name, "%d.%s.%s", owner->number,
                    owner->kind->name, owner->tensor[which].name);
@@ -89,7 +89,7 @@ static struct onnx_value write_layer(struct onnx_writer *writer, const struct la
 struct onnx_value onnx_layers_write(struct onnx_writer *writer, struct onnx_value input)
 {
     const int count = model_layers(writer->model);
-    struct onnx_value *given = arena_take(writer->graph->arena, (size_t)count, sizeof *given);
+    struct onnx_value *given = arena_alloc(writer->graph->arena, (size_t)count, sizeof *given);
     for (int i = 0, residuals = 0; i < count; i++) {
         const struct layer *layer = model_layer_at(writer->model, i);
         const struct onnx_value x = layer->from == LAYER_INPUT ? input : given[layer->from];

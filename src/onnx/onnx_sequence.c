@@ -69,8 +69,8 @@ static void find_angles(struct onnx_writer *writer, const struct layer *layer)
     const size_t count = (size_t)length * (size_t)half;
     if (writer->turned == half)
         return;
-    float *cosines = arena_take(graph->arena, count, sizeof *cosines);
-    float *sines = arena_take(graph->arena, count, sizeof *sines);
+    float *cosines = arena_alloc(graph->arena, count, sizeof *cosines);
+    float *sines = arena_alloc(graph->arena, count, sizeof *sines);
     const double each = pow(ROPE_BASE, -1.0 / half);
     for (size_t position = 0, at = 0; position < (size_t)length; position++) {
         double angle = (double)position;
@@ -137,7 +137,7 @@ static const char *shared(struct onnx_writer *writer, const struct attention *at
         return x;
     (void)snprintf(whose, sizeof whose, "%c_whose", who);
     (void)snprintf(each, sizeof each, "%c_each", who);
-    int64_t *which = arena_take(graph->arena, (size_t)attention->heads, sizeof *which);
+    int64_t *which = arena_alloc(graph->arena, (size_t)attention->heads, sizeof *which);
     for (int i = 0; i < attention->heads; i++)
         which[i] = i / (attention->heads / attention->kv_heads);
     const char *indices = onnx_graph_ints(graph, whose, attention->heads, which);

@@ -13,7 +13,7 @@ __asm__(".section .rodata\n"
 extern const char page_begin[], page_end[];
 
 /* Position of the snapshot, which occurs once in the page. */
-static const char PLACE[] = "<script type=\"application/json\" id=\"story\">";
+static const char PLACE[] = "<script type=\"application/json\" id=\"snapshot\">";
 
 const char *page_live(size_t *bytes)
 {
@@ -31,10 +31,10 @@ static void write_escaped(FILE *out, const char *json)
             (void)fputc(*json, out);
 }
 
-void page_write(FILE *out, const json_t *story)
+void page_write(FILE *out, const json_t *snapshot)
 {
     const char *place = strstr(page_begin, PLACE);
-    char *json = json_dumps(story, JSON_COMPACT | JSON_REAL_PRECISION(7));
+    char *json = json_dumps(snapshot, JSON_COMPACT | JSON_REAL_PRECISION(7));
     CHECK(place && json);
     const char *rest = place + sizeof PLACE - 1;
     (void)fwrite(page_begin, 1, (size_t)(rest - page_begin), out);

@@ -1,6 +1,6 @@
-/* The page that shows a snapshot (story.h): one HTML file with its styles, script and charts
- * (dygraphs), made at build time (page.cmake). It fetches nothing except, on a node, the node's own
- * /events.
+/* The page that shows a snapshot (page_snapshot.h): one HTML file with its styles, script and
+ * charts (dygraphs), made at build time (page.cmake). It fetches nothing except, on a node, the
+ * node's own /events.
  *
  *   page.html ◄─ page.css, page.js, dygraph.min.js ─► the program ─► a node's / , a report.html
  *
@@ -17,6 +17,6 @@
 const char *page_live(size_t *bytes);
 
 /* Writes the page with a snapshot inside. */
-void page_write(FILE *out, const json_t *story);
+void page_write(FILE *out, const json_t *snapshot);
 
 #endif

@@ -1,4 +1,4 @@
-// Shows a story (story.h): the one in the page, or a node's, and then what is new, once a second.
+// Shows a snapshot (page_snapshot.h): the one in the page, or a node's, and then what is new, once a second.
 "use strict";
 
 (() => {
@@ -9,7 +9,7 @@
   const SILENT_MS = 5000; // without news: the node is said not to answer
   const AGAIN_MS = 2000;
 
-  const story = { figures: [], marks: [], happened: [] };
+  const snapshot = { figures: [], marks: [], happened: [] };
   const charts = new Map(); // figure's name -> { figure, graph, dirty }
   const at = (id) => document.getElementById(id);
   let colours = new Map(); // of the style that holds now
@@ -55,7 +55,7 @@
     const chart = charts.get(figure.name);
     if (!chart) {
       charts.set(figure.name, { figure, graph: null, dirty: true });
-      story.figures.push(figure);
+      snapshot.figures.push(figure);
       return;
     }
     for (const series of figure.series) {
@@ -70,35 +70,35 @@
     for (const [key, value] of Object.entries(news)) {
       if (key === "figures") value.forEach(mergeFigure);
       else if (key === "happened") {
-        const last = story.happened.length ? story.happened[story.happened.length - 1].at_s : -1;
-        story.happened.push(...value.filter((event) => event.at_s > last));
+        const last = snapshot.happened.length ? snapshot.happened[snapshot.happened.length - 1].at_s : -1;
+        snapshot.happened.push(...value.filter((event) => event.at_s > last));
       }
-      else story[key] = value;
+      else snapshot[key] = value;
     }
-    if (story.happened.length > EVENTS_MAX) story.happened = story.happened.slice(-EVENTS_MAX);
+    if (snapshot.happened.length > EVENTS_MAX) snapshot.happened = snapshot.happened.slice(-EVENTS_MAX);
   };
 
   // Texts.
 
   const showHead = () => {
     const state = at("state");
-    document.title = `${story.title} · hearsay`;
-    at("heading").textContent = story.about || story.title;
+    document.title = `${snapshot.title} · hearsay`;
+    at("heading").textContent = snapshot.about || snapshot.title;
     state.replaceChildren();
-    if (story.badge) {
-      const badge = make("span", story.badge.text, story.badge.is_good ? "good" : "bad");
+    if (snapshot.badge) {
+      const badge = make("span", snapshot.badge.text, snapshot.badge.is_good ? "good" : "bad");
       badge.id = "badge";
       state.append(badge, " ");
     }
-    state.append(make("span", story.about ? story.title : ""));
-    at("program").textContent = story.program;
-    at("limit").hidden = !story.limit;
-    at("limit").textContent = story.limit || "";
+    state.append(make("span", snapshot.about ? snapshot.title : ""));
+    at("program").textContent = snapshot.program;
+    at("limit").hidden = !snapshot.limit;
+    at("limit").textContent = snapshot.limit || "";
   };
 
   const showVerdicts = () => {
     const words = { met: "met", missed: "NOT MET", open: "open" };
-    const items = (story.verdicts || []).map((verdict) => {
+    const items = (snapshot.verdicts || []).map((verdict) => {
       const item = make("li", undefined, verdict.state);
       item.append(make("b", words[verdict.state] || ""), " " + verdict.text);
       return item;
@@ -108,13 +108,13 @@
   };
 
   const showFacts = () => {
-    const facts = story.facts || [];
+    const facts = snapshot.facts || [];
     at("facts").hidden = facts.length === 0;
     at("facts").replaceChildren(...facts.flatMap(([name, value]) => [make("dt", name), make("dd", value)]));
   };
 
   const showSpent = () => {
-    const parts = (story.spent || []).filter(([, part]) => part !== null);
+    const parts = (snapshot.spent || []).filter(([, part]) => part !== null);
     const text = parts.map(([name, part]) => `${name} ${(100 * part).toFixed(1)} %`).join(" · ");
     at("spent").hidden = parts.length === 0;
     at("spent-text").textContent = text;
@@ -128,7 +128,7 @@
   };
 
   const showHappened = () => {
-    const items = story.happened.slice().reverse().map((event) => {
+    const items = snapshot.happened.slice().reverse().map((event) => {
       const item = make("li", undefined, event.level);
       item.append(make("time", spanText(event.at_s)), event.text);
       return item;
@@ -169,7 +169,7 @@
   // A table is made anew where it changed, so that who reads in the others is not disturbed.
   const showTables = () => {
     const place = at("tables");
-    (story.tables || []).forEach((table, i) => {
+    (snapshot.tables || []).forEach((table, i) => {
       const text = JSON.stringify(table);
       const old = place.children[i];
       if (old && old.dataset.text === text) return;
@@ -184,10 +184,10 @@
   };
 
   const showRepeat = () => {
-    at("repeat").hidden = !story.command;
-    at("command").textContent = story.command || "";
-    at("settings").hidden = !story.settings;
-    at("settings").querySelector("pre").textContent = story.settings || "";
+    at("repeat").hidden = !snapshot.command;
+    at("command").textContent = snapshot.command || "";
+    at("settings").hidden = !snapshot.settings;
+    at("settings").querySelector("pre").textContent = snapshot.settings || "";
   };
 
   // The drawing of the swarm: a circle of nodes, this one in the middle if it is one of them.
@@ -280,7 +280,7 @@
   };
 
   const drawSwarm = () => {
-    const swarm = story.swarm;
+    const swarm = snapshot.swarm;
     at("swarm").hidden = !swarm || swarm.nodes.length === 0;
     if (at("swarm").hidden) return;
     const canvas = at("drawing");
@@ -305,9 +305,9 @@
   };
 
   const point = (i) => {
-    if (i === drawing.pointed || !story.swarm) return;
+    if (i === drawing.pointed || !snapshot.swarm) return;
     drawing.pointed = i;
-    at("pointed").textContent = i >= 0 ? nodeText(story.swarm.nodes[i]) : "";
+    at("pointed").textContent = i >= 0 ? nodeText(snapshot.swarm.nodes[i]) : "";
     drawSwarm();
   };
 
@@ -368,7 +368,7 @@
   const shadeMarks = (figure) => (pen, area, graph) => {
     if (!figure.x.includes("(s)")) return;
     pen.fillStyle = colour("--shade");
-    for (const mark of story.marks || []) {
+    for (const mark of snapshot.marks || []) {
       const left = graph.toDomXCoord(mark.from_s);
       const right = Math.max(left + 1.5, graph.toDomXCoord(mark.to_s));
       pen.fillRect(left, area.y, right - left, area.h);
@@ -499,27 +499,27 @@
     showSoon();
   };
 
-  // A node's story.
+  // A node's snapshot.
 
   const token = new URLSearchParams(location.search).get("token");
   const path = (name) => name + (token ? `?token=${encodeURIComponent(token)}` : "");
   let heard = 0;
 
   const silent = () => {
-    story.badge = { is_good: false, text: "the node does not answer;" };
+    snapshot.badge = { is_good: false, text: "the node does not answer;" };
     showSoon();
   };
 
-  // A node that began anew has another story: what is there belongs to the one before.
+  // A node that began anew has another snapshot: what is there belongs to the one before.
   const forget = () => {
     charts.clear();
-    Object.assign(story, { figures: [], marks: [], happened: [], tables: [] });
+    Object.assign(snapshot, { figures: [], marks: [], happened: [], tables: [] });
     at("figures").replaceChildren();
     at("tables").replaceChildren();
   };
 
-  // What is new is listened to before the story is asked for, so that nothing is between them; merging
-  // passes by what the story has already.
+  // What is new is listened to before the snapshot is asked for, so that nothing is between them; merging
+  // passes by what the snapshot has already.
   const listen = () => {
     const events = new EventSource(path("events"));
     const watch = setInterval(() => { if (Date.now() - heard > SILENT_MS) silent(); }, 1000);
@@ -536,7 +536,7 @@
     events.onerror = end;
     events.onopen = async () => {
       try {
-        const answer = await fetch(path("story.json"));
+        const answer = await fetch(path("snapshot.json"));
         if (!answer.ok) throw new Error(await answer.text());
         const told = await answer.json();
         if (isOver) return;
@@ -568,7 +568,7 @@
   // For the console, and for tests: shows what is new as if it had come.
   window.hearsayPage = { show: (news) => { merge(news); show(); } };
 
-  const told = at("story").textContent;
+  const told = at("snapshot").textContent;
   if (told) {
     merge(JSON.parse(told));
     show();

@@ -13,8 +13,8 @@
 #ifndef HEARSAY_STATE_ORDER_FILES_H
 #define HEARSAY_STATE_ORDER_FILES_H
 
-#include "node/harm.h"
-#include "node/put_out.h"
+#include "node/expulsion_api.h"
+#include "node/quarantine_api.h"
 #include "state/disk.h"
 
 #define ORDERS_FILE "orders"

@@ -305,7 +305,7 @@ static enum MHD_Result serve(struct web_server *server, struct MHD_Connection *c
         return refuse(server, connection);
     if (strcmp(path, "/") == 0)
         return serve_page(connection);
-    if (strcmp(path, "/story.json") == 0)
+    if (strcmp(path, "/snapshot.json") == 0)
         return serve_text(server, connection, WEB_STORY);
     if (strcmp(path, "/status.json") == 0)
         return serve_text(server, connection, WEB_STATUS);
@@ -313,8 +313,9 @@ static enum MHD_Result serve(struct web_server *server, struct MHD_Connection *c
         return serve_text(server, connection, WEB_METRICS);
     if (strcmp(path, "/events") == 0)
         return serve_events(server, connection);
-    return say(connection, MHD_HTTP_NOT_FOUND,
-               "there are /, /status.json, /story.json, /events, /metrics, /livez and /readyz\n");
+    return say(
+        connection, MHD_HTTP_NOT_FOUND,
+        "there are /, /status.json, /snapshot.json, /events, /metrics, /livez and /readyz\n");
 }
 
 static enum MHD_Result on_request(void *self, struct MHD_Connection *connection, const char *path,

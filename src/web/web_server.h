@@ -2,7 +2,7 @@
  * uses that library.
  *
  *   GET /             the page (page/page.h)
- *   GET /story.json   its snapshot; /events: updates, once a second, as server-sent events
+ *   GET /snapshot.json   its snapshot; /events: updates, once a second, as server-sent events
  *   GET /status.json  as hearsay status --json
  *   GET /metrics      for Prometheus
  *   GET /livez        200: the loop turns    /readyz   200: as hearsay status exits 0; else 503

@@ -187,8 +187,8 @@ static double gather_seconds(const void *pixels, uint32_t batch)
     struct rng rng = rng_new(2, 2);
     for (uint32_t i = 0; i < batch; i++)
         pick[i] = rng_below(&rng, SAMPLES);
-    uint32_t *picked = gpu->take(gpu, batch * sizeof *picked);
-    float *x = gpu->take(gpu, (size_t)batch * SAMPLE_SIZE * sizeof *x);
+    uint32_t *picked = gpu->alloc(gpu, batch * sizeof *picked);
+    float *x = gpu->alloc(gpu, (size_t)batch * SAMPLE_SIZE * sizeof *x);
     gpu->upload(gpu, picked, pick, batch * sizeof *pick);
     double seconds[ROUNDS];
     for (int round = -1; round < ROUNDS; round++) {
@@ -202,7 +202,7 @@ static double gather_seconds(const void *pixels, uint32_t batch)
     }
     void *taken[] = {picked, x};
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
-        gpu->give(gpu, taken[i]);
+        gpu->free(gpu, taken[i]);
     free(pick);
     return median(seconds, ROUNDS);
 }
@@ -223,7 +223,7 @@ static void bench_samples(uint32_t batch)
     int (*allocate)(void **memory, size_t bytes), (*release)(void *memory);
     void *const allocates = cuda_function("cudaMallocHost");
     void *const releases = cuda_function("cudaFreeHost");
-    void *near = gpu->take(gpu, (size_t)SAMPLES * SAMPLE_SIZE), *far;
+    void *near = gpu->alloc(gpu, (size_t)SAMPLES * SAMPLE_SIZE), *far;
     memcpy(&allocate, &allocates, sizeof allocate);
     memcpy(&release, &releases, sizeof release);
     CHECK(allocate(&far, (size_t)SAMPLES * SAMPLE_SIZE) == 0);
@@ -233,7 +233,7 @@ static void bench_samples(uint32_t batch)
            "GB/s\n",
            batch, SAMPLE_SIZE, 1e6 * near_s, 1e6 * far_s, 1e-9 * batch * SAMPLE_SIZE / far_s);
     CHECK(release(far) == 0);
-    gpu->give(gpu, near);
+    gpu->free(gpu, near);
 }
 
 /* The exchange. */
@@ -247,8 +247,8 @@ static float laplace(struct rng *rng)
 static double copy_seconds(size_t parameters)
 {
     double seconds[ROUNDS];
-    float *from = gpu->take(gpu, parameters * sizeof *from);
-    float *to = gpu->take(gpu, parameters * sizeof *to);
+    float *from = gpu->alloc(gpu, parameters * sizeof *from);
+    float *to = gpu->alloc(gpu, parameters * sizeof *to);
     for (int round = -1; round < ROUNDS; round++) {
         wait_for(to);
         const double start = now_seconds();
@@ -258,8 +258,8 @@ static double copy_seconds(size_t parameters)
         if (round >= 0)
             seconds[round] = (now_seconds() - start) / 4;
     }
-    gpu->give(gpu, from);
-    gpu->give(gpu, to);
+    gpu->free(gpu, from);
+    gpu->free(gpu, to);
     return median(seconds, ROUNDS);
 }
 
@@ -286,12 +286,12 @@ static double shifted_pass_seconds(const struct replica *replica, float floor)
 {
     const size_t shift = ((size_t)64 << 10) / sizeof *replica->base;
     struct replica shifted = *replica;
-    int32_t *memory = gpu->take(gpu, (replica->parameters + shift) * sizeof *memory);
+    int32_t *memory = gpu->alloc(gpu, (replica->parameters + shift) * sizeof *memory);
     shifted.base = memory + shift;
     gpu->copy(gpu, replica->parameters, floats((float *)replica->base),
               floats((float *)shifted.base));
     const double seconds = pass_seconds(&shifted, floor);
-    gpu->give(gpu, memory);
+    gpu->free(gpu, memory);
     return seconds;
 }
 
@@ -319,7 +319,7 @@ static void bench_exchange(size_t parameters, double density)
     struct rng rng = rng_new(1, 1);
     for (size_t c = 0; c < parameters; c++)
         residuals[c] = laplace(&rng);
-    float *zeros = arena_take(&arena, parameters, sizeof *zeros);
+    float *zeros = arena_alloc(&arena, parameters, sizeof *zeros);
     replica_init(&replica, &arena, gpu, parameters, zeros, (uint32_t)(parameters / 10));
     const struct publish_terms terms = {
         .budget_bytes = (uint32_t)(density * (double)parameters * 1.6), .share = 0.5, .gain = 1};

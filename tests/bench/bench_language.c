@@ -86,9 +86,9 @@ int main(int argc, char **argv)
     const size_t count = (size_t)training.batch * (size_t)length;
     float **vectors[] = {&training.weights, &training.gradients, &training.mean, &training.square};
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
-        *vectors[i] = backend->take(backend, bytes);
-    training.x = backend->take(backend, count * sizeof *training.x);
-    training.labels = backend->take(backend, count * sizeof *training.labels);
+        *vectors[i] = backend->alloc(backend, bytes);
+    training.x = backend->alloc(backend, count * sizeof *training.x);
+    training.labels = backend->alloc(backend, count * sizeof *training.labels);
     double *took = calloc((size_t)steps, sizeof *took);
     CHECK(took);
     model_init(training.model, 1, training.weights);

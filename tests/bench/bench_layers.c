@@ -26,7 +26,7 @@ static double median_seconds(void (*work)(void *), void *state, int calls)
 static float *random_floats(struct backend *backend, size_t count)
 {
     struct rng rng = rng_new(1, count);
-    float *floats = backend->take(backend, count * sizeof *floats);
+    float *floats = backend->alloc(backend, count * sizeof *floats);
     for (size_t i = 0; i < count; i++)
         floats[i] = (float)rng_uniform(&rng) - 0.5f;
     return floats;
@@ -54,10 +54,10 @@ static double peak_flops(struct backend *backend)
     struct product product = {backend, random_floats(backend, count), random_floats(backend, count),
                               random_floats(backend, SIDE), random_floats(backend, count)};
     double seconds = median_seconds(product_run, &product, 20);
-    backend->give(backend, product.x);
-    backend->give(backend, product.w);
-    backend->give(backend, product.b);
-    backend->give(backend, product.y);
+    backend->free(backend, product.x);
+    backend->free(backend, product.w);
+    backend->free(backend, product.b);
+    backend->free(backend, product.y);
     return 2.0 * SIDE * SIDE * SIDE / seconds;
 }
 
@@ -127,10 +127,10 @@ static void bench_model(struct backend *backend, const struct image_model *of, d
     const size_t parameters = model_parameters(training.model);
     training.weights = random_floats(backend, parameters);
     model_init(training.model, 1, training.weights);
-    training.gradients = backend->take(backend, parameters * sizeof(float));
-    training.momenta = backend->take(backend, parameters * sizeof(float));
+    training.gradients = backend->alloc(backend, parameters * sizeof(float));
+    training.momenta = backend->alloc(backend, parameters * sizeof(float));
     training.x = random_floats(backend, (size_t)of->batch * shape_size(in));
-    training.labels = backend->take(backend, (size_t)of->batch * sizeof *training.labels);
+    training.labels = backend->alloc(backend, (size_t)of->batch * sizeof *training.labels);
     for (int i = 0; i < of->batch; i++)
         training.labels[i] = i % 10;
 
@@ -139,11 +139,11 @@ static void bench_model(struct backend *backend, const struct image_model *of, d
     printf("%-20s batch %2d %8.0f samples/s  %6.1f GFLOP/s  %3.0f %% of the sgemm peak\n", of->name,
            of->batch, of->batch / seconds, flops * 1e-9, 100 * flops / peak);
 
-    backend->give(backend, training.weights);
-    backend->give(backend, training.gradients);
-    backend->give(backend, training.momenta);
-    backend->give(backend, training.x);
-    backend->give(backend, training.labels);
+    backend->free(backend, training.weights);
+    backend->free(backend, training.gradients);
+    backend->free(backend, training.momenta);
+    backend->free(backend, training.x);
+    backend->free(backend, training.labels);
     model_free(training.model);
     arena_release(&arena);
 }

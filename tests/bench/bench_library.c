@@ -6,8 +6,8 @@
  * Two nodes in one process, each with ten million float32 parameters and a thread that trains them
  * for so many seconds: forward, backward and update of ten dense layers, 6 flop a parameter and
  * sample, as one OpenBLAS thread computes them. They publish to each other over the loopback
- * with the defaults of the configuration, but for the optimizer (sgd: nothing is held back). Time
- * is that of the thread's processor, so what else the machine does counts little. */
+ * with the defaults of the configuration, but for the optimizer (sgd: nothing is withheld back).
+ * Time is that of the thread's processor, so what else the machine does counts little. */
 #include <cblas.h>
 #include <math.h>
 #include <pthread.h>
@@ -46,7 +46,7 @@ struct program {
     float *weights[LAYERS]; /* [SIDE][SIDE] each */
     float x[LAYERS + 1]
            [BATCH_MOST * SIDE]; /* what goes into each layer, and comes out of the last */
-    float slope[2][BATCH_MOST * SIDE];
+    float gradient[2][BATCH_MOST * SIDE];
     int batch;
     double seconds;
     int steps;
@@ -129,24 +129,24 @@ static void program_init(struct program *program, int number, pthread_barrier_t 
 static double train(struct program *program)
 {
     double loss = 0;
-    float *slope = program->slope[0], *next = program->slope[1];
+    float *gradient = program->gradient[0], *next = program->gradient[1];
     draw(&program->rng, program->x[0], (size_t)program->batch * SIDE, 1.7);
     draw(&program->rng, next, (size_t)program->batch * SIDE, 1.7);
     for (int i = 0; i < LAYERS; i++)
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, program->batch, SIDE, SIDE, 1,
                     program->x[i], SIDE, program->weights[i], SIDE, 0, program->x[i + 1], SIDE);
     for (int i = 0; i < program->batch * SIDE; i++) {
-        slope[i] = program->x[LAYERS][i] - next[i];
-        loss += (double)slope[i] * (double)slope[i];
+        gradient[i] = program->x[LAYERS][i] - next[i];
+        loss += (double)gradient[i] * (double)gradient[i];
     }
     for (int i = LAYERS - 1; i >= 0; i--) {
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, program->batch, SIDE, SIDE, 1, slope,
-                    SIDE, program->weights[i], SIDE, 0, next, SIDE);
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, program->batch, SIDE, SIDE, 1,
+                    gradient, SIDE, program->weights[i], SIDE, 0, next, SIDE);
         cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, SIDE, SIDE, program->batch,
-                    -RATE / (float)program->batch, program->x[i], SIDE, slope, SIDE, 1,
+                    -RATE / (float)program->batch, program->x[i], SIDE, gradient, SIDE, 1,
                     program->weights[i], SIDE);
-        float *swap = slope;
-        slope = next;
+        float *swap = gradient;
+        gradient = next;
         next = swap;
     }
     return loss / program->batch;

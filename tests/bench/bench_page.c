@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "web/metrics.h"
-#include "web/node_story.h"
+#include "web/node_snapshot.h"
 
 #define ROUNDS 101
 #define LINKS  32
@@ -80,9 +80,9 @@ int main(int argc, char **argv)
     (void)printf("%d members, %d neighbours\n", members, LINKS);
     for (int i = 0; i < ROUNDS; i++) {
         const uint64_t from_ns = cpu_ns();
-        json_t *story = node_story_update(page, &trail, true, &happened, 0);
-        char *text = json_dumps(story, JSON_COMPACT | JSON_REAL_PRECISION(9));
-        json_decref(story);
+        json_t *snapshot = node_snapshot_update(page, &trail, true, &happened, 0);
+        char *text = json_dumps(snapshot, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        json_decref(snapshot);
         took_ns[i] = cpu_ns() - from_ns;
         bytes = strlen(text);
         free(text);

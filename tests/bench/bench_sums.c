@@ -104,7 +104,7 @@ static void publish_all(uint32_t budget_bytes, const struct identity *identity)
                                             .share = 1.0 / NODES,
                                             .gain = 2,
                                             .at_once = 1,
-                                            .held = 1 - 2.0 / NODES};
+                                            .withheld = 1 - 2.0 / NODES};
         keep(&published[i], learner_publish(learners[i], &terms));
         last_bytes[i] = (uint64_t)rumor_bytes(&published[i], RUMOR_MAX, identity);
     }

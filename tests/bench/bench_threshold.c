@@ -120,7 +120,7 @@ static void measure_exchange(double density)
     for (uint32_t c = 0; c < P; c++)
         init[c] = laplace(&rng);
     for (int i = 0; i < 2; i++) {
-        replicas[i] = arena_take(&arena, 1, sizeof *replicas[i]);
+        replicas[i] = arena_alloc(&arena, 1, sizeof *replicas[i]);
         replica_init(replicas[i], &arena, backend, P, init, P / 10);
     }
     double publish_ns[ROUNDS], apply_ns[ROUNDS], compare_ns[ROUNDS]; /* and apply */

@@ -8,7 +8,7 @@
 
 #define CLAIMS_MAX 6
 
-static struct claim {
+static struct reported_samples {
     uint32_t count;
     struct signed_head heads[CLAIMS_MAX]; /* of the last rumor of each origin */
     uint64_t tags[CLAIMS_MAX];
@@ -19,7 +19,7 @@ static uint8_t version_bytes[CLAIMS_MAX * VERSION_ENTRY_BYTES];
 
 void claims_begin(void)
 {
-    claim = (struct claim){0};
+    claim = (struct reported_samples){0};
 }
 
 void remember_head(struct member *origin, const struct signed_head *head)

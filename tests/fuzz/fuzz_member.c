@@ -9,8 +9,8 @@
 #include "fuzz/claims.h"
 #include "fuzz/play.h"
 #include "fuzz/script.h"
-#include "node/harm.h"
-#include "node/put_out.h"
+#include "node/expulsion_api.h"
+#include "node/quarantine_api.h"
 #include "node/swarm_keys.h"
 #include "wire/equivocation_proof.h"
 #include "wire/order.h"
@@ -294,12 +294,12 @@ static void call(void)
 }
 
 /* A caller from one of two networks that never sends a byte. */
-static void stand_at_door(void)
+static void wait_unauthenticated(void)
 {
     const uint8_t shape = input_byte(&input);
     size_t count;
     const uint8_t *bytes = input_bytes(&input, shape / 4, &count);
-    scene_stand_at_door(scene, shape % 4, bytes, count);
+    scene_wait_unauthenticated(scene, shape % 4, bytes, count);
 }
 
 static void hang_up(void)
@@ -357,7 +357,7 @@ static void (*const OPERATIONS[SCRIPT_OPERATIONS])(void) = {
     [SAY_ANYTHING] = say_anything,
     [SHOUT] = shout,
     [CALL] = call,
-    [STAND_AT_DOOR] = stand_at_door,
+    [STAND_AT_DOOR] = wait_unauthenticated,
     [HANG_UP] = hang_up,
     [PASS] = pass,
     [MAKE_STEPS] = step,

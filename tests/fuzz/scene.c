@@ -163,7 +163,8 @@ void scene_close(struct scene *scene, struct member *member)
     scene_run(scene);
 }
 
-void scene_stand_at_door(struct scene *scene, uint8_t network, const uint8_t *bytes, size_t count)
+void scene_wait_unauthenticated(struct scene *scene, uint8_t network, const uint8_t *bytes,
+                                size_t count)
 {
     const struct address from = address_of(100u + network);
     const uint64_t conn = scene->is_over ? 0 : node_on_accept(scene->node, scene->now_ns, &from);
@@ -430,11 +431,11 @@ struct scene *scene_new(bool node_calls)
                           SCENE_MEMBERS * peer_arena_bytes(MEMBER_QUEUE_BYTES) + 4096);
     if (__lsan_register_root_region)
         __lsan_register_root_region(arena->start, arena->size_bytes);
-    struct scene *scene = arena_take(arena, 1, sizeof *scene);
+    struct scene *scene = arena_alloc(arena, 1, sizeof *scene);
     scene->arena = arena;
     scene->options = options;
     scene->now_ns = SCENE_BEGIN_NS;
-    scene->orders = arena_take(arena, SCENE_ORDERS_BYTES, 1);
+    scene->orders = arena_alloc(arena, SCENE_ORDERS_BYTES, 1);
     for (uint32_t i = 0; i < SCENE_MEMBERS; i++)
         member_init(scene, arena, i);
     scene->node = node_new(arena, &scene->options, scene->now_ns);

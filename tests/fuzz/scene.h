@@ -67,7 +67,8 @@ void scene_call(struct scene *scene, struct member *member);
 void scene_close(struct scene *scene, struct member *member);
 
 /* Somebody from that network calls, says this, and nothing more. */
-void scene_stand_at_door(struct scene *scene, uint8_t network, const uint8_t *bytes, size_t count);
+void scene_wait_unauthenticated(struct scene *scene, uint8_t network, const uint8_t *bytes,
+                                size_t count);
 
 /* False: it is in no conversation. */
 bool scene_say(struct scene *scene, struct member *member, const struct message *message);

@@ -39,7 +39,7 @@ static const struct update *publish(void *learner, const struct publish_terms *t
     static struct update update;
     struct scene *scene = learner;
     struct rng rng = rng_new(++scene->drawn, 1);
-    CHECK(terms->share > 0 && terms->share <= 1 && terms->held >= 0 && terms->held <= 1);
+    CHECK(terms->share > 0 && terms->share <= 1 && terms->withheld >= 0 && terms->withheld <= 1);
     update = (struct update){.tau = 0.5f, .amount = 1000, .index = index, .level = level};
     update.count = rng_below(&rng, PUBLISHED_MAX + 1);
     for (uint32_t i = 0; i < update.count; i++) {

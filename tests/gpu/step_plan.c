@@ -22,7 +22,7 @@ static size_t taken = 4096; /* bytes; addresses that no operation reads */
 
 static const char *const names[] = {"linear", "relu", "sigmoid", "tanh", "gelu", "silu"};
 
-static void *plan_take(struct backend *backend, size_t bytes)
+static void *plan_alloc(struct backend *backend, size_t bytes)
 {
     (void)backend;
     const size_t address = taken;
@@ -30,7 +30,7 @@ static void *plan_take(struct backend *backend, size_t bytes)
     return (void *)address;
 }
 
-static void plan_give(struct backend *backend, void *memory)
+static void plan_free(struct backend *backend, void *memory)
 {
     (void)backend, (void)memory;
 }
@@ -280,8 +280,8 @@ static void plan_adam(struct backend *backend, const struct adam *adam, const fl
 static struct backend plan = {
     .name = "plan",
     .activations = BFLOAT16,
-    .take = plan_take,
-    .give = plan_give,
+    .alloc = plan_alloc,
+    .free = plan_free,
     .dense_forward = plan_dense_forward,
     .dense_backward = plan_dense_backward,
     .dense_activate_forward = plan_dense_activate_forward,

@@ -49,7 +49,7 @@ def compare(program, line, data, classes, batch):
     count = sum(int(np.prod(dims)) for _, dims in tensors.values())
     x = torch.tensor(np.frombuffer(raw, '<f4' if is_image else '<i4', size).reshape([batch] + shape))
     labels = torch.tensor(np.frombuffer(raw, '<i4', positions, 4 * size)).long()
-    first, slopes, last = np.frombuffer(raw, '<f4', 3 * count, 4 * (size + positions)).reshape(3, -1)
+    first, gradients, last = np.frombuffer(raw, '<f4', 3 * count, 4 * (size + positions)).reshape(3, -1)
 
     def cut(flat):
         return {name: torch.tensor(flat[at:at + int(np.prod(dims))].reshape(dims))
@@ -64,7 +64,7 @@ def compare(program, line, data, classes, batch):
         return F.cross_entropy(logits.reshape(positions, -1), labels)
     loss = loss_now()
     loss.backward()
-    ours = cut(slopes)
+    ours = cut(gradients)
     worst = max(((ours[name] - weight.grad).norm() / weight.grad.norm().clamp(min=1e-12)).item()
                 for name, weight in weights.items())
     optimizer = torch.optim.AdamW(

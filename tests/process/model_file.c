@@ -57,7 +57,7 @@ static int make(const char *line, int classes, struct shape in, const char *file
     if (model_new(&model, &arena, NULL, line, in, classes, 1, &problem) != OK)
         return fail(&problem);
     const size_t parameters = model_parameters(model);
-    float *weights = arena_take(&arena, parameters, sizeof *weights);
+    float *weights = arena_alloc(&arena, parameters, sizeof *weights);
     for (size_t i = 0; i < parameters; i++)
         weights[i] = (float)(0.6 * (rng_uniform(&rng) - 0.5));
     lift_variances(model, weights);
@@ -98,7 +98,7 @@ static int print_logits(const char *path, struct shape in, const char *line, int
         return fail(&problem);
     if (model_new(&model, &arena, backend, about.layers, in, about.classes, 1, &problem) != OK)
         return fail(&problem);
-    float *weights = arena_take(&arena, model_parameters(model), sizeof *weights);
+    float *weights = arena_alloc(&arena, model_parameters(model), sizeof *weights);
     if (initial_weights_load(path, model, weights, &digest, &problem) != OK)
         return fail(&problem);
     const float *logits = model_forward(model, weights, sample, 1);

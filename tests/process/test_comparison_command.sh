@@ -127,7 +127,7 @@ compare --strategies streaming_diloco,single,gossip,localsgd --seeds 1 --set str
 python3 - "$work/cmp" <<'TEXT' || fail 'a curve is drawn under the name of another'
 import csv, json, sys
 page = open(sys.argv[1] + "/report.html").read()
-begin = page.index('id="story">') + len('id="story">')
+begin = page.index('id="snapshot">') + len('id="snapshot">')
 told = json.loads(page[begin:page.index("</script>", begin)])
 drawn = {s["name"]: s["points"] for s in next(f for f in told["figures"] if f["name"] == "time")["series"]}
 rows = list(csv.DictReader(open(sys.argv[1] + "/curves.csv")))

@@ -10,7 +10,7 @@
 
 #include "node/broadcast/broadcast.h"
 #include "node/byzantine.h"
-#include "node/harm.h"
+#include "node/quarantine_api.h"
 #include "support/sim/byzantine_story.h"
 
 static void finds_a_member_that_opposes_training_within_three_rumors(void **state)
@@ -59,7 +59,7 @@ static void judges_many_rumors_at_once_by_their_samples(void **state)
 {
     (void)state;
     let_all_publish(0.5, 0.5, 1, 1);
-    const struct rumor_step step = {.place = WHO, .length = 1, .samples = 100};
+    const struct rumor_step step = {.origin_index = WHO, .length = 1, .samples = 100};
     for (int i = 0; i < 100; i++)
         byzantine_on_rumor(node, &step);
     assert_null(byzantine_next(node));
@@ -70,7 +70,7 @@ static void accepts_longer_publications_after_a_separation(void **state)
     (void)state;
     for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-    const struct rumor_step step = {.place = WHO, .length = 10, .samples = 100};
+    const struct rumor_step step = {.origin_index = WHO, .length = 10, .samples = 100};
     for (int second = 0; second < 20; second++) {
         node->now_ns += SECOND_NS;
         byzantine_review(node);
@@ -89,12 +89,13 @@ static void accepts_longer_publications_after_a_separation(void **state)
 static void accepts_longer_publications_of_unknown_members(void **state)
 {
     (void)state;
-    const struct rumor_step step = {.place = WHO, .length = 10, .samples = 100};
+    const struct rumor_step step = {.origin_index = WHO, .length = 10, .samples = 100};
     for (int i = 0; i < 20; i++) {
-        for (uint32_t place = 0; place < NODES; place++)
-            if (place != WHO && !is_own(place))
-                byzantine_on_rumor(
-                    node, &(struct rumor_step){.place = place, .length = 1, .samples = 100});
+        for (uint32_t origin_index = 0; origin_index < NODES; origin_index++)
+            if (origin_index != WHO && !is_own(origin_index))
+                byzantine_on_rumor(node, &(struct rumor_step){.origin_index = origin_index,
+                                                              .length = 1,
+                                                              .samples = 100});
         node->now_ns += SECOND_NS;
         byzantine_review(node);
     }
@@ -123,8 +124,8 @@ static void accepts_larger_moves_of_faster_learners(void **state)
 {
     (void)state;
     struct versions *versions = (struct versions *)broadcast_versions(node);
-    for (uint32_t place = 0; place < NODES; place++)
-        versions->origins[place].rate = place == WHO ? 1000 : 100;
+    for (uint32_t origin_index = 0; origin_index < NODES; origin_index++)
+        versions->origins[origin_index].rate = origin_index == WHO ? 1000 : 100;
     for (int i = 0; i < 100; i++) /* 3 * sqrt(10) is allowed */
         let_all_publish(0.5, 0.5, 1, 8);
     assert_null(byzantine_next(node));
@@ -135,7 +136,7 @@ static void accepts_any_single_publication(void **state)
     (void)state;
     let_all_publish(0.5, 0.5, 0.01, 0.01);
     let_all_publish(0.5, 0.5, 0.01, 1000); /* in any number of rumors */
-    const struct rumor_step piece = {.place = WHO, .seq = 2, .length = 1000};
+    const struct rumor_step piece = {.origin_index = WHO, .seq = 2, .length = 1000};
     for (int i = 0; i < 20; i++)
         byzantine_on_rumor(node, &piece);
     assert_null(byzantine_next(node));
@@ -149,7 +150,7 @@ static void finds_moves_without_samples(void **state)
     (void)state;
     for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-    const struct rumor_step piece = {.place = WHO, .seq = 5, .length = 1};
+    const struct rumor_step piece = {.origin_index = WHO, .seq = 5, .length = 1};
     for (int i = 0; i < 300; i++)
         byzantine_on_rumor(node, &piece);
     must_find_who();
@@ -158,7 +159,7 @@ static void finds_moves_without_samples(void **state)
 static void needs_enough_members_for_a_typical_length(void **state)
 {
     (void)state;
-    const struct rumor_step step = {.place = WHO, .length = 100, .samples = 1};
+    const struct rumor_step step = {.origin_index = WHO, .length = 100, .samples = 1};
     for (int i = 0; i < 100; i++) {
         byzantine_on_rumor(node, &step);
         byzantine_review(node);
@@ -174,9 +175,9 @@ static void finds_a_member_that_resumes_harming(void **state)
     must_find_who();
     for (int i = 0; i < 10; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-    struct node_harm harm;
+    struct node_finding harm;
     assert_null(byzantine_next(node));
-    assert_false(node_harm(node, 0, &harm));
+    assert_false(node_finding(node, 0, &harm));
     for (int i = 0; i < 3; i++)
         let_all_publish(0.5, -0.5, 1, 1);
     must_find_who();
@@ -207,13 +208,14 @@ static void judges_a_publication_as_a_whole(void **state)
     (void)state;
     for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-    byzantine_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 0.01, .samples = 100});
+    byzantine_on_rumor(node,
+                       &(struct rumor_step){.origin_index = WHO, .length = 0.01, .samples = 100});
     for (int i = 0; i < 250; i++) {
-        byzantine_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 0.01});
+        byzantine_on_rumor(node, &(struct rumor_step){.origin_index = WHO, .length = 0.01});
         assert_true(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
     }
     for (int i = 0; i < 60; i++)
-        byzantine_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 0.01});
+        byzantine_on_rumor(node, &(struct rumor_step){.origin_index = WHO, .length = 0.01});
     assert_false(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
 }
 
@@ -223,10 +225,11 @@ static void takes_the_typical_length_from_whole_publications(void **state)
     (void)state;
     for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-    for (uint32_t place = 0; place < NODES; place++)
-        if (!is_own(place))
-            byzantine_on_rumor(node,
-                               &(struct rumor_step){.place = place, .length = 0.1, .samples = 100});
+    for (uint32_t origin_index = 0; origin_index < NODES; origin_index++)
+        if (!is_own(origin_index))
+            byzantine_on_rumor(
+                node,
+                &(struct rumor_step){.origin_index = origin_index, .length = 0.1, .samples = 100});
     byzantine_review(node);
     assert_true(byzantine_allows(node, WHO, 0.02));
 }
@@ -246,8 +249,8 @@ static void keeps_rumors_from_long_before(void **state)
 static void recognizes_a_long_publication_on_arrival(void **state)
 {
     (void)state;
-    const struct rumor_step pieces[] = {{.place = WHO, .length = 2, .samples = 100},
-                                        {.place = WHO, .length = 2}};
+    const struct rumor_step pieces[] = {{.origin_index = WHO, .length = 2, .samples = 100},
+                                        {.origin_index = WHO, .length = 2}};
     assert_true(byzantine_allows(node, WHO, 1000)); /* nothing is typical yet */
     let_all_publish(0.5, 0.5, 1, 1); /* all members have just met, which is considered */
     assert_true(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
@@ -256,10 +259,12 @@ static void recognizes_a_long_publication_on_arrival(void **state)
     byzantine_on_rumor(node, &pieces[1]);
     assert_false(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
     assert_true(byzantine_apart_ns(node, WHO) > node->now_ns);
-    for (uint32_t place = 0; place < NODES; place++) /* the others also have new samples */
-        if (place != WHO && !is_own(place))
-            byzantine_on_rumor(node,
-                               &(struct rumor_step){.place = place, .length = 4, .samples = 100});
+    for (uint32_t origin_index = 0; origin_index < NODES;
+         origin_index++) /* the others also have new samples */
+        if (origin_index != WHO && !is_own(origin_index))
+            byzantine_on_rumor(
+                node,
+                &(struct rumor_step){.origin_index = origin_index, .length = 4, .samples = 100});
     byzantine_review(node);
     assert_true(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
     assert_null(byzantine_next(node));
@@ -269,8 +274,8 @@ static void claimed_speed_allows_only_credited_samples(void **state)
 {
     (void)state;
     struct versions *versions = (struct versions *)broadcast_versions(node);
-    for (uint32_t place = 0; place < NODES; place++)
-        versions->origins[place].rate = place == WHO ? 10000 : 100;
+    for (uint32_t origin_index = 0; origin_index < NODES; origin_index++)
+        versions->origins[origin_index].rate = origin_index == WHO ? 10000 : 100;
     let_all_publish(0.5, 0.5, 1, 1);
     assert_true(byzantine_allows(node, WHO, 0.11)); /* 3 * sqrt(16) times the typical length */
     assert_false(byzantine_allows(node, WHO, 0.13));

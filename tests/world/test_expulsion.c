@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "node/put_out.h"
+#include "node/expulsion_api.h"
 #include "support/sim/expulsion_story.h"
 
 /* Starts a busy swarm of four whose logs have lost the first rumors. */
@@ -111,25 +111,25 @@ static void an_order_since_a_moment_keeps_earlier_rumors(void **state)
 static void marks_end_at_the_log_horizon(void **state)
 {
     (void)state;
-    static struct node_mark marks[NODE_MARKS];
+    static struct node_arrival marks[NODE_ARRIVALS];
     start_busy_four();
     const struct node *node = world.nodes[0].node;
     const uint64_t now_ns = world_now_ns(&world);
     for (uint32_t k = 0; k < node_origins(node); k++) {
         struct node_origin origin;
         node_origin(node, k, &origin);
-        const uint32_t count = node_marks(node, now_ns, k, marks), reach = node_reach(node, k);
+        const uint32_t count = node_arrivals(node, now_ns, k, marks), reach = node_reach(node, k);
         assert_true(reach > 0 && count > 1);
         assert_int_equal(marks[0].seq, origin.next - 1);
         assert_int_equal(marks[count - 1].seq, reach - 1);
-        assert_true(marks[count - 1].came_ns > node_reach_ns(node));
+        assert_true(marks[count - 1].came_ns > node_log_horizon_ns(node));
         for (uint32_t i = 1; i < count; i++) {
             assert_true(marks[i].seq < marks[i - 1].seq);
             assert_true(i == count - 1 || marks[i - 1].came_ns - marks[i].came_ns >= SECOND_NS);
         }
     }
-    assert_true(node_reach_ns(node) > WORLD_BEGIN_NS && node_reach_ns(node) < now_ns);
-    expel_since(0, 3, node_reach_ns(node) + SECOND_NS);
+    assert_true(node_log_horizon_ns(node) > WORLD_BEGIN_NS && node_log_horizon_ns(node) < now_ns);
+    expel_since(0, 3, node_log_horizon_ns(node) + SECOND_NS);
     run(10 * SECOND_NS);
     must_agree(20 * SECOND_NS);
     for (uint32_t i = 0; i < 3; i++)

@@ -1,5 +1,5 @@
 /* A node and a hostile member (puppet.h), which has the swarm key and breaks rules. Only its
- * connection ends, and no base moves. Strangers without the key: test_door.c. */
+ * connection ends, and no base moves. Strangers without the key: test_admission_control.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

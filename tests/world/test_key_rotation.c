@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "node/put_out.h"
+#include "node/expulsion_api.h"
 #include "support/sim/rekey_story.h"
 
 static uint32_t last_note_has(uint32_t i, enum note_kind kind, const char *text)

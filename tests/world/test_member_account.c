@@ -9,7 +9,7 @@
 
 #include "node/broadcast/broadcast.h"
 #include "node/byzantine.h"
-#include "node/harm.h"
+#include "node/quarantine_api.h"
 #include "support/sim/byzantine_story.h"
 
 /* Starts another incarnation of WHO's node; returns its origin index. */
@@ -20,38 +20,39 @@ static uint32_t begin_incarnation(void)
     const uint64_t incarnation = versions->origins[WHO].incarnation + ++later;
     const struct origin *origin = versions_add(versions, versions->origins[WHO].id, incarnation);
     assert_non_null(origin);
-    return versions_place(versions, origin);
+    return versions_index(versions, origin);
 }
 
 static void finds_a_member_that_restarts_for_each_lie(void **state)
 {
     const struct origin *found = NULL;
-    struct node_harm harm;
-    uint32_t place = WHO, first = WHO;
+    struct node_finding harm;
+    uint32_t origin_index = WHO, first = WHO;
     (void)state;
     for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 4 && !found; i++) {
-        place = begin_incarnation();
-        first = i == 0 ? place : first;
-        byzantine_on_rumor(node,
-                           &(struct rumor_step){.place = place, .length = 10, .samples = 100});
+        origin_index = begin_incarnation();
+        first = i == 0 ? origin_index : first;
+        byzantine_on_rumor(
+            node, &(struct rumor_step){.origin_index = origin_index, .length = 10, .samples = 100});
         for (uint32_t other = 0; other < NODES; other++)
             if (other != WHO && !is_own(other))
                 byzantine_on_rumor(
-                    node, &(struct rumor_step){.place = other, .length = 1, .samples = 100});
+                    node, &(struct rumor_step){.origin_index = other, .length = 1, .samples = 100});
         node->now_ns += SECOND_NS;
         byzantine_review(node);
         found = byzantine_next(node);
     }
-    assert_ptr_equal(found, &broadcast_versions(node)->origins[place]);
-    assert_true(place > first);
-    assert_int_equal(byzantine_from(node, found).place, first); /* all incarnations are to go */
+    assert_ptr_equal(found, &broadcast_versions(node)->origins[origin_index]);
+    assert_true(origin_index > first);
+    assert_int_equal(byzantine_from(node, found).origin_index,
+                     first); /* all incarnations are to go */
     assert_int_equal(byzantine_from(node, found).seq, 0);
     assert_null(byzantine_next(node)); /* one account for each member */
-    assert_true(node_harm(node, 0, &harm));
+    assert_true(node_finding(node, 0, &harm));
     assert_int_equal(harm.incarnation, found->incarnation);
-    assert_false(node_harm(node, 1, &harm));
+    assert_false(node_finding(node, 1, &harm));
 }
 
 /* It started by itself and published all its progress, so its first publication after meeting
@@ -61,14 +62,16 @@ static void accepts_a_member_that_restarts_once(void **state)
     (void)state;
     for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-    const uint32_t place = begin_incarnation();
+    const uint32_t origin_index = begin_incarnation();
     for (uint32_t i = 0; i < 3; i++)
         byzantine_on_rumor(
-            node, &(struct rumor_step){.place = place, .seq = i, .length = 1000, .samples = 100});
+            node, &(struct rumor_step){
+                      .origin_index = origin_index, .seq = i, .length = 1000, .samples = 100});
     for (uint32_t i = 3; i < 20; i++) {
         node->now_ns += SECOND_NS;
         byzantine_on_rumor(
-            node, &(struct rumor_step){.place = place, .seq = i, .length = 1, .samples = 100});
+            node, &(struct rumor_step){
+                      .origin_index = origin_index, .seq = i, .length = 1, .samples = 100});
         byzantine_review(node);
         assert_null(byzantine_next(node));
     }
@@ -79,13 +82,14 @@ static void rumors_applied_after_a_restart_count_against_the_member(void **state
     (void)state;
     for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-    const uint32_t place = begin_incarnation();
-    byzantine_on_rumor(node, &(struct rumor_step){.place = place, .length = 1, .samples = 100});
+    const uint32_t origin_index = begin_incarnation();
+    byzantine_on_rumor(
+        node, &(struct rumor_step){.origin_index = origin_index, .length = 1, .samples = 100});
     for (uint32_t i = 0; i < 4; i++)
         byzantine_on_compared(node, WHO, seq + i, -1);
     const struct origin *found = byzantine_next(node);
-    assert_ptr_equal(found, &broadcast_versions(node)->origins[place]);
-    assert_int_equal(byzantine_from(node, found).place, WHO);
+    assert_ptr_equal(found, &broadcast_versions(node)->origins[origin_index]);
+    assert_int_equal(byzantine_from(node, found).origin_index, WHO);
     assert_int_equal(byzantine_from(node, found).seq, seq);
     assert_null(byzantine_next(node));
 }
@@ -96,20 +100,21 @@ static void late_harm_of_an_earlier_incarnation_removes_later_ones(void **state)
     (void)state;
     for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-    const uint32_t place = begin_incarnation();
+    const uint32_t origin_index = begin_incarnation();
     for (uint32_t i = 0; i < 7; i++) {
         byzantine_on_rumor(
-            node, &(struct rumor_step){.place = place, .seq = i, .length = 1, .samples = 100});
+            node, &(struct rumor_step){
+                      .origin_index = origin_index, .seq = i, .length = 1, .samples = 100});
         if (i >= 5)
             byzantine_on_rumor(
-                node,
-                &(struct rumor_step){.place = WHO, .seq = 1000 + i, .length = 100, .samples = 100});
+                node, &(struct rumor_step){
+                          .origin_index = WHO, .seq = 1000 + i, .length = 100, .samples = 100});
         node->now_ns += SECOND_NS;
         byzantine_review(node);
     }
     const struct origin *found = byzantine_next(node);
-    assert_ptr_equal(found, &broadcast_versions(node)->origins[place]);
-    assert_int_equal(byzantine_from(node, found).place, WHO);
+    assert_ptr_equal(found, &broadcast_versions(node)->origins[origin_index]);
+    assert_int_equal(byzantine_from(node, found).origin_index, WHO);
     assert_in_range(byzantine_from(node, found).seq, 1005, 1006);
 }
 
@@ -119,8 +124,9 @@ static void restarts_of_one_member_do_not_change_the_typical_length(void **state
     for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 3 * NODES; i++)
-        byzantine_on_rumor(node, &(struct rumor_step){
-                                     .place = begin_incarnation(), .length = 100, .samples = 100});
+        byzantine_on_rumor(node, &(struct rumor_step){.origin_index = begin_incarnation(),
+                                                      .length = 100,
+                                                      .samples = 100});
     byzantine_review(node);
     assert_false(byzantine_allows(node, WHO, 0.04));
 }
@@ -132,11 +138,12 @@ static void finds_a_member_that_pauses_between_lies(void **state)
     for (int i = 0; i < 8; i++)
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 100 && !found; i++) {
-        for (uint32_t place = 0; place < NODES; place++)
-            if (!is_own(place) && (place != WHO || i % 10 == 9))
-                byzantine_on_rumor(node, &(struct rumor_step){.place = place,
-                                                              .length = place == WHO ? 10 : 1,
-                                                              .samples = 100});
+        for (uint32_t origin_index = 0; origin_index < NODES; origin_index++)
+            if (!is_own(origin_index) && (origin_index != WHO || i % 10 == 9))
+                byzantine_on_rumor(node,
+                                   &(struct rumor_step){.origin_index = origin_index,
+                                                        .length = origin_index == WHO ? 10 : 1,
+                                                        .samples = 100});
         node->now_ns += SECOND_NS;
         byzantine_review(node);
         found = byzantine_next(node);
@@ -150,17 +157,17 @@ static void samples_beyond_its_speed_are_not_credited(void **state)
     const struct origin *found = NULL;
     struct versions *versions = (struct versions *)broadcast_versions(node);
     (void)state;
-    for (uint32_t place = 0; place < NODES; place++)
-        versions->origins[place].rate = 100;
+    for (uint32_t origin_index = 0; origin_index < NODES; origin_index++)
+        versions->origins[origin_index].rate = 100;
     for (int i = 0; i < 4; i++)
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 20 && !found; i++) {
-        for (uint32_t place = 0; place < NODES; place++)
-            if (!is_own(place))
-                byzantine_on_rumor(node,
-                                   &(struct rumor_step){.place = place,
-                                                        .length = place == WHO ? 100 : 1,
-                                                        .samples = place == WHO ? 10000 : 100});
+        for (uint32_t origin_index = 0; origin_index < NODES; origin_index++)
+            if (!is_own(origin_index))
+                byzantine_on_rumor(
+                    node, &(struct rumor_step){.origin_index = origin_index,
+                                               .length = origin_index == WHO ? 100 : 1,
+                                               .samples = origin_index == WHO ? 10000 : 100});
         node->now_ns += SECOND_NS;
         byzantine_review(node);
         found = byzantine_next(node);
@@ -171,14 +178,15 @@ static void samples_beyond_its_speed_are_not_credited(void **state)
 static void say_speeds(float of_who)
 {
     struct versions *versions = (struct versions *)broadcast_versions(node);
-    for (uint32_t place = 0; place < NODES; place++)
-        versions->origins[place].rate = place == WHO ? of_who : 100;
+    for (uint32_t origin_index = 0; origin_index < NODES; origin_index++)
+        versions->origins[origin_index].rate = origin_index == WHO ? of_who : 100;
 }
 
 /* Returns whether a hundredfold length is allowed for this many samples. */
 static bool is_allowed_at_once(uint64_t samples)
 {
-    byzantine_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 100, .samples = samples});
+    byzantine_on_rumor(
+        node, &(struct rumor_step){.origin_index = WHO, .length = 100, .samples = samples});
     return byzantine_allows(node, WHO, byzantine_length(node, WHO));
 }
 
@@ -219,15 +227,16 @@ static void accepts_a_long_first_publication_of_an_older_member(void **state)
     (void)state;
     say_speeds(100);
     for (int i = 0; i < 5; i++) {
-        for (uint32_t place = 0; place < NODES; place++)
-            if (!is_own(place) && place != WHO)
-                byzantine_on_rumor(
-                    node, &(struct rumor_step){.place = place, .length = 1, .samples = 100});
+        for (uint32_t origin_index = 0; origin_index < NODES; origin_index++)
+            if (!is_own(origin_index) && origin_index != WHO)
+                byzantine_on_rumor(node, &(struct rumor_step){.origin_index = origin_index,
+                                                              .length = 1,
+                                                              .samples = 100});
         node->now_ns += SECOND_NS;
         byzantine_review(node);
     }
     byzantine_on_rumor(
-        node, &(struct rumor_step){.place = WHO, .seq = 7, .length = 100, .samples = 10000});
+        node, &(struct rumor_step){.origin_index = WHO, .seq = 7, .length = 100, .samples = 10000});
     assert_true(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
     assert_true(is_allowed_at_once(10000));
 }
@@ -237,15 +246,17 @@ static void samples_learned_in_a_silence_are_credited_later(void **state)
     (void)state;
     say_speeds(100);
     for (int i = 0; i < 60; i++) {
-        for (uint32_t place = 0; place < NODES; place++)
-            if (!is_own(place) && (place != WHO || i < 10))
-                byzantine_on_rumor(
-                    node, &(struct rumor_step){.place = place, .length = 1, .samples = 100});
+        for (uint32_t origin_index = 0; origin_index < NODES; origin_index++)
+            if (!is_own(origin_index) && (origin_index != WHO || i < 10))
+                byzantine_on_rumor(node, &(struct rumor_step){.origin_index = origin_index,
+                                                              .length = 1,
+                                                              .samples = 100});
         node->now_ns += SECOND_NS;
         byzantine_review(node);
     }
     for (int i = 0; i < 50; i++) {
-        byzantine_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 1, .samples = 100});
+        byzantine_on_rumor(node,
+                           &(struct rumor_step){.origin_index = WHO, .length = 1, .samples = 100});
         assert_true(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
     }
 }

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/digest.h"
-#include "node/put_out.h"
+#include "node/expulsion_api.h"
 #include "support/sim/expulsion_story.h"
 #include "support/sim/puppet.h"
 

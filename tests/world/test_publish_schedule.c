@@ -301,14 +301,14 @@ static void the_residual_counts_in_the_weights_as_later_in_the_base(void **state
 {
     (void)state;
     struct node_options options = usual_options();
-    options.held = -1;
+    options.withheld = -1;
     start_swarm(4, &options);
     run(10 * SECOND_NS);
-    assert_true(fabs(stats_of(0).held - (1 - stats_of(0).share)) < 1e-9);
-    assert_true(fabs(stats_of(0).held - 0.75) < 0.1);
+    assert_true(fabs(stats_of(0).withheld - (1 - stats_of(0).share)) < 1e-9);
+    assert_true(fabs(stats_of(0).withheld - 0.75) < 0.1);
     world_leave(&world, 1);
     run(SECOND_NS);
-    assert_true(stats_of(1).held == 0);
+    assert_true(stats_of(1).withheld == 0);
 }
 
 static bool alike;  /* all four learn equally */
@@ -318,7 +318,7 @@ static double beta; /* outer momentum; < 0 = default */
 static struct node_stats stats_with(uint32_t entries_max, double held, uint64_t interval_ns)
 {
     struct node_options options = free_options();
-    options.held = held;
+    options.withheld = held;
     options.interval_ns = interval_ns;
     options.beta = beta;
     world_free(&world); /* of the previous run, or of the setup */
@@ -363,7 +363,7 @@ static void publications_before_an_answer_have_no_higher_gain(void **state)
     const uint64_t interval_ns = 40 * MILLI_NS;
     const struct node_stats plain = stats_with(6, 0, interval_ns);
     const struct node_stats thin = stats_with(6, -1, interval_ns);
-    assert_true(thin.held > 0.7);
+    assert_true(thin.withheld > 0.7);
     assert_true(fabs(thin.gain - plain.gain) < 0.01 * plain.gain);
 }
 
@@ -371,11 +371,11 @@ static void an_isolated_node_keeps_no_residual_back(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
-    options.held = -1;
+    options.withheld = -1;
     start_swarm(1, &options);
     run(5 * SECOND_NS);
     assert_true(told_by(0) > 0);
-    assert_true(stats_of(0).held == 0);
+    assert_true(stats_of(0).withheld == 0);
 }
 
 int main(void)

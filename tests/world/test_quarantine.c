@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "node/broadcast/broadcast.h"
-#include "node/harm.h"
 #include "node/orders/proofs.h"
 #include "node/orders/quorum_votes.h"
+#include "node/quarantine_api.h"
 #include "support/sim/expulsion_story.h"
 #include "support/sim/puppet.h"
 

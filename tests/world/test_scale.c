@@ -57,12 +57,12 @@ static uint32_t links_called(uint32_t i)
 static void nobody_has_sent_everyone_away(uint32_t i)
 {
     const struct node *node = world.nodes[i].node;
-    for (uint32_t place = 1; place < broadcast_versions(node)->count;
-         place++) { /* index 0 is its own origin */
+    for (uint32_t origin_index = 1; origin_index < broadcast_versions(node)->count;
+         origin_index++) { /* index 0 is its own origin */
         uint32_t left = 0;
         const struct peer *peer;
         for (uint32_t slot = 0; (peer = connection_neighbour(node, &slot)); slot++)
-            left += !broadcast_is_pruned(node, peer, place);
+            left += !broadcast_is_pruned(node, peer, origin_index);
         assert_true(left > 0);
     }
 }

@@ -43,15 +43,15 @@ static void a_request_cancels_pending_rumors_of_the_base(void **state)
     uint32_t i = 0;
     const struct peer *peer = connection_neighbour(node, &i);
     const struct origin *own = broadcast_own(node);
-    const uint32_t place = versions_place(broadcast_versions(node), own);
+    const uint32_t origin_index = versions_index(broadcast_versions(node), own);
     puppet.gives_no_acks = true;
     for (int times = 0; times < 50 && broadcast_backlog(node, peer) == 0; times++)
         puppet_say(&puppet, &(struct message){.kind = WANT, .tag = own->tag});
     assert_int_equal(broadcast_backlog(node, peer), 1);
-    assert_true(broadcast_is_lazy(node, peer, place));
+    assert_true(broadcast_is_lazy(node, peer, origin_index));
     puppet_say(&puppet, &(struct message){.kind = TAKE});
     assert_int_equal(broadcast_backlog(node, peer), 0);
-    assert_false(broadcast_is_lazy(node, peer, place));
+    assert_false(broadcast_is_lazy(node, peer, origin_index));
     puppet.gives_no_acks = false;
 }
 

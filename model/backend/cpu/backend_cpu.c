@@ -48,7 +48,7 @@ static void *take_large(size_t bytes)
     return behind(start, reserved, memory);
 }
 
-static void *cpu_take(struct backend *backend, size_t bytes)
+static void *cpu_alloc(struct backend *backend, size_t bytes)
 {
     (void)backend;
     if (bytes >= LARGE_BYTES)
@@ -61,7 +61,7 @@ static void *cpu_take(struct backend *backend, size_t bytes)
     return behind(start, 0, start + CACHE_LINE);
 }
 
-static void cpu_give(struct backend *backend, void *memory)
+static void cpu_free(struct backend *backend, void *memory)
 {
     struct taken taken;
     (void)backend;
@@ -83,7 +83,7 @@ static void cpu_copy(struct backend *backend, void *to, const void *from, size_t
 
 static void *cpu_keep(struct backend *backend, const void *from, size_t bytes, bool *far)
 {
-    void *memory = cpu_take(backend, bytes);
+    void *memory = cpu_alloc(backend, bytes);
     cpu_copy(backend, memory, from, bytes);
     *far = false;
     return memory;
@@ -133,7 +133,7 @@ static void cpu_close(struct backend *backend)
 {
     struct cpu *cpu = (struct cpu *)backend;
     team_free(cpu->team);
-    cpu_give(backend, cpu->scratch);
+    cpu_free(backend, cpu->scratch);
     free(cpu);
 }
 
@@ -148,8 +148,8 @@ float *cpu_scratch(struct backend *backend, size_t count)
 {
     struct cpu *cpu = (struct cpu *)backend;
     if (count > cpu->scratch_count) {
-        cpu_give(backend, cpu->scratch);
-        cpu->scratch = cpu_take(backend, count * sizeof(float));
+        cpu_free(backend, cpu->scratch);
+        cpu->scratch = cpu_alloc(backend, count * sizeof(float));
         cpu->scratch_count = count;
     }
     return cpu->scratch;
@@ -240,7 +240,7 @@ static const struct exchange_operations EXCHANGE = {
     .apply = cpu_apply,
     .apply_own = cpu_apply_own,
     .rebase = cpu_rebase,
-    .hold = cpu_hold,
+    .withhold = cpu_withhold,
     .release = cpu_release,
     .let_go = cpu_let_go,
     .agreement = cpu_agreement,
@@ -266,8 +266,8 @@ struct backend *backend_cpu(int threads)
     cpu->team = team_new(threads > 0 ? threads : 1);
     cpu->table = (struct backend){
         .name = "cpu",
-        .take = cpu_take,
-        .give = cpu_give,
+        .alloc = cpu_alloc,
+        .free = cpu_free,
         .upload = cpu_copy,
         .download = cpu_copy,
         .peek = cpu_copy,

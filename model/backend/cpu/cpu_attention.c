@@ -110,14 +110,15 @@ EACH_WIDTH static void softmax_again(int seen, int keys, float log_sum, float *r
 
 /* Computes the gradients of the scores from those of the softmax: p · (dp - mixed), where mixed = y
  * · dy. */
-EACH_WIDTH static void slope_row(int keys, float mixed, const float *restrict p, float *restrict dp)
+EACH_WIDTH static void gradient_row(int keys, float mixed, const float *restrict p,
+                                    float *restrict dp)
 {
     for (int j = 0; j < keys; j++)
         dp[j] = p[j] * (dp[j] - mixed);
 }
 
 /* Destination of a head's gradients. */
-struct head_slopes {
+struct head_gradients {
     float *query, *key, *value;
 };
 
@@ -129,7 +130,8 @@ struct head_output {
 
 static void strip_backward(const struct attention *attention, const struct head *head,
                            struct strip strip, const struct head_output *output,
-                           const float *log_sums, float *scores, const struct head_slopes *slopes)
+                           const float *log_sums, float *scores,
+                           const struct head_gradients *gradients)
 {
     const int size = attention->size, keys = strip.keys, stride = head->stride;
     float *ds = scores + (size_t)STRIP * (size_t)attention->length;
@@ -140,19 +142,21 @@ static void strip_backward(const struct attention *attention, const struct head 
         softmax_again(strip.from + i + 1, keys, log_sums[strip.from + i],
                       scores + (size_t)i * (size_t)keys);
     cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, keys, size, strip.rows, 1, scores, keys,
-                dy, output->stride, 1, slopes->value, stride);
+                dy, output->stride, 1, gradients->value, stride);
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, strip.rows, keys, size, 1, dy,
                 output->stride, head->value, stride, 0, ds, keys);
     for (int i = 0; i < strip.rows; i++) {
         const size_t row = (size_t)i * (size_t)output->stride;
-        slope_row(keys, vector_dot(y + row, dy + row, size), scores + (size_t)i * (size_t)keys,
-                  ds + (size_t)i * (size_t)keys);
+        gradient_row(keys, vector_dot(y + row, dy + row, size), scores + (size_t)i * (size_t)keys,
+                     ds + (size_t)i * (size_t)keys);
     }
     const float scale = score_scale(attention);
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, strip.rows, size, keys, scale, ds, keys,
-                head->key, stride, 0, slopes->query + (size_t)strip.from * (size_t)stride, stride);
+                head->key, stride, 0, gradients->query + (size_t)strip.from * (size_t)stride,
+                stride);
     cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, keys, size, strip.rows, scale, ds, keys,
-                head->query + (size_t)strip.from * (size_t)stride, stride, 1, slopes->key, stride);
+                head->query + (size_t)strip.from * (size_t)stride, stride, 1, gradients->key,
+                stride);
 }
 
 /* Clears the gradients of keys and values, which sum over all queries of all heads that share
@@ -181,15 +185,15 @@ void cpu_attention_backward(struct backend *backend, const struct attention *att
         clear_shared(attention, dx);
         for (int h = 0; h < attention->heads; h++, log_sums += length) {
             const struct head head = head_of(attention, x, h);
-            const struct head_slopes slopes = {.query = dx + (head.query - x),
-                                               .key = dx + (head.key - x),
-                                               .value = dx + (head.value - x)};
+            const struct head_gradients gradients = {.query = dx + (head.query - x),
+                                                     .key = dx + (head.key - x),
+                                                     .value = dx + (head.value - x)};
             const struct head_output output = {.y = y + h * attention->size,
                                                .dy = dy + h * attention->size,
                                                .stride = (int)attention_output(attention)};
             for (int from = 0; from < attention->length; from += STRIP)
                 strip_backward(attention, &head, strip_at(attention, from), &output, log_sums,
-                               scores, &slopes);
+                               scores, &gradients);
         }
     }
 }

@@ -102,8 +102,8 @@ void cpu_channel_norm_apply(struct backend *backend, const struct channel_norm *
 }
 
 /* Adds Σ s and Σ s·n over a plane; n is the normalised input. */
-EACH_WIDTH static void plane_slopes(int places, float mean, float scale, const float *restrict x,
-                                    const float *restrict dy, float sums[restrict static 2])
+EACH_WIDTH static void plane_gradients(int places, float mean, float scale, const float *restrict x,
+                                       const float *restrict dy, float sums[restrict static 2])
 {
     float lanes[LANES] = {0}, along[LANES] = {0};
     int i = 0;
@@ -129,7 +129,7 @@ EACH_WIDTH static void plane_backward(int places, float mean, float own, float c
 }
 
 /* The backward pass of one set. */
-struct norm_slopes {
+struct norm_gradients {
     struct planes planes;
     int places;
     int channels;
@@ -139,13 +139,14 @@ struct norm_slopes {
     double along; /* sum of w·dy·n */
 };
 
-static void set_sums(struct norm_slopes *set, const float *x, const float *dy, float *dw, float *db)
+static void set_sums(struct norm_gradients *set, const float *x, const float *dy, float *dw,
+                     float *db)
 {
     for (size_t i = 0; i < set->planes.count; i++) {
         const size_t plane = set->planes.first + i * set->planes.stride;
         const size_t channel = plane % (size_t)set->channels, at = plane * (size_t)set->places;
         float sums[2];
-        plane_slopes(set->places, set->mean, set->scale, x + at, dy + at, sums);
+        plane_gradients(set->places, set->mean, set->scale, x + at, dy + at, sums);
         db[channel] += sums[0];
         dw[channel] += sums[1];
         set->sum += (double)set->w[channel] * (double)sums[0];
@@ -155,7 +156,8 @@ static void set_sums(struct norm_slopes *set, const float *x, const float *dy, f
 
 /* Computes dx. With n = (x - mean) · scale and s = w · dy: dx = scale · (s - mean of s - n · mean
  * of s·n). */
-static void set_backward(const struct norm_slopes *set, const float *x, const float *dy, float *dx)
+static void set_backward(const struct norm_gradients *set, const float *x, const float *dy,
+                         float *dx)
 {
     const double count = (double)set->planes.count * (double)set->places;
     const double scale = (double)set->scale;
@@ -177,12 +179,12 @@ void cpu_channel_norm_backward(struct backend *backend, const struct channel_nor
     memset(dw, 0, (size_t)norm->channels * sizeof *dw);
     memset(db, 0, (size_t)norm->channels * sizeof *db);
     for (size_t s = 0; s < channel_norm_sets(norm, batch); s++, stats += 2) {
-        struct norm_slopes set = {.planes = planes_of(norm, batch, s),
-                                  .places = (int)norm->places,
-                                  .channels = norm->channels,
-                                  .mean = stats[0],
-                                  .scale = stats[1],
-                                  .w = w};
+        struct norm_gradients set = {.planes = planes_of(norm, batch, s),
+                                     .places = (int)norm->places,
+                                     .channels = norm->channels,
+                                     .mean = stats[0],
+                                     .scale = stats[1],
+                                     .w = w};
         for (size_t i = 0; i < set.planes.count && activation != LINEAR; i++) {
             const size_t at = (set.planes.first + i * set.planes.stride) * norm->places;
             cpu_activate_backward(backend, activation, norm->places, floats(y + at),
@@ -222,8 +224,8 @@ void cpu_average_backward(struct backend *backend, size_t planes, size_t places,
 {
     (void)backend;
     for (size_t plane = 0; plane < planes; plane++, dx += places) {
-        const float slope = dy[plane] / (float)places;
+        const float gradient = dy[plane] / (float)places;
         for (size_t i = 0; i < places; i++)
-            dx[i] = slope;
+            dx[i] = gradient;
     }
 }

@@ -42,9 +42,9 @@ struct call {
     ptrdiff_t *offset;     /* [taps] from an output position to the input that the tap reads */
     ptrdiff_t *source;     /* [taps] from the first weight of a row to the tap's */
     float *w;              /* weights of all groups, tile by tile */
-    float *rooms;          /* scratch of each thread: the sheets it reads, then those it writes */
+    float *scratches;      /* scratch of each thread: the sheets it reads, then those it writes */
     size_t read_floats;    /* floats of the sheets that a thread reads */
-    size_t room_floats;    /* floats of a thread's scratch */
+    size_t scratch_floats; /* floats of a thread's scratch */
 };
 
 static size_t whole_lines(size_t floats)
@@ -71,27 +71,27 @@ static struct call call_begin(const struct operands *operands, int images_max, s
     const size_t weights = filters * (size_t)call.patch;
     const size_t tables = whole_lines(2 * taps * sizeof(ptrdiff_t) / sizeof(float) + weights);
     call.read_floats = read * call.sheets.pitch;
-    call.room_floats = call.read_floats + made * call.sheets.pitch;
+    call.scratch_floats = call.read_floats + made * call.sheets.pitch;
     const size_t threads = (size_t)team_threads(call.team);
-    float *room = cpu_scratch(operands->backend, tables + threads * call.room_floats);
-    call.offset = (ptrdiff_t *)(void *)room;
+    float *scratch = cpu_scratch(operands->backend, tables + threads * call.scratch_floats);
+    call.offset = (ptrdiff_t *)(void *)scratch;
     call.source = call.offset + taps;
     call.w = (float *)(void *)(call.source + taps);
-    call.rooms = room + tables;
+    call.scratches = scratch + tables;
     return call;
 }
 
 /* Returns the first position of the sheets that a thread reads, filled with zeros. */
 static float *read_sheets(const struct call *call, int thread)
 {
-    float *room = call->rooms + (size_t)thread * call->room_floats;
-    memset(room, 0, call->read_floats * sizeof *room);
-    return room + call->sheets.margin;
+    float *scratch = call->scratches + (size_t)thread * call->scratch_floats;
+    memset(scratch, 0, call->read_floats * sizeof *scratch);
+    return scratch + call->sheets.margin;
 }
 
 static float *made_sheets(const struct call *call, int thread)
 {
-    return call->rooms + (size_t)thread * call->room_floats + call->read_floats +
+    return call->scratches + (size_t)thread * call->scratch_floats + call->read_floats +
            call->sheets.margin;
 }
 
@@ -276,9 +276,9 @@ EACH_WIDTH static void add_planes(const struct call *call, int first, int end)
     }
 }
 
-/* Adds a block's part to dw, for filters first .. end-1 with gradient sheets `slope`. */
+/* Adds a block's part to dw, for filters first .. end-1 with gradient sheets `gradient`. */
 static void add_block(const struct call *call, int images, int first, int end, const float *in,
-                      const float *slope)
+                      const float *gradient)
 {
     const struct conv *conv = call->operands.conv;
     const struct shape out = call->sheets.out;
@@ -288,7 +288,7 @@ static void add_block(const struct call *call, int images, int first, int end, c
         const int group = f / in_group;
         next = (group + 1) * in_group < end ? (group + 1) * in_group : end;
         call->tiles->dot(next - f, places, call->taps,
-                         slope + (size_t)(f - first) * call->sheets.pitch, call->sheets.pitch,
+                         gradient + (size_t)(f - first) * call->sheets.pitch, call->sheets.pitch,
                          in + (size_t)group * (in_sheets(conv) / (size_t)conv->groups) *
                                   call->sheets.pitch,
                          call->operands.dw + (size_t)f * (size_t)call->patch);
@@ -309,14 +309,14 @@ static void make_dw(void *state, int thread)
     memset(of->dw + (size_t)first * (size_t)call->patch, 0,
            (size_t)(end - first) * (size_t)call->patch * sizeof *of->dw);
     float *in = read_sheets(call, thread);
-    float *slope = in + in_sheets(of->conv) * call->sheets.pitch;
+    float *gradient = in + in_sheets(of->conv) * call->sheets.pitch;
     for (int image = 0, images; image < of->batch; image += images) {
         images = block_of(call, of->batch - image);
         sheets_spread_inputs(&call->sheets, images,
                              of->x + (size_t)image * shape_size(of->conv->in), in);
-        sheets_spread_slopes(&call->sheets, images, first, end,
-                             of->dy + (size_t)image * shape_size(call->sheets.out), slope);
-        add_block(call, images, first, end, in, slope);
+        sheets_spread_gradients(&call->sheets, images, first, end,
+                                of->dy + (size_t)image * shape_size(call->sheets.out), gradient);
+        add_block(call, images, first, end, in, gradient);
     }
 }
 
@@ -327,7 +327,7 @@ static void make_dx(void *state, int thread)
     const struct operands *of = &call->operands;
     const struct conv *conv = of->conv;
     const size_t size = shape_size(conv->in);
-    float *slope = read_sheets(call, thread), *made = made_sheets(call, thread);
+    float *gradient = read_sheets(call, thread), *made = made_sheets(call, thread);
     int image, end;
     take_part(call, thread, of->batch, 1, &image, &end);
     for (int images; image < end; image += images) {
@@ -336,10 +336,10 @@ static void make_dx(void *state, int thread)
             conv->stride == 1
                 ? sheets_places(&call->sheets, images, conv->in.height, conv->in.width)
                 : (struct conv_places){1, 0, images * call->sheets.area};
-        sheets_spread_slopes(&call->sheets, images, 0, conv->filters,
-                             of->dy + (size_t)image * shape_size(call->sheets.out), slope);
+        sheets_spread_gradients(&call->sheets, images, 0, conv->filters,
+                                of->dy + (size_t)image * shape_size(call->sheets.out), gradient);
         make_sheets(call, conv->in.channels / conv->groups, conv->filters / conv->groups, places,
-                    slope, made);
+                    gradient, made);
         sheets_collect_inputs(&call->sheets, images, call->phase, made,
                               of->dx + (size_t)image * size);
     }

@@ -136,12 +136,12 @@ void sheets_spread_inputs(const struct sheets *sheets, int images, const float *
     }
 }
 
-void sheets_spread_slopes(const struct sheets *sheets, int images, int first, int end,
-                          const float *dy, float *slope)
+void sheets_spread_gradients(const struct sheets *sheets, int images, int first, int end,
+                             const float *dy, float *gradient)
 {
     const struct shape out = sheets->out;
-    for (int f = first; f < end; f++, slope += sheets->pitch) {
-        float *to = slope;
+    for (int f = first; f < end; f++, gradient += sheets->pitch) {
+        float *to = gradient;
         for (int image = 0; image < images; image++, to += sheets->area) {
             const float *from =
                 dy + (size_t)(image * sheets->conv.filters + f) * (size_t)(out.height * out.width);

@@ -44,10 +44,10 @@ struct conv_places sheets_places(const struct sheets *sheets, int images, int he
 
 /* Copies x of a block to in[channels][phases][phases]. */
 void sheets_spread_inputs(const struct sheets *sheets, int images, const float *x, float *in);
-/* Copies dy of a block, filters first .. end-1, to slope[end - first]; zeros also follow the last
- * image. */
-void sheets_spread_slopes(const struct sheets *sheets, int images, int first, int end,
-                          const float *dy, float *slope);
+/* Copies dy of a block, filters first .. end-1, to gradient[end - first]; zeros also follow the
+ * last image. */
+void sheets_spread_gradients(const struct sheets *sheets, int images, int first, int end,
+                             const float *dy, float *gradient);
 /* Copies made[filters] to y of a block and adds the biases, which may be NULL. */
 void sheets_collect_outputs(const struct sheets *sheets, int images, const float *made,
                             const float *b, float *y);

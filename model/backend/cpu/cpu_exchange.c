@@ -132,8 +132,8 @@ void cpu_rebase(struct backend *backend, size_t first, size_t count, const int32
     }
 }
 
-void cpu_hold(struct backend *backend, size_t count, float part, struct weights w,
-              const int32_t *base, uint16_t *held)
+void cpu_withhold(struct backend *backend, size_t count, float part, struct weights w,
+                  const int32_t *base, uint16_t *withheld)
 {
     (void)backend;
     struct weights_part here;
@@ -142,14 +142,15 @@ void cpu_hold(struct backend *backend, size_t count, float part, struct weights 
         for (size_t c = 0; c < here.count; c++) {
             const float r = residual(here.at[c], base[from + c], w.are_companded);
             const bool statistic = is_statistic(here.at[c], w.are_companded);
-            held[from + c] = half_to_bfloat16(held_part(r, base[from + c], part, statistic));
+            withheld[from + c] =
+                half_to_bfloat16(withheld_part(r, base[from + c], part, statistic));
             here.at[c] =
-                moved_weight(here.at[c], -half_of_bfloat16(held[from + c]), w.are_companded);
+                moved_weight(here.at[c], -half_of_bfloat16(withheld[from + c]), w.are_companded);
         }
     }
 }
 
-void cpu_release(struct backend *backend, size_t count, const uint16_t *held, struct weights w)
+void cpu_release(struct backend *backend, size_t count, const uint16_t *withheld, struct weights w)
 {
     (void)backend;
     struct weights_part here;
@@ -157,21 +158,21 @@ void cpu_release(struct backend *backend, size_t count, const uint16_t *held, st
         here = weights_part(w, from, count);
         for (size_t c = 0; c < here.count; c++)
             here.at[c] =
-                moved_weight(here.at[c], half_of_bfloat16(held[from + c]), w.are_companded);
+                moved_weight(here.at[c], half_of_bfloat16(withheld[from + c]), w.are_companded);
     }
 }
 
 void cpu_let_go(struct backend *backend, const struct update *host_update, float part,
-                uint16_t *held)
+                uint16_t *withheld)
 {
     (void)backend;
     const float step = part * host_update->tau;
     for (uint32_t i = 0; i < host_update->count; i++) {
         const uint32_t c = host_update->index[i];
         if (i + AHEAD < host_update->count)
-            __builtin_prefetch(&held[host_update->index[i + AHEAD]], 1);
-        const float all = half_of_bfloat16(held[c]);
-        held[c] = half_to_bfloat16(all - released(all, step * (float)host_update->level[i]));
+            __builtin_prefetch(&withheld[host_update->index[i + AHEAD]], 1);
+        const float all = half_of_bfloat16(withheld[c]);
+        withheld[c] = half_to_bfloat16(all - released(all, step * (float)host_update->level[i]));
     }
 }
 

@@ -15,11 +15,11 @@ void cpu_apply(struct backend *backend, const struct update *host_update, float 
                struct weights w, int32_t *base);
 void cpu_apply_own(struct backend *backend, const struct update *host_update, float beta,
                    struct weights w, int32_t *base);
-void cpu_hold(struct backend *backend, size_t count, float part, struct weights w,
-              const int32_t *base, uint16_t *held);
-void cpu_release(struct backend *backend, size_t count, const uint16_t *held, struct weights w);
+void cpu_withhold(struct backend *backend, size_t count, float part, struct weights w,
+                  const int32_t *base, uint16_t *withheld);
+void cpu_release(struct backend *backend, size_t count, const uint16_t *withheld, struct weights w);
 void cpu_let_go(struct backend *backend, const struct update *host_update, float part,
-                uint16_t *held);
+                uint16_t *withheld);
 void cpu_rebase(struct backend *backend, size_t first, size_t count, const int32_t *host_base,
                 struct weights w, int32_t *base);
 double cpu_agreement(struct backend *backend, const struct update *host_update, struct weights w,

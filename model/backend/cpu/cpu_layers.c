@@ -87,8 +87,8 @@ EACH_WIDTH static void gelu_backward(size_t count, const float *restrict kept, f
     for (size_t i = 0; i < count; i++) {
         const float x = kept[i], inner = GELU_ROOT * (x + GELU_CUBIC * x * x * x);
         const float t = vector_tanh(inner);
-        const float slope = GELU_ROOT * (1 + 3 * GELU_CUBIC * x * x);
-        dx[i] *= 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * slope;
+        const float gradient = GELU_ROOT * (1 + 3 * GELU_CUBIC * x * x);
+        dx[i] *= 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * gradient;
     }
 }
 
@@ -154,8 +154,8 @@ void cpu_activate_backward(struct backend *backend, enum activation activation, 
         return;
     case RELU:
         for (size_t i = 0; i < count; i++) {
-            const float slope = dx[i];
-            dx[i] = kept[i] > 0 ? slope : 0;
+            const float gradient = dx[i];
+            dx[i] = kept[i] > 0 ? gradient : 0;
         }
         return;
     case SIGMOID:
@@ -201,14 +201,15 @@ EACH_WIDTH static double exponentials(int classes, float top, const float *logit
     return sum;
 }
 
-/* Computes the loss gradients of a row whose softmax is slopes / sum. */
-static void smooth_slopes(const struct cross_entropy *loss, int label, double sum, float *slopes)
+/* Computes the loss gradients of a row whose softmax is gradients / sum. */
+static void smooth_gradients(const struct cross_entropy *loss, int label, double sum,
+                             float *gradients)
 {
     const float scale = (float)(1 / (sum * loss->of)), one = 1 / (float)loss->of;
     const float spread = loss->smoothing / (float)loss->classes * one;
     for (int c = 0; c < loss->classes; c++)
-        slopes[c] = slopes[c] * scale - spread;
-    slopes[label] -= (1 - loss->smoothing) * one;
+        gradients[c] = gradients[c] * scale - spread;
+    gradients[label] -= (1 - loss->smoothing) * one;
 }
 
 /* Returns the logit of the row's label, changed by label smoothing. */
@@ -231,21 +232,21 @@ void cpu_cross_entropy(struct backend *backend, const struct cross_entropy *loss
     float *scratch = dlogits ? NULL : cpu_scratch(backend, (size_t)classes);
     for (int i = 0; i < loss->rows; i++, logits += classes) {
         const int label = labels[i];
-        float *slopes = dlogits ? dlogits + (size_t)i * (size_t)classes : scratch;
+        float *gradients = dlogits ? dlogits + (size_t)i * (size_t)classes : scratch;
         CHECK(label == LABEL_IGNORED || (label >= 0 && label < classes));
         if (label == LABEL_IGNORED) {
-            memset(slopes, 0, (size_t)classes * sizeof *slopes);
+            memset(gradients, 0, (size_t)classes * sizeof *gradients);
             continue;
         }
         const int largest = first_largest(classes, logits);
         const float top = logits[largest];
         const double own = smooth_logit(loss, label, logits);
-        const double sum = exponentials(classes, top, logits, slopes);
+        const double sum = exponentials(classes, top, logits, gradients);
         score->loss += log(sum) - (own - (double)top);
         score->labels++;
         score->correct += largest == label;
         if (dlogits)
-            smooth_slopes(loss, label, sum, slopes);
+            smooth_gradients(loss, label, sum, gradients);
     }
 }
 
@@ -253,14 +254,14 @@ void cpu_squared_error(struct backend *backend, int rows, int width, int of, con
                        const float *want, float *dy, struct score *score)
 {
     (void)backend;
-    const float slope = 2 / ((float)of * (float)width);
+    const float gradient = 2 / ((float)of * (float)width);
     for (int i = 0; i < rows; i++) {
         double sum = 0;
         for (int k = 0; k < width; k++, y++, want++) {
             const float apart = *y - *want;
             sum += (double)apart * (double)apart;
             if (dy)
-                *dy++ = slope * apart;
+                *dy++ = gradient * apart;
         }
         score->loss += sum / width;
         score->labels++;

@@ -103,7 +103,7 @@ void cpu_lamb(struct backend *backend, const struct adam *adam, const float *fac
 
 /* Scratch buffers of one Muon step: a square of the smaller side and its polynomial, and the next
  * x. */
-struct muon_room {
+struct muon_scratch {
     float *square;     /* [side, side] s of the iteration */
     float *polynomial; /* [side, side] polynomial of s */
     float *next;       /* [rows, columns] next x */
@@ -111,27 +111,27 @@ struct muon_room {
 
 /* Makes one iteration: x = MUON_A·x + (MUON_B·s + MUON_C·s²)·x with s = xxᵀ. If x is higher than
  * wide, s = xᵀx is the right factor instead. */
-static void muon_turn(int rows, int columns, const struct muon_room *room, float *x)
+static void muon_turn(int rows, int columns, const struct muon_scratch *scratch, float *x)
 {
     const bool is_high = rows > columns;
     const int side = is_high ? columns : rows;
     const size_t all = (size_t)rows * (size_t)columns, square = (size_t)side * (size_t)side;
     if (is_high)
-        cpu_gemm(CblasTrans, CblasNoTrans, side, side, rows, x, x, 0, room->square);
+        cpu_gemm(CblasTrans, CblasNoTrans, side, side, rows, x, x, 0, scratch->square);
     else
-        cpu_gemm(CblasNoTrans, CblasTrans, side, side, columns, x, x, 0, room->square);
-    memcpy(room->polynomial, room->square, square * sizeof *x);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, side, side, side, MUON_C, room->square,
-                side, room->square, side, MUON_B, room->polynomial, side);
+        cpu_gemm(CblasNoTrans, CblasTrans, side, side, columns, x, x, 0, scratch->square);
+    memcpy(scratch->polynomial, scratch->square, square * sizeof *x);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, side, side, side, MUON_C,
+                scratch->square, side, scratch->square, side, MUON_B, scratch->polynomial, side);
     for (size_t i = 0; i < all; i++)
-        room->next[i] = MUON_A * x[i];
+        scratch->next[i] = MUON_A * x[i];
     if (is_high)
-        cpu_gemm(CblasNoTrans, CblasNoTrans, rows, columns, side, x, room->polynomial, 1,
-                 room->next);
+        cpu_gemm(CblasNoTrans, CblasNoTrans, rows, columns, side, x, scratch->polynomial, 1,
+                 scratch->next);
     else
-        cpu_gemm(CblasNoTrans, CblasNoTrans, rows, columns, side, room->polynomial, x, 1,
-                 room->next);
-    memcpy(x, room->next, all * sizeof *x);
+        cpu_gemm(CblasNoTrans, CblasNoTrans, rows, columns, side, scratch->polynomial, x, 1,
+                 scratch->next);
+    memcpy(x, scratch->next, all * sizeof *x);
 }
 
 void cpu_muon(struct backend *backend, const struct sgd *sgd, const float *factor, int rows,
@@ -139,9 +139,9 @@ void cpu_muon(struct backend *backend, const struct sgd *sgd, const float *facto
 {
     const size_t all = (size_t)rows * (size_t)columns;
     const size_t side = (size_t)(rows < columns ? rows : columns);
-    float *room = cpu_scratch(backend, 2 * side * side + all);
-    const struct muon_room parts = {
-        .square = room, .polynomial = room + side * side, .next = room + 2 * side * side};
+    float *scratch = cpu_scratch(backend, 2 * side * side + all);
+    const struct muon_scratch parts = {
+        .square = scratch, .polynomial = scratch + side * side, .next = scratch + 2 * side * side};
     const float by = factor_of(factor);
     for (size_t i = 0; i < all; i++) {
         g[i] *= by;

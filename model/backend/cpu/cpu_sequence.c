@@ -167,9 +167,9 @@ EACH_WIDTH static void norm_row_backward(int size, const float *restrict x, cons
         for (int j = 0; j < size; j++)
             db[j] += dy[j];
     }
-    const float slope = lanes_sum(along) / (float)size;
+    const float gradient = lanes_sum(along) / (float)size;
     for (int j = 0; j < size; j++)
-        dx[j] = scale * (dx[j] - sum - (x[j] - mean) * scale * slope);
+        dx[j] = scale * (dx[j] - sum - (x[j] - mean) * scale * gradient);
 }
 
 void cpu_add_norm_forward(struct backend *backend, size_t rows, int size, struct numbers a,

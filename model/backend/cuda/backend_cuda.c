@@ -47,9 +47,9 @@ static void cuda_close(struct backend *backend)
     cuda_conv_close(cuda);
     cuda_gemm_close(cuda);
     cuda_watch_close(cuda);
-    cuda_give(backend, cuda->exchange.memory);
-    cuda_give(backend, cuda->operands.memory);
-    cuda_give(backend, cuda->scratch.memory);
+    cuda_free(backend, cuda->exchange.memory);
+    cuda_free(backend, cuda->operands.memory);
+    cuda_free(backend, cuda->scratch.memory);
     for (int i = 0; i < IN_FLIGHT; i++)
         cuda_check(cudaEventDestroy(cuda->done[i]), "closing");
     for (int i = 0; i < PARCELS; i++) {
@@ -57,7 +57,7 @@ static void cuda_close(struct backend *backend)
         cuda_check(cudaFreeHost(cuda->parcels[i].memory), "closing");
     }
     cuda_check_blas(cublasDestroy(cuda->blas), "closing");
-    cuda_give(backend, cuda->blas_room);
+    cuda_free(backend, cuda->blas_workspace);
     cuda_check(cudaEventDestroy(cuda->base_written), "closing");
     cuda_check(cudaEventDestroy(cuda->asked), "closing");
     cuda_check(cudaStreamDestroy(cuda->aside), "closing");
@@ -67,9 +67,9 @@ static void cuda_close(struct backend *backend)
 
 static const struct backend cuda_table = {
     .name = "cuda",
-    .take = cuda_take,
+    .alloc = cuda_alloc,
     .keep = cuda_keep,
-    .give = cuda_give,
+    .free = cuda_free,
     .upload = cuda_upload,
     .download = cuda_download,
     .peek = cuda_peek,
@@ -135,7 +135,7 @@ static const struct backend cuda_table = {
     .exchange.apply = cuda_apply,
     .exchange.apply_own = cuda_apply_own,
     .exchange.rebase = cuda_rebase,
-    .exchange.hold = cuda_hold,
+    .exchange.withhold = cuda_withhold,
     .exchange.release = cuda_release,
     .exchange.let_go = cuda_let_go,
     .exchange.agreement = cuda_agreement,
@@ -184,7 +184,7 @@ static cudaError_t reach(struct cuda *cuda)
     if (error == cudaSuccess)
         error = cuda_watch_open(cuda);
     if (error == cudaSuccess)
-        error = cudaMalloc(&cuda->blas_room, BLAS_ROOM_BYTES);
+        error = cudaMalloc(&cuda->blas_workspace, BLAS_WORKSPACE_BYTES);
     for (int i = 0; i < IN_FLIGHT && error == cudaSuccess; i++)
         error = cudaEventCreateWithFlags(&cuda->done[i],
                                          cudaEventDisableTiming | cudaEventBlockingSync);
@@ -205,7 +205,7 @@ static cublasStatus_t reach_blas(struct cuda *cuda)
     if (error == CUBLAS_STATUS_SUCCESS)
         error = cublasSetStream(cuda->blas, cuda->stream);
     if (error == CUBLAS_STATUS_SUCCESS)
-        error = cublasSetWorkspace(cuda->blas, cuda->blas_room, BLAS_ROOM_BYTES);
+        error = cublasSetWorkspace(cuda->blas, cuda->blas_workspace, BLAS_WORKSPACE_BYTES);
     return error;
 }
 

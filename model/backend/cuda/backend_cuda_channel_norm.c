@@ -6,8 +6,8 @@ void cuda_channel_norm_measure(struct backend *backend, const struct channel_nor
                                const float *x, float *stats)
 {
     struct cuda *cuda = cuda_on(backend);
-    float *room = cuda_scratch(cuda, (size_t)batch * (size_t)norm->channels * sizeof *room);
-    cuda_check(kernel_channel_measure(cuda->stream, *norm, batch, x, room, stats), "norm");
+    float *scratch = cuda_scratch(cuda, (size_t)batch * (size_t)norm->channels * sizeof *scratch);
+    cuda_check(kernel_channel_measure(cuda->stream, *norm, batch, x, scratch, stats), "norm");
 }
 
 void cuda_channel_norm_recall(struct backend *backend, const struct channel_norm *norm,
@@ -34,16 +34,17 @@ void cuda_channel_norm_backward(struct backend *backend, const struct channel_no
     struct cuda *cuda = cuda_on(backend);
     const size_t planes = (size_t)batch * (size_t)norm->channels;
     const size_t sets = channel_norm_sets(norm, batch);
-    float *room = cuda_scratch(cuda, 2 * (planes + sets) * sizeof *room);
-    const struct channel_slopes slopes = {.x = x,
-                                          .stats = stats,
-                                          .w = w,
-                                          .y = y,
-                                          .dy = dy,
-                                          .plane_sums = room,
-                                          .set_sums = room + 2 * planes};
-    cuda_check(kernel_channel_backward(cuda->stream, *norm, batch, activation, slopes, dx, dw, db),
-               "norm");
+    float *scratch = cuda_scratch(cuda, 2 * (planes + sets) * sizeof *scratch);
+    const struct channel_gradients gradients = {.x = x,
+                                                .stats = stats,
+                                                .w = w,
+                                                .y = y,
+                                                .dy = dy,
+                                                .plane_sums = scratch,
+                                                .set_sums = scratch + 2 * planes};
+    cuda_check(
+        kernel_channel_backward(cuda->stream, *norm, batch, activation, gradients, dx, dw, db),
+        "norm");
 }
 
 void cuda_channel_norm_drift(struct backend *backend, const struct channel_norm *norm, int batch,

@@ -65,7 +65,7 @@ int cuda_first_fast(const float *ms, int count)
     return 0;
 }
 
-void *cuda_take_spare(struct cuda *cuda, size_t bytes)
+void *cuda_alloc_spare(struct cuda *cuda, size_t bytes)
 {
     void *memory = NULL;
     CHECK(!cuda->recording); /* a recorded operation was called before */

@@ -8,8 +8,8 @@
 #include "base/memory.h"
 
 struct convolutions {
-    struct room columns;
-    struct room planes; /* operands or results of the products */
+    struct device_buffer columns;
+    struct device_buffer planes; /* operands or results of the products */
 };
 
 /* A convolution as one product for the whole batch and each group: filters times columns[height,
@@ -25,7 +25,7 @@ struct conv_product {
     float *sums;    /* [groups, filters, SUM_PARTS] partial sums */
 };
 
-static struct convolutions *rooms_of(struct cuda *cuda)
+static struct convolutions *buffers_of(struct cuda *cuda)
 {
     if (cuda->convolutions == NULL)
         cuda->convolutions = memory_new(1, sizeof *cuda->convolutions);
@@ -36,14 +36,14 @@ void cuda_conv_close(struct cuda *cuda)
 {
     if (cuda->convolutions == NULL)
         return;
-    cuda_give(&cuda->table, cuda->convolutions->columns.memory);
-    cuda_give(&cuda->table, cuda->convolutions->planes.memory);
+    cuda_free(&cuda->table, cuda->convolutions->columns.memory);
+    cuda_free(&cuda->table, cuda->convolutions->planes.memory);
     free(cuda->convolutions);
 }
 
-void cuda_conv_describe(char *text, size_t room)
+void cuda_conv_describe(char *text, size_t capacity)
 {
-    (void)snprintf(text, room, "no cuDNN");
+    (void)snprintf(text, capacity, "no cuDNN");
 }
 
 /* Computes c = a·b for each group, as cuda_gemm does; the matrices of the groups are adjacent. */
@@ -74,11 +74,11 @@ static struct conv_product product_of(struct cuda *cuda, const struct conv *conv
     CHECK((size_t)batch * (size_t)product.places <= INT32_MAX);
     product.width = batch * product.places;
     const size_t width = (size_t)product.width * sizeof(float);
-    struct convolutions *rooms = rooms_of(cuda);
-    product.columns = cuda_step_room(cuda, &rooms->columns,
-                                     (size_t)conv->groups * (size_t)product.height * width);
-    product.planes = cuda_step_room(cuda, &rooms->planes,
-                                    (size_t)conv->filters * (width + SUM_PARTS * sizeof(float)));
+    struct convolutions *buffers = buffers_of(cuda);
+    product.columns = cuda_step_buffer(cuda, &buffers->columns,
+                                       (size_t)conv->groups * (size_t)product.height * width);
+    product.planes = cuda_step_buffer(cuda, &buffers->planes,
+                                      (size_t)conv->filters * (width + SUM_PARTS * sizeof(float)));
     product.sums = product.planes + (size_t)conv->filters * (size_t)product.width;
     return product;
 }
@@ -103,8 +103,8 @@ void cuda_conv_backward(struct backend *backend, const struct conv *conv, int ba
     struct cuda *cuda = cuda_on(backend);
     const struct conv_product product = product_of(cuda, conv, batch);
     if (activation != LINEAR || db != NULL)
-        cuda_check(kernel_slope_planes(cuda->stream, batch, conv->filters, product.places, y,
-                                       activation, dy, product.sums, db),
+        cuda_check(kernel_gradient_planes(cuda->stream, batch, conv->filters, product.places, y,
+                                          activation, dy, product.sums, db),
                    "conv");
     cuda_check(kernel_swap(cuda->stream, batch, conv->filters, product.places, dy, NULL, LINEAR,
                            product.planes),

@@ -26,7 +26,7 @@ static const float one = 1, zero = 0;
 struct convolutions {
     struct plan *plans; /* [count] one plan for each layer and batch size so far */
     int count;
-    struct room room;
+    struct device_buffer scratch;
 };
 
 void cudnn_check(cudnnStatus_t error, const char *what)
@@ -40,10 +40,10 @@ static void check(cudnnStatus_t error)
     cudnn_check(error, "a convolution");
 }
 
-void cuda_conv_describe(char *text, size_t room)
+void cuda_conv_describe(char *text, size_t capacity)
 {
     const size_t version = cudnnGetVersion();
-    (void)snprintf(text, room, "cuDNN %zu.%zu", version / 10000, version / 100 % 100);
+    (void)snprintf(text, capacity, "cuDNN %zu.%zu", version / 10000, version / 100 % 100);
 }
 
 cudnnHandle_t cuda_cudnn(struct cuda *cuda)
@@ -104,7 +104,8 @@ static int algorithm(struct cuda *cuda, struct plan *plan, int kind, struct plan
     CHECK(!cuda->recording); /* a recorded convolution was computed before */
     *way = cudnn_way(cuda, cuda_cudnn(cuda), plan, math_of(cuda), kind, planes);
     check(cudnnSetConvolutionMathType(plan->how[kind], way->math));
-    plan->room_bytes = way->room_bytes > plan->room_bytes ? way->room_bytes : plan->room_bytes;
+    plan->scratch_bytes =
+        way->scratch_bytes > plan->scratch_bytes ? way->scratch_bytes : plan->scratch_bytes;
     return way->algorithm;
 }
 
@@ -136,7 +137,7 @@ struct work {
     size_t weight_bytes;
     float *weights; /* aligned copy of the weights */
     float *parts;   /* partial sums over dy */
-    void *room;     /* workspace of the chosen algorithms */
+    void *scratch;  /* workspace of the chosen algorithms */
 };
 
 static struct work lay_work(struct layout *layout, const struct plan *plan)
@@ -146,7 +147,7 @@ static struct work lay_work(struct layout *layout, const struct plan *plan)
     struct work work = {.weight_bytes = filters * (size_t)conv_patch(conv) * sizeof *work.weights};
     work.weights = cuda_part(layout, work.weight_bytes);
     work.parts = cuda_part(layout, filters * SUM_PARTS * sizeof *work.parts);
-    work.room = cuda_part(layout, plan->room_bytes);
+    work.scratch = cuda_part(layout, plan->scratch_bytes);
     return work;
 }
 
@@ -155,7 +156,7 @@ static struct work work_of(struct cuda *cuda, const struct plan *plan)
     struct layout measured = {0};
     (void)lay_work(&measured, plan);
     struct layout laid = {.memory =
-                              cuda_step_room(cuda, &cuda->convolutions->room, measured.bytes)};
+                              cuda_step_buffer(cuda, &cuda->convolutions->scratch, measured.bytes)};
     struct work work = lay_work(&laid, plan);
     work.dnn = cuda_cudnn(cuda);
     return work;
@@ -190,8 +191,8 @@ void cuda_conv_forward(struct backend *backend, const struct conv *conv, int bat
     const int way = algorithm(cuda, plan, FORWARD, (struct planes){.x = x, .y = y});
     const struct work work = work_of(cuda, plan);
     check(cudnnConvolutionForward(work.dnn, &one, plan->x, x, plan->w, aligned(cuda, &work, w),
-                                  plan->how[FORWARD], (cudnnConvolutionFwdAlgo_t)way, work.room,
-                                  plan->room_bytes, &zero, plan->y, y));
+                                  plan->how[FORWARD], (cudnnConvolutionFwdAlgo_t)way, work.scratch,
+                                  plan->scratch_bytes, &zero, plan->y, y));
     if (activation != LINEAR || b != NULL)
         cuda_check(kernel_add_bias(cuda->stream, batch, conv->filters, out.height * out.width, b,
                                    activation, y),
@@ -205,7 +206,7 @@ static void to_inputs(struct cuda *cuda, struct plan *plan, const float *w, cons
     const struct work work = work_of(cuda, plan);
     check(cudnnConvolutionBackwardData(work.dnn, &one, plan->w, aligned(cuda, &work, w), plan->y,
                                        dy, plan->how[BACKWARD], (cudnnConvolutionBwdDataAlgo_t)way,
-                                       work.room, plan->room_bytes, &zero, plan->x, dx));
+                                       work.scratch, plan->scratch_bytes, &zero, plan->x, dx));
 }
 
 static void to_weights(struct cuda *cuda, struct plan *plan, const float *x, const float *dy,
@@ -214,9 +215,10 @@ static void to_weights(struct cuda *cuda, struct plan *plan, const float *x, con
     const int way = algorithm(cuda, plan, TO_WEIGHTS, (struct planes){.x = x, .dy = dy});
     const struct work work = work_of(cuda, plan);
     float *to = is_aligned(dw) ? dw : work.weights;
-    check(cudnnConvolutionBackwardFilter(
-        work.dnn, &one, plan->x, x, plan->y, dy, plan->how[TO_WEIGHTS],
-        (cudnnConvolutionBwdFilterAlgo_t)way, work.room, plan->room_bytes, &zero, plan->w, to));
+    check(cudnnConvolutionBackwardFilter(work.dnn, &one, plan->x, x, plan->y, dy,
+                                         plan->how[TO_WEIGHTS],
+                                         (cudnnConvolutionBwdFilterAlgo_t)way, work.scratch,
+                                         plan->scratch_bytes, &zero, plan->w, to));
     if (to != dw)
         copy(cuda, dw, to, work.weight_bytes);
 }
@@ -229,8 +231,9 @@ void cuda_conv_backward(struct backend *backend, const struct conv *conv, int ba
     const struct shape out = conv_output(conv);
     struct plan *plan = plan_of(cuda, conv, batch);
     if (activation != LINEAR || db != NULL)
-        cuda_check(kernel_slope_planes(cuda->stream, batch, conv->filters, out.height * out.width,
-                                       y, activation, dy, work_of(cuda, plan).parts, db),
+        cuda_check(kernel_gradient_planes(cuda->stream, batch, conv->filters,
+                                          out.height * out.width, y, activation, dy,
+                                          work_of(cuda, plan).parts, db),
                    "a convolution");
     if (dx != NULL)
         to_inputs(cuda, plan, w, dy, dx);
@@ -247,7 +250,7 @@ static void close_convolutions(struct cuda *cuda, struct convolutions *all)
         for (int way = 0; way < WAYS; way++)
             check(cudnnDestroyConvolutionDescriptor(plan->how[way]));
     }
-    cuda_give(&cuda->table, all->room.memory);
+    cuda_free(&cuda->table, all->scratch.memory);
     free(all->plans);
     free(all);
 }

@@ -32,8 +32,8 @@ _Static_assert(sizeof(found_way) == sizeof(cudnnConvolutionBwdDataAlgoPerf_t) &&
 /* Memory for measuring, also for a copy of the weights, which must not be overwritten. */
 struct trial {
     float *weights;
-    void *room;
-    size_t room_bytes;
+    void *scratch;
+    size_t scratch_bytes;
 };
 
 /* Writes the algorithms in cuDNN's order of expected speed; returns their number. */
@@ -64,15 +64,15 @@ static int measure_once(cudnnHandle_t dnn, const struct plan *plan, int way, str
     if (way == FORWARD)
         error = cudnnFindConvolutionForwardAlgorithmEx(
             dnn, plan->x, planes.x, plan->w, trial->weights, how, plan->y, planes.y, FOUND_MAX,
-            &count, found->forward, trial->room, trial->room_bytes);
+            &count, found->forward, trial->scratch, trial->scratch_bytes);
     else if (way == BACKWARD)
         error = cudnnFindConvolutionBackwardDataAlgorithmEx(
             dnn, plan->w, trial->weights, plan->y, planes.dy, how, plan->x, planes.dx, FOUND_MAX,
-            &count, found->backward, trial->room, trial->room_bytes);
+            &count, found->backward, trial->scratch, trial->scratch_bytes);
     else
         error = cudnnFindConvolutionBackwardFilterAlgorithmEx(
             dnn, plan->x, planes.x, plan->y, planes.dy, how, plan->w, trial->weights, FOUND_MAX,
-            &count, found->to_weights, trial->room, trial->room_bytes);
+            &count, found->to_weights, trial->scratch, trial->scratch_bytes);
     return error == CUDNN_STATUS_SUCCESS ? count : 0;
 }
 
@@ -109,19 +109,20 @@ static void keep_shortest(found_way *found, int count, const found_way *again, i
 
 /* Measures the algorithms and returns their number; 0 if memory is too short to measure. */
 static int measure(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan, int way,
-                   struct planes planes, size_t room_bytes, union found *found)
+                   struct planes planes, size_t scratch_bytes, union found *found)
 {
     const size_t weight_bytes =
         (size_t)plan->conv.filters * (size_t)conv_patch(&plan->conv) * sizeof(float);
     struct layout layout = {0};
     (void)cuda_part(&layout, weight_bytes);
-    (void)cuda_part(&layout, room_bytes);
-    void *memory = cuda_take_spare(cuda, layout.bytes);
+    (void)cuda_part(&layout, scratch_bytes);
+    void *memory = cuda_alloc_spare(cuda, layout.bytes);
     if (memory == NULL)
         return 0;
     layout = (struct layout){.memory = memory};
-    struct trial trial = {.weights = cuda_part(&layout, weight_bytes), .room_bytes = room_bytes};
-    trial.room = cuda_part(&layout, room_bytes);
+    struct trial trial = {.weights = cuda_part(&layout, weight_bytes),
+                          .scratch_bytes = scratch_bytes};
+    trial.scratch = cuda_part(&layout, scratch_bytes);
     cuda_check(cudaMemsetAsync(trial.weights, 0, weight_bytes, cuda->stream), "a convolution");
     (void)measure_once(dnn, plan, way, planes, &trial, found); /* the first run loads the kernels */
     const int count = measure_once(dnn, plan, way, planes, &trial, found);
@@ -130,7 +131,7 @@ static int measure(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan
         const int times = measure_once(dnn, plan, way, planes, &trial, &again);
         keep_shortest(found->forward, count, again.forward, times);
     }
-    cuda_give(&cuda->table, memory);
+    cuda_free(&cuda->table, memory);
     return count;
 }
 
@@ -176,20 +177,20 @@ static struct way choose(struct cuda *cuda, cudnnHandle_t dnn, const struct plan
                          cudnnMathType_t math, struct planes planes, bool measures)
 {
     struct ways_found all = {.way = way, .math = math};
-    size_t room_bytes = 0;
+    size_t scratch_bytes = 0;
     all.guesses = guess(dnn, plan, way, &all.guessed);
     for (int i = 0; i < all.guesses; i++) {
         const found_way *seen = &all.guessed.forward[i];
-        room_bytes =
-            is_usable(seen, way, math) && seen->memory > room_bytes ? seen->memory : room_bytes;
+        scratch_bytes = is_usable(seen, way, math) && seen->memory > scratch_bytes ? seen->memory
+                                                                                   : scratch_bytes;
     }
     if (measures)
-        all.measurements = measure(cuda, dnn, plan, way, planes, room_bytes, &all.measured);
+        all.measurements = measure(cuda, dnn, plan, way, planes, scratch_bytes, &all.measured);
     const found_way *found = best(&all);
     check_way(found != NULL ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED);
     return (struct way){.algorithm = (int)found->algo,
                         .math = math == CUDNN_FMA_MATH ? math : found->mathType,
-                        .room_bytes = found->memory,
+                        .scratch_bytes = found->memory,
                         .chosen = true};
 }
 

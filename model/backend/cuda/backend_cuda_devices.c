@@ -19,16 +19,16 @@ static int driver_for(int runtime)
     return major == 11 ? 450 : major == 12 ? 525 : major == 13 ? 580 : 0;
 }
 
-static void describe_old_driver(char *text, size_t room, int runtime, int driver)
+static void describe_old_driver(char *text, size_t capacity, int runtime, int driver)
 {
-    (void)snprintf(text, room,
+    (void)snprintf(text, capacity,
                    "CUDA %d.%d " CUDA_DRIVER_NEEDED " %d or later, and the one here is for CUDA "
                    "%d.%d: install it, and restart the machine",
                    runtime / 1000, runtime % 1000 / 10, driver_for(runtime), driver / 1000,
                    driver % 1000 / 10);
 }
 
-static void cuda_describe(char *text, size_t room)
+static void cuda_describe(char *text, size_t capacity)
 {
     int runtime = 0, driver = 0, count = 0;
     char convolutions[32];
@@ -37,12 +37,12 @@ static void cuda_describe(char *text, size_t room)
     (void)cudaDriverGetVersion(&driver);
     const cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaErrorInsufficientDriver)
-        describe_old_driver(text, room, runtime, driver);
+        describe_old_driver(text, capacity, runtime, driver);
     else if (error != cudaSuccess)
-        (void)snprintf(text, room, "CUDA %d.%d: %s", runtime / 1000, runtime % 1000 / 10,
+        (void)snprintf(text, capacity, "CUDA %d.%d: %s", runtime / 1000, runtime % 1000 / 10,
                        cudaGetErrorString(error));
     else
-        (void)snprintf(text, room, "CUDA %d.%d, driver for %d.%d, %s", runtime / 1000,
+        (void)snprintf(text, capacity, "CUDA %d.%d, driver for %d.%d, %s", runtime / 1000,
                        runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, convolutions);
 }
 

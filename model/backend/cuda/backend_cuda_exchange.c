@@ -7,35 +7,35 @@
 #include "backend/cuda/cuda_exchange_kernels.h"
 #include "backend/cuda/cuda_operations.h"
 
-static void *exchange_room(struct cuda *cuda, size_t bytes)
+static void *exchange_scratch(struct cuda *cuda, size_t bytes)
 {
-    (void)cuda_room_grows(cuda, &cuda->exchange, bytes);
+    (void)cuda_buffer_grows(cuda, &cuda->exchange, bytes);
     return cuda->exchange.memory;
 }
 
-struct survey_room {
+struct survey_scratch {
     uint32_t *counts;     /* [HISTOGRAM_BINS + 1] the bins, and the number of candidates */
     struct bitmap bitmap; /* bit set of the candidates */
     void *scan;           /* scratch buffer of the scan */
     size_t scan_bytes;    /* bytes of that buffer */
 };
 
-static struct survey_room lay_survey(struct layout *layout, size_t count)
+static struct survey_scratch lay_survey(struct layout *layout, size_t count)
 {
     const size_t lines = bitmap_lines(count);
-    struct survey_room room = {.scan_bytes = kernel_scan_bytes(lines)};
-    room.counts = cuda_part(layout, (HISTOGRAM_BINS + 1) * sizeof *room.counts);
-    room.bitmap.bits = cuda_part(layout, lines * BITMAP_WORDS * sizeof *room.bitmap.bits);
-    room.bitmap.before = cuda_part(layout, lines * sizeof *room.bitmap.before);
-    room.scan = cuda_part(layout, room.scan_bytes);
-    return room;
+    struct survey_scratch scratch = {.scan_bytes = kernel_scan_bytes(lines)};
+    scratch.counts = cuda_part(layout, (HISTOGRAM_BINS + 1) * sizeof *scratch.counts);
+    scratch.bitmap.bits = cuda_part(layout, lines * BITMAP_WORDS * sizeof *scratch.bitmap.bits);
+    scratch.bitmap.before = cuda_part(layout, lines * sizeof *scratch.bitmap.before);
+    scratch.scan = cuda_part(layout, scratch.scan_bytes);
+    return scratch;
 }
 
-static struct survey_room survey_room(struct cuda *cuda, size_t count)
+static struct survey_scratch survey_scratch(struct cuda *cuda, size_t count)
 {
     struct layout measured = {0};
     (void)lay_survey(&measured, count);
-    struct layout laid = {.memory = exchange_room(cuda, measured.bytes)};
+    struct layout laid = {.memory = exchange_scratch(cuda, measured.bytes)};
     return lay_survey(&laid, count);
 }
 
@@ -61,20 +61,20 @@ uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_
                      struct weights w, const int32_t *base, uint32_t host_bins[HISTOGRAM_BINS])
 {
     struct cuda *cuda = cuda_on(backend);
-    const struct survey_room room = survey_room(cuda, count);
+    const struct survey_scratch scratch = survey_scratch(cuda, count);
     uint32_t counts[HISTOGRAM_BINS + 1];
     CHECK((!w.flat || is_survey_aligned(w.flat)) && is_survey_aligned(base));
-    cuda_check(cudaMemsetAsync(room.counts, 0, sizeof counts, cuda->stream), "survey");
-    cuda_check(kernel_survey(cuda->stream, cuda->survey_blocks, survey, count, w, base, room.counts,
-                             room.bitmap),
+    cuda_check(cudaMemsetAsync(scratch.counts, 0, sizeof counts, cuda->stream), "survey");
+    cuda_check(kernel_survey(cuda->stream, cuda->survey_blocks, survey, count, w, base,
+                             scratch.counts, scratch.bitmap),
                "survey");
-    cuda_check(kernel_scan(cuda->stream, room.scan, room.scan_bytes, bitmap_lines(count),
-                           room.bitmap.before),
+    cuda_check(kernel_scan(cuda->stream, scratch.scan, scratch.scan_bytes, bitmap_lines(count),
+                           scratch.bitmap.before),
                "survey");
-    cuda_check(kernel_pick(cuda->stream, count, room.bitmap, survey->candidates,
-                           survey->candidates_max, room.counts + HISTOGRAM_BINS),
+    cuda_check(kernel_pick(cuda->stream, count, scratch.bitmap, survey->candidates,
+                           survey->candidates_max, scratch.counts + HISTOGRAM_BINS),
                "survey");
-    download_small(backend, counts, room.counts, sizeof counts);
+    download_small(backend, counts, scratch.counts, sizeof counts);
     memcpy(host_bins, counts, HISTOGRAM_BINS * sizeof *host_bins);
     return counts[HISTOGRAM_BINS];
 }
@@ -85,36 +85,36 @@ void cuda_refine(struct backend *backend, uint32_t found, const uint32_t *candid
 {
     struct cuda *cuda = cuda_on(backend);
     const size_t bytes = BIN_PARTS * sizeof *host_parts;
-    uint32_t *parts = exchange_room(cuda, bytes);
+    uint32_t *parts = exchange_scratch(cuda, bytes);
     cuda_check(cudaMemsetAsync(parts, 0, bytes, cuda->stream), "refine");
     cuda_check(kernel_refine(cuda->stream, found, candidates, w, base, bin, parts), "refine");
     cuda_download(backend, host_parts, parts, bytes);
 }
 
-struct cut_room {
+struct cut_scratch {
     struct cut cut;
     void *scan;
     size_t scan_bytes;
 };
 
-static struct cut_room lay_cut(struct layout *layout, uint32_t found, uint32_t capacity)
+static struct cut_scratch lay_cut(struct layout *layout, uint32_t found, uint32_t capacity)
 {
-    struct cut_room room = {.cut = {.found = found, .capacity = capacity},
-                            .scan_bytes = kernel_scan_bytes(found)};
-    room.cut.levels = cuda_part(layout, found);
-    room.cut.published_before = cuda_part(layout, found * sizeof *room.cut.published_before);
-    room.cut.index = cuda_part(layout, capacity * sizeof *room.cut.index);
-    room.cut.level = cuda_part(layout, capacity);
-    room.cut.count = cuda_part(layout, sizeof *room.cut.count);
-    room.scan = cuda_part(layout, room.scan_bytes);
-    return room;
+    struct cut_scratch scratch = {.cut = {.found = found, .capacity = capacity},
+                                  .scan_bytes = kernel_scan_bytes(found)};
+    scratch.cut.levels = cuda_part(layout, found);
+    scratch.cut.published_before = cuda_part(layout, found * sizeof *scratch.cut.published_before);
+    scratch.cut.index = cuda_part(layout, capacity * sizeof *scratch.cut.index);
+    scratch.cut.level = cuda_part(layout, capacity);
+    scratch.cut.count = cuda_part(layout, sizeof *scratch.cut.count);
+    scratch.scan = cuda_part(layout, scratch.scan_bytes);
+    return scratch;
 }
 
-static struct cut_room cut_room(struct cuda *cuda, uint32_t found, uint32_t capacity)
+static struct cut_scratch cut_scratch(struct cuda *cuda, uint32_t found, uint32_t capacity)
 {
     struct layout measured = {0};
     (void)lay_cut(&measured, found, capacity);
-    struct layout laid = {.memory = exchange_room(cuda, measured.bytes)};
+    struct layout laid = {.memory = exchange_scratch(cuda, measured.bytes)};
     return lay_cut(&laid, found, capacity);
 }
 
@@ -122,8 +122,8 @@ static struct cut_room cut_room(struct cuda *cuda, uint32_t found, uint32_t capa
 void cuda_reserve(struct backend *backend, size_t count, uint32_t published)
 {
     struct cuda *cuda = cuda_on(backend);
-    (void)survey_room(cuda, count);
-    (void)cut_room(cuda, published, published);
+    (void)survey_scratch(cuda, count);
+    (void)cut_scratch(cuda, published, published);
 }
 
 void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float beta,
@@ -133,35 +133,35 @@ void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidate
     host_update->count = 0;
     if (found == 0 || capacity == 0)
         return;
-    struct cut_room room = cut_room(cuda, found, capacity < found ? capacity : found);
-    room.cut.tau = host_update->tau;
-    room.cut.beta = beta;
-    room.cut.level_max = (float)update_level_max(host_update->amount);
-    room.cut.amount = host_update->amount;
-    room.cut.candidates = candidates;
-    cuda_check(kernel_levels(cuda->stream, room.cut, w, base), "cut");
-    cuda_check(
-        kernel_scan(cuda->stream, room.scan, room.scan_bytes, found, room.cut.published_before),
-        "cut");
-    cuda_check(kernel_cut(cuda->stream, room.cut, w, base), "cut");
-    cuda_download(backend, &host_update->count, room.cut.count, sizeof host_update->count);
-    cuda_check(cudaMemcpyAsync(host_update->index, room.cut.index,
+    struct cut_scratch scratch = cut_scratch(cuda, found, capacity < found ? capacity : found);
+    scratch.cut.tau = host_update->tau;
+    scratch.cut.beta = beta;
+    scratch.cut.level_max = (float)update_level_max(host_update->amount);
+    scratch.cut.amount = host_update->amount;
+    scratch.cut.candidates = candidates;
+    cuda_check(kernel_levels(cuda->stream, scratch.cut, w, base), "cut");
+    cuda_check(kernel_scan(cuda->stream, scratch.scan, scratch.scan_bytes, found,
+                           scratch.cut.published_before),
+               "cut");
+    cuda_check(kernel_cut(cuda->stream, scratch.cut, w, base), "cut");
+    cuda_download(backend, &host_update->count, scratch.cut.count, sizeof host_update->count);
+    cuda_check(cudaMemcpyAsync(host_update->index, scratch.cut.index,
                                host_update->count * sizeof *host_update->index,
                                cudaMemcpyDeviceToHost, cuda->stream),
                "cut");
-    cuda_download(backend, host_update->level, room.cut.level, host_update->count);
+    cuda_download(backend, host_update->level, scratch.cut.level, host_update->count);
 }
 
 /* Uploads the update's entries behind the first `bytes` bytes of the scratch buffer, a multiple of
  * 8. */
 static struct update carried_behind(struct backend *backend, const struct update *host_update,
-                                    size_t room)
+                                    size_t scratch)
 {
     const size_t index_bytes = host_update->count * sizeof *host_update->index;
     struct update update = *host_update;
-    CHECK(room % 8 == 0);
-    uint8_t *at = exchange_room(cuda_on(backend), room + index_bytes + host_update->count);
-    update.index = (uint32_t *)(void *)(at + room);
+    CHECK(scratch % 8 == 0);
+    uint8_t *at = exchange_scratch(cuda_on(backend), scratch + index_bytes + host_update->count);
+    update.index = (uint32_t *)(void *)(at + scratch);
     update.level = (int8_t *)update.index + index_bytes;
     cuda_upload(backend, update.index, host_update->index, index_bytes);
     cuda_upload(backend, update.level, host_update->level, host_update->count);
@@ -198,31 +198,31 @@ void cuda_rebase(struct backend *backend, size_t first, size_t count, const int3
                  struct weights w, int32_t *base)
 {
     struct cuda *cuda = cuda_on(backend);
-    int32_t *to = exchange_room(cuda, count * sizeof *to);
+    int32_t *to = exchange_scratch(cuda, count * sizeof *to);
     cuda_upload(backend, to, host_base, count * sizeof *to);
     cuda_check(kernel_rebase(cuda->stream, first, count, to, w, base), "taking over a base");
     cuda_check(cudaEventRecord(cuda->base_written, cuda->stream), "taking over a base");
 }
 
-void cuda_hold(struct backend *backend, size_t count, float part, struct weights w,
-               const int32_t *base, uint16_t *held)
+void cuda_withhold(struct backend *backend, size_t count, float part, struct weights w,
+                   const int32_t *base, uint16_t *withheld)
 {
-    cuda_check(kernel_hold(cuda_on(backend)->stream, count, part, w, base, held),
+    cuda_check(kernel_withhold(cuda_on(backend)->stream, count, part, w, base, withheld),
                "holding back a residual");
 }
 
-void cuda_release(struct backend *backend, size_t count, const uint16_t *held, struct weights w)
+void cuda_release(struct backend *backend, size_t count, const uint16_t *withheld, struct weights w)
 {
-    cuda_check(kernel_release(cuda_on(backend)->stream, count, held, w),
-               "giving back what is held");
+    cuda_check(kernel_release(cuda_on(backend)->stream, count, withheld, w),
+               "giving back what is withheld");
 }
 
 void cuda_let_go(struct backend *backend, const struct update *host_update, float part,
-                 uint16_t *held)
+                 uint16_t *withheld)
 {
     const struct update update = carried(backend, host_update);
-    cuda_check(kernel_let_go(cuda_on(backend)->stream, &update, part, held),
-               "letting go of what is held back");
+    cuda_check(kernel_let_go(cuda_on(backend)->stream, &update, part, withheld),
+               "letting go of what is withheld back");
 }
 
 double cuda_agreement(struct backend *backend, const struct update *host_update, struct weights w,
@@ -240,7 +240,7 @@ double cuda_agreement(struct backend *backend, const struct update *host_update,
 uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base)
 {
     struct cuda *cuda = cuda_on(backend);
-    uint32_t lanes[2], *sums = exchange_room(cuda, sizeof lanes);
+    uint32_t lanes[2], *sums = exchange_scratch(cuda, sizeof lanes);
     cuda_check(cudaMemsetAsync(sums, 0, sizeof lanes, cuda->stream), "digest");
     cuda_check(kernel_digest(cuda->stream, count, base, sums), "digest");
     cuda_download(backend, lanes, sums, sizeof lanes);

@@ -8,7 +8,7 @@
 /* A recorded CUDA graph. */
 struct recording {
     cudaGraphExec_t graph;
-    uint64_t rooms;
+    uint64_t growths;
 };
 
 static void launched(struct cuda *cuda)
@@ -35,7 +35,7 @@ bool cuda_graph_begin(struct backend *backend, struct step_graph *graph)
     const struct recording *recording = graph->recorded;
     /* The host may be ahead of the device by a bounded number of steps. */
     cuda_check(cudaEventSynchronize(cuda->done[cuda->launched % IN_FLIGHT]), "a step");
-    if (recording != NULL && recording->rooms != cuda->rooms) {
+    if (recording != NULL && recording->growths != cuda->growths) {
         cuda_graph_drop(backend, graph);
         recording = NULL;
     }
@@ -57,7 +57,7 @@ void cuda_graph_end(struct backend *backend, struct step_graph *graph)
     if (cuda->recording) {
         cudaGraph_t captured;
         struct recording *recording = memory_new(1, sizeof *recording);
-        recording->rooms = cuda->rooms;
+        recording->growths = cuda->growths;
         cuda_check(cudaStreamEndCapture(cuda->stream, &captured), "recording");
         cuda_check(cudaGraphInstantiate(&recording->graph, captured, 0), "recording");
         cuda_check(cudaGraphDestroy(captured), "recording");

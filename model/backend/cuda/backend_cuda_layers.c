@@ -66,15 +66,15 @@ struct operand cuda_operand(struct cuda *cuda, struct layout *scratch, int rows,
 
 /* Returns the scratch buffer for the operands of a dense layer: x, w and, on the backward pass,
  * dy. */
-static struct layout operands_room(struct cuda *cuda, int batch, int in, int out, struct numbers x,
-                                   struct numbers w, struct numbers dy)
+static struct layout operands_scratch(struct cuda *cuda, int batch, int in, int out,
+                                      struct numbers x, struct numbers w, struct numbers dy)
 {
     struct layout layout = {0};
     cuda_operand_measure(cuda, &layout, batch, batch, in, x);
     cuda_operand_measure(cuda, &layout, out, cuda_padded(out), in, w);
     if (dy.at != NULL)
         cuda_operand_measure(cuda, &layout, batch, batch, out, dy);
-    return (struct layout){.memory = cuda_step_room(cuda, &cuda->operands, layout.bytes)};
+    return (struct layout){.memory = cuda_step_buffer(cuda, &cuda->operands, layout.bytes)};
 }
 
 struct operand cuda_operand_from(struct operand operand, int row, int columns)
@@ -87,19 +87,19 @@ struct operand cuda_operand_from(struct operand operand, int row, int columns)
 
 /* Returns the gradient dy before the activation, and adds up the gradients of the biases, if there
  * are any. */
-static struct operand slope_operand(struct cuda *cuda, struct layout *room, int batch, int out,
-                                    struct numbers y, enum activation activation, struct numbers dy,
-                                    float *db)
+static struct operand gradient_operand(struct cuda *cuda, struct layout *scratch, int batch,
+                                       int out, struct numbers y, enum activation activation,
+                                       struct numbers dy, float *db)
 {
     if (db == NULL && activation == LINEAR)
-        return cuda_operand(cuda, room, batch, batch, out, dy);
+        return cuda_operand(cuda, scratch, batch, batch, out, dy);
     const bool rounds = cuda->bf16 && dy.type == FLOAT32;
-    uint16_t *to = rounds ? cuda_rounded_part(room, batch, out) : NULL;
+    uint16_t *to = rounds ? cuda_rounded_part(scratch, batch, out) : NULL;
     float *parts = cuda_scratch(cuda, COLUMN_PARTS * (size_t)out * sizeof *parts);
-    cuda_check(kernel_slope_columns(cuda->stream, batch, out, y, activation, dy, to,
-                                    cuda_padded(out), parts, db),
+    cuda_check(kernel_gradient_columns(cuda->stream, batch, out, y, activation, dy, to,
+                                       cuda_padded(out), parts, db),
                "dense");
-    return rounds ? cuda_rounded(to, out) : cuda_operand(cuda, room, batch, batch, out, dy);
+    return rounds ? cuda_rounded(to, out) : cuda_operand(cuda, scratch, batch, batch, out, dy);
 }
 
 static bool is_large(int batch, int in, int out)
@@ -170,14 +170,14 @@ void cuda_dense_forward(struct backend *backend, int batch, int in, int out, str
                         struct numbers y)
 {
     struct cuda *cuda = cuda_on(backend);
-    struct layout room = operands_room(cuda, batch, in, out, x, w, (struct numbers){0});
+    struct layout scratch = operands_scratch(cuda, batch, in, out, x, w, (struct numbers){0});
     struct product product = {.turn_b = CUBLAS_OP_T,
                               .m = batch,
                               .n = out,
                               .k = cuda_depth(cuda, in),
                               .alpha = 1,
-                              .a = cuda_operand(cuda, &room, batch, batch, in, x),
-                              .b = cuda_operand(cuda, &room, out, cuda_padded(out), in, w),
+                              .a = cuda_operand(cuda, &scratch, batch, batch, in, x),
+                              .b = cuda_operand(cuda, &scratch, out, cuda_padded(out), in, w),
                               .c = result_of(y),
                               .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
     CHECK(b.at == NULL || b.type == y.type);
@@ -234,14 +234,14 @@ static bool weight_and_bias_gradients(struct cuda *cuda, const struct dense *of,
 }
 
 /* Computes dw and db; returns the gradient before the activation as an operand. */
-static struct operand gradients_of_weights(struct cuda *cuda, struct layout *room,
+static struct operand gradients_of_weights(struct cuda *cuda, struct layout *scratch,
                                            const struct dense *of)
 {
-    const struct operand x = cuda_operand(cuda, room, of->batch, of->batch, of->in, of->x);
+    const struct operand x = cuda_operand(cuda, scratch, of->batch, of->batch, of->in, of->x);
     if (weight_and_bias_gradients(cuda, of, x))
         return (struct operand){of->dy.at, CUDA_R_16BF, 0};
     const struct operand dy =
-        slope_operand(cuda, room, of->batch, of->out, of->y, of->activation, of->dy, of->db);
+        gradient_operand(cuda, scratch, of->batch, of->out, of->y, of->activation, of->dy, of->db);
     cuda_weight_gradient(cuda, of->batch, of->in, of->out, dy, x, of->adds, of->dw);
     return dy;
 }
@@ -249,15 +249,16 @@ static struct operand gradients_of_weights(struct cuda *cuda, struct layout *roo
 /* Computes dw and db, and returns the product that gives dx. */
 static struct product dense_gradients(struct cuda *cuda, const struct dense *of)
 {
-    struct layout room = operands_room(cuda, of->batch, of->in, of->out, of->x, of->w, of->dy);
-    const struct operand dy = gradients_of_weights(cuda, &room, of);
+    struct layout scratch =
+        operands_scratch(cuda, of->batch, of->in, of->out, of->x, of->w, of->dy);
+    const struct operand dy = gradients_of_weights(cuda, &scratch, of);
     return (struct product){
         .m = of->batch,
         .n = of->in,
         .k = cuda_depth(cuda, of->out),
         .alpha = 1,
         .a = dy,
-        .b = cuda_operand(cuda, &room, of->out, cuda_padded(of->out), of->in, of->w),
+        .b = cuda_operand(cuda, &scratch, of->out, cuda_padded(of->out), of->in, of->w),
         .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
 }
 
@@ -286,19 +287,19 @@ void cuda_dense_activate_forward(struct backend *backend, int batch, int in, int
 {
     struct cuda *cuda = cuda_on(backend);
     if (b.at != NULL && is_gelu_epilogue(activation, out, y)) {
-        struct layout room = operands_room(cuda, batch, in, out, x, w, floats(NULL));
-        const struct product product = {.turn_b = CUBLAS_OP_T,
-                                        .m = batch,
-                                        .n = out,
-                                        .k = cuda_depth(cuda, in),
-                                        .alpha = 1,
-                                        .a = cuda_operand(cuda, &room, batch, batch, in, x),
-                                        .b =
-                                            cuda_operand(cuda, &room, out, cuda_padded(out), in, w),
-                                        .c = result_of(y),
-                                        .epilogue = CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
-                                        .bias = b.at,
-                                        .before = before.at};
+        struct layout scratch = operands_scratch(cuda, batch, in, out, x, w, floats(NULL));
+        const struct product product = {
+            .turn_b = CUBLAS_OP_T,
+            .m = batch,
+            .n = out,
+            .k = cuda_depth(cuda, in),
+            .alpha = 1,
+            .a = cuda_operand(cuda, &scratch, batch, batch, in, x),
+            .b = cuda_operand(cuda, &scratch, out, cuda_padded(out), in, w),
+            .c = result_of(y),
+            .epilogue = CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
+            .bias = b.at,
+            .before = before.at};
         if (cuda_multiply(cuda, &product))
             return;
     }

@@ -42,7 +42,7 @@ static struct logits_operands prepare(struct cuda *cuda, const struct logits *lo
     cuda_operand_measure(cuda, &size, classes, high, in, w);
     if (cuda->bf16 && learns)
         (void)cuda_rounded_part(&size, at_once, classes);
-    scratch.memory = cuda_step_room(cuda, &cuda->operands, size.bytes);
+    scratch.memory = cuda_step_buffer(cuda, &cuda->operands, size.bytes);
     struct logits_operands operands = {.x = cuda_operand(cuda, &scratch, rows, rows, in, x)};
     operands.w = cuda_operand(cuda, &scratch, classes, high, in, w);
     if (cuda->bf16 && learns)

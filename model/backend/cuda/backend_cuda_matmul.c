@@ -190,10 +190,10 @@ static void prefer(cublasLtMatmulPreference_t preference,
 static cublasLtMatmulPreference_t preference_of(const struct shape_of_product *of)
 {
     cublasLtMatmulPreference_t preference;
-    const uint64_t room = BLAS_ROOM_BYTES;
+    const uint64_t scratch = BLAS_WORKSPACE_BYTES;
     check(cublasLtMatmulPreferenceCreate(&preference));
     check(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                               &room, sizeof room));
+                                               &scratch, sizeof scratch));
     prefer(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
            CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE);
     prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, of->aligned_b);
@@ -212,9 +212,9 @@ static int list_algorithms(const struct cuda *cuda, const struct plan *plan,
     cublasLtMatmulHeuristicResult_t results[ALGORITHMS_MAX] = {0};
     cublasLtMatmulPreference_t preference = preference_of(&plan->of);
     if (has_vector(plan->of.epilogue))
-        set_bias(plan, (const char *)cuda->blas_room + ALIGNMENT);
+        set_bias(plan, (const char *)cuda->blas_workspace + ALIGNMENT);
     if (has_before(plan->of.epilogue))
-        set_before(plan, (const char *)cuda->blas_room + ALIGNMENT);
+        set_before(plan, (const char *)cuda->blas_workspace + ALIGNMENT);
     const cublasStatus_t error =
         cublasLtMatmulAlgoGetHeuristic(handle_of(cuda), plan->how, plan->b, plan->a, plan->c,
                                        plan->c, preference, ALGORITHMS_MAX, results, &found);
@@ -223,7 +223,7 @@ static int list_algorithms(const struct cuda *cuda, const struct plan *plan,
         check(error);
     for (int i = 0; error == CUBLAS_STATUS_SUCCESS && i < found; i++) {
         if (results[i].state == CUBLAS_STATUS_SUCCESS &&
-            results[i].workspaceSize <= BLAS_ROOM_BYTES)
+            results[i].workspaceSize <= BLAS_WORKSPACE_BYTES)
             algorithms[usable++] = results[i].algo;
     }
     check(cublasLtMatmulPreferenceDestroy(preference));
@@ -240,7 +240,7 @@ static cublasStatus_t run(const struct cuda *cuda, const struct plan *plan,
         set_before(plan, product->before);
     return cublasLtMatmul(handle_of(cuda), plan->how, &product->alpha, product->b.numbers, plan->b,
                           product->a.numbers, plan->a, &product->beta, to, plan->c, to, plan->c,
-                          algorithm, cuda->blas_room, BLAS_ROOM_BYTES, cuda->stream);
+                          algorithm, cuda->blas_workspace, BLAS_WORKSPACE_BYTES, cuda->stream);
 }
 
 /* Returns the time in milliseconds; INFINITY if the algorithm cannot compute the product. */
@@ -276,7 +276,7 @@ static int measure(struct cuda *cuda, const struct plan *plan, const struct prod
     float ms[ALGORITHMS_MAX];
     const bool adds = product->beta != 0;
     const size_t bytes = (size_t)product->m * (size_t)plan->of.stride_c * bytes_of(product->c.type);
-    void *to = adds ? cuda_take_spare(cuda, bytes) : product->c.numbers;
+    void *to = adds ? cuda_alloc_spare(cuda, bytes) : product->c.numbers;
     if (to == NULL)
         return 0;
     if (adds)
@@ -284,7 +284,7 @@ static int measure(struct cuda *cuda, const struct plan *plan, const struct prod
     for (int i = 0; i < count; i++)
         ms[i] = time_of(cuda, plan, product, &algorithms[i], to);
     if (adds)
-        cuda_give(&cuda->table, to);
+        cuda_free(&cuda->table, to);
     return cuda_first_fast(ms, count);
 }
 

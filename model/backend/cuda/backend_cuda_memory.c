@@ -33,7 +33,7 @@ static void *take_raw(struct cuda *cuda, size_t bytes)
     return memory;
 }
 
-void *cuda_take(struct backend *backend, size_t bytes)
+void *cuda_alloc(struct backend *backend, size_t bytes)
 {
     struct cuda *cuda = cuda_on(backend);
     void *memory = take_raw(cuda, bytes);
@@ -62,12 +62,12 @@ void *cuda_keep(struct backend *backend, const void *host_from, size_t bytes, bo
     *far = bytes > memory_left(&all) / 2;
     if (*far)
         return keep_far(cuda, host_from, bytes);
-    void *memory = cuda_take(backend, bytes);
+    void *memory = cuda_alloc(backend, bytes);
     cuda_upload(backend, memory, host_from, bytes);
     return memory;
 }
 
-void cuda_give(struct backend *backend, void *memory)
+void cuda_free(struct backend *backend, void *memory)
 {
     struct cuda *cuda = cuda_on(backend);
     struct cudaPointerAttributes about = {.type = cudaMemoryTypeDevice};
@@ -132,15 +132,15 @@ void cuda_peek(struct backend *backend, void *host_to, const void *from, size_t 
     cuda_check(cudaStreamSynchronize(cuda->aside), "reading the base");
 }
 
-bool cuda_room_grows(struct cuda *cuda, struct room *room, size_t bytes)
+bool cuda_buffer_grows(struct cuda *cuda, struct device_buffer *scratch, size_t bytes)
 {
-    if (bytes <= room->bytes)
+    if (bytes <= scratch->bytes)
         return false;
     CHECK(!cuda->recording);
-    const size_t half_more = room->bytes + room->bytes / 2;
+    const size_t half_more = scratch->bytes + scratch->bytes / 2;
     const size_t enough = bytes > half_more ? bytes : half_more;
-    cuda_give(&cuda->table, room->memory);
-    *room = (struct room){.memory = take_raw(cuda, enough), .bytes = enough};
+    cuda_free(&cuda->table, scratch->memory);
+    *scratch = (struct device_buffer){.memory = take_raw(cuda, enough), .bytes = enough};
     return true;
 }
 
@@ -151,13 +151,13 @@ void *cuda_part(struct layout *layout, size_t bytes)
     return layout->memory != NULL ? layout->memory + at : NULL;
 }
 
-void *cuda_step_room(struct cuda *cuda, struct room *room, size_t bytes)
+void *cuda_step_buffer(struct cuda *cuda, struct device_buffer *scratch, size_t bytes)
 {
-    cuda->rooms += cuda_room_grows(cuda, room, bytes);
-    return room->memory;
+    cuda->growths += cuda_buffer_grows(cuda, scratch, bytes);
+    return scratch->memory;
 }
 
 void *cuda_scratch(struct cuda *cuda, size_t bytes)
 {
-    return cuda_step_room(cuda, &cuda->scratch, bytes);
+    return cuda_step_buffer(cuda, &cuda->scratch, bytes);
 }

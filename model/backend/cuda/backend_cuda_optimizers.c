@@ -34,43 +34,43 @@ void cuda_lamb(struct backend *backend, const struct adam *adam, const float *fa
 
 /* Scratch buffers of one Muon step: a square of the smaller side and its polynomial, and the next
  * x. */
-struct muon_room {
+struct muon_scratch {
     double *squares;   /* [CLIP_PARTS] partial sums of squares */
     float *square;     /* [side, side] s of the iteration */
     float *polynomial; /* [side, side] polynomial of s */
     float *next;       /* [rows, columns] next x */
 };
 
-static struct muon_room room_of(struct cuda *cuda, size_t side, size_t all)
+static struct muon_scratch scratch_of(struct cuda *cuda, size_t side, size_t all)
 {
     const size_t floats = 2 * side * side + all;
     struct layout layout = {
         .memory = cuda_scratch(cuda, CLIP_PARTS * sizeof(double) + floats * sizeof(float) + 1024)};
-    struct muon_room room = {.squares = cuda_part(&layout, CLIP_PARTS * sizeof(double))};
-    room.square = cuda_part(&layout, side * side * sizeof(float));
-    room.polynomial = cuda_part(&layout, side * side * sizeof(float));
-    room.next = cuda_part(&layout, all * sizeof(float));
-    return room;
+    struct muon_scratch scratch = {.squares = cuda_part(&layout, CLIP_PARTS * sizeof(double))};
+    scratch.square = cuda_part(&layout, side * side * sizeof(float));
+    scratch.polynomial = cuda_part(&layout, side * side * sizeof(float));
+    scratch.next = cuda_part(&layout, all * sizeof(float));
+    return scratch;
 }
 
 /* Makes one iteration, as muon_turn in cpu_optimizers.c does. */
-static void muon_turn(struct cuda *cuda, int rows, int columns, const struct muon_room *room,
+static void muon_turn(struct cuda *cuda, int rows, int columns, const struct muon_scratch *scratch,
                       float *x)
 {
     const bool is_high = rows > columns;
     const int side = is_high ? columns : rows;
     const size_t all = (size_t)rows * (size_t)columns, square = (size_t)side * (size_t)side;
-    const struct operand by_x = cuda_floats(x), by_s = cuda_floats(room->square);
-    const struct operand by_p = cuda_floats(room->polynomial);
+    const struct operand by_x = cuda_floats(x), by_s = cuda_floats(scratch->square);
+    const struct operand by_p = cuda_floats(scratch->polynomial);
     cuda_gemm(cuda, is_high ? CUBLAS_OP_T : CUBLAS_OP_N, is_high ? CUBLAS_OP_N : CUBLAS_OP_T, side,
-              side, is_high ? rows : columns, by_x, by_x, room->square);
-    cuda_check(kernel_scale(cuda->stream, square, 1, room->square, room->polynomial), "Muon");
+              side, is_high ? rows : columns, by_x, by_x, scratch->square);
+    cuda_check(kernel_scale(cuda->stream, square, 1, scratch->square, scratch->polynomial), "Muon");
     cuda_gemm_onto(cuda, CUBLAS_OP_N, CUBLAS_OP_N, side, side, side, MUON_C, by_s, by_s, MUON_B,
-                   room->polynomial);
-    cuda_check(kernel_scale(cuda->stream, all, MUON_A, x, room->next), "Muon");
+                   scratch->polynomial);
+    cuda_check(kernel_scale(cuda->stream, all, MUON_A, x, scratch->next), "Muon");
     cuda_gemm_onto(cuda, CUBLAS_OP_N, CUBLAS_OP_N, rows, columns, side, 1, is_high ? by_x : by_p,
-                   is_high ? by_p : by_x, 1, room->next);
-    cuda_check(kernel_scale(cuda->stream, all, 1, room->next, x), "Muon");
+                   is_high ? by_p : by_x, 1, scratch->next);
+    cuda_check(kernel_scale(cuda->stream, all, 1, scratch->next, x), "Muon");
 }
 
 void cuda_muon(struct backend *backend, const struct sgd *sgd, const float *factor, int rows,
@@ -78,10 +78,11 @@ void cuda_muon(struct backend *backend, const struct sgd *sgd, const float *fact
 {
     struct cuda *cuda = cuda_on(backend);
     const size_t all = (size_t)rows * (size_t)columns;
-    const struct muon_room room = room_of(cuda, (size_t)(rows < columns ? rows : columns), all);
+    const struct muon_scratch scratch =
+        scratch_of(cuda, (size_t)(rows < columns ? rows : columns), all);
     const float scale = MUON_SCALE * sqrtf((float)(rows > columns ? rows : columns));
-    cuda_check(kernel_muon_begin(cuda->stream, sgd, factor, all, room.squares, g, m), "Muon");
+    cuda_check(kernel_muon_begin(cuda->stream, sgd, factor, all, scratch.squares, g, m), "Muon");
     for (int turn = 0; turn < MUON_TURNS; turn++)
-        muon_turn(cuda, rows, columns, &room, g);
+        muon_turn(cuda, rows, columns, &scratch, g);
     cuda_check(kernel_muon_end(cuda->stream, sgd, all, scale, g, w), "Muon");
 }

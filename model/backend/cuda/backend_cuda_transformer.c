@@ -14,9 +14,9 @@ void cuda_embed_backward(struct backend *backend, size_t rows, int size, const i
                          struct numbers dy, float *dtable)
 {
     struct cuda *cuda = cuda_on(backend);
-    struct layout room = {.memory = cuda_scratch(cuda, rows * (sizeof(int32_t) + 1) + 512)};
-    int32_t *later = cuda_part(&room, rows * sizeof *later);
-    uint8_t *is_first = cuda_part(&room, rows);
+    struct layout scratch = {.memory = cuda_scratch(cuda, rows * (sizeof(int32_t) + 1) + 512)};
+    int32_t *later = cuda_part(&scratch, rows * sizeof *later);
+    uint8_t *is_first = cuda_part(&scratch, rows);
     cuda_check(kernel_embed_backward(cuda->stream, rows, size, token, dy, later, is_first, dtable),
                "embed");
 }
@@ -113,7 +113,7 @@ void cuda_attention_backward(struct backend *backend, const struct attention *at
     const bool rounds = cuda->bf16 && kernel_attention_fits_bf16(attention, x, dy) &&
                         kernel_attention_fits_bf16(attention, dx, dy);
     cuda_check(kernel_attention_mixed(cuda->stream, *attention, batch, y, dy, mixed), "attention");
-    cuda_check((rounds ? kernel_attention_slopes_bf16 : kernel_attention_slopes)(
+    cuda_check((rounds ? kernel_attention_gradients_bf16 : kernel_attention_gradients)(
                    cuda->stream, *attention, batch, x, log_sums, mixed, dy, dx),
                "attention");
 }

@@ -35,10 +35,10 @@
 #define PARCELS      64 /* uploads that may wait at once: 8 MiB */
 #define PARCEL_BYTES ((size_t)128 << 10)
 
-#define BLAS_ROOM_BYTES ((size_t)32 << 20) /* bytes, as cuBLAS recommends for new devices */
+#define BLAS_WORKSPACE_BYTES ((size_t)32 << 20) /* bytes, as cuBLAS recommends for new devices */
 
 /* Memory of the device that grows when more is needed, and is never freed. */
-struct room {
+struct device_buffer {
     void *memory;
     size_t bytes;
 };
@@ -65,26 +65,26 @@ struct timed {
 struct cuda {
     /* Must be first: a pointer to it is also a pointer to the struct. */
     struct backend table;
-    int device;                  /* number of the GPU */
-    int survey_blocks;           /* of the survey that run at once */
-    cudaStream_t stream;         /* of all work, except: */
-    cudaStream_t aside;          /* of what is peeked at, perhaps from another thread */
-    cudaEvent_t base_written;    /* the exchange has written what it was asked to */
-    cudaEvent_t asked;           /* of order with a stream of the program's */
-    cublasHandle_t blas;         /* on that stream */
-    cublasComputeType_t compute; /* type of float32 products */
-    bool bf16;                   /* dense layers multiply in bfloat16 */
-    struct room operands;        /* rounded operands of a dense layer or of logits */
-    struct room scratch;         /* scratch buffer of an operation */
-    void *blas_room;             /* workspace of cuBLAS and cuBLASLt, [BLAS_ROOM_BYTES] */
-    struct products *products;   /* plans of products; NULL before the first */
+    int device;                    /* number of the GPU */
+    int survey_blocks;             /* of the survey that run at once */
+    cudaStream_t stream;           /* of all work, except: */
+    cudaStream_t aside;            /* of what is peeked at, perhaps from another thread */
+    cudaEvent_t base_written;      /* the exchange has written what it was asked to */
+    cudaEvent_t asked;             /* of order with a stream of the program's */
+    cublasHandle_t blas;           /* on that stream */
+    cublasComputeType_t compute;   /* type of float32 products */
+    bool bf16;                     /* dense layers multiply in bfloat16 */
+    struct device_buffer operands; /* rounded operands of a dense layer or of logits */
+    struct device_buffer scratch;  /* scratch buffer of an operation */
+    void *blas_workspace;          /* workspace of cuBLAS and cuBLASLt, [BLAS_WORKSPACE_BYTES] */
+    struct products *products;     /* plans of products; NULL before the first */
 
     struct convolutions *convolutions; /* plans of convolutions; NULL before the first */
     struct flash *flash;               /* plans of attention by cuDNN; NULL before the first */
     void *cudnn;                       /* cuDNN handle; NULL before its first use */
-    struct room exchange;              /* bins, bitmap, levels, updates */
+    struct device_buffer exchange;     /* bins, bitmap, levels, updates */
     /* Number of times that a buffer of steps grew; each time voids recordings. */
-    uint64_t rooms;
+    uint64_t growths;
 
     struct parcel parcels[PARCELS]; /* buffers of small uploads, used in turn */
     uint64_t parcels_sent;          /* in all */
@@ -116,17 +116,17 @@ void cuda_check_blas(cublasStatus_t error, const char *what);
 
 /* Functions of backend_cuda_memory.c. */
 struct device_memory cuda_memory(struct backend *backend);
-void *cuda_take(struct backend *backend, size_t bytes);
+void *cuda_alloc(struct backend *backend, size_t bytes);
 void *cuda_keep(struct backend *backend, const void *host_from, size_t bytes, bool *far);
-void cuda_give(struct backend *backend, void *memory);
+void cuda_free(struct backend *backend, void *memory);
 void cuda_upload(struct backend *backend, void *to, const void *host_from, size_t bytes);
 void cuda_download(struct backend *backend, void *host_to, const void *from, size_t bytes);
 void cuda_peek(struct backend *backend, void *host_to, const void *from, size_t bytes);
 /* Provides a scratch buffer of `bytes` bytes for one operation at a time; returns whether it had to
  * grow. It grows in the first step only, never in a recorded one. */
-bool cuda_room_grows(struct cuda *cuda, struct room *room, size_t bytes);
+bool cuda_buffer_grows(struct cuda *cuda, struct device_buffer *scratch, size_t bytes);
 /* Returns a buffer that steps use and that their recordings point to. */
-void *cuda_step_room(struct cuda *cuda, struct room *room, size_t bytes);
+void *cuda_step_buffer(struct cuda *cuda, struct device_buffer *scratch, size_t bytes);
 /* Returns the scratch buffer for operations without their own, valid until the next operation. */
 void *cuda_scratch(struct cuda *cuda, size_t bytes);
 /* Returns the next part of a buffer, aligned for any type. */

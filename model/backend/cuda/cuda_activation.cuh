@@ -28,28 +28,28 @@ static __device__ float activated(enum activation activation, float value)
 }
 
 /* Returns the derivative of gelu or silu at input x. */
-static __device__ float slope_at(enum activation activation, float x)
+static __device__ float gradient_at(enum activation activation, float x)
 {
     if (activation == SILU) {
         const float gate = 1 / (1 + expf(-x));
         return gate * (1 + x * (1 - gate));
     }
     const float t = tanhf(gelu_inner(x));
-    const float inner_slope = GELU_ROOT * (1 + 3 * GELU_CUBIC * x * x);
-    return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * inner_slope;
+    const float inner_gradient = GELU_ROOT * (1 + 3 * GELU_CUBIC * x * x);
+    return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * inner_gradient;
 }
 
 /* Returns the gradient before an activation. kept: the activation's output, or its input if
  * activation_keeps_input. */
-static __device__ float slope_before(enum activation activation, float kept, float slope)
+static __device__ float gradient_before(enum activation activation, float kept, float gradient)
 {
     if (activation == RELU)
-        return kept > 0 ? slope : 0;
+        return kept > 0 ? gradient : 0;
     if (activation == SIGMOID)
-        return slope * (kept * (1 - kept));
+        return gradient * (kept * (1 - kept));
     if (activation == GELU || activation == SILU)
-        return slope * slope_at(activation, kept);
-    return activation == TANH ? slope * (1 - kept * kept) : slope;
+        return gradient * gradient_at(activation, kept);
+    return activation == TANH ? gradient * (1 - kept * kept) : gradient;
 }
 
 #endif

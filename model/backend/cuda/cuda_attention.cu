@@ -254,8 +254,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
 }
 
 template <typename Number>
-static __global__ void mix_slopes(unsigned lines, struct attention attention, const Number *y,
-                                  const Number *dy, float *mixed)
+static __global__ void mix_gradients(unsigned lines, struct attention attention, const Number *y,
+                                     const Number *dy, float *mixed)
 {
     const unsigned length = (unsigned)attention.length, heads = (unsigned)attention.heads;
     const unsigned size = (unsigned)attention.size;
@@ -283,7 +283,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     for (unsigned i = blockIdx.x; i < units; i += gridDim.x) {
         const struct unit unit = unit_of(attention, batch, (unsigned)attention.heads, CHUNKS, i);
         const auto head = head_of(attention, x, unit.sample, unit.head);
-        const auto slope = output_rows(attention, head, output.dy);
+        const auto gradient = output_rows(attention, head, output.dy);
         const unsigned query = unit.from + thread_row();
         float log_sum[4], mixed[4];
         for (unsigned row = 0; row < 4; row++) {
@@ -291,19 +291,19 @@ static __global__ void __launch_bounds__(THREADS, 2)
             log_sum[row] = inside ? output.log_sums[head.line + query + row] : 0;
             mixed[row] = inside ? output.mixed[head.line + query + row] : 0;
         }
-        quad scores, slopes, sums[CHUNKS] = {};
+        quad scores, gradients, sums[CHUNKS] = {};
         for (unsigned from = 0; from <= unit.from; from += STRIP) {
-            compare(attention, tiles, slope, unit.from, head.value, from, slopes);
+            compare(attention, tiles, gradient, unit.from, head.value, from, gradients);
             compare(attention, tiles, head.query, unit.from, head.key, from, scores);
 #pragma unroll
             for (unsigned at = 0; at < 16; at++) {
                 const unsigned row = at / 4, key = from + thread_column() + at % 4 * FOURS;
                 const bool seen = key <= query + row;
                 const float share = expf(scores[row][at % 4] * scale - log_sum[row]);
-                float &own = slopes[row][at % 4];
+                float &own = gradients[row][at % 4];
                 own = seen ? share * (own - mixed[row]) : 0;
             }
-            mix<CHUNKS>(attention, tiles, slopes, head.key, from, unit.column, true, sums);
+            mix<CHUNKS>(attention, tiles, gradients, head.key, from, unit.column, true, sums);
         }
         put<CHUNKS>(attention, sums, scales, unit.from, unit.column, dx + (head.query.first - x),
                     head.query.stride);
@@ -313,9 +313,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
 /* Turns scores into the softmax, and gradients into those of the scores, from the queries of one
  * head that start at `from` to keys and values. Columns are queries here. */
 template <typename Number>
-static __device__ void slopes_by_key(const struct attention &attention, const head<Number> &head,
-                                     const output<Number> &output, unsigned key, unsigned from,
-                                     quad scores, quad slopes)
+static __device__ void gradients_by_key(const struct attention &attention, const head<Number> &head,
+                                        const output<Number> &output, unsigned key, unsigned from,
+                                        quad scores, quad gradients)
 {
     const float scale = score_scale(attention);
 #pragma unroll
@@ -328,7 +328,7 @@ static __device__ void slopes_by_key(const struct attention &attention, const he
         for (unsigned i = 0; i < 4; i++) {
             const bool seen = inside && key + i <= query;
             scores[i][j] = seen ? expf(scores[i][j] * scale - log_sum) : 0;
-            slopes[i][j] = seen ? scores[i][j] * (slopes[i][j] - mixed) : 0;
+            gradients[i][j] = seen ? scores[i][j] * (gradients[i][j] - mixed) : 0;
         }
     }
 }
@@ -346,17 +346,18 @@ static __global__ void __launch_bounds__(THREADS, 3 - CHUNKS)
     for (unsigned i = blockIdx.x; i < units; i += gridDim.x) {
         const struct unit unit = unit_of(attention, batch, shared, CHUNKS, units - 1 - i);
         const unsigned key = unit.from + thread_row();
-        quad scores, slopes, keys[CHUNKS] = {}, values[CHUNKS] = {};
+        quad scores, gradients, keys[CHUNKS] = {}, values[CHUNKS] = {};
         head<Number> head;
         for (unsigned number = 0; number < group; number++) {
             head = head_of(attention, x, unit.sample, unit.head * group + number);
-            const auto slope = output_rows(attention, head, output.dy);
+            const auto gradient = output_rows(attention, head, output.dy);
             for (unsigned from = unit.from; from < length; from += STRIP) {
                 compare(attention, tiles, head.key, unit.from, head.query, from, scores);
-                compare(attention, tiles, head.value, unit.from, slope, from, slopes);
-                slopes_by_key(attention, head, output, key, from, scores, slopes);
-                mix<CHUNKS>(attention, tiles, scores, slope, from, unit.column, true, values);
-                mix<CHUNKS>(attention, tiles, slopes, head.query, from, unit.column, false, keys);
+                compare(attention, tiles, head.value, unit.from, gradient, from, gradients);
+                gradients_by_key(attention, head, output, key, from, scores, gradients);
+                mix<CHUNKS>(attention, tiles, scores, gradient, from, unit.column, true, values);
+                mix<CHUNKS>(attention, tiles, gradients, head.query, from, unit.column, false,
+                            keys);
             }
         }
         put<CHUNKS>(attention, keys, scales, unit.from, unit.column, dx + (head.key.first - x),
@@ -398,14 +399,14 @@ cudaError_t kernel_attention_mixed(cudaStream_t stream, struct attention attenti
     const size_t lines = (size_t)batch * (size_t)attention.heads * (size_t)attention.length;
     return by_type(y.type, [=](auto *typed) {
         using Number = std::remove_pointer_t<decltype(typed)>;
-        return launch_lines(stream, lines, mix_slopes<Number>, attention, (const Number *)y.at,
+        return launch_lines(stream, lines, mix_gradients<Number>, attention, (const Number *)y.at,
                             (const Number *)dy.at, mixed);
     });
 }
 
 template <typename Number>
-static cudaError_t slopes_of(cudaStream_t stream, struct attention attention, int batch,
-                             const Number *x, output<Number> output, Number *dx)
+static cudaError_t gradients_of(cudaStream_t stream, struct attention attention, int batch,
+                                const Number *x, output<Number> output, Number *dx)
 {
     const cudaError_t error =
         by_chunks(attention, attention.heads, batch, [=](auto chunks, size_t units) {
@@ -420,13 +421,13 @@ static cudaError_t slopes_of(cudaStream_t stream, struct attention attention, in
     });
 }
 
-cudaError_t kernel_attention_slopes(cudaStream_t stream, struct attention attention, int batch,
-                                    struct numbers x, const float *log_sums, const float *mixed,
-                                    struct numbers dy, struct numbers dx)
+cudaError_t kernel_attention_gradients(cudaStream_t stream, struct attention attention, int batch,
+                                       struct numbers x, const float *log_sums, const float *mixed,
+                                       struct numbers dy, struct numbers dx)
 {
     return by_type(x.type, [=](auto *typed) {
         using Number = std::remove_pointer_t<decltype(typed)>;
-        return slopes_of<Number>(stream, attention, batch, (const Number *)x.at,
-                                 {log_sums, mixed, (const Number *)dy.at}, (Number *)dx.at);
+        return gradients_of<Number>(stream, attention, batch, (const Number *)x.at,
+                                    {log_sums, mixed, (const Number *)dy.at}, (Number *)dx.at);
     });
 }

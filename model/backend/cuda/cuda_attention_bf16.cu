@@ -307,10 +307,10 @@ static __global__ void __launch_bounds__(THREADS, 2)
             log_sum[row] = is_there ? output.log_sums[head.line + query + row * 8] * LOG2_E : 0;
             mixed[row] = is_there ? output.mixed[head.line + query + row * 8] : 0;
         }
-        fragments queries, slopes_out;
+        fragments queries, gradients_out;
         results sums = {};
         take(attention, head.query, first, queries);
-        take(attention, output_rows(attention, head, output.dy), first, slopes_out);
+        take(attention, output_rows(attention, head, output.dy), first, gradients_out);
         for (unsigned from = 0; from < end; from += BACK) {
             __syncthreads(); /* all threads have read the tile */
             fetch(attention, head.key, from, &keys, &key_pairs);
@@ -318,18 +318,18 @@ static __global__ void __launch_bounds__(THREADS, 2)
             __syncthreads();
             if (from > first + ROWS - 1)
                 continue;
-            float scores[BACK / COLUMN][4], slopes[BACK / COLUMN][4];
+            float scores[BACK / COLUMN][4], gradients[BACK / COLUMN][4];
             compare(queries, keys, scores);
-            compare(slopes_out, values, slopes);
+            compare(gradients_out, values, gradients);
 #pragma unroll
             for (unsigned at = 0; at < BACK / COLUMN * 4; at++) {
                 const unsigned row = at / 2 % 2;
                 const unsigned key = from + at / 4 * COLUMN + pair_of_thread() * 2 + at % 2;
                 const float share = exp2f(scores[at / 4][at % 4] * scale * LOG2_E - log_sum[row]);
-                float &slope = slopes[at / 4][at % 4];
-                slope = key <= query + row * 8 ? share * (slope - mixed[row]) : 0;
+                float &gradient = gradients[at / 4][at % 4];
+                gradient = key <= query + row * 8 ? share * (gradient - mixed[row]) : 0;
             }
-            mix(slopes, key_pairs, sums);
+            mix(gradients, key_pairs, sums);
         }
         put(attention, sums, scales, first, dx + (head.query.first - x), head.query.stride);
     }
@@ -337,14 +337,14 @@ static __global__ void __launch_bounds__(THREADS, 2)
 
 /* Shared-memory tile of the key pass: queries and output gradients. */
 struct met {
-    by_row<BACK> queries, slopes;
-    by_pair<BACK> query_pairs, slope_pairs;
+    by_row<BACK> queries, gradients;
+    by_pair<BACK> query_pairs, gradient_pairs;
     float log_sum[BACK], mixed[BACK];
 };
 
 /* This thread's part of the next tile, read while the last one is multiplied. */
 struct next {
-    struct fours query, slope;
+    struct fours query, gradient;
     float log_sum, mixed;
 };
 
@@ -366,7 +366,7 @@ static __device__ void meet(const struct next &next, struct met &met)
 {
     __syncthreads(); /* all threads have read the tile */
     lay(next.query, threadIdx.x, &met.queries, &met.query_pairs);
-    lay(next.slope, threadIdx.x, &met.slopes, &met.slope_pairs);
+    lay(next.gradient, threadIdx.x, &met.gradients, &met.gradient_pairs);
     if (threadIdx.x < BACK) {
         met.log_sum[threadIdx.x] = next.log_sum;
         met.mixed[threadIdx.x] = next.mixed;
@@ -376,9 +376,9 @@ static __device__ void meet(const struct next &next, struct met &met)
 
 /* Turns scores into the softmax, and gradients into those of the scores. Columns are queries
  * here. */
-static __device__ void slopes_by_key(const struct attention &attention, const struct met &met,
-                                     unsigned key, unsigned from, float scores[BACK / COLUMN][4],
-                                     float slopes[BACK / COLUMN][4])
+static __device__ void gradients_by_key(const struct attention &attention, const struct met &met,
+                                        unsigned key, unsigned from, float scores[BACK / COLUMN][4],
+                                        float gradients[BACK / COLUMN][4])
 {
     const float scale = score_scale(attention) * LOG2_E;
 #pragma unroll
@@ -386,9 +386,9 @@ static __device__ void slopes_by_key(const struct attention &attention, const st
         const unsigned place = at / 4 * COLUMN + pair_of_thread() * 2 + at % 2,
                        query = from + place;
         const bool seen = query < (unsigned)attention.length && key + at / 2 % 2 * 8 <= query;
-        float &score = scores[at / 4][at % 4], &slope = slopes[at / 4][at % 4];
+        float &score = scores[at / 4][at % 4], &gradient = gradients[at / 4][at % 4];
         score = seen ? exp2f(score * scale - met.log_sum[place]) : 0;
-        slope = seen ? score * (slope - met.mixed[place]) : 0;
+        gradient = seen ? score * (gradient - met.mixed[place]) : 0;
     }
 }
 
@@ -417,12 +417,12 @@ static __global__ void __launch_bounds__(THREADS, 1)
                 next = ask_next(attention, head, output, from + BACK);
                 if (from + BACK <= first)
                     continue;
-                float scores[BACK / COLUMN][4], slopes[BACK / COLUMN][4];
+                float scores[BACK / COLUMN][4], gradients[BACK / COLUMN][4];
                 compare(keys, met.queries, scores);
-                compare(values, met.slopes, slopes);
-                slopes_by_key(attention, met, first + row_of_thread(), from, scores, slopes);
-                mix(scores, met.slope_pairs, value_sums);
-                mix(slopes, met.query_pairs, key_sums);
+                compare(values, met.gradients, gradients);
+                gradients_by_key(attention, met, first + row_of_thread(), from, scores, gradients);
+                mix(scores, met.gradient_pairs, value_sums);
+                mix(gradients, met.query_pairs, key_sums);
             }
         }
         put(attention, key_sums, scales, first, dx + (head.key.first - x), head.key.stride);
@@ -456,8 +456,8 @@ cudaError_t kernel_attention_bf16(cudaStream_t stream, struct attention attentio
 }
 
 template <typename Number>
-static cudaError_t slopes_of(cudaStream_t stream, struct attention attention, int batch,
-                             const Number *x, output<Number> output, Number *dx)
+static cudaError_t gradients_of(cudaStream_t stream, struct attention attention, int batch,
+                                const Number *x, output<Number> output, Number *dx)
 {
     const size_t queries = units_of(attention, attention.heads, batch);
     const size_t keys = units_of(attention, attention.kv_heads, batch);
@@ -470,13 +470,14 @@ static cudaError_t slopes_of(cudaStream_t stream, struct attention attention, in
                                          (unsigned)batch, x, output, dx);
 }
 
-cudaError_t kernel_attention_slopes_bf16(cudaStream_t stream, struct attention attention, int batch,
-                                         struct numbers x, const float *log_sums,
-                                         const float *mixed, struct numbers dy, struct numbers dx)
+cudaError_t kernel_attention_gradients_bf16(cudaStream_t stream, struct attention attention,
+                                            int batch, struct numbers x, const float *log_sums,
+                                            const float *mixed, struct numbers dy,
+                                            struct numbers dx)
 {
     return by_type(x.type, [=](auto *typed) {
         using Number = std::remove_pointer_t<decltype(typed)>;
-        return slopes_of<Number>(stream, attention, batch, (const Number *)x.at,
-                                 {log_sums, mixed, (const Number *)dy.at}, (Number *)dx.at);
+        return gradients_of<Number>(stream, attention, batch, (const Number *)x.at,
+                                    {log_sums, mixed, (const Number *)dy.at}, (Number *)dx.at);
     });
 }

@@ -73,18 +73,18 @@ static __global__ void set_stats(unsigned sets, struct channel_norm norm, unsign
 }
 
 cudaError_t kernel_channel_measure(cudaStream_t stream, struct channel_norm norm, int batch,
-                                   const float *x, float *room, float *stats)
+                                   const float *x, float *scratch, float *stats)
 {
     const size_t planes = (size_t)batch * (size_t)norm.channels;
     const size_t sets = channel_norm_sets(&norm, batch);
     cudaError_t error =
-        launch_lines(stream, planes, plane_sums, (unsigned)norm.places, 1.0f, x, room);
+        launch_lines(stream, planes, plane_sums, (unsigned)norm.places, 1.0f, x, scratch);
     if (error == cudaSuccess)
-        error = launch_lines(stream, sets, set_stats, norm, (unsigned)batch, room, true, stats);
+        error = launch_lines(stream, sets, set_stats, norm, (unsigned)batch, scratch, true, stats);
     if (error == cudaSuccess)
-        error = launch_lines(stream, planes, plane_squares, norm, x, stats, room);
+        error = launch_lines(stream, planes, plane_squares, norm, x, stats, scratch);
     if (error == cudaSuccess)
-        error = launch_lines(stream, sets, set_stats, norm, (unsigned)batch, room, false, stats);
+        error = launch_lines(stream, sets, set_stats, norm, (unsigned)batch, scratch, false, stats);
     return error;
 }
 
@@ -128,58 +128,59 @@ cudaError_t kernel_channel_apply(cudaStream_t stream, struct channel_norm norm, 
 
 /* Sums s and s·n over each plane; n is the normalised input, s the gradient before the
  * activation. */
-static __global__ void plane_slopes(unsigned planes, struct channel_norm norm,
-                                    enum activation activation, struct channel_slopes slopes)
+static __global__ void plane_gradients(unsigned planes, struct channel_norm norm,
+                                       enum activation activation,
+                                       struct channel_gradients gradients)
 {
     const unsigned places = (unsigned)norm.places;
     EACH_LINE (plane, planes) {
-        const float *own = slopes.stats + 2 * (size_t)set_of(norm, plane);
+        const float *own = gradients.stats + 2 * (size_t)set_of(norm, plane);
         const size_t first = (size_t)plane * places;
         const float mean = own[0], scale = own[1];
         float sum = 0, along = 0;
         EACH_PLACE (place, places) {
             const size_t at = first + place;
-            const float output = activation == LINEAR ? 0 : slopes.y[at];
-            const float slope = slope_before(activation, output, slopes.dy[at]);
-            slopes.dy[at] = slope;
-            sum += slope;
-            along += slope * ((slopes.x[at] - mean) * scale);
+            const float output = activation == LINEAR ? 0 : gradients.y[at];
+            const float gradient = gradient_before(activation, output, gradients.dy[at]);
+            gradients.dy[at] = gradient;
+            sum += gradient;
+            along += gradient * ((gradients.x[at] - mean) * scale);
         }
         sum = warp_sum(sum);
         along = warp_sum(along);
         if (threadIdx.x % WARP == 0) {
-            slopes.plane_sums[2 * (size_t)plane] = sum;
-            slopes.plane_sums[2 * (size_t)plane + 1] = along;
+            gradients.plane_sums[2 * (size_t)plane] = sum;
+            gradients.plane_sums[2 * (size_t)plane + 1] = along;
         }
     }
 }
 
 /* Computes the sums for the gradients: dx needs those of w·s over its set, scales and shifts those
  * of s over their channel. */
-static __global__ void set_slopes(unsigned sets, struct channel_norm norm, unsigned batch,
-                                  struct channel_slopes slopes)
+static __global__ void set_gradients(unsigned sets, struct channel_norm norm, unsigned batch,
+                                     struct channel_gradients gradients)
 {
     const unsigned planes = set_planes(norm, batch);
     EACH_LINE (set, sets) {
         float sum = 0, along = 0;
         EACH_PLACE (i, planes) {
             const unsigned plane = set_plane(norm, set, i);
-            const float w = slopes.w[plane % (unsigned)norm.channels];
-            sum += w * slopes.plane_sums[2 * (size_t)plane];
-            along += w * slopes.plane_sums[2 * (size_t)plane + 1];
+            const float w = gradients.w[plane % (unsigned)norm.channels];
+            sum += w * gradients.plane_sums[2 * (size_t)plane];
+            along += w * gradients.plane_sums[2 * (size_t)plane + 1];
         }
         sum = warp_sum(sum);
         along = warp_sum(along);
         if (threadIdx.x % WARP == 0) {
             const float count = (float)planes * (float)norm.places;
-            slopes.set_sums[2 * (size_t)set] = sum / count;
-            slopes.set_sums[2 * (size_t)set + 1] = along / count;
+            gradients.set_sums[2 * (size_t)set] = sum / count;
+            gradients.set_sums[2 * (size_t)set + 1] = along / count;
         }
     }
 }
 
-static __global__ void channel_slopes(unsigned channels, unsigned batch, const float *plane_sums,
-                                      float *dw, float *db)
+static __global__ void channel_gradients(unsigned channels, unsigned batch, const float *plane_sums,
+                                         float *dw, float *db)
 {
     EACH_LINE (channel, channels) {
         float sum = 0, along = 0;
@@ -197,36 +198,36 @@ static __global__ void channel_slopes(unsigned channels, unsigned batch, const f
     }
 }
 
-static __global__ void input_slopes(unsigned planes, struct channel_norm norm,
-                                    struct channel_slopes slopes, float *dx)
+static __global__ void input_gradients(unsigned planes, struct channel_norm norm,
+                                       struct channel_gradients gradients, float *dx)
 {
     const unsigned places = (unsigned)norm.places;
     EACH_LINE (plane, planes) {
         const size_t set = set_of(norm, plane), first = (size_t)plane * places;
-        const float mean = slopes.stats[2 * set], scale = slopes.stats[2 * set + 1];
-        const float w = slopes.w[plane % (unsigned)norm.channels];
-        const float common = slopes.set_sums[2 * set], along = slopes.set_sums[2 * set + 1];
+        const float mean = gradients.stats[2 * set], scale = gradients.stats[2 * set + 1];
+        const float w = gradients.w[plane % (unsigned)norm.channels];
+        const float common = gradients.set_sums[2 * set], along = gradients.set_sums[2 * set + 1];
         EACH_PLACE (place, places) {
-            const float n = (slopes.x[first + place] - mean) * scale;
-            dx[first + place] = scale * (w * slopes.dy[first + place] - common - n * along);
+            const float n = (gradients.x[first + place] - mean) * scale;
+            dx[first + place] = scale * (w * gradients.dy[first + place] - common - n * along);
         }
     }
 }
 
 cudaError_t kernel_channel_backward(cudaStream_t stream, struct channel_norm norm, int batch,
-                                    enum activation activation, struct channel_slopes slopes,
+                                    enum activation activation, struct channel_gradients gradients,
                                     float *dx, float *dw, float *db)
 {
     const size_t planes = (size_t)batch * (size_t)norm.channels;
     const size_t sets = channel_norm_sets(&norm, batch);
-    cudaError_t error = launch_lines(stream, planes, plane_slopes, norm, activation, slopes);
+    cudaError_t error = launch_lines(stream, planes, plane_gradients, norm, activation, gradients);
     if (error == cudaSuccess)
-        error = launch_lines(stream, sets, set_slopes, norm, (unsigned)batch, slopes);
+        error = launch_lines(stream, sets, set_gradients, norm, (unsigned)batch, gradients);
     if (error == cudaSuccess)
-        error = launch_lines(stream, (size_t)norm.channels, channel_slopes, (unsigned)batch,
-                             slopes.plane_sums, dw, db);
+        error = launch_lines(stream, (size_t)norm.channels, channel_gradients, (unsigned)batch,
+                             gradients.plane_sums, dw, db);
     if (error == cudaSuccess && dx != NULL)
-        error = launch_lines(stream, planes, input_slopes, norm, slopes, dx);
+        error = launch_lines(stream, planes, input_gradients, norm, gradients, dx);
     return error;
 }
 

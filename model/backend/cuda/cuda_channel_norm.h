@@ -16,9 +16,9 @@
 extern "C" {
 #endif
 
-/* Measures the statistics. room[planes]: a float for each channel of each sample. */
+/* Measures the statistics. scratch[planes]: a float for each channel of each sample. */
 cudaError_t kernel_channel_measure(cudaStream_t stream, struct channel_norm norm, int batch,
-                                   const float *x, float *room, float *stats);
+                                   const float *x, float *scratch, float *stats);
 cudaError_t kernel_channel_recall(cudaStream_t stream, struct channel_norm norm, const float *mean,
                                   const float *variance, float *stats);
 cudaError_t kernel_channel_apply(cudaStream_t stream, struct channel_norm norm, int batch,
@@ -26,7 +26,7 @@ cudaError_t kernel_channel_apply(cudaStream_t stream, struct channel_norm norm, 
                                  enum activation activation, float *y);
 
 /* Inputs and sums of a backward pass. */
-struct channel_slopes {
+struct channel_gradients {
     const float *x;
     const float *stats;
     const float *w;
@@ -37,7 +37,7 @@ struct channel_slopes {
 };
 /* Backward pass; dx may be NULL. */
 cudaError_t kernel_channel_backward(cudaStream_t stream, struct channel_norm norm, int batch,
-                                    enum activation activation, struct channel_slopes slopes,
+                                    enum activation activation, struct channel_gradients gradients,
                                     float *dx, float *dw, float *db);
 cudaError_t kernel_channel_drift(cudaStream_t stream, struct channel_norm norm, int batch,
                                  const float *stats, const float *mean, const float *variance,

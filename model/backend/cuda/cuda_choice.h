@@ -40,8 +40,8 @@ void cuda_choice(const struct chooser *chooser, void *choice);
  * measured. INFINITY: not measured. */
 int cuda_first_fast(const float *ms, int count);
 
-/* Returns memory of the device for measuring, or NULL if there is too little; cuda_give frees it.
+/* Returns memory of the device for measuring, or NULL if there is too little; cuda_free frees it.
  */
-void *cuda_take_spare(struct cuda *cuda, size_t bytes);
+void *cuda_alloc_spare(struct cuda *cuda, size_t bytes);
 
 #endif

@@ -20,7 +20,7 @@ enum { FORWARD, BACKWARD, TO_WEIGHTS, WAYS };
 struct way {
     int algorithm;        /* one of cudnnConvolution{Fwd,BwdData,BwdFilter}Algo_t */
     cudnnMathType_t math; /* math type of its products */
-    size_t room_bytes;    /* workspace in bytes */
+    size_t scratch_bytes; /* workspace in bytes */
     bool chosen;          /* the algorithm is chosen; false before its first use */
 };
 
@@ -33,7 +33,7 @@ struct plan {
     cudnnFilterDescriptor_t w;
     cudnnConvolutionDescriptor_t how[WAYS]; /* [WAYS] descriptors; their math types may differ */
     struct way ways[WAYS];
-    size_t room_bytes; /* workspace in bytes, enough for each chosen algorithm */
+    size_t scratch_bytes; /* workspace in bytes, enough for each chosen algorithm */
 };
 
 /* The planes of one product; NULL for planes that it neither reads nor writes. */

@@ -19,12 +19,13 @@ size_t kernel_scan_bytes(size_t count)
     return bytes;
 }
 
-cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size_t count,
+cudaError_t kernel_scan(cudaStream_t stream, void *scratch, size_t scratch_bytes, size_t count,
                         uint32_t *numbers)
 {
     /* Clears an error of another library, which CUB would report as its own. */
     (void)cudaGetLastError();
-    return cub::DeviceScan::ExclusiveSum(room, room_bytes, numbers, numbers, (int)count, stream);
+    return cub::DeviceScan::ExclusiveSum(scratch, scratch_bytes, numbers, numbers, (int)count,
+                                         stream);
 }
 
 /* Number of entries that a thread reads or writes at once. */
@@ -351,50 +352,50 @@ cudaError_t kernel_rebase(cudaStream_t stream, size_t first, size_t count, const
 }
 
 static __global__ void hold(unsigned count, float part, struct weights w, const int32_t *base,
-                            uint16_t *held)
+                            uint16_t *withheld)
 {
     EACH (c, count) {
         float *const weight = weight_at(w, c);
         const float r = residual(*weight, base[c], w.are_companded);
         const bool statistic = is_statistic(*weight, w.are_companded);
-        held[c] = half_to_bfloat16(held_part(r, base[c], part, statistic));
-        *weight = moved_weight(*weight, -half_of_bfloat16(held[c]), w.are_companded);
+        withheld[c] = half_to_bfloat16(withheld_part(r, base[c], part, statistic));
+        *weight = moved_weight(*weight, -half_of_bfloat16(withheld[c]), w.are_companded);
     }
 }
 
-cudaError_t kernel_hold(cudaStream_t stream, size_t count, float part, struct weights w,
-                        const int32_t *base, uint16_t *held)
+cudaError_t kernel_withhold(cudaStream_t stream, size_t count, float part, struct weights w,
+                            const int32_t *base, uint16_t *withheld)
 {
-    return launch_each(stream, count, hold, part, w, base, held);
+    return launch_each(stream, count, hold, part, w, base, withheld);
 }
 
-static __global__ void release(unsigned count, const uint16_t *held, struct weights w)
+static __global__ void release(unsigned count, const uint16_t *withheld, struct weights w)
 {
     EACH (c, count) {
         float *const weight = weight_at(w, c);
-        *weight = moved_weight(*weight, half_of_bfloat16(held[c]), w.are_companded);
+        *weight = moved_weight(*weight, half_of_bfloat16(withheld[c]), w.are_companded);
     }
 }
 
-cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *held,
+cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *withheld,
                            struct weights w)
 {
-    return launch_each(stream, count, release, held, w);
+    return launch_each(stream, count, release, withheld, w);
 }
 
-static __global__ void let_go(unsigned count, struct update update, float step, uint16_t *held)
+static __global__ void let_go(unsigned count, struct update update, float step, uint16_t *withheld)
 {
     EACH (i, count) {
         const uint32_t c = update.index[i];
-        const float all = half_of_bfloat16(held[c]);
-        held[c] = half_to_bfloat16(all - released(all, step * (float)update.level[i]));
+        const float all = half_of_bfloat16(withheld[c]);
+        withheld[c] = half_to_bfloat16(all - released(all, step * (float)update.level[i]));
     }
 }
 
 cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, float part,
-                          uint16_t *held)
+                          uint16_t *withheld)
 {
-    return launch_each(stream, update->count, let_go, *update, part * update->tau, held);
+    return launch_each(stream, update->count, let_go, *update, part * update->tau, withheld);
 }
 
 /* Computes the agreement in one block, so that the sums are always added in the same order. */

@@ -36,7 +36,7 @@ static inline size_t bitmap_lines(size_t count)
 /* Returns the scratch bytes of a scan over `count` numbers. */
 size_t kernel_scan_bytes(size_t count);
 /* Replaces numbers[i] by the sum of all numbers before it. */
-cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size_t count,
+cudaError_t kernel_scan(cudaStream_t stream, void *scratch, size_t scratch_bytes, size_t count,
                         uint32_t *numbers);
 
 /* The survey: counts into cleared bins, sets bitmap.bits of the candidates, and in bitmap.before
@@ -76,12 +76,12 @@ cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, struct weights w, in
 /* Applies an update whose index and level are on the device. */
 cudaError_t kernel_apply(cudaStream_t stream, const struct update *update, float beta, bool own,
                          struct weights w, int32_t *base);
-cudaError_t kernel_hold(cudaStream_t stream, size_t count, float part, struct weights w,
-                        const int32_t *base, uint16_t *held);
-cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *held,
+cudaError_t kernel_withhold(cudaStream_t stream, size_t count, float part, struct weights w,
+                            const int32_t *base, uint16_t *withheld);
+cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *withheld,
                            struct weights w);
 cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, float part,
-                          uint16_t *held);
+                          uint16_t *withheld);
 cudaError_t kernel_rebase(cudaStream_t stream, size_t first, size_t count, const int32_t *to,
                           struct weights w, int32_t *base);
 /* Computes the sums of an agreement: sums[3] = Σ k·r, Σ r² and Σ k². */

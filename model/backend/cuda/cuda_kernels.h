@@ -32,17 +32,17 @@ cudaError_t kernel_compact(cudaStream_t stream, int rows, int columns, int strid
                            struct numbers y);
 /* Replaces the gradient of y[rows, columns] by the gradient before the activation. Also writes it
  * as bfloat16 to rounded[rows, wide] with zero padding, unless NULL, and its sums to sums[columns]
- * in a fixed order, unless NULL. room[COLUMN_PARTS, columns]. */
+ * in a fixed order, unless NULL. scratch[COLUMN_PARTS, columns]. */
 #define COLUMN_PARTS 32
-cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, struct numbers y,
-                                 enum activation activation, struct numbers slope,
-                                 uint16_t *rounded, int wide, float *room, float *sums);
+cudaError_t kernel_gradient_columns(cudaStream_t stream, int rows, int columns, struct numbers y,
+                                    enum activation activation, struct numbers gradient,
+                                    uint16_t *rounded, int wide, float *scratch, float *sums);
 /* Does the same for y[outer][middle][inner], with sums to sums[middle], which may be NULL.
  * parts[middle, SUM_PARTS]: scratch buffer. */
 #define SUM_PARTS 16
-cudaError_t kernel_slope_planes(cudaStream_t stream, int outer, int middle, int inner,
-                                const float *y, enum activation activation, float *slope,
-                                float *parts, float *sums);
+cudaError_t kernel_gradient_planes(cudaStream_t stream, int outer, int middle, int inner,
+                                   const float *y, enum activation activation, float *gradient,
+                                   float *parts, float *sums);
 /* Computes to[j][i][inner] = activation(from[i][j][inner] + bias[i]), i < outer, j < middle; bias
  * may be NULL. */
 cudaError_t kernel_swap(cudaStream_t stream, int outer, int middle, int inner, const float *from,

@@ -125,20 +125,20 @@ cudaError_t kernel_compact(cudaStream_t stream, int rows, int columns, int strid
 }
 
 /* Computes one thread's part of the gradients before the activation, and their sum. at(i): index of
- * the thread's i-th value, from `first` in steps of `step` to before `end`; also(i, slope) also
+ * the thread's i-th value, from `first` in steps of `step` to before `end`; also(i, gradient) also
  * writes it elsewhere. Loads for several values are issued together. */
 template <typename Number, typename At, typename Also>
-static __device__ float add_slopes(unsigned first, unsigned end, unsigned step, At at, Also also,
-                                   const Number *y, enum activation activation, Number *slope)
+static __device__ float add_gradients(unsigned first, unsigned end, unsigned step, At at, Also also,
+                                      const Number *y, enum activation activation, Number *gradient)
 {
     float sum = 0;
     for (; first < end; first += SLOPES * step) {
-        float slopes[SLOPES] = {}, outputs[SLOPES] = {};
+        float gradients[SLOPES] = {}, outputs[SLOPES] = {};
 #pragma unroll
         for (unsigned k = 0; k < SLOPES; k++) {
             const unsigned i = first + k * step;
             if (i < end) {
-                slopes[k] = fetch(slope + at(i));
+                gradients[k] = fetch(gradient + at(i));
                 outputs[k] = activation == LINEAR ? 0 : fetch(y + at(i));
             }
         }
@@ -146,9 +146,9 @@ static __device__ float add_slopes(unsigned first, unsigned end, unsigned step, 
         for (unsigned k = 0; k < SLOPES; k++) {
             const unsigned i = first + k * step;
             if (i < end) {
-                const float before = slope_before(activation, outputs[k], slopes[k]);
+                const float before = gradient_before(activation, outputs[k], gradients[k]);
                 if (activation != LINEAR)
-                    put(slope + at(i), before);
+                    put(gradient + at(i), before);
                 also(i, before);
                 sum += before;
             }
@@ -159,9 +159,10 @@ static __device__ float add_slopes(unsigned first, unsigned end, unsigned step, 
 
 /* Computes partial sums: each block has SUM_COLUMNS columns of some of the rows. */
 template <typename Number>
-static __global__ void slope_columns(unsigned blocks, unsigned parts, unsigned rows,
-                                     unsigned columns, const Number *y, enum activation activation,
-                                     Number *slope, uint16_t *rounded, unsigned wide, float *sums)
+static __global__ void gradient_columns(unsigned blocks, unsigned parts, unsigned rows,
+                                        unsigned columns, const Number *y,
+                                        enum activation activation, Number *gradient,
+                                        uint16_t *rounded, unsigned wide, float *sums)
 {
     __shared__ float shared[SUM_ROWS][SUM_COLUMNS + 1];
     const unsigned half = threadIdx.x % SUM_COLUMNS, line = threadIdx.x / SUM_COLUMNS;
@@ -177,8 +178,8 @@ static __global__ void slope_columns(unsigned blocks, unsigned parts, unsigned r
         const bool is_rest = rounded != NULL && column >= columns && column < wide;
         for (unsigned row = part * most + line; is_rest && row < end; row += SUM_ROWS)
             round(row, 0);
-        float sum = add_slopes(part * most + line, column < columns ? end : 0, SUM_ROWS, at, round,
-                               y, activation, slope);
+        float sum = add_gradients(part * most + line, column < columns ? end : 0, SUM_ROWS, at,
+                                  round, y, activation, gradient);
         shared[line][half] = sum;
         __syncthreads();
         for (unsigned other = 1; line == 0 && other < SUM_ROWS; other++)
@@ -200,30 +201,31 @@ static __global__ void add_column_parts(unsigned columns, unsigned parts, const 
     }
 }
 
-cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, struct numbers y,
-                                 enum activation activation, struct numbers slope,
-                                 uint16_t *rounded, int wide, float *room, float *sums)
+cudaError_t kernel_gradient_columns(cudaStream_t stream, int rows, int columns, struct numbers y,
+                                    enum activation activation, struct numbers gradient,
+                                    uint16_t *rounded, int wide, float *scratch, float *sums)
 {
     const unsigned all = (unsigned)rows,
                    groups = ((unsigned)columns + SUM_COLUMNS - 1) / SUM_COLUMNS;
     const unsigned most = (all + PART_ROWS - 1) / PART_ROWS;
     const unsigned parts = most < COLUMN_PARTS ? most : COLUMN_PARTS;
-    float *to = sums != NULL && parts > 1 ? room : sums;
-    const cudaError_t error = by_type(slope.type, [=](auto *typed) {
+    float *to = sums != NULL && parts > 1 ? scratch : sums;
+    const cudaError_t error = by_type(gradient.type, [=](auto *typed) {
         using Number = std::remove_pointer_t<decltype(typed)>;
-        return launch(stream, (size_t)groups * parts, slope_columns<Number>, groups * parts, parts,
-                      all, (unsigned)columns, (const Number *)y.at, activation, (Number *)slope.at,
-                      rounded, (unsigned)wide, to);
+        return launch(stream, (size_t)groups * parts, gradient_columns<Number>, groups * parts,
+                      parts, all, (unsigned)columns, (const Number *)y.at, activation,
+                      (Number *)gradient.at, rounded, (unsigned)wide, to);
     });
     if (error != cudaSuccess || to == sums)
         return error;
-    return launch_each(stream, (size_t)columns, add_column_parts, parts, (const float *)room, sums);
+    return launch_each(stream, (size_t)columns, add_column_parts, parts, (const float *)scratch,
+                       sums);
 }
 
 /* Computes each sum in SUM_PARTS parts, one per block. */
-static __global__ void slope_parts(unsigned parts, unsigned outer, unsigned middle, unsigned inner,
-                                   const float *y, enum activation activation, float *slope,
-                                   float *sums)
+static __global__ void gradient_parts(unsigned parts, unsigned outer, unsigned middle,
+                                      unsigned inner, const float *y, enum activation activation,
+                                      float *gradient, float *sums)
 {
     __shared__ float shared[THREADS];
     const unsigned terms = outer * inner, most = (terms + SUM_PARTS - 1) / SUM_PARTS;
@@ -235,7 +237,7 @@ static __global__ void slope_parts(unsigned parts, unsigned outer, unsigned midd
         };
         const auto nowhere = [](unsigned, float) {};
         const float sum = block_sum(
-            add_slopes(first + threadIdx.x, end, THREADS, at, nowhere, y, activation, slope),
+            add_gradients(first + threadIdx.x, end, THREADS, at, nowhere, y, activation, gradient),
             shared);
         if (threadIdx.x == 0)
             sums[part] = sum;
@@ -252,14 +254,14 @@ static __global__ void add_parts(unsigned planes, const float *parts, float *sum
     }
 }
 
-cudaError_t kernel_slope_planes(cudaStream_t stream, int outer, int middle, int inner,
-                                const float *y, enum activation activation, float *slope,
-                                float *parts, float *sums)
+cudaError_t kernel_gradient_planes(cudaStream_t stream, int outer, int middle, int inner,
+                                   const float *y, enum activation activation, float *gradient,
+                                   float *parts, float *sums)
 {
     const size_t count = (size_t)middle * SUM_PARTS;
     const cudaError_t error =
-        launch(stream, count, slope_parts, (unsigned)count, (unsigned)outer, (unsigned)middle,
-               (unsigned)inner, y, activation, slope, parts);
+        launch(stream, count, gradient_parts, (unsigned)count, (unsigned)outer, (unsigned)middle,
+               (unsigned)inner, y, activation, gradient, parts);
     return error != cudaSuccess || sums == NULL
                ? error
                : launch_each(stream, (size_t)middle, add_parts, parts, sums);
@@ -454,7 +456,7 @@ static __global__ void activate_backward(unsigned packs, enum activation activat
         },
         [=](unsigned i, both both) {
             for (unsigned k = 0; k < N; k++)
-                both.dy.at[k] = slope_before(activation, both.kept.at[k], both.dy.at[k]);
+                both.dy.at[k] = gradient_before(activation, both.kept.at[k], both.dy.at[k]);
             put_pack<N>(dx, i, both.dy);
         });
 }

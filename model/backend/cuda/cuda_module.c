@@ -20,9 +20,9 @@ static const char not_found[] = "built without CUDA";
 
 static char why_not[DEVICE_TEXT_MAX];
 
-static void none_describe(char *text, size_t room)
+static void none_describe(char *text, size_t capacity)
 {
-    (void)snprintf(text, room, "%s", why_not);
+    (void)snprintf(text, capacity, "%s", why_not);
 }
 
 static int none_devices(void)

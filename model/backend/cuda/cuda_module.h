@@ -18,7 +18,7 @@
 
 struct cuda_module {
     /* Writes "CUDA 13.0, driver for 13.0", or the reason why no GPU can be used. */
-    void (*describe)(char *text, size_t room);
+    void (*describe)(char *text, size_t capacity);
     int (*devices)(void);
     /* Describes GPU i. Returns false if the driver gives no information. */
     bool (*device)(int i, struct gpu *gpu);

@@ -181,6 +181,6 @@ void cuda_conv_backward(struct backend *backend, const struct conv *conv, int ba
                         float *dx, float *dw, float *db);
 void cuda_conv_close(struct cuda *cuda);
 /* Writes "cuDNN 9.19", or that it is missing. */
-void cuda_conv_describe(char *text, size_t room);
+void cuda_conv_describe(char *text, size_t capacity);
 
 #endif

@@ -116,7 +116,7 @@ static __device__ struct score row_score(struct cross_entropy terms, uint32_t la
 
 /* Parameters of a logit's gradient: exp(logit - top)·scale minus `spread`, and for the label minus
  * `own`. */
-struct slopes {
+struct gradients {
     float top;
     float scale;
     float spread;
@@ -124,17 +124,17 @@ struct slopes {
 };
 
 /* Writes zeros from `first` to before `end`. */
-template <unsigned GROUP, typename Slope>
-static __device__ void clear_slopes(unsigned first, unsigned end, Slope *to)
+template <unsigned GROUP, typename Gradient>
+static __device__ void clear_gradients(unsigned first, unsigned end, Gradient *to)
 {
     for (unsigned c = first + threadIdx.x % GROUP; c < end; c += GROUP)
         put(to + c, 0);
 }
 
 /* Writes the gradients of a row, last logits first, since those are still in the cache. */
-template <unsigned GROUP, typename Slope>
-static __device__ void write_slopes(unsigned classes, const float *row, uint32_t label,
-                                    struct slopes slopes, Slope *to)
+template <unsigned GROUP, typename Gradient>
+static __device__ void write_gradients(unsigned classes, const float *row, uint32_t label,
+                                       struct gradients gradients, Gradient *to)
 {
     const unsigned step = AT_ONCE * GROUP;
     for (unsigned left = (classes + step - 1) / step; left-- > 0;) {
@@ -144,9 +144,10 @@ static __device__ void write_slopes(unsigned classes, const float *row, uint32_t
 #pragma unroll
         for (unsigned k = 0; k < AT_ONCE; k++) {
             const unsigned c = first + k * GROUP;
-            const float share = expf(values[k] - slopes.top) * slopes.scale - slopes.spread;
+            const float share =
+                expf(values[k] - gradients.top) * gradients.scale - gradients.spread;
             if (c < classes)
-                put(to + c, share - (c == label ? slopes.own : 0));
+                put(to + c, share - (c == label ? gradients.own : 0));
         }
     }
 }
@@ -155,10 +156,10 @@ static __device__ void write_slopes(unsigned classes, const float *row, uint32_t
  * logits: each thread only overwrites logits that it has read itself, except the label's, which is
  * read before the threads synchronise. Rows begin `stride` numbers apart; of dlogits they are
  * written up to `end`. The number of all logits may exceed 32 bits. */
-template <unsigned GROUP, typename Slope>
+template <unsigned GROUP, typename Gradient>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
     cross_entropy(unsigned rows, struct cross_entropy loss, unsigned stride, unsigned end,
-                  const float *logits, const int32_t *labels, Slope *dlogits,
+                  const float *logits, const int32_t *labels, Gradient *dlogits,
                   struct score *row_scores)
 {
     const unsigned groups = THREADS / GROUP, classes = (unsigned)loss.classes;
@@ -174,11 +175,11 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
             row_scores[i] = row_score(loss, label, seen);
         if (dlogits == NULL)
             continue;
-        const struct slopes slopes = {seen.top, 1 / (seen.sum * (float)loss.of), spread,
-                                      (1 - loss.smoothing) * one};
+        const struct gradients gradients = {seen.top, 1 / (seen.sum * (float)loss.of), spread,
+                                            (1 - loss.smoothing) * one};
         if (!ignored)
-            write_slopes<GROUP>(classes, logits + first, label, slopes, dlogits + first);
-        clear_slopes<GROUP>(ignored ? 0 : classes, end, dlogits + first);
+            write_gradients<GROUP>(classes, logits + first, label, gradients, dlogits + first);
+        clear_gradients<GROUP>(ignored ? 0 : classes, end, dlogits + first);
     }
 }
 
@@ -205,17 +206,17 @@ static __global__ void add_scores(unsigned rows, const struct score *row_scores,
     }
 }
 
-template <typename Slope>
+template <typename Gradient>
 static cudaError_t launch_loss(cudaStream_t stream, struct cross_entropy loss, int stride, int end,
-                               const float *logits, const int32_t *labels, Slope *dlogits,
+                               const float *logits, const int32_t *labels, Gradient *dlogits,
                                struct score *row_scores, struct score *score)
 {
     const unsigned count = (unsigned)loss.rows;
     const cudaError_t error =
         loss.classes <= FEW_CLASSES
-            ? launch_lines(stream, count, cross_entropy<WARP, Slope>, loss, (unsigned)stride,
+            ? launch_lines(stream, count, cross_entropy<WARP, Gradient>, loss, (unsigned)stride,
                            (unsigned)end, logits, labels, dlogits, row_scores)
-            : launch(stream, count, cross_entropy<THREADS, Slope>, count, loss, (unsigned)stride,
+            : launch(stream, count, cross_entropy<THREADS, Gradient>, count, loss, (unsigned)stride,
                      (unsigned)end, logits, labels, dlogits, row_scores);
     return error != cudaSuccess
                ? error
@@ -240,7 +241,7 @@ cudaError_t kernel_cross_entropy_bf16(cudaStream_t stream, struct cross_entropy 
 
 /* Computes the squared error; each row has a warp. dy may be y: each thread only overwrites numbers
  * that it has read itself. */
-static __global__ void squared_error(unsigned rows, unsigned width, float slope, const float *y,
+static __global__ void squared_error(unsigned rows, unsigned width, float gradient, const float *y,
                                      const float *want, float *dy, struct score *row_scores)
 {
     EACH_LINE (i, rows) {
@@ -250,7 +251,7 @@ static __global__ void squared_error(unsigned rows, unsigned width, float slope,
             const float apart = y[first + k] - want[first + k];
             squares += apart * apart;
             if (dy != NULL)
-                dy[first + k] = slope * apart;
+                dy[first + k] = gradient * apart;
         }
         squares = warp_sum(squares);
         if (threadIdx.x % WARP == 0)
@@ -262,9 +263,9 @@ cudaError_t kernel_squared_error(cudaStream_t stream, int rows, int width, int o
                                  const float *want, float *dy, struct score *row_scores,
                                  struct score *score)
 {
-    const float slope = 2 / ((float)of * (float)width);
+    const float gradient = 2 / ((float)of * (float)width);
     const cudaError_t error = launch_lines(stream, (size_t)rows, squared_error, (unsigned)width,
-                                           slope, y, want, dy, row_scores);
+                                           gradient, y, want, dy, row_scores);
     return error != cudaSuccess ? error
                                 : launch(stream, 1, add_scores, (unsigned)rows,
                                          (const struct score *)row_scores, score);

@@ -527,10 +527,10 @@ static __global__ void swiglu_backward(unsigned count, unsigned size, const Numb
 {
     EACH (i, count) {
         const size_t at = (size_t)(i / size) * 2 * size + i % size;
-        const float own = fetch(x + at), other = fetch(x + at + size), slope = fetch(dy + i);
+        const float own = fetch(x + at), other = fetch(x + at + size), gradient = fetch(dy + i);
         const float gate = sigmoid(own), silu = own * gate;
-        put(dx + at, slope * other * (gate + silu * (1 - gate)));
-        put(dx + at + size, slope * silu);
+        put(dx + at, gradient * other * (gate + silu * (1 - gate)));
+        put(dx + at + size, gradient * silu);
     }
 }
 

@@ -62,9 +62,9 @@ cudaError_t kernel_attention(cudaStream_t stream, struct attention attention, in
  * scores. */
 cudaError_t kernel_attention_mixed(cudaStream_t stream, struct attention attention, int batch,
                                    struct numbers y, struct numbers dy, float *mixed);
-cudaError_t kernel_attention_slopes(cudaStream_t stream, struct attention attention, int batch,
-                                    struct numbers x, const float *log_sums, const float *mixed,
-                                    struct numbers dy, struct numbers dx);
+cudaError_t kernel_attention_gradients(cudaStream_t stream, struct attention attention, int batch,
+                                       struct numbers x, const float *log_sums, const float *mixed,
+                                       struct numbers dy, struct numbers dx);
 
 /* Kernels of cuda_attention_bf16.cu: attention for supported shapes. y: the output, or its
  * gradient. */
@@ -73,9 +73,10 @@ bool kernel_attention_fits_bf16(const struct attention *attention, struct number
                                 struct numbers y);
 cudaError_t kernel_attention_bf16(cudaStream_t stream, struct attention attention, int batch,
                                   struct numbers x, struct numbers y, float *log_sums);
-cudaError_t kernel_attention_slopes_bf16(cudaStream_t stream, struct attention attention, int batch,
-                                         struct numbers x, const float *log_sums,
-                                         const float *mixed, struct numbers dy, struct numbers dx);
+cudaError_t kernel_attention_gradients_bf16(cudaStream_t stream, struct attention attention,
+                                            int batch, struct numbers x, const float *log_sums,
+                                            const float *mixed, struct numbers dy,
+                                            struct numbers dx);
 
 #ifdef __cplusplus
 }

@@ -180,7 +180,7 @@ static void show_augmented(const struct report *report, struct data_show *show)
     struct backend *cpu = backend_cpu(1);
     struct augmenter augmenter;
     struct augmentation each[DATA_SHOW_MAX];
-    float *x = cpu->take(cpu, numbers * sizeof *x);
+    float *x = cpu->alloc(cpu, numbers * sizeof *x);
     augmenter_init(&augmenter, &data->augment, cpu, train, count);
     for (size_t i = 0; i < numbers; i++)
         x[i] = (number_at(train, i) - train->mean) * train->scale;
@@ -192,7 +192,7 @@ static void show_augmented(const struct report *report, struct data_show *show)
     (void)fputs("augmented, as they may be learned:\n", report->out);
     data_show_samples(report->out, show);
     augmenter_free(&augmenter, cpu);
-    cpu->give(cpu, x);
+    cpu->free(cpu, x);
     cpu->close(cpu);
 }
 

@@ -105,7 +105,7 @@ static void look_at_folder(struct doctor *doctor)
     doctor->has_folder = can_write(dir);
     const int reason = errno;
     doctor->free_bytes = disk_free_bytes(dir);
-    doctor->is_taken = status_door_is_taken(dir);
+    doctor->is_taken = status_endpoint_is_taken(dir);
     doctor->has_state = doctor->has_folder && !is_new && !doctor->is_taken;
     if (!doctor->has_folder)
         doctor_say(doctor, VERDICT_FAIL, "state_dir",

@@ -1,5 +1,5 @@
 /* Finds the first rumor of a member since a given time, for an order that takes out the later ones.
- * The node's status has arrival times of rumors (node_marks in node/put_out.h).
+ * The node's status has arrival times of rumors (node_arrivals in node/expulsion_api.h).
  *
  *   "14:30" ─► moment_parse ─► moment ─► its age ─┬─► moment_keep ─► number of rumors that stay
  *   status.sock ─► page: marks, reach_s ─────────┘

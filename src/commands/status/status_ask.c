@@ -10,7 +10,7 @@
 
 static enum error no_node(const char *dir, struct problem *problem)
 {
-    if (status_door_is_taken(dir))
+    if (status_endpoint_is_taken(dir))
         return problem_set(problem, FAILED,
                            "the node of %s does not answer: it is just starting or ending; ask "
                            "again",

@@ -120,7 +120,7 @@ void anti_entropy_ask_for_all(struct node *node, const struct peer *peer)
         neighbour->asked_ns = node->now_ns;
 }
 
-void anti_entropy_ask_anew(struct node *node, const struct peer *but)
+void anti_entropy_ask_again(struct node *node, const struct peer *but)
 {
     const struct peer *peer;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {

@@ -36,7 +36,7 @@ const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, u
 static bool is_latest_copy(const struct broadcast *broadcast, const struct rumor_log_entry *entry)
 {
     uint32_t bytes;
-    return rumor_log_find(&broadcast->log, entry->place, entry->seq, &bytes) ==
+    return rumor_log_find(&broadcast->log, entry->origin_index, entry->seq, &bytes) ==
            rumor_log_bytes(&broadcast->log, entry);
 }
 
@@ -46,8 +46,8 @@ static const struct rumor_log_entry *next_to_apply(struct broadcast *broadcast)
 {
     const struct rumor_log_entry *entry;
     while ((entry = rumor_log_next_to_apply(&broadcast->log))) {
-        const struct origin *origin = &broadcast->versions.origins[entry->place];
-        if (bit_get(broadcast->apply.held, entry->place)) { /* withheld (hold.h) */
+        const struct origin *origin = &broadcast->versions.origins[entry->origin_index];
+        if (bit_get(broadcast->apply.withheld, entry->origin_index)) { /* withheld (withheld.h) */
             rumor_log_pass_by(&broadcast->log);
             continue;
         }
@@ -89,12 +89,12 @@ static bool is_compared(const struct node *node, struct origin *origin, uint32_t
     return true;
 }
 
-bool broadcast_compared(const struct node *node, uint32_t *place, uint32_t *seq)
+bool broadcast_compared(const struct node *node, uint32_t *origin_index, uint32_t *seq)
 {
     const struct apply *apply = &node->broadcast->apply;
     CHECK(apply->rumors > 0);
     const struct given *given = &apply->given[apply->given_first];
-    *place = given->place;
+    *origin_index = given->origin_index;
     *seq = given->seq;
     return given->is_compared;
 }
@@ -108,7 +108,7 @@ bool broadcast_next_apply(struct node *node, struct action *action)
     const struct rumor_log_entry *entry = next_to_apply(broadcast);
     if (!entry)
         return false;
-    struct origin *origin = &broadcast->versions.origins[entry->place];
+    struct origin *origin = &broadcast->versions.origins[entry->origin_index];
     const uint8_t *rumor = rumor_log_bytes(&broadcast->log, entry);
     struct rumor_head head;
     CHECK(rumor_peek(rumor, entry->bytes, &head) == OK);
@@ -120,7 +120,7 @@ bool broadcast_next_apply(struct node *node, struct action *action)
     if (!update)
         update = broadcast_logged(node, rumor, entry->bytes);
     const bool is_ours = memcmp(origin->id, broadcast->own->id, ID_BYTES) == 0;
-    struct given given = {.place = entry->place,
+    struct given given = {.origin_index = entry->origin_index,
                           .seq = entry->seq,
                           .last = origin->applied_last,
                           .at = broadcast->log.next};
@@ -159,15 +159,15 @@ void broadcast_done(const struct node *node, const struct signed_head **heads)
     const struct versions *versions = &node->broadcast->versions;
     const struct apply *apply = &node->broadcast->apply;
     CHECK(apply->rumors <= GIVEN_MAX);
-    for (uint32_t place = 0; place < versions->count; place++) {
-        const struct origin *origin = &versions->origins[place];
-        heads[place] = origin->applied > 0 ? &origin->applied_last : NULL;
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
+        const struct origin *origin = &versions->origins[origin_index];
+        heads[origin_index] = origin->applied > 0 ? &origin->applied_last : NULL;
     }
     for (uint64_t i = apply->rumors; i-- > 0;) { /* newest first */
         const struct given *given = &apply->given[(apply->given_first + i) % GIVEN_MAX];
         if (given->is_block)
             continue;
-        heads[given->place] = given->seq + given->takes_out > 0 ? &given->last : NULL;
+        heads[given->origin_index] = given->seq + given->takes_out > 0 ? &given->last : NULL;
     }
 }
 
@@ -180,7 +180,7 @@ static bool is_given_before(const struct node *node, uint64_t newest)
         return false;
     for (uint64_t at = log->applied; at < newest; at++) {
         const struct rumor_log_entry *entry = rumor_log_at(log, at);
-        if (!entry->is_given && !bit_get(node->broadcast->apply.held, entry->place))
+        if (!entry->is_given && !bit_get(node->broadcast->apply.withheld, entry->origin_index))
             return false;
     }
     return true;

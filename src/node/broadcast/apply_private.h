@@ -21,7 +21,7 @@ struct given {
     bool is_block;           /* a block, which has no origin */
     bool takes_out;          /* the rumor is being retracted */
     bool is_compared;        /* its agreement was requested */
-    uint32_t place;          /* index of the rumor's origin */
+    uint32_t origin_index;   /* index of the rumor's origin */
     uint32_t seq;            /* number of the rumor */
     uint64_t at;             /* position of the rumor in the log */
     struct signed_head last; /* head of the origin's last rumor in the base before this one */
@@ -36,7 +36,7 @@ struct apply {
     uint32_t taken_out;            /* retractions among them */
     struct given given[GIVEN_MAX]; /* ring of the rumors and blocks with the learner */
     uint32_t given_first;          /* index of the oldest one in `given` */
-    uint64_t *held;                /* a bit per origin index: its rumors are withheld */
+    uint64_t *withheld;            /* a bit per origin index: its rumors are withheld */
     /* Another rumor waits because the learner has as much as it accepts. */
     bool is_full;
 };

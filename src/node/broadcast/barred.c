@@ -53,7 +53,7 @@ struct message barred_take_out(struct node *node, const struct peer *from,
 void barred_forget(struct node *node)
 {
     struct versions *versions = &node->broadcast->versions;
-    for (uint32_t place = 0; place < versions->count; place++)
-        if (!admitted_may_be(node, versions->origins[place].id))
-            repair_forget_origin(node, &versions->origins[place]);
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++)
+        if (!admitted_may_be(node, versions->origins[origin_index].id))
+            repair_forget_origin(node, &versions->origins[origin_index]);
 }

@@ -72,13 +72,13 @@ static void init_neighbours(struct broadcast *broadcast, struct arena *arena,
 {
     const size_t words = bit_words(options->limits.incarnations_max);
     broadcast->neighbours =
-        arena_take(arena, options->limits.peers_max, sizeof *broadcast->neighbours);
+        arena_alloc(arena, options->limits.peers_max, sizeof *broadcast->neighbours);
     for (uint32_t i = 0; i < options->limits.peers_max; i++)
         broadcast->neighbours[i] = (struct broadcast_neighbour){
-            .lazy = arena_take(arena, words, sizeof(uint64_t)),
-            .pruned = arena_take(arena, words, sizeof(uint64_t)),
-            .backlog = arena_take(arena, words, sizeof(uint64_t)),
-            .backlog_from = arena_take(arena, options->limits.incarnations_max, sizeof(uint32_t)),
+            .lazy = arena_alloc(arena, words, sizeof(uint64_t)),
+            .pruned = arena_alloc(arena, words, sizeof(uint64_t)),
+            .backlog = arena_alloc(arena, words, sizeof(uint64_t)),
+            .backlog_from = arena_alloc(arena, options->limits.incarnations_max, sizeof(uint32_t)),
         };
 }
 
@@ -86,15 +86,15 @@ struct broadcast *broadcast_new(struct arena *arena, struct node *node)
 {
     const struct node_options *options = &node->options;
     CHECK(options->limits.incarnations_max > 0);
-    struct broadcast *broadcast = arena_take(arena, 1, sizeof *broadcast);
+    struct broadcast *broadcast = arena_alloc(arena, 1, sizeof *broadcast);
     versions_init(&broadcast->versions, arena, options->limits.incarnations_max, options->digest);
     restore(node, broadcast);
     broadcast->own =
         versions_add(&broadcast->versions, options->identity->id, options->incarnation);
     CHECK(broadcast->own);
     const size_t words = bit_words(options->limits.incarnations_max);
-    broadcast->seen = arena_take(arena, words, sizeof(uint64_t));
-    broadcast->apply.held = arena_take(arena, words, sizeof(uint64_t));
+    broadcast->seen = arena_alloc(arena, words, sizeof(uint64_t));
+    broadcast->apply.withheld = arena_alloc(arena, words, sizeof(uint64_t));
     broadcast->progress = progress_new(arena, node, &broadcast->versions);
     rumor_log_init(&broadcast->log, arena, options->log_bytes, node->now_ns);
     decoded_init(&broadcast->apply.decoded, arena, RUMOR_ENTRIES_MAX);
@@ -178,8 +178,8 @@ uint32_t broadcast_active_origins(const struct node *node)
 static uint32_t incarnations_of(const struct versions *versions, const uint8_t *id)
 {
     uint32_t incarnations = 0;
-    for (uint32_t place = 0; place < versions->count; place++)
-        incarnations += memcmp(versions->origins[place].id, id, ID_BYTES) == 0;
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++)
+        incarnations += memcmp(versions->origins[origin_index].id, id, ID_BYTES) == 0;
     return incarnations;
 }
 
@@ -246,7 +246,7 @@ const struct origin *broadcast_origin_of(struct node *node, const struct peer *f
 
 void broadcast_on_rate(struct node *node, const struct origin *origin, float samples_per_second)
 {
-    struct origin *own = &node->broadcast->versions.origins[broadcast_place(node, origin)];
+    struct origin *own = &node->broadcast->versions.origins[broadcast_index(node, origin)];
     own->rate = fmaxf(own->rate, samples_per_second);
 }
 
@@ -361,7 +361,7 @@ struct slots broadcast_together(const struct node *node)
 
 struct slots broadcast_eager(const struct node *node)
 {
-    const uint32_t own = broadcast_place(node, node->broadcast->own);
+    const uint32_t own = broadcast_index(node, node->broadcast->own);
     struct slots eager = {0};
     for (uint32_t i = 0; connection_neighbour(node, &i); i++)
         slots_put(&eager, i, !bit_get(node->broadcast->neighbours[i].lazy, own));

@@ -110,13 +110,13 @@ bool broadcast_is_all_applied(const struct node *node);
 /* Decodes a rumor of the log; valid until the next decoding. */
 const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, uint32_t bytes);
 
-/* The broadcast tree of each origin. place: index of the origin. */
+/* The broadcast tree of each origin. origin_index: index of the origin. */
 
-bool broadcast_is_lazy(const struct node *node, const struct peer *peer, uint32_t place);
-bool broadcast_is_pruned(const struct node *node, const struct peer *peer, uint32_t place);
+bool broadcast_is_lazy(const struct node *node, const struct peer *peer, uint32_t origin_index);
+bool broadcast_is_pruned(const struct node *node, const struct peer *peer, uint32_t origin_index);
 void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag);
-void broadcast_on_first(struct node *node, const struct peer *from, uint32_t place);
-void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t place);
+void broadcast_on_first(struct node *node, const struct peer *from, uint32_t origin_index);
+void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t origin_index);
 /* Stops taking rumors from this neighbour and pushing any to it until it asks, because the link is
  * needed for other data. */
 void broadcast_hold_back(struct node *node, const struct peer *peer);
@@ -138,7 +138,7 @@ void anti_entropy_round(struct node *node);
 /* Requests this neighbour's whole version, rarely if that is a full message. */
 void anti_entropy_ask_for_all(struct node *node, const struct peer *peer);
 /* Requests the versions of all neighbours except `but`, because ours was replaced. */
-void anti_entropy_ask_anew(struct node *node, const struct peer *but);
+void anti_entropy_ask_again(struct node *node, const struct peer *but);
 /* Handles a neighbour's version or slice. Returns false if it is malformed; the conversation is
  * closed by then. */
 bool anti_entropy_on_version(struct node *node, const struct peer *from,
@@ -161,7 +161,7 @@ void anti_entropy_on_compared(struct node *node, const struct peer *from);
 /* Requests the rumors of the slice that we lack. */
 void repair_slice(struct node *node, const struct peer *from, const struct message *version);
 /* Requests all further rumors of this origin from this neighbour. */
-bool repair_ask(struct node *node, const struct peer *peer, uint32_t place);
+bool repair_ask(struct node *node, const struct peer *peer, uint32_t origin_index);
 void push_backlog_on_want(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq);
 /* A neighbour's log no longer has this rumor. Returns true if only a base has it. */
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq);

@@ -88,9 +88,9 @@ static inline struct broadcast_neighbour *broadcast_neighbour(const struct node 
     return &node->broadcast->neighbours[connection_slot(node, peer)];
 }
 
-static inline uint32_t broadcast_place(const struct node *node, const struct origin *origin)
+static inline uint32_t broadcast_index(const struct node *node, const struct origin *origin)
 {
-    return versions_place(&node->broadcast->versions, origin);
+    return versions_index(&node->broadcast->versions, origin);
 }
 
 static inline bool peer_is_origin(const struct peer *peer, const struct origin *origin)
@@ -122,8 +122,8 @@ uint32_t broadcast_latest_origins(const struct node *node);
 bool push_backlog_say(struct node *node, const struct peer *peer, const struct origin *origin,
                       const uint8_t *rumor, size_t bytes);
 /* Queues this origin's rumors from number `from` on. */
-void push_backlog_add(struct broadcast_neighbour *neighbour, uint32_t place, uint32_t from);
-void push_backlog_forget(struct broadcast_neighbour *neighbour, uint32_t place);
+void push_backlog_add(struct broadcast_neighbour *neighbour, uint32_t origin_index, uint32_t from);
+void push_backlog_forget(struct broadcast_neighbour *neighbour, uint32_t origin_index);
 
 /* broadcast_tree.c: asks this neighbour not to push this origin's rumors. */
 void tree_prune(struct node *node, const struct peer *peer, const struct origin *origin);
@@ -134,7 +134,7 @@ void equivocation_found(struct node *node, const struct signed_head *ours,
 /* Checks the head of a refused rumor: it may prove equivocation by its origin. */
 void equivocation_on_refused(struct node *node, const uint8_t *rumor, size_t bytes);
 /* Finds the head of a rumor, also of one that has been taken out. */
-bool equivocation_head(const struct node *node, uint32_t place, uint32_t seq,
+bool equivocation_head(const struct node *node, uint32_t origin_index, uint32_t seq,
                        struct signed_head *out);
 /* If an entry of a neighbour's version shows another stream than ours, sends the neighbour our
  * heads of it. */

@@ -14,22 +14,22 @@ void tree_prune(struct node *node, const struct peer *peer, const struct origin 
 {
     CHECK(peer->state == PEER_OPEN);
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
-    const uint32_t place = broadcast_place(node, origin);
-    if (!bit_get(neighbour->pruned, place) &&
+    const uint32_t origin_index = broadcast_index(node, origin);
+    if (!bit_get(neighbour->pruned, origin_index) &&
         connection_say(node, peer, &(struct message){.kind = PRUNE, .tag = origin->tag}))
-        bit_set(neighbour->pruned, place, true);
+        bit_set(neighbour->pruned, origin_index, true);
 }
 
-bool broadcast_is_lazy(const struct node *node, const struct peer *peer, uint32_t place)
+bool broadcast_is_lazy(const struct node *node, const struct peer *peer, uint32_t origin_index)
 {
-    CHECK(place < node->broadcast->versions.count);
-    return bit_get(broadcast_neighbour(node, peer)->lazy, place);
+    CHECK(origin_index < node->broadcast->versions.count);
+    return bit_get(broadcast_neighbour(node, peer)->lazy, origin_index);
 }
 
-bool broadcast_is_pruned(const struct node *node, const struct peer *peer, uint32_t place)
+bool broadcast_is_pruned(const struct node *node, const struct peer *peer, uint32_t origin_index)
 {
-    CHECK(place < node->broadcast->versions.count);
-    return bit_get(broadcast_neighbour(node, peer)->pruned, place);
+    CHECK(origin_index < node->broadcast->versions.count);
+    return bit_get(broadcast_neighbour(node, peer)->pruned, origin_index);
 }
 
 void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag)
@@ -38,9 +38,9 @@ void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag
     if (!origin)
         return;
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, from);
-    const uint32_t place = broadcast_place(node, origin);
-    bit_set(neighbour->lazy, place, true);
-    push_backlog_forget(neighbour, place);
+    const uint32_t origin_index = broadcast_index(node, origin);
+    bit_set(neighbour->lazy, origin_index, true);
+    push_backlog_forget(neighbour, origin_index);
 }
 
 /* Stops pushing to this neighbour, and taking rumors from it, until it asks. A node that takes over
@@ -52,12 +52,12 @@ void broadcast_hold_back(struct node *node, const struct peer *peer)
     const struct members *members = membership_members(node);
     for (uint32_t i = 1; i < members->count; i++) {
         const struct member *member = &members->members[i];
-        if (!member->known_live || member->place == PLACE_NONE)
+        if (!member->known_live || member->origin_index == ORIGIN_NONE)
             continue;
         if (base_state(node) == BASE_ROLLING || memcmp(peer->id, member->record.id, ID_BYTES) != 0)
-            tree_prune(node, peer, &node->broadcast->versions.origins[member->place]);
-        bit_set(neighbour->lazy, member->place, true);
-        push_backlog_forget(neighbour, member->place);
+            tree_prune(node, peer, &node->broadcast->versions.origins[member->origin_index]);
+        bit_set(neighbour->lazy, member->origin_index, true);
+        push_backlog_forget(neighbour, member->origin_index);
     }
 }
 
@@ -69,26 +69,26 @@ void broadcast_lean_on(struct node *node, const struct peer *donor)
         if (peer != donor)
             broadcast_hold_back(node, peer);
     struct versions *versions = &node->broadcast->versions;
-    for (uint32_t place = 0; place < versions->count; place++)
-        versions->origins[place].parent_conn = donor->conn;
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++)
+        versions->origins[origin_index].parent_conn = donor->conn;
 }
 
 /* Makes this neighbour our parent in the tree, because it delivered a rumor first. Pruned
  * neighbours do not count: their rumors were already in transit, and counting them would prune the
  * real parent next. */
-void broadcast_on_first(struct node *node, const struct peer *from, uint32_t place)
+void broadcast_on_first(struct node *node, const struct peer *from, uint32_t origin_index)
 {
-    CHECK(place < node->broadcast->versions.count);
-    if (!bit_get(broadcast_neighbour(node, from)->pruned, place))
-        node->broadcast->versions.origins[place].parent_conn = from->conn;
+    CHECK(origin_index < node->broadcast->versions.count);
+    if (!bit_get(broadcast_neighbour(node, from)->pruned, origin_index))
+        node->broadcast->versions.origins[origin_index].parent_conn = from->conn;
 }
 
 /* Two neighbours deliver this origin's rumors: one must stop while both are connected. The origin
  * itself is not pruned for being slower once than a relay. */
-void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t place)
+void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t origin_index)
 {
-    CHECK(place < node->broadcast->versions.count);
-    struct origin *origin = &node->broadcast->versions.origins[place];
+    CHECK(origin_index < node->broadcast->versions.count);
+    struct origin *origin = &node->broadcast->versions.origins[origin_index];
     const struct peer *other = connection_open_peer(node, origin->parent_conn);
     if (!peer_is_origin(from, origin)) {
         if (other && other != from)

@@ -10,8 +10,8 @@ size_t decoded_arena_bytes(uint32_t entries_max)
 void decoded_init(struct decoded *decoded, struct arena *arena, uint32_t entries_max)
 {
     *decoded = (struct decoded){
-        .index = arena_take(arena, entries_max, sizeof *decoded->index),
-        .level = arena_take(arena, entries_max, sizeof *decoded->level),
+        .index = arena_alloc(arena, entries_max, sizeof *decoded->index),
+        .level = arena_alloc(arena, entries_max, sizeof *decoded->level),
         .entries_max = entries_max,
     };
 }

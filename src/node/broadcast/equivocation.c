@@ -8,24 +8,25 @@
 #define HEADS_MAX 64              /* heads per message */
 #define HEADS_NS  (2 * SECOND_NS) /* time between two messages of heads to a neighbour */
 
-bool equivocation_head(const struct node *node, uint32_t place, uint32_t seq,
+bool equivocation_head(const struct node *node, uint32_t origin_index, uint32_t seq,
                        struct signed_head *out)
 {
-    const struct origin *origin = &node->broadcast->versions.origins[place];
+    const struct origin *origin = &node->broadcast->versions.origins[origin_index];
     uint32_t bytes;
     if (seq + 1 == origin->next) {
         *out = origin->last;
         return true;
     }
-    const uint8_t *rumor = rumor_log_find(&node->broadcast->log, place, seq, &bytes);
+    const uint8_t *rumor = rumor_log_find(&node->broadcast->log, origin_index, seq, &bytes);
     if (rumor)
         rumor_signed_head(rumor, bytes, node->context, out);
     return rumor != NULL;
 }
 
-bool equivocation_hash_before(const struct node *node, uint32_t place, uint32_t next, uint8_t *hash)
+bool equivocation_hash_before(const struct node *node, uint32_t origin_index, uint32_t next,
+                              uint8_t *hash)
 {
-    const struct origin *origin = &node->broadcast->versions.origins[place];
+    const struct origin *origin = &node->broadcast->versions.origins[origin_index];
     struct signed_head head;
     if (next > origin->next)
         return false;
@@ -33,9 +34,9 @@ bool equivocation_hash_before(const struct node *node, uint32_t place, uint32_t 
         memset(hash, 0, HEAD_HASH_BYTES);
     else if (next == origin->applied)
         memcpy(hash, origin->applied_last.hash, HEAD_HASH_BYTES);
-    else if (equivocation_head(node, place, next - 1, &head))
+    else if (equivocation_head(node, origin_index, next - 1, &head))
         memcpy(hash, head.hash, HEAD_HASH_BYTES);
-    else if (next < origin->next && equivocation_head(node, place, next, &head))
+    else if (next < origin->next && equivocation_head(node, origin_index, next, &head))
         memcpy(hash, head.bytes + HEAD_PREV_AT, HEAD_HASH_BYTES);
     else
         return false;
@@ -85,11 +86,11 @@ static bool is_excess(const struct origin *origin)
 static void say_heads(struct node *node, const struct peer *to, const struct origin *origin,
                       uint32_t last)
 {
-    const uint32_t place = broadcast_place(node, origin);
+    const uint32_t origin_index = broadcast_index(node, origin);
     size_t bytes = 0;
     for (uint32_t seq = last < HEADS_MAX ? 0 : last - HEADS_MAX + 1; seq <= last; seq++) {
         struct signed_head head;
-        if (!equivocation_head(node, place, seq, &head))
+        if (!equivocation_head(node, origin_index, seq, &head))
             continue;
         memcpy(node->scratch + bytes, head.bytes, SIGNED_HEAD_BYTES);
         bytes += SIGNED_HEAD_BYTES;
@@ -106,7 +107,7 @@ void equivocation_on_entry(struct node *node, const struct peer *from, const str
     const struct broadcast_neighbour *neighbour = broadcast_neighbour(node, from);
     uint8_t hash[HEAD_HASH_BYTES];
     if (entry->next == 0 || is_excess(origin) ||
-        !equivocation_hash_before(node, broadcast_place(node, origin), entry->next, hash) ||
+        !equivocation_hash_before(node, broadcast_index(node, origin), entry->next, hash) ||
         version_entry_shows(entry, hash))
         return;
     if (neighbour->heads_ns == 0 || node->now_ns - neighbour->heads_ns >= HEADS_NS)
@@ -115,15 +116,15 @@ void equivocation_on_entry(struct node *node, const struct peer *from, const str
 
 /* Finds a head of ours that contradicts this one, if possible that of the rumor before it, whose
  * proof is stricter. */
-static bool find_contrary(const struct node *node, uint32_t place, const struct signed_head *theirs,
-                          struct signed_head *ours)
+static bool find_contrary(const struct node *node, uint32_t origin_index,
+                          const struct signed_head *theirs, struct signed_head *ours)
 {
     const uint32_t seq = signed_head_seq(theirs);
     uint8_t proof[PROOF_BYTES];
     if (seq >= HISTORY_NEXT_MAX)
         return false;
     for (uint32_t at = seq - (seq > 0); at <= seq + 1; at++)
-        if (equivocation_head(node, place, at, ours) &&
+        if (equivocation_head(node, origin_index, at, ours) &&
             proof_create(ours, theirs, node->options.parameters, proof) == OK)
             return true;
     return false;
@@ -142,7 +143,7 @@ void equivocation_on_heads(struct node *node, const struct peer *from, uint64_t 
         struct signed_head theirs, ours;
         signed_head_read(&theirs, heads + at, node->context);
         const bool is_within = head_is_within(theirs.bytes, node->options.parameters);
-        if (is_within && !find_contrary(node, versions_place(versions, origin), &theirs, &ours))
+        if (is_within && !find_contrary(node, versions_index(versions, origin), &theirs, &ours))
             continue;
         if (signed_head_verify(&theirs) == OK)
             equivocation_found(node, is_within ? &ours : &theirs, &theirs);
@@ -162,7 +163,7 @@ bool equivocation_is_honest_history(struct node *node, const uint8_t *history, u
         const struct origin *origin =
             versions_find(versions, origin_tag(head.bytes, signed_head_incarnation(&head)));
         const bool is_known = origin &&
-                              equivocation_hash_before(node, versions_place(versions, origin),
+                              equivocation_hash_before(node, versions_index(versions, origin),
                                                        signed_head_seq(&head) + 1, hash) &&
                               memcmp(hash, head.hash, HEAD_HASH_BYTES) == 0;
         if (is_known)
@@ -186,11 +187,11 @@ bool equivocation_in_history(struct node *node, const uint8_t *history, uint32_t
             versions_find(versions, origin_tag(theirs.bytes, signed_head_incarnation(&theirs)));
         if (!origin || is_excess(origin))
             continue;
-        const uint32_t place = versions_place(versions, origin);
-        if (!equivocation_hash_before(node, place, signed_head_seq(&theirs) + 1, hash) ||
+        const uint32_t origin_index = versions_index(versions, origin);
+        if (!equivocation_hash_before(node, origin_index, signed_head_seq(&theirs) + 1, hash) ||
             memcmp(hash, theirs.hash, HEAD_HASH_BYTES) == 0)
             continue;
-        if (find_contrary(node, place, &theirs, &ours))
+        if (find_contrary(node, origin_index, &theirs, &ours))
             equivocation_found(node, &ours, &theirs);
         return true;
     }

@@ -28,9 +28,9 @@ bool equivocation_is_honest_history(struct node *node, const uint8_t *history, u
 bool equivocation_in_history(struct node *node, const uint8_t *history, uint32_t entries);
 /* Copies the last proof (PROOF_BYTES, already checked) once. Returns false if there is none. */
 bool equivocation_take_proof(struct node *node, uint8_t *out);
-/* Finds the hash of the head before the rumor with this number, if known. place: index of the
- * origin. */
-bool equivocation_hash_before(const struct node *node, uint32_t place, uint32_t next,
+/* Finds the hash of the head before the rumor with this number, if known. origin_index: index of
+ * the origin. */
+bool equivocation_hash_before(const struct node *node, uint32_t origin_index, uint32_t next,
                               uint8_t *hash);
 
 #endif

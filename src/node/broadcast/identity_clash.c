@@ -23,7 +23,7 @@ size_t identity_clash_arena_bytes(void)
 
 struct identity_clash *identity_clash_new(struct arena *arena)
 {
-    return arena_take(arena, 1, sizeof(struct identity_clash));
+    return arena_alloc(arena, 1, sizeof(struct identity_clash));
 }
 
 const char *node_clash(const struct node *node)

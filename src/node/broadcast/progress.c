@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "node/broadcast/belief.h"
 #include "node/broadcast/broadcast_private.h"
+#include "node/broadcast/credited_samples.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/shares.h"
 
@@ -13,19 +13,21 @@
 #define COUNT_NS    (3600 * SECOND_NS) /* length of one counting period */
 
 struct progress {
-    double start;         /* samples at the start of this period */
-    uint64_t started_ns;  /* time of that start */
-    uint64_t samples;     /* largest count so far; never falls */
-    bool has_begun;       /* `start` is the swarm's count, not only this node's */
-    bool is_late;         /* the base was taken over: the swarm learned before */
-    struct claim *claims; /* [members_max + 1] scratch buffer of reports, by member number */
-    uint64_t *said;       /* [members_max] scratch buffer for counts that other members report */
+    double start;        /* samples at the start of this period */
+    uint64_t started_ns; /* time of that start */
+    uint64_t samples;    /* largest count so far; never falls */
+    bool has_begun;      /* `start` is the swarm's count, not only this node's */
+    bool is_late;        /* the base was taken over: the swarm learned before */
+    struct reported_samples
+        *reported;  /* [members_max + 1] scratch buffer of reports, by member number */
+    uint64_t *said; /* [members_max] scratch buffer for counts that other members report */
 };
 
 size_t progress_arena_bytes(const struct node_options *options)
 {
     return sizeof(struct progress) +
-           (options->limits.members_max + (size_t)1) * (sizeof(struct claim) + sizeof(uint64_t)) +
+           (options->limits.members_max + (size_t)1) *
+               (sizeof(struct reported_samples) + sizeof(uint64_t)) +
            3 * 64;
 }
 
@@ -33,8 +35,8 @@ size_t progress_arena_bytes(const struct node_options *options)
 static void count_anew(struct versions *versions)
 {
     CHECK(versions->count <= versions->max);
-    for (uint32_t place = 0; place < versions->count; place++) {
-        struct origin *origin = &versions->origins[place];
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
+        struct origin *origin = &versions->origins[origin_index];
         origin->samples_before = versions_samples(versions, origin);
     }
 }
@@ -44,15 +46,15 @@ struct progress *progress_new(struct arena *arena, const struct node *node,
 {
     const struct node_options *options = &node->options;
     CHECK(options->limits.members_max > 0);
-    struct progress *progress = arena_take(arena, 1, sizeof *progress);
+    struct progress *progress = arena_alloc(arena, 1, sizeof *progress);
     *progress = (struct progress){
         .start = (double)options->kept.swarm_samples,
         .started_ns = node->now_ns,
         .samples = options->kept.swarm_samples,
         .has_begun = options->kept.swarm_samples > 0,
-        .claims =
-            arena_take(arena, options->limits.members_max + (size_t)1, sizeof *progress->claims),
-        .said = arena_take(arena, options->limits.members_max, sizeof *progress->said),
+        .reported =
+            arena_alloc(arena, options->limits.members_max + (size_t)1, sizeof *progress->reported),
+        .said = arena_alloc(arena, options->limits.members_max, sizeof *progress->said),
     };
     if (progress->has_begun)
         count_anew(versions);
@@ -63,32 +65,32 @@ double progress_claimed(const struct node *node)
 {
     const struct versions *versions = &node->broadcast->versions;
     double samples = 0;
-    for (uint32_t place = 0; place < versions->count; place++)
-        samples += (double)versions_samples(versions, &versions->origins[place]);
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++)
+        samples += (double)versions_samples(versions, &versions->origins[origin_index]);
     CHECK(isfinite(samples));
     return samples;
 }
 
 /* Collects what each member reported in this period, by member number; the last entry sums over
  * former members. Returns the number of other members with reports. */
-static uint32_t tally(const struct node *node, struct claim *claims)
+static uint32_t tally(const struct node *node, struct reported_samples *reported)
 {
     const struct members *members = membership_members(node);
     const struct versions *versions = &node->broadcast->versions;
     uint32_t others = 0;
-    memset(claims, 0, (members->count + (size_t)1) * sizeof *claims);
-    for (uint32_t place = 0; place < versions->count; place++) {
-        const struct origin *origin = &versions->origins[place];
+    memset(reported, 0, (members->count + (size_t)1) * sizeof *reported);
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
+        const struct origin *origin = &versions->origins[origin_index];
         const double since =
             (double)versions_samples(versions, origin) - (double)origin->samples_before;
         const struct member *member = since != 0 ? membership_find(node, origin->id) : NULL;
-        claims[member ? membership_number(node, member) : members->count].samples += since;
+        reported[member ? membership_number(node, member) : members->count].samples += since;
     }
     for (uint32_t i = 0; i <= members->count; i++) {
-        claims[i].samples =
-            fmax(claims[i].samples, 0); /* another incarnation's samples, or rumors taken out */
-        claims[i].borne_out = i < members->count ? members->members[i].borne_out : 0;
-        others += i > 0 && claims[i].samples > 0;
+        reported[i].samples =
+            fmax(reported[i].samples, 0); /* another incarnation's samples, or rumors taken out */
+        reported[i].borne_out = i < members->count ? members->members[i].borne_out : 0;
+        others += i > 0 && reported[i].samples > 0;
     }
     CHECK(others <= members->count);
     return others;
@@ -98,9 +100,9 @@ static double counted(const struct node *node, uint32_t *others)
 {
     const struct progress *progress = node->broadcast->progress;
     const struct members *members = membership_members(node);
-    *others = tally(node, progress->claims);
-    const double since =
-        belief_sum(progress->claims, members->count + 1, shares_training(members, node->now_ns));
+    *others = tally(node, progress->reported);
+    const double since = credited_samples_sum(progress->reported, members->count + 1,
+                                              shares_training(members, node->now_ns));
     CHECK(since >= 0);
     return progress->start + since;
 }
@@ -135,7 +137,7 @@ static void begin_at(struct node *node, double samples)
     progress->start = samples;
     progress->started_ns = node->now_ns;
     count_anew(&node->broadcast->versions);
-    membership_count_anew(node);
+    membership_recount(node);
 }
 
 void progress_on_takeover(struct node *node)
@@ -160,7 +162,7 @@ static void begin(struct node *node)
     if (count == 0) /* the donor of the base has gone but reported its count */
         count = ask_others(node, false, progress->said);
     const double now = counted(node, &others);
-    const double there = belief_begin(progress_claimed(node), now, progress->said, count);
+    const double there = credited_samples_begin(progress_claimed(node), now, progress->said, count);
     begin_at(node, fmax(there, (double)progress->samples));
 }
 
@@ -204,7 +206,8 @@ static void go_on(struct node *node)
     CHECK(progress->has_begun);
     if (lacks_claims(node) || !is_word_enough(node, count, others))
         return;
-    const double there = belief_go_on(progress_claimed(node), most, progress->said, count);
+    const double there =
+        credited_samples_continue(progress_claimed(node), most, progress->said, count);
     if (there > most)
         begin_at(node, there);
 }
@@ -233,7 +236,7 @@ uint64_t progress_samples(const struct node *node)
     const struct progress *progress = node->broadcast->progress;
     uint32_t others;
     const uint64_t now = rounded(counted(node, &others));
-    CHECK(progress->claims != NULL);
+    CHECK(progress->reported != NULL);
     return now > progress->samples ? now : progress->samples;
 }
 

@@ -2,13 +2,13 @@
  * schedules follow this count. It never falls.
  *
  *   start of the period ───┐  the checkpoint's count; for a joiner, the live members' reports
- *   reports since then ────┼─► belief_sum ─► progress ─► TRAIN, PUBLISH, our record, status
- *   supported by rumors ───┘
+ *   reports since then ────┼─► credited_samples_sum ─► progress ─► TRAIN, PUBLISH, our record,
+ * status supported by rumors ───┘
  *
  * Only reports of the present period, an hour long, are doubted. A joiner cannot verify the swarm's
  * earlier history; the other members did, and their records state their counts. A node that has
  * fallen far behind the counts of several members starts a new period there.
- * Held by tests/unit/node/test_belief.c and tests/world/test_rate_schedule.c.
+ * Held by tests/unit/node/test_credited_samples.c and tests/world/test_rate_schedule.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_PROGRESS_H
 #define HEARSAY_NODE_BROADCAST_PROGRESS_H

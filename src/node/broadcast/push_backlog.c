@@ -24,20 +24,20 @@ bool push_backlog_say(struct node *node, const struct peer *peer, const struct o
     return true;
 }
 
-void push_backlog_add(struct broadcast_neighbour *neighbour, uint32_t place, uint32_t from)
+void push_backlog_add(struct broadcast_neighbour *neighbour, uint32_t origin_index, uint32_t from)
 {
-    neighbour->backlog_count += !bit_get(neighbour->backlog, place);
-    bit_set(neighbour->backlog, place, true);
-    bit_set(neighbour->lazy, place, true);
-    neighbour->backlog_from[place] = from;
+    neighbour->backlog_count += !bit_get(neighbour->backlog, origin_index);
+    bit_set(neighbour->backlog, origin_index, true);
+    bit_set(neighbour->lazy, origin_index, true);
+    neighbour->backlog_from[origin_index] = from;
 }
 
-void push_backlog_forget(struct broadcast_neighbour *neighbour, uint32_t place)
+void push_backlog_forget(struct broadcast_neighbour *neighbour, uint32_t origin_index)
 {
-    const bool is_there = bit_get(neighbour->backlog, place);
+    const bool is_there = bit_get(neighbour->backlog, origin_index);
     CHECK(!is_there || neighbour->backlog_count > 0);
     neighbour->backlog_count -= is_there;
-    bit_set(neighbour->backlog, place, false);
+    bit_set(neighbour->backlog, origin_index, false);
 }
 
 uint32_t broadcast_backlog(const struct node *node, const struct peer *peer)
@@ -49,11 +49,12 @@ void broadcast_forget_backlog(struct node *node, const struct peer *peer)
 {
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
     const uint32_t count = node->broadcast->versions.count;
-    for (uint32_t place = 0; place < count && neighbour->backlog_count > 0; place++) {
-        if (!bit_get(neighbour->backlog, place))
+    for (uint32_t origin_index = 0; origin_index < count && neighbour->backlog_count > 0;
+         origin_index++) {
+        if (!bit_get(neighbour->backlog, origin_index))
             continue;
-        push_backlog_forget(neighbour, place);
-        bit_set(neighbour->lazy, place, false);
+        push_backlog_forget(neighbour, origin_index);
+        bit_set(neighbour->lazy, origin_index, false);
     }
     CHECK(neighbour->backlog_count == 0);
 }
@@ -61,28 +62,28 @@ void broadcast_forget_backlog(struct node *node, const struct peer *peer)
 /* Sends this origin's rumors from number `from` on until the queue is full. If all fit, later ones
  * are pushed as they arrive. While blocks are queued, which let everything else pass, one rumor
  * follows each block. Returns false if the queue is full. */
-static bool serve(struct node *node, const struct peer *peer, uint32_t place, uint32_t from)
+static bool serve(struct node *node, const struct peer *peer, uint32_t origin_index, uint32_t from)
 {
-    CHECK(place < node->broadcast->versions.count);
+    CHECK(origin_index < node->broadcast->versions.count);
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
-    const struct origin *origin = &node->broadcast->versions.origins[place];
-    push_backlog_forget(neighbour, place);
+    const struct origin *origin = &node->broadcast->versions.origins[origin_index];
+    push_backlog_forget(neighbour, origin_index);
     const bool has_blocks = queue_bytes(&peer->blocks) > 0;
     neighbour->blocks_left = queue_bytes(&peer->blocks);
     for (uint32_t next = from; next < origin->next; next++) {
         uint32_t bytes;
-        const uint8_t *rumor = rumor_log_find(&node->broadcast->log, place, next, &bytes);
+        const uint8_t *rumor = rumor_log_find(&node->broadcast->log, origin_index, next, &bytes);
         if (!rumor) {
             (void)connection_say(node, peer,
                                  &(struct message){.kind = GONE, .tag = origin->tag, .seq = next});
             return true;
         }
         if ((has_blocks && next > from) || !push_backlog_say(node, peer, origin, rumor, bytes)) {
-            push_backlog_add(neighbour, place, next);
+            push_backlog_add(neighbour, origin_index, next);
             return next > from;
         }
     }
-    bit_set(neighbour->lazy, place, false);
+    bit_set(neighbour->lazy, origin_index, false);
     return true;
 }
 
@@ -90,7 +91,7 @@ void push_backlog_on_want(struct node *node, const struct peer *from, uint64_t t
 {
     const struct origin *origin = versions_find(&node->broadcast->versions, tag);
     if (origin && !broadcast_is_partitioned(node, from) && seq <= UINT32_MAX)
-        (void)serve(node, from, broadcast_place(node, origin), (uint32_t)seq);
+        (void)serve(node, from, broadcast_index(node, origin), (uint32_t)seq);
 }
 
 static bool may_serve(const struct node *node, const struct peer *peer)
@@ -106,13 +107,14 @@ static bool may_serve(const struct node *node, const struct peer *peer)
 void broadcast_on_sent(struct node *node, const struct peer *peer)
 {
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
-    uint32_t place = neighbour->backlog_cursor;
+    uint32_t origin_index = neighbour->backlog_cursor;
     while (may_serve(node, peer)) {
         do
-            place = place + 1 < node->broadcast->versions.count ? place + 1 : 0;
-        while (!bit_get(neighbour->backlog, place));
-        neighbour->backlog_cursor = place;
-        if (!serve(node, peer, place, neighbour->backlog_from[place]))
+            origin_index =
+                origin_index + 1 < node->broadcast->versions.count ? origin_index + 1 : 0;
+        while (!bit_get(neighbour->backlog, origin_index));
+        neighbour->backlog_cursor = origin_index;
+        if (!serve(node, peer, origin_index, neighbour->backlog_from[origin_index]))
             break;
     }
 }

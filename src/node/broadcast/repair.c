@@ -79,8 +79,8 @@ void repair_on_known(struct node *node, struct origin *origin)
 void repair_forget(struct node *node)
 {
     struct versions *versions = &node->broadcast->versions;
-    for (uint32_t place = 0; place < versions->count; place++) {
-        struct gap *gap = &versions->origins[place].gap;
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
+        struct gap *gap = &versions->origins[origin_index].gap;
         gap->missing = false;
         gap->behind_ns = 0;
         gap->asked_ns = gap->changed_ns = 0;
@@ -104,13 +104,13 @@ static bool want(struct node *node, const struct peer *peer, uint64_t tag, uint3
            connection_say(node, peer, &(struct message){.kind = WANT, .tag = tag, .seq = seq});
 }
 
-bool repair_ask(struct node *node, const struct peer *peer, uint32_t place)
+bool repair_ask(struct node *node, const struct peer *peer, uint32_t origin_index)
 {
-    CHECK(place < node->broadcast->versions.count);
-    const struct origin *origin = &node->broadcast->versions.origins[place];
+    CHECK(origin_index < node->broadcast->versions.count);
+    const struct origin *origin = &node->broadcast->versions.origins[origin_index];
     if (!want(node, peer, origin->tag, origin->next))
         return false;
-    bit_set(broadcast_neighbour(node, peer)->pruned, place, false);
+    bit_set(broadcast_neighbour(node, peer)->pruned, origin_index, false);
     return true;
 }
 
@@ -161,7 +161,7 @@ bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, ui
     const struct peer *other = connection_random(node);
     CHECK(other); /* `from` is a neighbour */
     if (other != from)
-        (void)repair_ask(node, other, broadcast_place(node, origin));
+        (void)repair_ask(node, other, broadcast_index(node, origin));
     origin->gap.changed_ns = 0; /* the wait for this parent has ended */
     return false;
 }
@@ -174,7 +174,7 @@ void repair_on_lost(struct node *node, uint64_t conn)
          origin = versions_older(versions, origin), left--) {
         const struct peer *peer = origin->parent_conn == conn ? connection_random(node) : NULL;
         if (peer)
-            (void)repair_ask(node, peer, broadcast_place(node, origin));
+            (void)repair_ask(node, peer, broadcast_index(node, origin));
     }
 }
 
@@ -184,7 +184,7 @@ static bool change_parent(struct node *node, const struct peer *peer, struct ori
 {
     CHECK(peer->state == PEER_OPEN);
     const struct peer *before = connection_open_peer(node, origin->parent_conn);
-    if (!repair_ask(node, peer, broadcast_place(node, origin)))
+    if (!repair_ask(node, peer, broadcast_index(node, origin)))
         return false;
     if (before && before != peer && !peer_is_origin(before, origin))
         tree_prune(node, before, origin);

@@ -40,9 +40,9 @@ static bool read_entry(struct node *node, const struct history_entry *entry, uin
     const struct origin *origin = find(node, entry);
     if (!origin && broadcast_believes(node, entry->id))
         origin = broadcast_add(node, versions, entry->id, entry->incarnation);
-    if (!origin || next[versions_place(versions, origin)] > 0)
+    if (!origin || next[versions_index(versions, origin)] > 0)
         return false;
-    next[versions_place(versions, origin)] = entry->next;
+    next[versions_index(versions, origin)] = entry->next;
     return true;
 }
 
@@ -84,12 +84,12 @@ static bool is_excess(const struct origin *origin)
 bool replace_version_can_keep(const struct node *node, const uint32_t *next)
 {
     const struct versions *versions = &node->broadcast->versions;
-    for (uint32_t place = 0; place < versions->count; place++) {
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
         uint32_t bytes;
-        if (is_excess(&versions->origins[place]))
+        if (is_excess(&versions->origins[origin_index]))
             continue;
-        for (uint32_t seq = next[place]; seq < versions->origins[place].next; seq++)
-            if (!rumor_log_find(&node->broadcast->log, place, seq, &bytes))
+        for (uint32_t seq = next[origin_index]; seq < versions->origins[origin_index].next; seq++)
+            if (!rumor_log_find(&node->broadcast->log, origin_index, seq, &bytes))
                 return false;
     }
     return true;
@@ -110,10 +110,10 @@ bool replace_version_begin_incarnation(struct node *node)
     return true;
 }
 
-static uint64_t digest_of_logged(struct node *node, uint32_t place, uint32_t seq)
+static uint64_t digest_of_logged(struct node *node, uint32_t origin_index, uint32_t seq)
 {
     uint32_t bytes;
-    const uint8_t *rumor = rumor_log_find(&node->broadcast->log, place, seq, &bytes);
+    const uint8_t *rumor = rumor_log_find(&node->broadcast->log, origin_index, seq, &bytes);
     CHECK(rumor);
     return digest_of_update(broadcast_logged(node, rumor, bytes));
 }
@@ -129,8 +129,8 @@ static void set_order(struct node *node, const uint8_t *history, uint32_t entrie
         const struct history_entry entry = entry_at(history, i);
         struct origin *origin = find(node, &entry);
         CHECK(origin);
-        others -= !bit_get(seen, versions_place(versions, origin));
-        bit_set(seen, versions_place(versions, origin), true);
+        others -= !bit_get(seen, versions_index(versions, origin));
+        bit_set(seen, versions_index(versions, origin), true);
         versions_touch(versions, origin);
     }
     for (; others > 0; others--)
@@ -139,14 +139,14 @@ static void set_order(struct node *node, const uint8_t *history, uint32_t entrie
 
 /* Keeps our rumors beyond the history on top of it. Returns the digest of those that the learner
  * has been given. */
-static uint64_t keep(struct node *node, uint32_t place, uint32_t next)
+static uint64_t keep(struct node *node, uint32_t origin_index, uint32_t next)
 {
     struct versions *versions = &node->broadcast->versions;
-    const struct origin *origin = &versions->origins[place];
+    const struct origin *origin = &versions->origins[origin_index];
     uint64_t given = 0;
     CHECK(origin->applied <= origin->next);
     for (uint32_t seq = next; seq < origin->next; seq++) {
-        const uint64_t digest = digest_of_logged(node, place, seq);
+        const uint64_t digest = digest_of_logged(node, origin_index, seq);
         versions->digest = digest_add(versions->digest, digest);
         if (seq < origin->applied)
             given = digest_add(given, digest);
@@ -181,11 +181,11 @@ uint64_t replace_version(struct node *node, const uint8_t *history, uint32_t ent
         rumor_log_clear(&node->broadcast->log, node->now_ns);
     versions->digest = digest;
     node->broadcast->lacks_first = false;
-    for (uint32_t place = 0; place < versions->count; place++) {
-        struct origin *origin = &versions->origins[place];
-        if (keep_ours && origin->next >= next[place] && !is_excess(origin))
-            given = digest_add(given, keep(node, place, next[place]));
-        else if (next[place] == 0) {
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
+        struct origin *origin = &versions->origins[origin_index];
+        if (keep_ours && origin->next >= next[origin_index] && !is_excess(origin))
+            given = digest_add(given, keep(node, origin_index, next[origin_index]));
+        else if (next[origin_index] == 0) {
             versions_set(versions, origin, NULL);
             origin->samples = 0;
         }

@@ -7,10 +7,10 @@
 #include "node/orders/proofs.h"
 #include "node/orders/verdict.h"
 
-static struct update *negated(struct node *node, uint32_t place, uint32_t seq)
+static struct update *negated(struct node *node, uint32_t origin_index, uint32_t seq)
 {
     uint32_t bytes;
-    const uint8_t *rumor = rumor_log_find(&node->broadcast->log, place, seq, &bytes);
+    const uint8_t *rumor = rumor_log_find(&node->broadcast->log, origin_index, seq, &bytes);
     CHECK(rumor);
     struct update *update = apply_decode(node, rumor, bytes);
     for (uint32_t i = 0; i < update->count; i++)
@@ -21,8 +21,8 @@ static struct update *negated(struct node *node, uint32_t place, uint32_t seq)
 void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES])
 {
     struct broadcast *broadcast = node->broadcast;
-    for (uint32_t place = 0; place < broadcast->versions.count; place++) {
-        struct origin *origin = &broadcast->versions.origins[place];
+    for (uint32_t origin_index = 0; origin_index < broadcast->versions.count; origin_index++) {
+        struct origin *origin = &broadcast->versions.origins[origin_index];
         if (memcmp(origin->id, id, ID_BYTES) != 0)
             continue;
         origin->keep = verdict_keep(node, id, origin->incarnation);
@@ -33,13 +33,13 @@ void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES])
     broadcast->retract.is_due = true;
 }
 
-uint32_t retract_reach(const struct node *node, uint32_t place)
+uint32_t retract_reach(const struct node *node, uint32_t origin_index)
 {
     const struct versions *versions = &node->broadcast->versions;
-    CHECK(place < versions->count);
-    const uint32_t next = versions->origins[place].next;
+    CHECK(origin_index < versions->count);
+    const uint32_t next = versions->origins[origin_index].next;
     uint32_t reach = next;
-    while (reach > 0 && rumor_log_is_lasting(&node->broadcast->log, place, reach - 1))
+    while (reach > 0 && rumor_log_is_lasting(&node->broadcast->log, origin_index, reach - 1))
         reach--;
     return reach > 0 && reach < next ? reach + 1
                                      : reach; /* includes the head of the last rumor that stays */
@@ -47,34 +47,34 @@ uint32_t retract_reach(const struct node *node, uint32_t place)
 
 /* Returns true if the log has the rumors to take out, and the last one that stays, whose head is
  * needed. */
-static bool is_in_log(const struct node *node, uint32_t place, const struct origin *origin)
+static bool is_in_log(const struct node *node, uint32_t origin_index, const struct origin *origin)
 {
     uint32_t bytes;
     for (uint32_t seq = origin->keep - (origin->keep > 0); seq < origin->next; seq++)
-        if (!rumor_log_find(&node->broadcast->log, place, seq, &bytes))
+        if (!rumor_log_find(&node->broadcast->log, origin_index, seq, &bytes))
             return false;
     return true;
 }
 
-uint64_t retract_digest(struct node *node, uint32_t place, uint32_t from)
+uint64_t retract_digest(struct node *node, uint32_t origin_index, uint32_t from)
 {
-    const uint32_t next = node->broadcast->versions.origins[place].next;
+    const uint32_t next = node->broadcast->versions.origins[origin_index].next;
     uint64_t digest = 0;
     CHECK(from <= next);
     for (uint32_t seq = from; seq < next; seq++)
-        digest = digest_add(digest, digest_of_update(negated(node, place, seq)));
+        digest = digest_add(digest, digest_of_update(negated(node, origin_index, seq)));
     return digest;
 }
 
 /* Cuts the version. A ROLLING base is the sum of no version, and its blocks arrive again. */
-static uint64_t cut(struct node *node, uint32_t place, struct origin *origin)
+static uint64_t cut(struct node *node, uint32_t origin_index, struct origin *origin)
 {
     struct broadcast *broadcast = node->broadcast;
     const uint32_t known = origin->next;
-    const uint64_t digest = retract_digest(node, place, origin->keep);
+    const uint64_t digest = retract_digest(node, origin_index, origin->keep);
     struct signed_head last;
     const bool is_left =
-        origin->keep > 0 && equivocation_head(node, place, origin->keep - 1, &last);
+        origin->keep > 0 && equivocation_head(node, origin_index, origin->keep - 1, &last);
     CHECK(is_left || origin->keep == 0);
     versions_cut(&broadcast->versions, origin, is_left ? &last : NULL, digest);
     if (base_state(node) == BASE_ROLLING && origin->applied > origin->next) {
@@ -92,7 +92,7 @@ static void pin(struct node *node)
     uint64_t at = log->oldest;
     for (; at < log->newest; at++) {
         const struct rumor_log_entry *entry = rumor_log_at(log, at);
-        const struct origin *origin = &node->broadcast->versions.origins[entry->place];
+        const struct origin *origin = &node->broadcast->versions.origins[entry->origin_index];
         if (entry->seq >= origin->next && entry->seq < origin->applied)
             break;
     }
@@ -104,8 +104,8 @@ static void pin(struct node *node)
 static uint64_t count_to_lose(const struct versions *versions)
 {
     uint64_t rumors = 0;
-    for (uint32_t place = 0; place < versions->count; place++) {
-        const struct origin *origin = &versions->origins[place];
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
+        const struct origin *origin = &versions->origins[origin_index];
         rumors += origin->applied > origin->next ? origin->applied - origin->next : 0;
     }
     return rumors;
@@ -121,12 +121,12 @@ uint64_t retract_begin(struct node *node)
     if (!retract->is_due)
         return 0;
     retract->is_due = retract->needs_base = false;
-    for (uint32_t place = 0; place < broadcast->versions.count; place++) {
-        struct origin *origin = &broadcast->versions.origins[place];
+    for (uint32_t origin_index = 0; origin_index < broadcast->versions.count; origin_index++) {
+        struct origin *origin = &broadcast->versions.origins[origin_index];
         if (origin->next <= origin->keep)
             continue;
-        if (is_in_log(node, place, origin))
-            rumors += cut(node, place, origin);
+        if (is_in_log(node, origin_index, origin))
+            rumors += cut(node, origin_index, origin);
         else
             retract->needs_base = true;
     }
@@ -153,12 +153,12 @@ bool retract_needs_base(const struct node *node)
 
 static struct origin *first_to_lose(struct versions *versions)
 {
-    uint32_t place = 0;
-    while (place < versions->count &&
-           versions->origins[place].applied <= versions->origins[place].next)
-        place++;
-    CHECK(place < versions->count);
-    return &versions->origins[place];
+    uint32_t origin_index = 0;
+    while (origin_index < versions->count &&
+           versions->origins[origin_index].applied <= versions->origins[origin_index].next)
+        origin_index++;
+    CHECK(origin_index < versions->count);
+    return &versions->origins[origin_index];
 }
 
 bool retract_next(struct node *node, struct action *action)
@@ -167,17 +167,19 @@ bool retract_next(struct node *node, struct action *action)
     if (broadcast->retract.rumors == 0 || !apply_may_give(node, 0))
         return false;
     struct origin *origin = first_to_lose(&broadcast->versions);
-    const uint32_t place = broadcast_place(node, origin), seq = origin->applied - 1;
-    const struct update *update = negated(node, place, seq);
+    const uint32_t origin_index = broadcast_index(node, origin), seq = origin->applied - 1;
+    const struct update *update = negated(node, origin_index, seq);
     if (!apply_may_give(node, update->count))
         return false;
-    apply_add_given(
-        &broadcast->apply, update->count,
-        (struct given){
-            .takes_out = true, .place = place, .seq = seq, .last = origin->applied_last});
+    apply_add_given(&broadcast->apply, update->count,
+                    (struct given){.takes_out = true,
+                                   .origin_index = origin_index,
+                                   .seq = seq,
+                                   .last = origin->applied_last});
     origin->applied = seq;
     origin->applied_last = origin->last;
-    CHECK(seq == origin->next || equivocation_head(node, place, seq - 1, &origin->applied_last));
+    CHECK(seq == origin->next ||
+          equivocation_head(node, origin_index, seq - 1, &origin->applied_last));
     if (--broadcast->retract.rumors == 0)
         rumor_log_pin(&broadcast->log, LOG_UNPINNED);
     *action = (struct action){

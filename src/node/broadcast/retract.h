@@ -25,10 +25,10 @@ void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES]);
 uint64_t retract_begin(struct node *node);
 /* Returns the number of this origin's first rumor such that the log has all later ones, and will
  * have them for a while. */
-uint32_t retract_reach(const struct node *node, uint32_t place);
+uint32_t retract_reach(const struct node *node, uint32_t origin_index);
 /* Returns the change of the digest when this origin's rumors from number `from` on leave the
  * version. The log must have them. */
-uint64_t retract_digest(struct node *node, uint32_t place, uint32_t from);
+uint64_t retract_digest(struct node *node, uint32_t origin_index, uint32_t from);
 /* Sets APPLY, negated, for the next rumor that leaves the learner's base. */
 bool retract_next(struct node *node, struct action *action);
 /* Returns true if a retraction waits for the end of a publication. */

@@ -25,11 +25,11 @@ void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_byte
     CHECK(ring_bytes > 0);
     const uint64_t entries = entries_for(ring_bytes);
     *log = (struct rumor_log){
-        .ring = arena_take(arena, ring_bytes, 1),
+        .ring = arena_alloc(arena, ring_bytes, 1),
         .ring_bytes = ring_bytes,
-        .entries = arena_take(arena, entries, sizeof *log->entries),
+        .entries = arena_alloc(arena, entries, sizeof *log->entries),
         .entries_max = entries,
-        .buckets = arena_take(arena, entries, sizeof *log->buckets),
+        .buckets = arena_alloc(arena, entries, sizeof *log->buckets),
         .buckets_mask = entries - 1,
         .pinned = LOG_UNPINNED,
         .since_ns = now_ns,
@@ -41,9 +41,9 @@ static struct rumor_log_entry *entry_at(const struct rumor_log *log, uint64_t po
     return &log->entries[position & (log->entries_max - 1)];
 }
 
-static uint64_t *bucket_of(const struct rumor_log *log, uint32_t place, uint32_t seq)
+static uint64_t *bucket_of(const struct rumor_log *log, uint32_t origin_index, uint32_t seq)
 {
-    return &log->buckets[rng_mix((uint64_t)place << 32 | seq) & log->buckets_mask];
+    return &log->buckets[rng_mix((uint64_t)origin_index << 32 | seq) & log->buckets_mask];
 }
 
 /* Returns the position of the first entry that must stay. */
@@ -57,7 +57,7 @@ static void drop_oldest(struct rumor_log *log)
 {
     CHECK(log->oldest < first_kept(log));
     const struct rumor_log_entry *entry = entry_at(log, log->oldest);
-    uint64_t *link = bucket_of(log, entry->place, entry->seq);
+    uint64_t *link = bucket_of(log, entry->origin_index, entry->seq);
     while (*link != log->oldest + 1)
         link = &entry_at(log, *link - 1)->chain;
     *link = 0;
@@ -115,7 +115,7 @@ bool rumor_log_keeps(const struct rumor_log *log, uint32_t quarters)
                                    log->newest - kept > log->entries_max / 4 * quarters);
 }
 
-bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t place, uint32_t seq,
+bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t origin_index, uint32_t seq,
                       bool own, const uint8_t *rumor, uint32_t bytes)
 {
     CHECK(bytes <= log->ring_bytes && now_ns >= log->since_ns);
@@ -126,13 +126,13 @@ bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t place, ui
         return false;
     if (!make_room(log, log->write_offset, bytes))
         return false;
-    uint64_t *bucket = bucket_of(log, place, seq);
+    uint64_t *bucket = bucket_of(log, origin_index, seq);
     *entry_at(log, log->newest) = (struct rumor_log_entry){
         .chain = *bucket,
         .offset = log->write_offset,
         .came_ns = now_ns,
         .bytes = bytes,
-        .place = place,
+        .origin_index = origin_index,
         .seq = seq,
         .is_given = own,
     };
@@ -147,18 +147,19 @@ bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t place, ui
 }
 
 /* Returns the rumor's position + 1; 0 if the log lacks it. */
-static uint64_t find(const struct rumor_log *log, uint32_t place, uint32_t seq)
+static uint64_t find(const struct rumor_log *log, uint32_t origin_index, uint32_t seq)
 {
-    uint64_t link = *bucket_of(log, place, seq);
-    while (link && (entry_at(log, link - 1)->place != place || entry_at(log, link - 1)->seq != seq))
+    uint64_t link = *bucket_of(log, origin_index, seq);
+    while (link && (entry_at(log, link - 1)->origin_index != origin_index ||
+                    entry_at(log, link - 1)->seq != seq))
         link = entry_at(log, link - 1)->chain;
     return link;
 }
 
-const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t place, uint32_t seq,
+const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t origin_index, uint32_t seq,
                               uint32_t *bytes)
 {
-    const uint64_t link = find(log, place, seq);
+    const uint64_t link = find(log, origin_index, seq);
     if (!link)
         return NULL;
     const struct rumor_log_entry *entry = entry_at(log, link - 1);
@@ -173,9 +174,9 @@ static bool is_lasting_at(const struct rumor_log *log, uint64_t position)
            log->newest - position <= log->entries_max / 2;
 }
 
-bool rumor_log_is_lasting(const struct rumor_log *log, uint32_t place, uint32_t seq)
+bool rumor_log_is_lasting(const struct rumor_log *log, uint32_t origin_index, uint32_t seq)
 {
-    const uint64_t link = find(log, place, seq);
+    const uint64_t link = find(log, origin_index, seq);
     return link && is_lasting_at(log, link - 1);
 }
 
@@ -187,9 +188,10 @@ uint64_t rumor_log_lasting_since_ns(const struct rumor_log *log)
     return first == log->oldest ? log->since_ns : entry_at(log, first - 1)->came_ns;
 }
 
-bool rumor_log_came(const struct rumor_log *log, uint32_t place, uint32_t seq, uint64_t *came_ns)
+bool rumor_log_came(const struct rumor_log *log, uint32_t origin_index, uint32_t seq,
+                    uint64_t *came_ns)
 {
-    const uint64_t link = find(log, place, seq);
+    const uint64_t link = find(log, origin_index, seq);
     if (link)
         *came_ns = entry_at(log, link - 1)->came_ns;
     return link != 0;

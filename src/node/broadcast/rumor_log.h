@@ -20,13 +20,13 @@
 #include "base/arena.h"
 
 struct rumor_log_entry {
-    uint64_t chain;   /* position + 1 of the next older entry in the same bucket; 0 = none */
-    size_t offset;    /* start in the ring */
-    uint64_t came_ns; /* time of arrival or publication */
-    uint32_t bytes;   /* size */
-    uint32_t place;   /* index of the rumor's origin */
-    uint32_t seq;     /* number of the rumor */
-    bool is_given;    /* the learner has it */
+    uint64_t chain;        /* position + 1 of the next older entry in the same bucket; 0 = none */
+    size_t offset;         /* start in the ring */
+    uint64_t came_ns;      /* time of arrival or publication */
+    uint32_t bytes;        /* size */
+    uint32_t origin_index; /* index of the rumor's origin */
+    uint32_t seq;          /* number of the rumor */
+    bool is_given;         /* the learner has it */
 };
 
 struct rumor_log {
@@ -54,7 +54,7 @@ size_t rumor_log_arena_bytes(size_t ring_bytes);
 
 /* Copies a rumor with this arrival time into the log. Returns false if too much waits for the
  * learner. */
-bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t place, uint32_t seq,
+bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t origin_index, uint32_t seq,
                       bool own, const uint8_t *rumor, uint32_t bytes);
 
 /* Returns true if more than this many quarters of the log must stay, own rumors included. With
@@ -66,7 +66,7 @@ static inline bool rumor_log_is_crowded(const struct rumor_log *log)
 }
 
 /* Returns the rumor, valid until the next append; NULL if the log lacks it. */
-const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t place, uint32_t seq,
+const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t origin_index, uint32_t seq,
                               uint32_t *bytes);
 
 /* Returns the next rumor that the learner needs, or NULL. After giving it, call rumor_log_applied;
@@ -83,10 +83,11 @@ void rumor_log_pin(struct rumor_log *log, uint64_t position);
 
 /* Returns true if the rumor will still be in the log after half a log of new rumors.
  * rumor_log_lasting_since_ns: all rumors since this time will. */
-bool rumor_log_is_lasting(const struct rumor_log *log, uint32_t place, uint32_t seq);
+bool rumor_log_is_lasting(const struct rumor_log *log, uint32_t origin_index, uint32_t seq);
 uint64_t rumor_log_lasting_since_ns(const struct rumor_log *log);
 /* Finds the arrival time of a rumor; false if the log lacks it. */
-bool rumor_log_came(const struct rumor_log *log, uint32_t place, uint32_t seq, uint64_t *came_ns);
+bool rumor_log_came(const struct rumor_log *log, uint32_t origin_index, uint32_t seq,
+                    uint64_t *came_ns);
 
 /* Returns true if a quarter of the log or more waits for the learner. */
 static inline bool rumor_log_is_waiting(const struct rumor_log *log)

@@ -8,22 +8,22 @@
 #include "wire/signed_head.h"
 
 struct rumor_step {
-    uint32_t place;   /* index of the rumor's origin */
-    uint32_t seq;     /* number of the rumor */
-    double length;    /* Euclidean length of the update, in units of weights */
+    uint32_t origin_index; /* index of the rumor's origin */
+    uint32_t seq;          /* number of the rumor */
+    double length;         /* Euclidean length of the update, in units of weights */
     uint64_t samples; /* samples that its origin learned since the rumor before it, as reported */
 };
 
 /* Returns the step of the rumor with this head. before: head of the previous rumor, zeros if there
  * is none. */
-static inline struct rumor_step rumor_step_of(uint32_t place, const struct signed_head *head,
+static inline struct rumor_step rumor_step_of(uint32_t origin_index, const struct signed_head *head,
                                               const struct signed_head *before)
 {
     const double amount = (double)bytes_get(head->bytes + HEAD_AMOUNT_AT, 4);
     const double length = (double)bytes_get(head->bytes + HEAD_LENGTH_AT, 2);
     const uint64_t had = signed_head_samples(before), has = signed_head_samples(head);
     CHECK(signed_head_seq(head) == 0 || signed_head_seq(before) + 1 == signed_head_seq(head));
-    return (struct rumor_step){.place = place,
+    return (struct rumor_step){.origin_index = origin_index,
                                .seq = signed_head_seq(head),
                                .length = (double)QUANTUM * amount * length,
                                .samples = has > had ? has - had : 0};
@@ -34,6 +34,6 @@ bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
                         size_t bytes, struct rumor_step *step);
 /* Returns true if the agreement of the oldest unanswered rumor was requested; sets its origin index
  * and number. */
-bool broadcast_compared(const struct node *node, uint32_t *place, uint32_t *seq);
+bool broadcast_compared(const struct node *node, uint32_t *origin_index, uint32_t *seq);
 
 #endif

@@ -21,16 +21,16 @@
 static void push(struct node *node, const struct origin *origin, const struct peer *from,
                  const uint8_t *rumor, size_t bytes)
 {
-    const uint32_t place = broadcast_place(node, origin);
+    const uint32_t origin_index = broadcast_index(node, origin);
     const struct peer *peer;
     CHECK(origin->next > 0); /* this rumor is already counted */
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
         struct broadcast_neighbour *neighbour = &node->broadcast->neighbours[i];
-        if (peer == from || bit_get(neighbour->lazy, place) || peer_is_origin(peer, origin) ||
-            !broadcast_is_together(node, peer))
+        if (peer == from || bit_get(neighbour->lazy, origin_index) ||
+            peer_is_origin(peer, origin) || !broadcast_is_together(node, peer))
             continue;
         if (!push_backlog_say(node, peer, origin, rumor, bytes))
-            push_backlog_add(neighbour, place, origin->next - 1);
+            push_backlog_add(neighbour, origin_index, origin->next - 1);
     }
 }
 
@@ -100,16 +100,16 @@ static bool take(struct node *node, const struct peer *from, struct origin *orig
     }
     if (!origin && !(origin = broadcast_meet(node, from, head->origin, head->incarnation)))
         return false;
-    const uint32_t place = broadcast_place(node, origin);
-    if (!rumor_log_append(&broadcast->log, node->now_ns, place, head->seq, false, rumor.at,
+    const uint32_t origin_index = broadcast_index(node, origin);
+    if (!rumor_log_append(&broadcast->log, node->now_ns, origin_index, head->seq, false, rumor.at,
                           (uint32_t)rumor.count)) {
         repair_note_missing(node, origin, head->seq + 1, from); /* the learner is behind: later */
         return false;
     }
     decoded_keep(&broadcast->apply.decoded, broadcast->log.newest);
-    *step = rumor_step_of(place, &signed_head, &origin->last);
+    *step = rumor_step_of(origin_index, &signed_head, &origin->last);
     know(node, origin, &signed_head, update);
-    broadcast_on_first(node, from, place);
+    broadcast_on_first(node, from, origin_index);
     broadcast->counts.received++;
     broadcast->counts.received_bytes += rumor.count;
     origin->bytes += rumor.count;
@@ -129,8 +129,8 @@ static bool is_ours_to_come(const struct node *node, const struct rumor_head *he
 
 /* Returns true if the origin is expelled and this rumor is beyond its limit; the sender may not
  * know that yet. Also true while rumors of the origin are being taken out. */
-static bool is_put_out(const struct node *node, const struct rumor_head *head,
-                       const struct origin *origin)
+static bool is_expelled(const struct node *node, const struct rumor_head *head,
+                        const struct origin *origin)
 {
     const uint32_t keep =
         origin ? origin->keep : verdict_keep(node, head->origin, head->incarnation);
@@ -141,9 +141,9 @@ static bool is_put_out(const struct node *node, const struct rumor_head *head,
 static void on_again(struct node *node, const struct peer *from, struct origin *origin,
                      const struct rumor_head *head, const uint8_t *rumor, size_t bytes)
 {
-    const uint32_t place = broadcast_place(node, origin);
+    const uint32_t origin_index = broadcast_index(node, origin);
     struct signed_head ours, theirs;
-    if (equivocation_head(node, place, head->seq, &ours) &&
+    if (equivocation_head(node, origin_index, head->seq, &ours) &&
         memcmp(ours.bytes, rumor, HEAD_BYTES) != 0) {
         rumor_signed_head(rumor, bytes, node->context, &theirs);
         const enum error error = signed_head_verify(&theirs);
@@ -154,7 +154,7 @@ static void on_again(struct node *node, const struct peer *from, struct origin *
         return;
     }
     node->broadcast->counts.duplicates++;
-    broadcast_on_twice(node, from, place);
+    broadcast_on_twice(node, from, origin_index);
 }
 
 /* Skips a rumor whose origin is not admitted here. The sender may have another list, and is asked
@@ -189,7 +189,7 @@ bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
     }
     struct origin *origin =
         versions_find(&node->broadcast->versions, origin_tag(head.origin, head.incarnation));
-    if (is_put_out(node, &head, origin))
+    if (is_expelled(node, &head, origin))
         return false;
     if (base_state(node) == BASE_ROLLING) { /* only some of our blocks contain the rumor */
         if (origin)
@@ -249,9 +249,9 @@ static uint32_t publish_part(struct node *node, const struct update *update, uin
     rumor_encode(&head, &part, from, bytes_max, node->options.identity, node->context,
                  node->scratch, &taken, &bytes);
     CHECK(taken > 0 && taken <= entries && head_is_within(node->scratch, node->options.parameters));
-    const uint32_t place = broadcast_place(node, own);
-    CHECK(rumor_log_append(&broadcast->log, node->now_ns, place, head.seq, true, node->scratch,
-                           (uint32_t)bytes));
+    const uint32_t origin_index = broadcast_index(node, own);
+    CHECK(rumor_log_append(&broadcast->log, node->now_ns, origin_index, head.seq, true,
+                           node->scratch, (uint32_t)bytes));
     part.count = taken;
     part.index += from;
     part.level += from;

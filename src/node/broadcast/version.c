@@ -26,9 +26,9 @@ void versions_init(struct versions *versions, struct arena *arena, uint32_t max,
     while (slots < 2 * max)
         slots *= 2;
     *versions = (struct versions){
-        .origins = arena_take(arena, max, sizeof *versions->origins),
+        .origins = arena_alloc(arena, max, sizeof *versions->origins),
         .max = max,
-        .slots = arena_take(arena, slots, sizeof *versions->slots),
+        .slots = arena_alloc(arena, slots, sizeof *versions->slots),
         .slots_mask = slots - 1,
         .digest = digest,
     };
@@ -66,7 +66,7 @@ struct origin *versions_newer(const struct versions *versions, const struct orig
 
 static void put_latest(struct versions *versions, struct origin *origin)
 {
-    const uint32_t at = versions_place(versions, origin) + 1;
+    const uint32_t at = versions_index(versions, origin) + 1;
     origin->newer = 0;
     origin->older = versions->newest;
     *(versions->newest ? &versions->origins[versions->newest - 1].newer : &versions->oldest) = at;
@@ -77,7 +77,7 @@ void versions_touch(struct versions *versions, struct origin *origin)
 {
     if (origin->newer == 0)
         return;
-    CHECK(versions->newest != versions_place(versions, origin) + 1);
+    CHECK(versions->newest != versions_index(versions, origin) + 1);
     versions->origins[origin->newer - 1].older = origin->older;
     *(origin->older ? &versions->origins[origin->older - 1].newer : &versions->oldest) =
         origin->newer;
@@ -200,7 +200,7 @@ static const struct signed_head *last_of(const struct versions *versions,
                                          const struct origin *origin)
 {
     if (heads)
-        return heads[versions_place(versions, origin)];
+        return heads[versions_index(versions, origin)];
     return origin->next > 0 ? &origin->last : NULL;
 }
 
@@ -229,10 +229,10 @@ size_t versions_latest(const struct versions *versions, const struct signed_head
 uint64_t versions_hash(const struct versions *versions, const struct signed_head *const *heads)
 {
     uint64_t hash = 0;
-    for (uint32_t place = 0; place < versions->count; place++)
-        if (heads[place])
-            hash += version_entry_hash(versions->origins[place].tag, next_after(heads[place]),
-                                       heads[place]->hash);
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++)
+        if (heads[origin_index])
+            hash += version_entry_hash(versions->origins[origin_index].tag,
+                                       next_after(heads[origin_index]), heads[origin_index]->hash);
     return hash;
 }
 
@@ -260,7 +260,7 @@ static struct rest rest_of(const struct versions *versions, const uint8_t *entri
         if (!origin)
             continue;
         rest.ours -= hash_of(origin);
-        bit_set(known, versions_place(versions, origin), true);
+        bit_set(known, versions_index(versions, origin), true);
     }
     return rest;
 }
@@ -273,13 +273,13 @@ bool versions_known(const struct versions *versions, const uint8_t *entries, siz
     const struct origin *from = versions_older(versions, NULL);
     uint64_t ours = rest.ours;
     for (; from && ours != rest.theirs; from = versions_older(versions, from))
-        if (!bit_get(known, versions_place(versions, from)))
+        if (!bit_get(known, versions_index(versions, from)))
             ours -= hash_of(from);
     const bool is_sure = ours == rest.theirs;
     if (!is_sure)
         from = versions_older(versions, NULL);
     for (; from; from = versions_older(versions, from))
-        bit_set(known, versions_place(versions, from), true);
+        bit_set(known, versions_index(versions, from), true);
     return is_sure;
 }
 

@@ -78,11 +78,11 @@ struct origin *versions_add(struct versions *versions, const uint8_t id[static I
 /* Removes the origins after the first `count`; they must have no known rumor. */
 void versions_forget_beyond(struct versions *versions, uint32_t count);
 
-static inline uint32_t versions_place(const struct versions *versions, const struct origin *origin)
+static inline uint32_t versions_index(const struct versions *versions, const struct origin *origin)
 {
-    const ptrdiff_t place = origin - versions->origins;
-    CHECK(place >= 0 && place < versions->count);
-    return (uint32_t)place;
+    const ptrdiff_t origin_index = origin - versions->origins;
+    CHECK(origin_index >= 0 && origin_index < versions->count);
+    return (uint32_t)origin_index;
 }
 
 /* Adds the origin's next rumor, with this head, and adds `digest` to the digest. */
@@ -115,12 +115,12 @@ size_t versions_slice(struct versions *versions, const struct origin *first, uin
                       uint8_t *out);
 
 /* Writes the entries of the latest origins, except the first `skip`, at most `most`, latest first;
- * returns the number. Counts each origin's rumors up to heads[place] (NULL = none), or all known
- * ones if heads is NULL. `learned`, unless NULL, gets their samples. */
+ * returns the number. Counts each origin's rumors up to heads[origin_index] (NULL = none), or all
+ * known ones if heads is NULL. `learned`, unless NULL, gets their samples. */
 size_t versions_latest(const struct versions *versions, const struct signed_head *const *heads,
                        uint32_t skip, uint32_t most, uint8_t *out, uint8_t *learned);
 
-/* versions_hash returns the hash of a version with each origin's rumors up to heads[place];
+/* versions_hash returns the hash of a version with each origin's rumors up to heads[origin_index];
  * entries_hash that of `count` encoded entries. */
 uint64_t versions_hash(const struct versions *versions, const struct signed_head *const *heads);
 uint64_t entries_hash(const uint8_t *entries, size_t count);

@@ -52,15 +52,15 @@ struct connections *connections_new(struct arena *arena, struct node *node)
 {
     const struct node_options *options = &node->options;
     CHECK(options->limits.peers_max > 0 && options->limits.peers_max <= NODE_PEERS_MAX);
-    struct connections *connections = arena_take(arena, 1, sizeof *connections);
+    struct connections *connections = arena_alloc(arena, 1, sizeof *connections);
     const struct introduction ours = connection_introduction_of(options);
-    connections->credentials = arena_take(node->keys, 1, sizeof *connections->credentials);
+    connections->credentials = arena_alloc(node->keys, 1, sizeof *connections->credentials);
     credentials_init(connections->credentials, options->identity, options->swarm_key, &ours,
                      node->entropy);
     connections->credentials->parts = options->parts;
     introduction_context(node->context, &ours);
     connections->reader = message_reader_new();
-    connections->peers = arena_take(arena, options->limits.peers_max, sizeof *connections->peers);
+    connections->peers = arena_alloc(arena, options->limits.peers_max, sizeof *connections->peers);
     for (uint32_t i = 0; i < options->limits.peers_max; i++)
         peer_init(&connections->peers[i], arena, node->keys, options->limits.send_queue_bytes);
     return connections;

@@ -34,12 +34,12 @@ size_t peer_arena_bytes(size_t queue_max)
 void peer_init(struct peer *peer, struct arena *arena, struct arena *keys, size_t queue_max)
 {
     *peer = (struct peer){
-        .keys = arena_take(keys, 1, sizeof *peer->keys),
-        .in = arena_take(arena, FRAME_MAX + LENGTH_BYTES, 1),
-        .out = arena_take(arena, SENDING_BYTES, 1),
-        .queue = {.at = arena_take(arena, queue_max, 1), .max = queue_max},
-        .urgent = {.at = arena_take(arena, URGENT_BYTES, 1), .max = URGENT_BYTES},
-        .blocks = {.at = arena_take(arena, queue_max, 1), .max = queue_max},
+        .keys = arena_alloc(keys, 1, sizeof *peer->keys),
+        .in = arena_alloc(arena, FRAME_MAX + LENGTH_BYTES, 1),
+        .out = arena_alloc(arena, SENDING_BYTES, 1),
+        .queue = {.at = arena_alloc(arena, queue_max, 1), .max = queue_max},
+        .urgent = {.at = arena_alloc(arena, URGENT_BYTES, 1), .max = URGENT_BYTES},
+        .blocks = {.at = arena_alloc(arena, queue_max, 1), .max = queue_max},
     };
 }
 

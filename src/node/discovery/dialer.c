@@ -83,13 +83,14 @@ static struct candidate *find(const struct node *node, const struct address *add
 static void set(struct node *node, struct candidate *candidate, const struct address *address,
                 const uint8_t *id, bool is_seed)
 {
-    const ptrdiff_t place = candidate - node->discovery->dialer.candidates;
-    CHECK(place >= 0 && place < node->discovery->dialer.count && candidate->conn == 0);
+    const ptrdiff_t origin_index = candidate - node->discovery->dialer.candidates;
+    CHECK(origin_index >= 0 && origin_index < node->discovery->dialer.count &&
+          candidate->conn == 0);
     *candidate = (struct candidate){
         .address = *address, .is_seed = is_seed, .has_id = id != NULL, .next_ns = node->now_ns};
     if (id)
         memcpy(candidate->id, id, ID_BYTES);
-    node->discovery->dialer.hashes[place] = address_hash(address);
+    node->discovery->dialer.hashes[origin_index] = address_hash(address);
     node->discovery->dialer.dial_ns = node->now_ns;
 }
 
@@ -351,7 +352,7 @@ static void leave_it_to_the_caller(struct node *node, const struct peer *peer)
     }
 }
 
-void dialer_call_anew(struct node *node)
+void dialer_redial(struct node *node)
 {
     for (uint32_t i = 0; i < node->discovery->dialer.count; i++) {
         struct candidate *candidate = &node->discovery->dialer.candidates[i];

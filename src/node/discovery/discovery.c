@@ -22,17 +22,17 @@ struct discovery *discovery_new(struct arena *arena, const struct node *node)
     const struct node_options *options = &node->options;
     const uint32_t max = candidates_max(options);
     CHECK(max >= options->seeds_count);
-    struct discovery *discovery = arena_take(arena, 1, sizeof *discovery);
+    struct discovery *discovery = arena_alloc(arena, 1, sizeof *discovery);
     discovery->dialer = (struct dialer){
-        .candidates = arena_take(arena, max, sizeof(struct candidate)),
-        .hashes = arena_take(arena, max, sizeof(uint32_t)),
+        .candidates = arena_alloc(arena, max, sizeof(struct candidate)),
+        .hashes = arena_alloc(arena, max, sizeof(uint32_t)),
         .max = max,
     };
     discovery->neighbours =
-        arena_take(arena, options->limits.peers_max, sizeof *discovery->neighbours);
+        arena_alloc(arena, options->limits.peers_max, sizeof *discovery->neighbours);
     for (uint32_t i = 0; i < options->limits.peers_max; i++)
         discovery->neighbours[i].updates =
-            arena_take(arena, bit_words(options->limits.members_max), sizeof(uint64_t));
+            arena_alloc(arena, bit_words(options->limits.members_max), sizeof(uint64_t));
     return discovery;
 }
 

@@ -52,7 +52,7 @@ void member_gossip_on_observed(struct node *node, const struct bytes *host);
 /* Drops pending records of a member that is not admitted. */
 void member_gossip_forget(struct node *node, uint32_t number);
 /* Requests lists from all neighbours, after admissions changed. */
-void member_gossip_list_anew(struct node *node);
+void member_gossip_relist(struct node *node);
 uint32_t member_gossip_waiting(const struct node *node); /* records about to be sent */
 
 /* Dialer. */
@@ -70,7 +70,7 @@ void dialer_on_open(struct node *node, const struct peer *peer); /* the peer bec
 /* The dialled peer is this node itself. */
 void dialer_on_self(struct node *node, const struct peer *peer);
 /* Dials now the candidates that wait long after a refusal by either side. */
-void dialer_call_anew(struct node *node);
+void dialer_redial(struct node *node);
 /* Dials all candidates at once that no conversation is with. */
 void dialer_call_all(struct node *node);
 void dialer_on_closed(struct node *node, const struct peer *peer);

@@ -51,8 +51,8 @@ static bool is_for(const struct node *node, const struct peer *peer, const struc
     const struct record *record = &member->record;
     if (memcmp(peer->id, record->id, ID_BYTES) == 0)
         return peer->incarnation < record->incarnation;
-    return membership_number(node, member) == 0 || member->place == PLACE_NONE ||
-           !broadcast_is_lazy(node, peer, member->place);
+    return membership_number(node, member) == 0 || member->origin_index == ORIGIN_NONE ||
+           !broadcast_is_lazy(node, peer, member->origin_index);
 }
 
 /* Queues a member's new record for all neighbours that may lack it. The own record (number 0) goes
@@ -166,8 +166,8 @@ static void replace_own(struct node *node, const struct record *record)
     CHECK(members->count > 0 && members->members[0].record.stamp == record->stamp);
     node->discovery->gossip.renewed_ns = node->now_ns;
     node->discovery->gossip.renew_early = 0.25 * rng_uniform(&node->rng);
-    membership_set_place(node, &members->members[0],
-                         versions_place(broadcast_versions(node), broadcast_own(node)));
+    membership_set_origin(node, &members->members[0],
+                          versions_index(broadcast_versions(node), broadcast_own(node)));
     mark(node, &members->members[0], NULL);
 }
 
@@ -203,9 +203,9 @@ static void renew_peer(struct node *node, const struct record *record)
 static const struct origin *origin_of(struct node *node, const struct peer *from,
                                       const struct member *member)
 {
-    const struct origin *origin = member->place == PLACE_NONE
+    const struct origin *origin = member->origin_index == ORIGIN_NONE
                                       ? broadcast_origin_of(node, from, &member->record)
-                                      : &broadcast_versions(node)->origins[member->place];
+                                      : &broadcast_versions(node)->origins[member->origin_index];
     if (origin && origin->incarnation != member->record.incarnation)
         origin = broadcast_origin_of(node, from, &member->record);
     return origin;
@@ -218,15 +218,16 @@ static void on_update(struct node *node, const struct peer *from, const struct m
     if (from->state == PEER_OPEN && memcmp(from->id, member->record.id, ID_BYTES) == 0)
         renew_peer(node, &member->record);
     const struct origin *origin = origin_of(node, from, member);
-    const uint32_t place = origin ? versions_place(broadcast_versions(node), origin) : PLACE_NONE;
-    membership_set_place(node, member, place);
+    const uint32_t origin_index =
+        origin ? versions_index(broadcast_versions(node), origin) : ORIGIN_NONE;
+    membership_set_origin(node, member, origin_index);
     if (origin)
         broadcast_on_rate(node, origin, member->record.samples_per_second);
     membership_on_change(node, member);
     if (!pass_on)
         return;
     if (origin)
-        broadcast_on_first(node, from, place);
+        broadcast_on_first(node, from, origin_index);
     mark(node, member, from);
 }
 
@@ -241,8 +242,8 @@ static void on_known(struct node *node, const struct peer *from, const uint8_t *
     if (memcmp(member->bytes, bytes, RECORD_BYTES) == 0)
         bit_set(neighbour_of(node, from)->updates, membership_number(node, member), false);
     const bool lately = node->now_ns - member->advanced_ns < member_silence_ns(members, member) / 4;
-    if (lately && member->place != PLACE_NONE)
-        broadcast_on_twice(node, from, member->place);
+    if (lately && member->origin_index != ORIGIN_NONE)
+        broadcast_on_twice(node, from, member->origin_index);
 }
 
 static void on_stranger(struct node *node, const struct peer *from, const uint8_t *bytes)
@@ -410,7 +411,7 @@ static void ask_for_list(struct node *node, const struct peer *from)
         node->discovery->gossip.listed_ns = node->now_ns;
 }
 
-void member_gossip_list_anew(struct node *node)
+void member_gossip_relist(struct node *node)
 {
     const struct peer *peer;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
@@ -443,10 +444,10 @@ static bool ask_for_sign(struct node *node, const struct member *member)
 {
     if (!failure_detector_is_sign_due(node, member))
         return false;
-    CHECK(member->place < broadcast_versions(node)->count);
+    CHECK(member->origin_index < broadcast_versions(node)->count);
     const struct peer *peer = connection_random(node);
-    const struct origin *origin = &broadcast_versions(node)->origins[member->place];
-    if (!peer || !repair_ask(node, peer, member->place) ||
+    const struct origin *origin = &broadcast_versions(node)->origins[member->origin_index];
+    if (!peer || !repair_ask(node, peer, member->origin_index) ||
         !connection_say(node, peer, &(struct message){.kind = MEMBER_QUERY, .tag = origin->tag}))
         return false;
     failure_detector_on_sign_asked(node, member);

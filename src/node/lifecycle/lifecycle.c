@@ -47,7 +47,7 @@ size_t lifecycle_arena_bytes(void)
 
 struct lifecycle *lifecycle_new(struct arena *arena, const struct node_options *options)
 {
-    struct lifecycle *lifecycle = arena_take(arena, 1, sizeof *lifecycle);
+    struct lifecycle *lifecycle = arena_alloc(arena, 1, sizeof *lifecycle);
     lifecycle->joining = options->seeds_count == 0 ? JOINING_JOINED : JOINING_CALLING;
     return lifecycle;
 }

@@ -35,7 +35,8 @@ bool failure_detector_is_sign_due(const struct node *node, const struct member *
 {
     const uint64_t silence_ns = member_silence_ns(&node->membership->members, member);
     CHECK(member->advanced_ns <= node->now_ns && member->asked_ns <= node->now_ns);
-    return member->place != PLACE_NONE && node->now_ns - member->advanced_ns >= silence_ns / 2 &&
+    return member->origin_index != ORIGIN_NONE &&
+           node->now_ns - member->advanced_ns >= silence_ns / 2 &&
            node->now_ns - member->asked_ns >= silence_ns / 8;
 }
 

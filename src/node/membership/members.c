@@ -19,12 +19,12 @@ void members_init(struct members *members, struct arena *arena, uint32_t max, ui
     while (slots < 2 * max)
         slots *= 2;
     *members = (struct members){
-        .members = arena_take(arena, max, sizeof *members->members),
+        .members = arena_alloc(arena, max, sizeof *members->members),
         .max = max,
-        .slots = arena_take(arena, slots, sizeof *members->slots),
+        .slots = arena_alloc(arena, slots, sizeof *members->slots),
         .slots_mask = slots - 1,
         .silence_ns = silence_ns,
-        .scratch = arena_take(arena, max, sizeof *members->scratch),
+        .scratch = arena_alloc(arena, max, sizeof *members->scratch),
     };
 }
 
@@ -79,7 +79,7 @@ static struct member *make_room(struct members *members, uint64_t now_ns)
         return NULL;
     CHECK(member != members->members && !member->known_live);
     members->count += members->count < members->max;
-    *member = (struct member){.place = PLACE_NONE, .met_ns = now_ns};
+    *member = (struct member){.origin_index = ORIGIN_NONE, .met_ns = now_ns};
     return member;
 }
 
@@ -139,7 +139,7 @@ void members_update_own(struct members *members, const struct record *record,
     own->record = *record;
     if (is_first) {
         own->met_ns = now_ns;
-        own->place = PLACE_NONE;
+        own->origin_index = ORIGIN_NONE;
         members->count = 1;
         fill_slots(members);
     }

@@ -20,7 +20,7 @@ struct member {
     uint8_t bytes[RECORD_BYTES]; /* signed bytes of the record, to pass on */
     uint64_t advanced_ns;        /* last time that a newer record or a rumor arrived */
     uint64_t asked_ns;           /* last time that a sign of its life was requested */
-    uint32_t place;              /* index of its origin (version.h); PLACE_NONE = none */
+    uint32_t origin_index;       /* index of its origin (version.h); ORIGIN_NONE = none */
     bool known_live;             /* counted as live at the last note */
     uint64_t given_up_ns;        /* last time it was given up as a silent neighbour; 0 = never */
     uint64_t lost_ns;            /* last time its conversation ended unexpectedly; 0 = never */
@@ -50,7 +50,7 @@ struct members {
         weight_max; /* largest multiple of the median claim that counts (shares.h); 0 = unlimited */
 };
 
-#define PLACE_NONE UINT32_MAX
+#define ORIGIN_NONE UINT32_MAX
 
 void members_init(struct members *members, struct arena *arena, uint32_t max, uint64_t silence_ns);
 

@@ -16,7 +16,7 @@ size_t membership_arena_bytes(const struct node_options *options)
 struct membership *membership_new(struct arena *arena, const struct node *node)
 {
     CHECK(node->options.limits.members_max > 1);
-    struct membership *membership = arena_take(arena, 1, sizeof *membership);
+    struct membership *membership = arena_alloc(arena, 1, sizeof *membership);
     members_init(&membership->members, arena, node->options.limits.members_max,
                  DEAD_AFTER * node->options.limits.silence_ns);
     membership->members.weight_max = node->options.limits.weight_max;
@@ -179,7 +179,7 @@ void membership_review(struct node *node)
     doubt(node);
 }
 
-void membership_count_anew(struct node *node)
+void membership_recount(struct node *node)
 {
     struct members *members = &node->membership->members;
     CHECK(members->count <= members->max);
@@ -193,8 +193,8 @@ void membership_update_own(struct node *node, const struct record *record)
                        node->now_ns);
 }
 
-void membership_set_place(struct node *node, const struct member *member, uint32_t place)
+void membership_set_origin(struct node *node, const struct member *member, uint32_t origin_index)
 {
-    CHECK(place == PLACE_NONE || place < node->options.limits.incarnations_max);
-    membership_own(node, member)->place = place;
+    CHECK(origin_index == ORIGIN_NONE || origin_index < node->options.limits.incarnations_max);
+    membership_own(node, member)->origin_index = origin_index;
 }

@@ -43,11 +43,11 @@ void membership_on_rumor(struct node *node, const uint8_t id[static ID_BYTES], u
  * support; called once a second. */
 void membership_review(struct node *node);
 /* Resets the supported samples of all members (member.borne_out). */
-void membership_count_anew(struct node *node);
+void membership_recount(struct node *node);
 /* Forgets all members except this node. */
 void membership_forget(struct node *node);
 void membership_update_own(struct node *node, const struct record *record);
 /* Sets the index of the member's origin among the versions (broadcast/version.h). */
-void membership_set_place(struct node *node, const struct member *member, uint32_t place);
+void membership_set_origin(struct node *node, const struct member *member, uint32_t origin_index);
 
 #endif

@@ -32,7 +32,7 @@ size_t admitted_arena_bytes(void)
 
 struct admitted *admitted_new(struct arena *arena)
 {
-    return arena_take(arena, 1, sizeof(struct admitted));
+    return arena_alloc(arena, 1, sizeof(struct admitted));
 }
 
 static int by_id(const void *a, const void *b)

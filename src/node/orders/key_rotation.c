@@ -38,8 +38,8 @@ static bool is_rekey(const struct node *node, uint32_t number)
 
 /* Returns the number of the order that brought this key, or one less than the order that replaced
  * it; `otherwise` for neither. */
-static uint32_t place(const struct node *node, const uint8_t key[static KEY_BYTES],
-                      uint32_t otherwise)
+static uint32_t origin_index(const struct node *node, const uint8_t key[static KEY_BYTES],
+                             uint32_t otherwise)
 {
     uint8_t hash[HASH_BYTES];
     swarm_key_hash(hash, key);
@@ -112,7 +112,7 @@ static void review(struct node *node)
     key_rotation->count = 0;
     for (uint32_t i = 0; i < before.count; i++) {
         struct swarm_key key = before.keys[i];
-        key.order = place(node, key.key, key.order);
+        key.order = origin_index(node, key.key, key.order);
         insert(key_rotation, &key);
         secret_wipe(&key, sizeof key);
     }
@@ -137,7 +137,7 @@ static bool is_missing(const struct node *node)
 struct key_rotation *key_rotation_new(struct node *node)
 {
     const struct node_options *options = &node->options;
-    struct key_rotation *key_rotation = arena_take(node->keys, 1, sizeof *key_rotation);
+    struct key_rotation *key_rotation = arena_alloc(node->keys, 1, sizeof *key_rotation);
     struct swarm_key key = {.order = orders_count(node)};
     CHECK(options->kept.swarm_keys.bytes % KEY_BYTES == 0);
     node->key_rotation = key_rotation;
@@ -147,7 +147,7 @@ struct key_rotation *key_rotation_new(struct node *node)
         key_rotation->latest = is_rekey(node, number) ? number : 0;
     memcpy(key.key, options->swarm_key, KEY_BYTES);
     for (size_t at = 0;; at += KEY_BYTES) {
-        key.order = place(node, key.key, orders_count(node));
+        key.order = origin_index(node, key.key, orders_count(node));
         insert(key_rotation, &key);
         if (at == options->kept.swarm_keys.bytes)
             break;

@@ -41,10 +41,10 @@ static void add(struct orders *orders, const struct order *order, const uint8_t 
 struct orders *orders_new(struct arena *arena, const struct node *node)
 {
     const struct node_options *options = &node->options;
-    struct orders *orders = arena_take(arena, 1, sizeof *orders);
+    struct orders *orders = arena_alloc(arena, 1, sizeof *orders);
     if (!options->has_operator)
         return orders;
-    orders->known = arena_take(arena, ORDERS_MAX, sizeof *orders->known);
+    orders->known = arena_alloc(arena, ORDERS_MAX, sizeof *orders->known);
     for (size_t at = 0, taken; at < options->kept.orders.bytes; at += taken) {
         struct order order;
         CHECK(order_parse(options->kept.orders.at + at, options->kept.orders.bytes - at, &order,

@@ -14,7 +14,7 @@
 
 #include "node/connection/connection.h"
 #include "node/core.h"
-#include "node/put_out.h"
+#include "node/expulsion_api.h"
 #include "wire/order.h"
 
 /* Creates the state; call it after creating the connections, which know the context.

@@ -83,8 +83,8 @@ static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t 
 
 struct proofs *proofs_new(struct arena *arena, const struct node *node)
 {
-    struct proofs *proofs = arena_take(arena, 1, sizeof *proofs);
-    proofs->known = arena_take(arena, NODE_PROOFS, sizeof *proofs->known);
+    struct proofs *proofs = arena_alloc(arena, 1, sizeof *proofs);
+    proofs->known = arena_alloc(arena, NODE_PROOFS, sizeof *proofs->known);
     for (size_t at = 0; at < node->options.kept.proofs.bytes; at += PROOF_BYTES) {
         struct proof proof;
         CHECK(proof_parse(node->options.kept.proofs.at + at, node->context,

@@ -15,7 +15,7 @@
 
 #include "node/connection/connection.h"
 #include "node/core.h"
-#include "node/put_out.h"
+#include "node/expulsion_api.h"
 #include "wire/equivocation_proof.h"
 
 /* Creates the state; call it after creating the connections, which know the context.

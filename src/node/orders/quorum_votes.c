@@ -102,10 +102,10 @@ static void put(struct votes *votes, const struct vote *vote, const uint8_t *byt
 struct votes *votes_new(struct arena *arena, const struct node *node)
 {
     const struct kept *kept = &node->options.kept.votes;
-    struct votes *votes = arena_take(arena, 1, sizeof *votes);
+    struct votes *votes = arena_alloc(arena, 1, sizeof *votes);
     if (!node->options.limits.quarantines)
         return votes;
-    votes->known = arena_take(arena, NODE_VOTES, sizeof *votes->known);
+    votes->known = arena_alloc(arena, NODE_VOTES, sizeof *votes->known);
     for (size_t at = 0; at < kept->bytes; at += VOTE_BYTES) {
         struct vote vote;
         CHECK(vote_parse(kept->at + at, &vote) == OK);

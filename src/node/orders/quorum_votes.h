@@ -22,7 +22,7 @@
 
 #include "node/connection/connection.h"
 #include "node/core.h"
-#include "node/harm.h"
+#include "node/quarantine_api.h"
 #include "wire/equivocation_proof.h"
 #include "wire/vote.h"
 

@@ -46,7 +46,7 @@
 #include <stdint.h>
 
 /* Bench: exchange (tests/decisions/004-gain-as-a-root.md). Half: an interval of half a reaction
- * oscillates where members are far apart (76.8 % in one place). Double: not measured; ten
+ * oscillates where members are far apart (76.8 % in one origin_index). Double: not measured; ten
  * steps gain nothing. */
 #define OUTER_STEP_STEPS     8.0    /* local steps until a node has reacted to an update */
 #define OUTER_STEP_S         0.25   /* shortest interval, seconds */

@@ -233,19 +233,19 @@ static uint32_t budget_bytes(const struct node *node, bool is_first)
 /* Returns the part of the unpublished rest to withhold from the node's own weights: they count an
  * entry by gain · share, as the base will. A node that leaves withholds nothing, since no later
  * publication would release it. */
-static double held(const struct node *node, double counts)
+static double withheld(const struct node *node, double counts)
 {
     if (node->rate->schedule.is_last)
         return 0;
-    return node->options.held >= 0 ? node->options.held : fmax(1 - counts, 0);
+    return node->options.withheld >= 0 ? node->options.withheld : fmax(1 - counts, 0);
 }
 
-/* Returns how many own publications other nodes answer as one (echo.h); 0 if nothing is withheld,
- * since the node's own gradients have then answered what is in the weights. */
+/* Returns how many own publications other nodes answer as one (overlap.h); 0 if nothing is
+ * withheld, since the node's own gradients have then answered what is in the weights. */
 static double at_once(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
-    if (schedule->held == 0 || node->options.gain != 0)
+    if (schedule->withheld == 0 || node->options.gain != 0)
         return 0;
     return fmax(ANSWER_STEPS / fmax(schedule->steps_since, 1), 1);
 }
@@ -260,7 +260,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     schedule->share = facts->share;
     schedule->asked_gain = schedule->outer_step.gain;
     const double counts = schedule->outer_step.gain * schedule->share;
-    schedule->held = held(node, counts);
+    schedule->withheld = withheld(node, counts);
     *action = (struct action){
         .kind = ACTION_PUBLISH,
         .terms = {.budget_bytes = budget_bytes(node, facts->is_first),
@@ -271,7 +271,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
                   .gain = schedule->outer_step.gain,
                   .at_once = at_once(node),
                   .beta = facts->beta,
-                  .held = schedule->held,
+                  .withheld = schedule->withheld,
                   .swarm_samples = facts->swarm_samples},
         .last = schedule->is_last,
     };
@@ -284,11 +284,11 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
 }
 
 /* Returns the novelty weight that the learner applied beyond gain · share (publish_terms); >= 1. */
-static double rareness(const struct publish_schedule *schedule, const struct update *update)
+static double novelty(const struct publish_schedule *schedule, const struct update *update)
 {
     const double usual = schedule->asked_gain * schedule->share;
     const double counts = (double)QUANTUM * update->amount / (double)update->tau;
-    return update->count > 0 && schedule->held > 0 ? fmax(counts / usual, 1) : 1;
+    return update->count > 0 && schedule->withheld > 0 ? fmax(counts / usual, 1) : 1;
 }
 
 /* Updates the moving average of the time to cut a publication. The first publication also searches
@@ -322,7 +322,7 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update
     measure_publication(schedule, took_ns);
     measure_full(schedule, bytes);
     budget_on_published(node, bytes);
-    schedule->rareness = rareness(schedule, update);
+    schedule->novelty = novelty(schedule, update);
     schedule->last_bytes = bytes;
     schedule->part = (double)update->count / (double)node->options.parameters;
     publishing_move(node, PUBLISHING_IDLE);
@@ -338,8 +338,8 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update
 double publish_schedule_beta(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
-    CHECK(schedule->rareness >= 1);
-    return schedule->outer_step.beta / schedule->rareness;
+    CHECK(schedule->novelty >= 1);
+    return schedule->outer_step.beta / schedule->novelty;
 }
 
 uint64_t publish_schedule_samples(const struct node *node)

@@ -19,8 +19,8 @@ static struct rng waits_of(const struct node *node)
 struct rate *rate_new(struct arena *arena, struct node *node)
 {
     const struct node_options *options = &node->options;
-    struct rate *rate = arena_take(arena, 1, sizeof *rate);
-    rate->neighbours = arena_take(arena, options->limits.peers_max, sizeof *rate->neighbours);
+    struct rate *rate = arena_alloc(arena, 1, sizeof *rate);
+    rate->neighbours = arena_alloc(arena, options->limits.peers_max, sizeof *rate->neighbours);
     rate->pacer = (struct pacer){.wake_ns = UINT64_MAX, .uplink = {.at_ns = node->now_ns}};
     const double first = fmax(BUDGET_LEAST, BUDGET_FIRST * (double)options->parameters);
     rate->budget = (struct budget){
@@ -33,7 +33,7 @@ struct rate *rate_new(struct arena *arena, struct node *node)
     };
     rate->schedule = (struct publish_schedule){.published_ns = node->now_ns,
                                                .measured_ns = node->now_ns,
-                                               .rareness = 1,
+                                               .novelty = 1,
                                                .waits = waits_of(node)};
     publish_schedule_draw_wait(&rate->schedule, 0, 1);
     return rate;
@@ -88,7 +88,7 @@ void rate_stats(const struct node *node, struct node_stats *stats)
     stats->interval_s = schedule->outer_step.interval_s;
     stats->gain = publish_gain(schedule);
     stats->beta = publish_schedule_beta(node);
-    stats->held = schedule->held;
+    stats->withheld = schedule->withheld;
     stats->budget = budget->bytes_per_s;
     stats->uplink = budget->uplink;
     stats->ingress = budget->ingress;

@@ -57,9 +57,9 @@ struct budget {
 struct publish_schedule {
     struct outer_step outer_step; /* present interval, gain and momentum */
     double share;                 /* share of the last publication, 0 .. 1 */
-    double held;                  /* part of that publication's rest that was withheld */
+    double withheld;              /* part of that publication's rest that was withheld */
     double asked_gain;            /* gain that was requested for it */
-    double rareness;              /* factor by which it counted beyond asked_gain · share */
+    double novelty;               /* factor by which it counted beyond asked_gain · share */
     bool is_last;                 /* the publication under way ends training */
     uint64_t published_ns;        /* time at which the last publication was requested */
     uint64_t span_ns;             /* time between the last two requests */
@@ -100,7 +100,7 @@ static inline struct rate_neighbour *rate_neighbour(const struct node *node,
 /* Returns the gain with which the last publication counted. */
 static inline double publish_gain(const struct publish_schedule *schedule)
 {
-    return schedule->outer_step.gain * schedule->rareness;
+    return schedule->outer_step.gain * schedule->novelty;
 }
 
 /* Returns the seconds that the last publication may take on its way: as long as it was saved up

@@ -53,18 +53,18 @@ struct within {
 static bool take_out(struct node *node, struct within *within, const struct origin *origin,
                      uint32_t next)
 {
-    const uint32_t place = versions_place(broadcast_versions(node), origin);
+    const uint32_t origin_index = versions_index(broadcast_versions(node), origin);
     uint8_t before[HEAD_HASH_BYTES];
     CHECK(within->left <= RUMORS_MAX);
     if (next == origin->next)
         return true;
     if (next > origin->next || origin->next - next > within->left ||
-        !equivocation_hash_before(node, place, next, before))
+        !equivocation_hash_before(node, origin_index, next, before))
         return false;
     within->left -= origin->next - next;
     for (uint32_t seq = next; seq < origin->next; seq++) {
         uint32_t bytes;
-        const uint8_t *rumor = rumor_log_find(broadcast_log(node), place, seq, &bytes);
+        const uint8_t *rumor = rumor_log_find(broadcast_log(node), origin_index, seq, &bytes);
         if (!rumor)
             return false;
         within->digest =
@@ -91,9 +91,9 @@ static bool digest_within(struct node *node, const struct message *version, uint
         if (!origin || !take_out(node, &within, origin, entry.next))
             return false;
     }
-    for (uint32_t place = 0; place < versions->count; place++)
-        if (!bit_get(node->transfer->seen, place) &&
-            !take_out(node, &within, &versions->origins[place], 0))
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++)
+        if (!bit_get(node->transfer->seen, origin_index) &&
+            !take_out(node, &within, &versions->origins[origin_index], 0))
             return false;
     *digest = within.digest;
     return within.hash == version->hash;

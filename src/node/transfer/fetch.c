@@ -470,7 +470,7 @@ uint64_t fetch_wrote_ns(const struct node *node)
     return node->transfer->fetch.wrote_ns;
 }
 
-void fetch_wait_anew(struct node *node)
+void fetch_restart_wait(struct node *node)
 {
     node->transfer->fetch.wrote_ns = node->now_ns;
 }

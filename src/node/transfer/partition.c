@@ -90,9 +90,10 @@ static void compare_all(struct node *node, const struct message *version, struct
         count_time(alone, origin, &learned);
         partition_count(contest, tag, origin ? origin->samples : 0, learned.samples);
     }
-    for (uint32_t place = 0; place < versions->count; place++) {
-        const struct origin *origin = &versions->origins[place];
-        if (bit_get(node->transfer->seen, place) || origin->next == 0 || !counts(node, origin))
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
+        const struct origin *origin = &versions->origins[origin_index];
+        if (bit_get(node->transfer->seen, origin_index) || origin->next == 0 ||
+            !counts(node, origin))
             continue;
         count_time(alone, origin, NULL);
         partition_count(contest, origin->tag, origin->samples, 0);

@@ -41,10 +41,10 @@ static void ask_again(struct node *node, struct pending_block *block)
 
 /* Returns true if the block must contain what our base has of this origin. In a rolling snapshot
  * only own rumors matter. */
-static bool matters(const struct node *node, uint32_t place)
+static bool matters(const struct node *node, uint32_t origin_index)
 {
     return base_state(node) != BASE_ROLLING ||
-           place == versions_place(broadcast_versions(node), broadcast_own(node));
+           origin_index == versions_index(broadcast_versions(node), broadcast_own(node));
 }
 
 /* Reads the version of a block. Returns MISSING if it contains an unknown origin, MISMATCH if its
@@ -58,13 +58,14 @@ static enum error read_version(const struct node *node, const struct message *bl
     const size_t entries = block->text.count / VERSION_ENTRY_BYTES;
     const bool is_sure = versions_known(versions, block->text.at, entries, block->hash, seen);
     bool are_known = true, is_sure_of_us = is_sure || own->next == 0;
-    for (uint32_t place = 0; place < versions->count; place++)
-        version[place] = bit_get(seen, place) ? versions->origins[place].next : 0;
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++)
+        version[origin_index] =
+            bit_get(seen, origin_index) ? versions->origins[origin_index].next : 0;
     for (size_t i = 0; i < entries; i++) {
         const struct version_entry entry = version_entry_at(block->text.at, i);
         const struct origin *origin = versions_find(versions, entry.tag);
         if (origin)
-            version[versions_place(versions, origin)] = entry.next;
+            version[versions_index(versions, origin)] = entry.next;
         are_known &= origin != NULL;
         is_sure_of_us |= origin == own;
     }
@@ -78,8 +79,9 @@ static enum error read_version(const struct node *node, const struct message *bl
 static bool has_excess(const struct node *node, const uint32_t *version)
 {
     const struct versions *versions = broadcast_versions(node);
-    for (uint32_t place = 0; place < versions->count; place++)
-        if (matters(node, place) && version[place] > versions->origins[place].keep)
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++)
+        if (matters(node, origin_index) &&
+            version[origin_index] > versions->origins[origin_index].keep)
             return true;
     return false;
 }
@@ -123,13 +125,13 @@ static bool is_covered(const struct node *node, struct pending_block *block)
 {
     const struct versions *versions = broadcast_versions(node);
     block->missing = 0;
-    for (uint32_t place = 0; place < versions->count; place++) {
-        const uint32_t applied = versions->origins[place].applied;
-        if (!matters(node, place))
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
+        const uint32_t applied = versions->origins[origin_index].applied;
+        if (!matters(node, origin_index))
             continue;
-        if (block->version[place] > applied)
+        if (block->version[origin_index] > applied)
             return false;
-        block->missing += applied - block->version[place];
+        block->missing += applied - block->version[origin_index];
     }
     return true;
 }
@@ -151,9 +153,9 @@ static void add(struct pending_block *block, uint64_t first, const struct update
 static bool lacks(const struct node *node, const struct pending_block *block,
                   const struct rumor_log_entry *entry)
 {
-    return block->is_covered && matters(node, entry->place) &&
-           entry->seq >= block->version[entry->place] &&
-           entry->seq < broadcast_versions(node)->origins[entry->place].applied;
+    return block->is_covered && matters(node, entry->origin_index) &&
+           entry->seq >= block->version[entry->origin_index] &&
+           entry->seq < broadcast_versions(node)->origins[entry->origin_index].applied;
 }
 
 /* Adds one rumor of the log to all blocks that lack it. */
@@ -243,11 +245,11 @@ static bool is_of_our_streams(const struct node *node, const struct pending_bloc
     uint64_t hash = 0;
     if (base_state(node) == BASE_ROLLING)
         return true;
-    for (uint32_t place = 0; place < versions->count; place++) {
-        const uint32_t next = block->version[place];
-        if (!equivocation_hash_before(node, place, next, before))
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
+        const uint32_t next = block->version[origin_index];
+        if (!equivocation_hash_before(node, origin_index, next, before))
             return false;
-        hash += version_entry_hash(versions->origins[place].tag, next, before);
+        hash += version_entry_hash(versions->origins[origin_index].tag, next, before);
     }
     return hash == block->hash;
 }

@@ -7,18 +7,19 @@
  * No copy of the base is kept: each block is as recent as its READ. Training steps do not change
  * the base, so a READ need not wait for a step, nor for orders behind it. The learner only promises
  * that answers come in the order of execution, so a block contains the rumors that were answered
- * before it. A taken-over base has everything that was known and not withheld (broadcast/hold.h)
- * when its taker first asked, since the taker would not get those rumors otherwise. So it gets no
- * block before the learner has applied them. A block comes with the latest entries of its version
- * and the hash of all. Blocks are many bytes. Links carry them when no rumor waits
- * (connection/peer.c), so while this node trains they are limited by its processor: by the options,
- * or SERVE_AUTO. Held by tests/world/test_serve.c, test_joining_load.c and test_takeover.c.
+ * before it. A taken-over base has everything that was known and not withheld
+ * (broadcast/withheld.h) when its taker first asked, since the taker would not get those rumors
+ * otherwise. So it gets no block before the learner has applied them. A block comes with the latest
+ * entries of its version and the hash of all. Blocks are many bytes. Links carry them when no rumor
+ * waits (connection/peer.c), so while this node trains they are limited by its processor: by the
+ * options, or SERVE_AUTO. Held by tests/world/test_serve.c, test_joining_load.c and
+ * test_takeover.c.
  */
 #include <math.h>
 #include <string.h>
 
-#include "node/broadcast/hold.h"
 #include "node/broadcast/retract.h"
+#include "node/broadcast/withheld.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer_private.h"
 
@@ -75,8 +76,8 @@ uint32_t node_incarnations_max(size_t send_queue_bytes)
 static uint32_t origins_in_base(const struct node *node)
 {
     uint32_t count = 0;
-    for (uint32_t place = 0; place < broadcast_versions(node)->count; place++)
-        count += hold_last(node, place) != NULL;
+    for (uint32_t origin_index = 0; origin_index < broadcast_versions(node)->count; origin_index++)
+        count += withheld_last(node, origin_index) != NULL;
     return count;
 }
 
@@ -95,7 +96,7 @@ static void say_history(struct node *node, const struct peer *to, uint64_t diges
     }
     for (const struct origin *origin = versions_newer(versions, NULL); origin;
          origin = versions_newer(versions, origin)) {
-        const struct signed_head *last = hold_last(node, versions_place(versions, origin));
+        const struct signed_head *last = withheld_last(node, versions_index(versions, origin));
         if (!last)
             continue;
         memcpy(node->scratch + history.bulk.count, last->bytes, HISTORY_ENTRY_BYTES);
@@ -124,8 +125,8 @@ void serve_on_take(struct node *node, const struct peer *from)
     const bool is_soon = asked_ns > 0 && node->now_ns - asked_ns < HELD_NS;
     on_asked(node, from, true);
     if (may_serve(node) && !node->transfer->request.is_asked && has_history(node, from) &&
-        has_room_for_history(node, from) && !(is_soon && hold_keeps_any(node)) &&
-        hold_digest(node, &digest)) {
+        has_room_for_history(node, from) && !(is_soon && withheld_has_any(node)) &&
+        withheld_digest(node, &digest)) {
         node->transfer->serve.served_ns = node->now_ns;
         broadcast_forget_backlog(node, from); /* the base contains all rumors of the backlog */
         say_history(node, from, digest);
@@ -230,14 +231,14 @@ static const struct peer *next_taker(struct node *node)
 {
     const uint32_t places = node->options.limits.peers_max;
     for (uint32_t i = 1; i <= places; i++) {
-        const uint32_t place = (node->transfer->serve.turn + i) % places;
-        if (node->transfer->neighbours[place].fetches_count == 0)
+        const uint32_t origin_index = (node->transfer->serve.turn + i) % places;
+        if (node->transfer->neighbours[origin_index].fetches_count == 0)
             continue; /* most neighbours want no blocks */
-        const struct peer *peer = connection_at(node, place);
+        const struct peer *peer = connection_at(node, origin_index);
         if (peer->state != PEER_OPEN || pacer_is_busy(node, peer) || room_for(peer) == 0 ||
-            !broadcast_has_done(node, node->transfer->neighbours[place].serve_from))
+            !broadcast_has_done(node, node->transfer->neighbours[origin_index].serve_from))
             continue;
-        node->transfer->serve.turn = place;
+        node->transfer->serve.turn = origin_index;
         return peer;
     }
     return NULL;
@@ -299,8 +300,9 @@ static bool has_excess(const struct node *node, const struct signed_head *const 
 {
     const struct versions *versions = broadcast_versions(node);
     bool has = false;
-    for (uint32_t place = 0; place < versions->count; place++)
-        has |= heads[place] && signed_head_seq(heads[place]) >= versions->origins[place].keep;
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++)
+        has |= heads[origin_index] &&
+               signed_head_seq(heads[origin_index]) >= versions->origins[origin_index].keep;
     return has;
 }
 
@@ -397,8 +399,8 @@ bool node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out, size_t *byt
     (void)look_at_answer(node);
     for (const struct origin *origin = versions_newer(broadcast_versions(node), NULL); origin;
          origin = versions_newer(broadcast_versions(node), origin)) {
-        const uint32_t place = versions_place(broadcast_versions(node), origin);
-        *bytes += put_entry(serve->heads[place], out + *bytes);
+        const uint32_t origin_index = versions_index(broadcast_versions(node), origin);
+        *bytes += put_entry(serve->heads[origin_index], out + *bytes);
     }
     return true;
 }

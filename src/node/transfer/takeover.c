@@ -31,10 +31,10 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
         partition_count(&contest, tag, origin->samples, entry.samples);
     }
     bool loses = false;
-    for (uint32_t place = 0; place < versions->count; place++) {
-        const struct origin *origin = &versions->origins[place];
-        loses |= origin->next > next[place];
-        if (next[place] == 0)
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++) {
+        const struct origin *origin = &versions->origins[origin_index];
+        loses |= origin->next > next[origin_index];
+        if (next[origin_index] == 0)
             partition_count(&contest, origin->tag, origin->samples, 0);
     }
     /* Some origins have published, but no samples. */
@@ -77,14 +77,14 @@ static void ask_anew(struct node *node, const struct peer *donor)
 {
     for (uint32_t i = 0; connection_neighbour(node, &i); i++)
         node->transfer->neighbours[i].is_ahead = false;
-    anti_entropy_ask_anew(node, donor);
+    anti_entropy_ask_again(node, donor);
 }
 
 static uint64_t sum_of(const uint32_t *next, uint32_t count)
 {
     uint64_t rumors = 0;
-    for (uint32_t place = 0; place < count; place++)
-        rumors += next[place];
+    for (uint32_t origin_index = 0; origin_index < count; origin_index++)
+        rumors += next[origin_index];
     return rumors;
 }
 
@@ -114,7 +114,7 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
     const char *why = reason_to_replace(node);
     if (!is_partitioned && !keep_ours && base_is_whole(node) && !why && would_lose_more(node, next))
         return TAKEOVER_NOT;
-    const bool is_published_lost = !keep_ours && next[versions_place(versions, own)] < own->next;
+    const bool is_published_lost = !keep_ours && next[versions_index(versions, own)] < own->next;
     if (is_published_lost && !replace_version_begin_incarnation(node))
         return TAKEOVER_NO_ROOM;
     transfer->fetch.keep_weights = is_published_lost ||

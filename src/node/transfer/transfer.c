@@ -19,8 +19,8 @@ static void init_pending(struct transfer *transfer, struct arena *arena,
 {
     for (uint32_t i = 0; i < PENDING_MAX; i++)
         transfer->pending.blocks[i] = (struct pending_block){
-            .units = arena_take(arena, options->block_entries, sizeof(int32_t)),
-            .version = arena_take(arena, options->limits.incarnations_max, sizeof(uint32_t))};
+            .units = arena_alloc(arena, options->block_entries, sizeof(int32_t)),
+            .version = arena_alloc(arena, options->limits.incarnations_max, sizeof(uint32_t))};
 }
 
 struct transfer *transfer_new(struct arena *arena, const struct node *node)
@@ -28,16 +28,16 @@ struct transfer *transfer_new(struct arena *arena, const struct node *node)
     const struct node_options *options = &node->options;
     const uint32_t origins = options->limits.incarnations_max;
     CHECK(options->parameters > 0 && options->block_entries > 0);
-    struct transfer *transfer = arena_take(arena, 1, sizeof *transfer);
+    struct transfer *transfer = arena_alloc(arena, 1, sizeof *transfer);
     transfer->blocks = block_count(options->parameters, options->block_entries);
-    transfer->seen = arena_take(arena, bit_words(origins), sizeof(uint64_t));
+    transfer->seen = arena_alloc(arena, bit_words(origins), sizeof(uint64_t));
     transfer->neighbours =
-        arena_take(arena, options->limits.peers_max, sizeof *transfer->neighbours);
-    transfer->request.history = arena_take(arena, origins, HISTORY_ENTRY_BYTES);
-    transfer->request.next = arena_take(arena, origins, sizeof(uint32_t));
-    transfer->fetch.from = arena_take(arena, transfer->blocks, sizeof(uint64_t));
+        arena_alloc(arena, options->limits.peers_max, sizeof *transfer->neighbours);
+    transfer->request.history = arena_alloc(arena, origins, HISTORY_ENTRY_BYTES);
+    transfer->request.next = arena_alloc(arena, origins, sizeof(uint32_t));
+    transfer->fetch.from = arena_alloc(arena, transfer->blocks, sizeof(uint64_t));
     init_pending(transfer, arena, options);
-    transfer->serve.heads = arena_take(arena, origins, sizeof *transfer->serve.heads);
+    transfer->serve.heads = arena_alloc(arena, origins, sizeof *transfer->serve.heads);
     transfer->serve.save_ns = node->now_ns + options->save_ns;
     transfer->digest_votes = (struct digest_votes){
         .are_open = options->history_bytes > 0, .is_restored = true, .whole_ns = node->now_ns};

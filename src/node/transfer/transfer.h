@@ -54,7 +54,7 @@ bool fetch_next_write(struct node *node, struct action *action);
 bool fetch_take_announcement(struct node *node);
 /* Returns the time of the last block given to the learner, or of the start of waiting for one. */
 uint64_t fetch_wrote_ns(const struct node *node);
-void fetch_wait_anew(struct node *node);
+void fetch_restart_wait(struct node *node);
 
 /* Takes a part of a history. Returns true if our version was replaced. */
 bool takeover_on_history(struct node *node, const struct peer *from, const struct message *history);

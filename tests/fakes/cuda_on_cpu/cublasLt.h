@@ -92,8 +92,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t blas, cublasLtMatmulDesc_t how, c
                               const void *a, cublasLtMatrixLayout_t of_a, const void *b,
                               cublasLtMatrixLayout_t of_b, const void *beta, const void *c,
                               cublasLtMatrixLayout_t of_c, void *d, cublasLtMatrixLayout_t of_d,
-                              const cublasLtMatmulAlgo_t *algorithm, void *room, size_t room_bytes,
-                              cudaStream_t stream);
+                              const cublasLtMatmulAlgo_t *algorithm, void *room,
+                              size_t scratch_bytes, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -27,7 +27,7 @@ struct stand_in_matrix {
 };
 
 struct stand_in_preference {
-    uint64_t room_bytes;
+    uint64_t scratch_bytes;
     uint32_t reductions;
     uint32_t aligned[4]; /* A to D */
 };
@@ -126,7 +126,7 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
                                                     const void *value, size_t bytes)
 {
     if (attribute == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES)
-        return take(&preference->room_bytes, value, bytes);
+        return take(&preference->scratch_bytes, value, bytes);
     if (attribute == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK)
         return take(&preference->reductions, value, bytes);
     return take(&preference->aligned[attribute - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES], value,
@@ -203,7 +203,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               cublasLtMatmulHeuristicResult_t *results, int *found)
 {
     *found = 0;
-    if (!fit(how, a, b, c, d) || count < 1 || preference->room_bytes < ROOM_BYTES ||
+    if (!fit(how, a, b, c, d) || count < 1 || preference->scratch_bytes < ROOM_BYTES ||
         preference->reductions & CUBLASLT_REDUCTION_SCHEME_INPLACE ||
         (has_bias(how) && how->bias == NULL) || (has_aux(how) && how->aux == NULL)) {
         (void)fprintf(stderr, "CUDA on CPU: cuBLASLt is asked about an impossible product\n");
@@ -313,7 +313,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t blas, cublasLtMatmulDesc_t how, c
                               const void *a, cublasLtMatrixLayout_t of_a, const void *b,
                               cublasLtMatrixLayout_t of_b, const void *beta, const void *c,
                               cublasLtMatrixLayout_t of_c, void *d, cublasLtMatrixLayout_t of_d,
-                              const cublasLtMatmulAlgo_t *algorithm, void *room, size_t room_bytes,
+                              const cublasLtMatmulAlgo_t *algorithm, void *room, size_t scratch_bytes,
                               cudaStream_t stream)
 {
     const int m = (int)of_d->rows, n = (int)of_d->columns;
@@ -322,8 +322,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t blas, cublasLtMatmulDesc_t how, c
     const stand_in_matmul as_asked = *how;
     if (!fit(how, of_a, of_b, of_c, of_d) || !was_listed_for(data, how, of_a, of_d) ||
         !is_aligned(data, a, b, d) || (has_bias(how) && !is_bias_aligned(data, how, of_d)) ||
-        (has_aux(how) && alignment_of(how->aux) < 16) || room_bytes < ROOM_BYTES ||
-        !stand_in_is_device_memory(room, room_bytes) || c != d)
+        (has_aux(how) && alignment_of(how->aux) < 16) || scratch_bytes < ROOM_BYTES ||
+        !stand_in_is_device_memory(room, scratch_bytes) || c != d)
         return CUBLAS_STATUS_INVALID_VALUE;
     const uint64_t launch = launches[data[WHICH]]++;
     if (data[WHICH] == STAND_IN_FAILING)

@@ -106,35 +106,38 @@ cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
 cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(
     cudnnHandle_t dnn, cudnnTensorDescriptor_t x_is, const void *x, cudnnFilterDescriptor_t w_is,
     const void *w, cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t y_is, void *y,
-    int most, int *count, cudnnConvolutionFwdAlgoPerf_t *ways, void *room, size_t room_bytes);
+    int most, int *count, cudnnConvolutionFwdAlgoPerf_t *ways, void *room, size_t scratch_bytes);
 cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(
     cudnnHandle_t dnn, cudnnFilterDescriptor_t w_is, const void *w, cudnnTensorDescriptor_t dy_is,
     const void *dy, cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t dx_is, void *dx,
-    int most, int *count, cudnnConvolutionBwdDataAlgoPerf_t *ways, void *room, size_t room_bytes);
+    int most, int *count, cudnnConvolutionBwdDataAlgoPerf_t *ways, void *room,
+    size_t scratch_bytes);
 cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(
     cudnnHandle_t dnn, cudnnTensorDescriptor_t x_is, const void *x, cudnnTensorDescriptor_t dy_is,
     const void *dy, cudnnConvolutionDescriptor_t conv, cudnnFilterDescriptor_t dw_is, void *dw,
-    int most, int *count, cudnnConvolutionBwdFilterAlgoPerf_t *ways, void *room, size_t room_bytes);
+    int most, int *count, cudnnConvolutionBwdFilterAlgoPerf_t *ways, void *room,
+    size_t scratch_bytes);
 
 cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t dnn, const void *alpha,
                                       cudnnTensorDescriptor_t x_is, const void *x,
                                       cudnnFilterDescriptor_t w_is, const void *w,
                                       cudnnConvolutionDescriptor_t conv,
-                                      cudnnConvolutionFwdAlgo_t way, void *room, size_t room_bytes,
-                                      const void *beta, cudnnTensorDescriptor_t y_is, void *y);
+                                      cudnnConvolutionFwdAlgo_t way, void *room,
+                                      size_t scratch_bytes, const void *beta,
+                                      cudnnTensorDescriptor_t y_is, void *y);
 cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t dnn, const void *alpha,
                                              cudnnTensorDescriptor_t x_is, const void *x,
                                              cudnnTensorDescriptor_t dy_is, const void *dy,
                                              cudnnConvolutionDescriptor_t conv,
                                              cudnnConvolutionBwdFilterAlgo_t way, void *room,
-                                             size_t room_bytes, const void *beta,
+                                             size_t scratch_bytes, const void *beta,
                                              cudnnFilterDescriptor_t dw_is, void *dw);
 cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t dnn, const void *alpha,
                                            cudnnFilterDescriptor_t w_is, const void *w,
                                            cudnnTensorDescriptor_t dy_is, const void *dy,
                                            cudnnConvolutionDescriptor_t conv,
                                            cudnnConvolutionBwdDataAlgo_t way, void *room,
-                                           size_t room_bytes, const void *beta,
+                                           size_t scratch_bytes, const void *beta,
                                            cudnnTensorDescriptor_t dx_is, void *dx);
 
 /* The graphs of cuDNN's backend interface, operation by operation (cudnn_graph_on_cpu.cc). It

@@ -229,25 +229,25 @@ static bool is_there(const stand_in_tensor *planes, const void *at)
 /* `to` is spoilt. */
 static cudnnStatus_t measure(cudnnHandle_t dnn, bool fit, stand_in_conv *conv,
                              const stand_in_tensor *to_is, void *to, int most, int *count,
-                             stand_in_way *ways, void *room, size_t room_bytes)
+                             stand_in_way *ways, void *room, size_t scratch_bytes)
 {
     const bool first = !conv->measured;
     const size_t to_bytes = planes_count(*to_is) * sizeof(float);
     const cudnnMathType_t other =
         conv->math == CUDNN_FMA_MATH ? CUDNN_DEFAULT_MATH : CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION;
-    if (!stand_in_is_device_memory(room, room_bytes) || most < 8 ||
+    if (!stand_in_is_device_memory(room, scratch_bytes) || most < 8 ||
         ways_of(fit, conv, most, count, ways) != CUDNN_STATUS_SUCCESS ||
         stand_in_submit(dnn->stream,
                         [=] {
                             memset(to, 0xEE, to_bytes);
-                            memset(room, 0xEE, room_bytes);
+                            memset(room, 0xEE, scratch_bytes);
                         }) != cudaSuccess ||
         cudaStreamSynchronize(dnn->stream) != cudaSuccess)
         return CUDNN_STATUS_BAD_PARAM;
     conv->measured = true;
     for (int i = 0; i < *count; i++) {
         ways[i].time = time_of(ways[i].algo, first);
-        if (ways[i].memory > room_bytes)
+        if (ways[i].memory > scratch_bytes)
             ways[i].status = CUDNN_STATUS_NOT_SUPPORTED;
     }
     ways[*count] = {SLOW, CUDNN_STATUS_SUCCESS, 0.5f, 0, CUDNN_DETERMINISTIC, other};
@@ -260,34 +260,34 @@ static cudnnStatus_t measure(cudnnHandle_t dnn, bool fit, stand_in_conv *conv,
 cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(
     cudnnHandle_t dnn, cudnnTensorDescriptor_t x_is, const void *x, cudnnFilterDescriptor_t w_is,
     const void *w, cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t y_is, void *y,
-    int most, int *count, cudnnConvolutionFwdAlgoPerf_t *ways, void *room, size_t room_bytes)
+    int most, int *count, cudnnConvolutionFwdAlgoPerf_t *ways, void *room, size_t scratch_bytes)
 {
     return measure(dnn,
                    is_fit(x_is, w_is, conv, y_is) && is_there(x_is, x) && is_there(w_is, w) &&
                        is_there(y_is, y),
-                   conv, y_is, y, most, count, ways, room, room_bytes);
+                   conv, y_is, y, most, count, ways, room, scratch_bytes);
 }
 
 cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(
     cudnnHandle_t dnn, cudnnFilterDescriptor_t w_is, const void *w, cudnnTensorDescriptor_t dy_is,
     const void *dy, cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t dx_is, void *dx,
-    int most, int *count, cudnnConvolutionBwdDataAlgoPerf_t *ways, void *room, size_t room_bytes)
+    int most, int *count, cudnnConvolutionBwdDataAlgoPerf_t *ways, void *room, size_t scratch_bytes)
 {
     return measure(dnn,
                    is_fit(dx_is, w_is, conv, dy_is) && is_there(dx_is, dx) && is_there(w_is, w) &&
                        is_there(dy_is, dy),
-                   conv, dx_is, dx, most, count, ways, room, room_bytes);
+                   conv, dx_is, dx, most, count, ways, room, scratch_bytes);
 }
 
 cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(
     cudnnHandle_t dnn, cudnnTensorDescriptor_t x_is, const void *x, cudnnTensorDescriptor_t dy_is,
     const void *dy, cudnnConvolutionDescriptor_t conv, cudnnFilterDescriptor_t dw_is, void *dw,
-    int most, int *count, cudnnConvolutionBwdFilterAlgoPerf_t *ways, void *room, size_t room_bytes)
+    int most, int *count, cudnnConvolutionBwdFilterAlgoPerf_t *ways, void *room, size_t scratch_bytes)
 {
     return measure(dnn,
                    is_fit(x_is, dw_is, conv, dy_is) && is_there(x_is, x) && is_there(dw_is, dw) &&
                        is_there(dy_is, dy),
-                   conv, dw_is, dw, most, count, ways, room, room_bytes);
+                   conv, dw_is, dw, most, count, ways, room, scratch_bytes);
 }
 
 /* Computing. Each term of a convolution is a place of y, one of x and one of w. */
@@ -327,11 +327,11 @@ static bool is_aligned(const void *memory)
 }
 
 static cudnnStatus_t submit(cudnnHandle_t dnn, const problem_of_conv &conv, const void *x,
-                            const void *w, const void *y, int way, void *room, size_t room_bytes,
+                            const void *w, const void *y, int way, void *room, size_t scratch_bytes,
                             std::function<void()> work)
 {
     if (!is_fit(&conv.x, &conv.w, &conv.how, &conv.y) || conv.how.math != math_of(&conv.how) ||
-        way != AS_FAST || room_bytes < ROOM_BYTES || !stand_in_is_device_memory(room, room_bytes))
+        way != AS_FAST || scratch_bytes < ROOM_BYTES || !stand_in_is_device_memory(room, scratch_bytes))
         return CUDNN_STATUS_BAD_PARAM;
     if (!is_aligned(x) || !is_aligned(w) || !is_aligned(y) || !is_aligned(room))
         return CUDNN_STATUS_BAD_PARAM;
@@ -352,14 +352,14 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t dnn, const void *alpha,
                                       cudnnTensorDescriptor_t x_is, const void *x_at,
                                       cudnnFilterDescriptor_t w_is, const void *w_at,
                                       cudnnConvolutionDescriptor_t how,
-                                      cudnnConvolutionFwdAlgo_t way, void *room, size_t room_bytes,
+                                      cudnnConvolutionFwdAlgo_t way, void *room, size_t scratch_bytes,
                                       const void *beta, cudnnTensorDescriptor_t y_is, void *y_at)
 {
     const problem_of_conv conv = {*x_is, *w_is, *y_is, *how};
     const float scale = *(const float *)alpha, kept = *(const float *)beta;
     const float *x = (const float *)x_at, *w = (const float *)w_at;
     float *y = (float *)y_at;
-    return submit(dnn, conv, x, w, y, way, room, room_bytes, [=] {
+    return submit(dnn, conv, x, w, y, way, room, scratch_bytes, [=] {
         begin(y, planes_count(conv.y), kept);
         for (int i = 0; i < planes_count(conv.y); i++)
             each_term(conv, i, [=](int at_x, int at_w) { y[i] += scale * x[at_x] * w[at_w]; });
@@ -371,14 +371,14 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t dnn, const void *alph
                                              cudnnTensorDescriptor_t dy_is, const void *dy_at,
                                              cudnnConvolutionDescriptor_t how,
                                              cudnnConvolutionBwdFilterAlgo_t way, void *room,
-                                             size_t room_bytes, const void *beta,
+                                             size_t scratch_bytes, const void *beta,
                                              cudnnFilterDescriptor_t dw_is, void *dw_at)
 {
     const problem_of_conv conv = {*x_is, *dw_is, *dy_is, *how};
     const float scale = *(const float *)alpha, kept = *(const float *)beta;
     const float *x = (const float *)x_at, *dy = (const float *)dy_at;
     float *dw = (float *)dw_at;
-    return submit(dnn, conv, x, dw, dy, way, room, room_bytes, [=] {
+    return submit(dnn, conv, x, dw, dy, way, room, scratch_bytes, [=] {
         begin(dw, planes_count(conv.w), kept);
         for (int i = 0; i < planes_count(conv.y); i++)
             each_term(conv, i, [=](int at_x, int at_w) { dw[at_w] += scale * x[at_x] * dy[i]; });
@@ -390,14 +390,14 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t dnn, const void *alpha,
                                            cudnnTensorDescriptor_t dy_is, const void *dy_at,
                                            cudnnConvolutionDescriptor_t how,
                                            cudnnConvolutionBwdDataAlgo_t way, void *room,
-                                           size_t room_bytes, const void *beta,
+                                           size_t scratch_bytes, const void *beta,
                                            cudnnTensorDescriptor_t dx_is, void *dx_at)
 {
     const problem_of_conv conv = {*dx_is, *w_is, *dy_is, *how};
     const float scale = *(const float *)alpha, kept = *(const float *)beta;
     const float *w = (const float *)w_at, *dy = (const float *)dy_at;
     float *dx = (float *)dx_at;
-    return submit(dnn, conv, dx, w, dy, way, room, room_bytes, [=] {
+    return submit(dnn, conv, dx, w, dy, way, room, scratch_bytes, [=] {
         begin(dx, planes_count(conv.x), kept);
         for (int i = 0; i < planes_count(conv.y); i++)
             each_term(conv, i, [=](int at_x, int at_w) { dx[at_x] += scale * w[at_w] * dy[i]; });

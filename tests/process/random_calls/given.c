@@ -114,7 +114,7 @@ void given_copy(struct given *given, struct backend *gpu)
     given->gpu = gpu;
     for (uint32_t i = 0; i < given->count; i++) {
         struct hearsay_tensor *tensor = &given->tensors[i];
-        tensor->data = gpu ? gpu->take(gpu, given->bytes[i]) : malloc(given->bytes[i]);
+        tensor->data = gpu ? gpu->alloc(gpu, given->bytes[i]) : malloc(given->bytes[i]);
         tensor->device = gpu ? HEARSAY_CUDA : HEARSAY_CPU;
         CHECK(tensor->data);
     }
@@ -221,7 +221,7 @@ void given_free(struct given *given)
     for (uint32_t i = 0; i < given->count; i++) {
         void *data = given->tensors[i].data;
         if (given->gpu)
-            given->gpu->give(given->gpu, data);
+            given->gpu->free(given->gpu, data);
         else if (given->is_copied)
             free(data);
         free(given->trained[i]);

@@ -89,8 +89,8 @@ static void pull(struct program *program)
 static void take(struct program *program)
 {
     struct backend *gpu = program->gpu;
-    program->gpu_weights = gpu->take(gpu, sizeof program->weights);
-    program->gpu_bias = gpu->take(gpu, sizeof program->bias);
+    program->gpu_weights = gpu->alloc(gpu, sizeof program->weights);
+    program->gpu_bias = gpu->alloc(gpu, sizeof program->bias);
     push(program);
 }
 
@@ -99,8 +99,8 @@ void program_give(struct program *program)
     struct backend *gpu = program->gpu;
     if (!gpu)
         return;
-    gpu->give(gpu, program->gpu_weights);
-    gpu->give(gpu, program->gpu_bias);
+    gpu->free(gpu, program->gpu_weights);
+    gpu->free(gpu, program->gpu_bias);
     gpu->close(gpu);
 }
 

@@ -108,10 +108,10 @@ static double tensor_error(const struct tensor *tensor)
         drawn[i] = (float)((double)before + step);
         const double above = loss(), high = drawn[i];
         drawn[i] = (float)((double)before - step);
-        const double slope = (above - loss()) / (high - (double)drawn[i]);
+        const double gradient = (above - loss()) / (high - (double)drawn[i]);
         drawn[i] = before;
-        error += (gradients[i] - slope) * (gradients[i] - slope);
-        power += slope * slope;
+        error += (gradients[i] - gradient) * (gradients[i] - gradient);
+        power += gradient * gradient;
     }
     return sqrt(error / power);
 }

@@ -21,7 +21,7 @@ void *carry_past(const void *host, size_t bytes, size_t past)
     one->bytes = bytes;
     one->past = past;
     one->type = FLOAT32;
-    one->device = (char *)device->take(device, past + bytes) + past;
+    one->device = (char *)device->alloc(device, past + bytes) + past;
     device->upload(device, one->device, host, bytes);
     return one->device;
 }
@@ -84,7 +84,7 @@ void carry_back(void)
         else if (carried[i].bytes > 0 && memcmp(now, carried[i].host, carried[i].bytes) != 0)
             memcpy(carried[i].host, now, carried[i].bytes);
         free(now);
-        device->give(device, carried[i].device - carried[i].past);
+        device->free(device, carried[i].device - carried[i].past);
     }
     carried_count = 0;
 }
@@ -243,12 +243,12 @@ static void host_logits_loss(struct backend *b_, const struct logits *logits, st
 }
 
 static void host_squared_error(struct backend *b_, int rows, int width, int of, const float *values,
-                               const float *want, float *slopes, struct score *score)
+                               const float *want, float *gradients, struct score *score)
 {
     (void)b_;
     const size_t all = (size_t)rows * (size_t)width;
     device_of_tests->loss.squared_error(device_of_tests, rows, width, of, FLOATS(values, all),
-                                        FLOATS(want, all), FLOATS(slopes, all),
+                                        FLOATS(want, all), FLOATS(gradients, all),
                                         carry(score, sizeof *score));
     carry_back();
 }
@@ -366,29 +366,32 @@ static void host_apply_own(struct backend *b_, const struct update *update, floa
     carry_back();
 }
 
-static void host_hold(struct backend *b_, size_t count, float part, struct weights w,
-                      const int32_t *base, uint16_t *held)
+static void host_withhold(struct backend *b_, size_t count, float part, struct weights w,
+                          const int32_t *base, uint16_t *withheld)
 {
     (void)b_;
-    device_of_tests->exchange.hold(device_of_tests, count, part, carry_weights(w, count),
-                                   FLOATS(base, count), carry(held, count * sizeof *held));
+    device_of_tests->exchange.withhold(device_of_tests, count, part, carry_weights(w, count),
+                                       FLOATS(base, count),
+                                       carry(withheld, count * sizeof *withheld));
     carry_back();
 }
 
-static void host_release(struct backend *b_, size_t count, const uint16_t *held, struct weights w)
+static void host_release(struct backend *b_, size_t count, const uint16_t *withheld,
+                         struct weights w)
 {
     (void)b_;
-    device_of_tests->exchange.release(device_of_tests, count, carry(held, count * sizeof *held),
-                                      carry_weights(w, count));
+    device_of_tests->exchange.release(
+        device_of_tests, count, carry(withheld, count * sizeof *withheld), carry_weights(w, count));
     carry_back();
 }
 
-static void host_let_go(struct backend *b_, const struct update *update, float part, uint16_t *held)
+static void host_let_go(struct backend *b_, const struct update *update, float part,
+                        uint16_t *withheld)
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
     device_of_tests->exchange.let_go(device_of_tests, update, part,
-                                     carry(held, count * sizeof *held));
+                                     carry(withheld, count * sizeof *withheld));
     carry_back();
 }
 
@@ -428,16 +431,16 @@ static uint64_t host_digest(struct backend *b_, size_t count, const int32_t *bas
     return digest;
 }
 
-static void *host_take(struct backend *b_, size_t bytes)
+static void *host_alloc(struct backend *b_, size_t bytes)
 {
     (void)b_;
-    return device_of_tests->take(device_of_tests, bytes);
+    return device_of_tests->alloc(device_of_tests, bytes);
 }
 
-static void host_give(struct backend *b_, void *memory)
+static void host_free(struct backend *b_, void *memory)
 {
     (void)b_;
-    device_of_tests->give(device_of_tests, memory);
+    device_of_tests->free(device_of_tests, memory);
 }
 
 static void host_upload(struct backend *b_, void *to, const void *from, size_t bytes)
@@ -466,8 +469,8 @@ struct backend *host_backend(struct backend *device)
     device_of_tests = device;
     table = (struct backend){
         .name = device->name,
-        .take = host_take,
-        .give = host_give,
+        .alloc = host_alloc,
+        .free = host_free,
         .upload = host_upload,
         .download = host_download,
         .peek = host_peek,
@@ -494,7 +497,7 @@ struct backend *host_backend(struct backend *device)
         .exchange.apply = host_apply,
         .exchange.apply_own = host_apply_own,
         .exchange.rebase = host_rebase,
-        .exchange.hold = host_hold,
+        .exchange.withhold = host_withhold,
         .exchange.release = host_release,
         .exchange.let_go = host_let_go,
         .exchange.digest = host_digest,

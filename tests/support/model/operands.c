@@ -53,7 +53,7 @@ double activation_reference(enum activation activation, double value)
     abort();
 }
 
-double activation_slope(enum activation activation, double value)
+double activation_gradient(enum activation activation, double value)
 {
     const double result = activation_reference(activation, value);
     const double sigmoid = 1 / (1 + exp(-value)), t = gelu_tanh(value);

@@ -36,7 +36,7 @@ void fill(float *values, size_t count);
 /* Fresh operands; results are NaN, so that one that is added to, or left out, is seen. */
 int case_begin(void **state);
 double activation_reference(enum activation activation, double value);
-double activation_slope(enum activation activation, double value);
+double activation_gradient(enum activation activation, double value);
 void check_near(const float *got, const double *want, size_t count, double nmse_max);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "node/broadcast/broadcast.h"
 #include "node/byzantine.h"
-#include "node/harm.h"
+#include "node/quarantine_api.h"
 
 static struct arena arena;
 struct node *node;
@@ -44,22 +44,22 @@ int byzantine_story_ends(void **state)
     return world_ends(state);
 }
 
-bool is_own(uint32_t place)
+bool is_own(uint32_t origin_index)
 {
-    return &broadcast_versions(node)->origins[place] == broadcast_own(node);
+    return &broadcast_versions(node)->origins[origin_index] == broadcast_own(node);
 }
 
 void let_all_publish(double agreement, double of_who, double length, double length_of_who)
 {
-    for (uint32_t place = 0; place < NODES; place++) {
-        const struct rumor_step step = {.place = place,
+    for (uint32_t origin_index = 0; origin_index < NODES; origin_index++) {
+        const struct rumor_step step = {.origin_index = origin_index,
                                         .seq = seq,
-                                        .length = place == WHO ? length_of_who : length,
+                                        .length = origin_index == WHO ? length_of_who : length,
                                         .samples = 100};
-        if (is_own(place))
+        if (is_own(origin_index))
             continue;
         byzantine_on_rumor(node, &step);
-        byzantine_on_compared(node, place, seq, place == WHO ? of_who : agreement);
+        byzantine_on_compared(node, origin_index, seq, origin_index == WHO ? of_who : agreement);
     }
     seq++;
     node->now_ns += SECOND_NS;
@@ -69,10 +69,10 @@ void let_all_publish(double agreement, double of_who, double length, double leng
 void must_find_who(void)
 {
     const struct origin *origin = byzantine_next(node);
-    struct node_harm harm;
+    struct node_finding harm;
     assert_ptr_equal(origin, &broadcast_versions(node)->origins[WHO]);
     assert_null(byzantine_next(node)); /* and no other */
-    assert_true(node_harm(node, 0, &harm) && harm.harms);
+    assert_true(node_finding(node, 0, &harm) && harm.harms);
     assert_memory_equal(harm.id, origin->id, ID_BYTES);
-    assert_false(node_harm(node, 1, &harm));
+    assert_false(node_finding(node, 1, &harm));
 }

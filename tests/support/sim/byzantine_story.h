@@ -19,7 +19,7 @@ extern uint32_t seq;      /* number of the next rumor of each origin */
 
 /* Starts with a node that has received nothing. */
 void begin_anew(void);
-bool is_own(uint32_t place);
+bool is_own(uint32_t origin_index);
 
 /* Publishes a rumor of each origin with this agreement and length, with other values for WHO, and
  * updates the typical values a second later. */

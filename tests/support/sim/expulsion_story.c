@@ -1,6 +1,6 @@
 #include "support/sim/expulsion_story.h"
 
-#include "node/put_out.h"
+#include "node/expulsion_api.h"
 
 struct operator_key operator_key;
 static uint32_t orders; /* number of orders given */
@@ -86,13 +86,13 @@ void expel_within_reach(uint32_t i, uint32_t villain)
 
 void expel_since(uint32_t i, uint32_t villain, uint64_t moment_ns)
 {
-    static struct node_mark marks[NODE_MARKS];
+    static struct node_arrival marks[NODE_ARRIVALS];
     struct order order = order_of(0, world.nodes[villain].identity.id);
     const struct node *node = world.nodes[i].node;
     for (uint32_t k = 0; k < node_origins(node); k++) {
         struct node_origin origin;
         uint32_t at = 0;
-        const uint32_t count = node_marks(node, world_now_ns(&world), k, marks);
+        const uint32_t count = node_arrivals(node, world_now_ns(&world), k, marks);
         node_origin(node, k, &origin);
         while (at < count && marks[at].came_ns > moment_ns)
             at++;

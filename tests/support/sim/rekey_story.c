@@ -1,6 +1,6 @@
 #include "support/sim/rekey_story.h"
 
-#include "node/put_out.h"
+#include "node/expulsion_api.h"
 
 const uint8_t FIRST[KEY_BYTES] = {0x5A, 1, 2, 3}; /* of usual_options */
 const uint8_t SECOND[KEY_BYTES] = {0x5B, 4, 5, 6}, THIRD[KEY_BYTES] = {0x5C, 7, 8, 9};

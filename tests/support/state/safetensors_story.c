@@ -10,13 +10,13 @@ const struct safetensors_about ABOUT = {.layers = "not used by a save",
 
 static struct world the_world;
 
-static void *take(struct backend *backend, size_t bytes)
+static void *alloc(struct backend *backend, size_t bytes)
 {
     (void)backend;
-    return arena_take(&the_world.arena, bytes, 1);
+    return arena_alloc(&the_world.arena, bytes, 1);
 }
 
-static void give(struct backend *backend, void *memory)
+static void release(struct backend *backend, void *memory)
 {
     (void)backend; /* the arena's */
     (void)memory;
@@ -31,8 +31,10 @@ static size_t logits_budget(struct backend *backend)
 /* Nothing is computed here: a backend that can give memory is enough. */
 static struct model *model_of(const char *line, struct shape in)
 {
-    static struct backend storage = {
-        .name = "storage", .take = take, .give = give, .loss = {.logits_budget = logits_budget}};
+    static struct backend storage = {.name = "storage",
+                                     .alloc = alloc,
+                                     .free = release,
+                                     .loss = {.logits_budget = logits_budget}};
     struct model *model;
     struct problem problem;
     if (model_new(&model, &the_world.arena, &storage, line, in, 2, 4, &problem) != OK)

@@ -21,7 +21,7 @@ static void take_and_look(struct arena *arena, uint32_t bytes_max)
     struct rng rng = rng_new(1, 1);
     for (int i = 0; i < TAKEN; i++) {
         bytes[i] = rng_below(&rng, bytes_max);
-        taken[i] = arena_take(arena, bytes[i], 1);
+        taken[i] = arena_alloc(arena, bytes[i], 1);
         assert_int_equal((uintptr_t)taken[i] % 64, 0);
         for (size_t at = 0; at < bytes[i]; at++)
             assert_int_equal(taken[i][at], 0);
@@ -62,7 +62,7 @@ static void an_arena_that_grows_takes_about_what_is_taken_and_gives_all_back(voi
     assert_true(reserved_bytes() == before);
     take_and_look(&arena, 200000);
     const size_t large = (size_t)100 << 20;
-    unsigned char *one = arena_take(&arena, large, 1); /* larger than a piece */
+    unsigned char *one = arena_alloc(&arena, large, 1); /* larger than a piece */
     one[0] = one[large - 1] = 1;
     take_and_look(&arena, 1000);
     const size_t grown = reserved_bytes() - before;

@@ -26,7 +26,7 @@ static int ring_start(void **state)
     (void)state;
     arena_init(&arena, ARENA_BYTES);
     ring_init(&ring, &arena, RING_BYTES);
-    behind = arena_take(&arena, RING_BYTES, 1);
+    behind = arena_alloc(&arena, RING_BYTES, 1);
     return 0;
 }
 

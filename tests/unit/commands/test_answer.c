@@ -28,7 +28,7 @@
 #define END       "\"}"
 
 static char dir[CONFIG_PATH_BYTES];
-static struct status_door door;
+static struct status_endpoint endpoint;
 static struct transport *transport;
 static size_t answer_bytes;
 static int asked;
@@ -37,7 +37,7 @@ static bool stops_when_asked;
 static char *on_local_client(void *self, size_t *count)
 {
     char *bytes = malloc(answer_bytes + 1);
-    assert_ptr_equal(self, &door);
+    assert_ptr_equal(self, &endpoint);
     memset(bytes, 'x', answer_bytes);
     if (answer_bytes >= sizeof BEGIN + sizeof END) {
         memcpy(bytes, BEGIN, sizeof BEGIN - 1);
@@ -65,7 +65,7 @@ static void on_timer(void *self)
 static void open_here(void)
 {
     struct problem problem;
-    if (status_door_open(&door, dir, &problem) != OK)
+    if (status_endpoint_open(&endpoint, dir, &problem) != OK)
         fail_msg("%s", problem.text);
 }
 
@@ -73,7 +73,7 @@ static void answer_here(void)
 {
     struct problem problem;
     int made;
-    if (status_door_socket(&door, &made, &problem) != OK)
+    if (status_endpoint_socket(&endpoint, &made, &problem) != OK)
         fail_msg("%s", problem.text);
     transport_serve_local(transport, made);
 }
@@ -81,7 +81,7 @@ static void answer_here(void)
 static int start(void **state)
 {
     (void)state;
-    const struct transport_owner owner = {.self = &door,
+    const struct transport_owner owner = {.self = &endpoint,
                                           .on_local_client = on_local_client,
                                           .on_wake = on_wake,
                                           .on_timer = on_timer};
@@ -106,7 +106,7 @@ static int stop(void **state)
 {
     (void)state;
     transport_free(transport);
-    status_door_close(&door);
+    status_endpoint_close(&endpoint);
     remove_file("lock");
     remove_file(STATUS_SOCKET);
     assert_int_equal(rmdir(dir), 0);
@@ -224,19 +224,19 @@ static void the_socket_is_for_its_owner_alone(void **state)
 static void a_folder_has_one_node(void **state)
 {
     (void)state;
-    struct status_door second = {0};
+    struct status_endpoint second = {0};
     struct problem problem;
-    assert_false(status_door_is_taken(dir));
+    assert_false(status_endpoint_is_taken(dir));
     open_here();
-    assert_true(status_door_is_taken(dir));
-    assert_int_equal(status_door_open(&second, dir, &problem), MISMATCH);
+    assert_true(status_endpoint_is_taken(dir));
+    assert_int_equal(status_endpoint_open(&second, dir, &problem), MISMATCH);
     assert_non_null(strstr(problem.text, "another node runs with this state_dir"));
     assert_non_null(strstr(problem.text, dir));
-    assert_true(status_door_is_taken(dir)); /* asking and failing gives nothing up */
-    status_door_close(&door);
-    assert_false(status_door_is_taken(dir));
-    assert_int_equal(status_door_open(&second, dir, &problem), OK);
-    status_door_close(&second);
+    assert_true(status_endpoint_is_taken(dir)); /* asking and failing gives nothing up */
+    status_endpoint_close(&endpoint);
+    assert_false(status_endpoint_is_taken(dir));
+    assert_int_equal(status_endpoint_open(&second, dir, &problem), OK);
+    status_endpoint_close(&second);
 }
 
 static void the_socket_of_the_dead_is_replaced(void **state)
@@ -245,7 +245,7 @@ static void the_socket_of_the_dead_is_replaced(void **state)
     struct problem problem;
     int dead;
     open_here();
-    assert_int_equal(status_door_socket(&door, &dead, &problem), OK);
+    assert_int_equal(status_endpoint_socket(&endpoint, &dead, &problem), OK);
     assert_int_equal(close(dead), 0);
     answer_here();
     ask_for(SMALL);
@@ -268,13 +268,13 @@ static void no_answer_is_explained(void **state)
     assert_no_answer(MISSING, "no node runs with the state_dir");
     open_here();
     assert_no_answer(FAILED, "just starting or ending");
-    assert_int_equal(status_door_socket(&door, &made, &problem), OK);
+    assert_int_equal(status_endpoint_socket(&endpoint, &made, &problem), OK);
     assert_no_answer(FAILED, "just starting or ending");
     transport_serve_local(transport, made);
     assert_no_answer(FAILED, "has not answered within 0.05 s"); /* the transport does not run */
-    status_door_shut(&door);
+    status_endpoint_shut(&endpoint);
     assert_no_answer(FAILED, "just starting or ending");
-    status_door_close(&door);
+    status_endpoint_close(&endpoint);
     assert_no_answer(MISSING, "no node runs with the state_dir");
 }
 
@@ -305,7 +305,7 @@ static void a_long_path_has_a_door_too(void **state)
     open_here();
     answer_here();
     ask_for(SMALL);
-    status_door_close(&door);
+    status_endpoint_close(&endpoint);
     remove_file("lock");
     assert_int_equal(rmdir(dir), 0);
     (void)strcpy(dir, above);

@@ -83,7 +83,7 @@ static struct inference_shape read_back(void)
 static void assert_computed(const float *x, const float *numbers)
 {
     const size_t in = shape_size(model_input(model)), out = (size_t)model_outputs(model);
-    float *base = arena_take(&arena, learner_parameters(learner), sizeof *base);
+    float *base = arena_alloc(&arena, learner_parameters(learner), sizeof *base);
     learner_read_base(learner, base);
     for (size_t i = 0; i < COUNT; i++) {
         const float *y = model_forward(model, base, x + i * in, 1);

@@ -41,7 +41,7 @@ static int begin(void **state)
     assert_int_equal(
         model_new(&world->model, &world->arena, world->backend, LINE, in, 2, 4, &problem), OK);
     const size_t parameters = model_parameters(world->model);
-    world->weights = arena_take(&world->arena, parameters, sizeof *world->weights);
+    world->weights = arena_alloc(&world->arena, parameters, sizeof *world->weights);
     model_init(world->model, 7, world->weights);
     return 0;
 }
@@ -78,9 +78,9 @@ static void a_learner_begins_with_what_was_saved(void **state)
     struct problem problem;
     uint64_t digest;
     const size_t parameters = model_parameters(world->model);
-    float *read = arena_take(&world->arena, parameters, sizeof *read);
-    float *base = arena_take(&world->arena, parameters, sizeof *base);
-    float *held = arena_take(&world->arena, parameters, sizeof *held);
+    float *read = arena_alloc(&world->arena, parameters, sizeof *read);
+    float *base = arena_alloc(&world->arena, parameters, sizeof *base);
+    float *held = arena_alloc(&world->arena, parameters, sizeof *held);
 
     struct learner *first = learner_from(world, world->weights);
     learner_read_base(first, base);

@@ -195,9 +195,9 @@ static void a_learner_that_diverged_says_so_once(void **state)
     learner_link_order(learner_thread_link(worker), &publish);
     assert_answers(next_event(), ACTION_PUBLISH);
     const struct learner_event event = next_event();
-    assert_int_equal(event.kind, LEARNER_RELAPSED);
-    assert_int_equal(event.relapses.count, 1);
-    assert_string_equal(event.relapses.tensor, "0.dense.weight");
+    assert_int_equal(event.kind, LEARNER_RESET);
+    assert_int_equal(event.resets.count, 1);
+    assert_string_equal(event.resets.tensor, "0.dense.weight");
     assert_answers(next_event(), ACTION_PUBLISH);
     learner_thread_stop(worker);
     struct learner_event none;

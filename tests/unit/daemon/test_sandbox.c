@@ -141,12 +141,12 @@ static bool keeps_its_state(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     char from[CONFIG_PATH_BYTES];
-    const int door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    (void)strcpy(address.sun_path, below("state/door"));
+    const int endpoint = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    (void)strcpy(address.sun_path, below("state/endpoint"));
     (void)strcpy(from, below("state/a"));
     return can_open(from, O_WRONLY | O_CREAT | O_TRUNC) && rename(from, below("state/b")) == 0 &&
            can_open(below("state/b"), O_RDONLY) && unlink(below("state/b")) == 0 &&
-           bind(door, (const struct sockaddr *)&address, sizeof address) == 0 &&
+           bind(endpoint, (const struct sockaddr *)&address, sizeof address) == 0 &&
            unlink(address.sun_path) == 0;
 }
 

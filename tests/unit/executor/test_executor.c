@@ -67,7 +67,7 @@ static int begin(void **state)
     backend = backend_cpu(1);
     arena_init(&arena, (size_t)1 << 24);
     snapshot_queue_init(&queue, &arena, P, PART, 0, 10 * P);
-    const float *zeros = arena_take(&arena, P, sizeof *zeros);
+    const float *zeros = arena_alloc(&arena, P, sizeof *zeros);
     replica_init(&one, &arena, backend, P, zeros, P);
     replica_init(&other, &arena, backend, P, zeros, P);
     replica_init(&restored, &arena, backend, P, zeros, P);

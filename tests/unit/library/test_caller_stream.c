@@ -61,7 +61,7 @@ static void give_tensors(enum hearsay_dtype dtype)
     const size_t bytes = EACH * (dtype == HEARSAY_FLOAT32 ? sizeof(float) : sizeof(uint16_t));
     for (int i = 0; i < TENSORS; i++) {
         (void)snprintf(names[i], sizeof names[i], "t%d", i);
-        memory[i] = gpu->take(gpu, bytes);
+        memory[i] = gpu->alloc(gpu, bytes);
         given[i] = (struct hearsay_tensor){.name = names[i],
                                            .data = memory[i],
                                            .shape = {EACH},
@@ -97,7 +97,7 @@ static void close_learner(void)
     caller_learner_free(&caller);
     learner_free(learner);
     for (int i = 0; i < TENSORS; i++)
-        gpu->give(gpu, memory[i]);
+        gpu->free(gpu, memory[i]);
     caller_tensors_free(&tensors);
     gpu->close(gpu);
     arena_release(&arena);

@@ -93,7 +93,7 @@ static void an_update_touches_what_it_moves_alone(void **state)
     assert_true(weights[0] == 0 && weights[1] == 2 && weights[10] == -7);
     weights[0] = weights[1] = weights[10] = 9;
     backend->exchange.round_moved(backend, &update, copies, tensors.count, weights);
-    backend->give(backend, copies);
+    backend->free(backend, copies);
     assert_true(singles[0][0] == 1 && singles[0][1] == 9 && half_of_float16(halves[0]) == 9);
 }
 

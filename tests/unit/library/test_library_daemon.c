@@ -42,14 +42,14 @@ static void back(const float x[2], const float hidden[HIDDEN], const float error
     for (int o = 0; o < 2; o++)
         gradient.out_bias[o] += error[o];
     for (int h = 0; h < HIDDEN; h++) {
-        float slope = 0;
+        float hidden_error = 0;
         for (int o = 0; o < 2; o++) {
-            slope += error[o] * network.out[o][h] * (1 - hidden[h] * hidden[h]);
+            hidden_error += error[o] * network.out[o][h] * (1 - hidden[h] * hidden[h]);
             gradient.out[o][h] += error[o] * hidden[h];
         }
-        gradient.in_bias[h] += slope;
+        gradient.in_bias[h] += hidden_error;
         for (int i = 0; i < 2; i++)
-            gradient.in[h][i] += slope * x[i];
+            gradient.in[h][i] += hidden_error * x[i];
     }
 }
 
@@ -75,12 +75,12 @@ static double learn(int corner)
 static double step(void)
 {
     double loss = 0;
-    float *weights = &network.in[0][0], *slopes = &gradient.in[0][0];
+    float *weights = &network.in[0][0], *gradients = &gradient.in[0][0];
     memset(&gradient, 0, sizeof gradient);
     for (int corner = 0; corner < 4; corner++)
         loss += learn(corner);
     for (size_t i = 0; i < sizeof network / sizeof *weights; i++)
-        weights[i] -= RATE * slopes[i] / 4;
+        weights[i] -= RATE * gradients[i] / 4;
     return loss / 4;
 }
 

@@ -42,8 +42,8 @@ static const struct attention_case later[] = {
 };
 #define LATER (sizeof later / sizeof later[0])
 
-static float in[IN_MAX], out[OUT_MAX], slope[OUT_MAX], in_slope[IN_MAX], log_sums[OUT_MAX];
-static double want_out[OUT_MAX], want_in_slope[IN_MAX], want_log_sums[OUT_MAX];
+static float in[IN_MAX], out[OUT_MAX], gradient[OUT_MAX], in_gradient[IN_MAX], log_sums[OUT_MAX];
+static double want_out[OUT_MAX], want_in_gradient[IN_MAX], want_log_sums[OUT_MAX];
 
 /* The backend multiplies in bfloat16: what is between two products has 8 bits. */
 static bool rounds;
@@ -82,10 +82,10 @@ static void begin(const struct attention_case *c, double steep)
     assert_true(inputs(c) < IN_MAX && outputs(c) < OUT_MAX && sums(c) < OUT_MAX);
     assert_true(c->attention.length <= LENGTH_MAX);
     draw(in, IN_MAX, sqrt(steep));
-    draw(slope, OUT_MAX, 1);
+    draw(gradient, OUT_MAX, 1);
     for (int i = 0; i < IN_MAX; i++) {
-        want_in_slope[i] = 0;
-        in_slope[i] = NAN;
+        want_in_gradient[i] = 0;
+        in_gradient[i] = NAN;
     }
     for (int i = 0; i < OUT_MAX; i++)
         out[i] = log_sums[i] = NAN;
@@ -150,7 +150,7 @@ static void reference_row_backward(const struct attention *attention, const stru
                                    size_t row, const double *share)
 {
     const int size = attention->size;
-    const float *from = slope + at->out + row * at->out_stride;
+    const float *from = gradient + at->out + row * at->out_stride;
     double of_share[LENGTH_MAX], mean = 0;
     for (size_t key = 0; key <= row; key++) {
         of_share[key] = dot(from, in + at->value + key * at->stride, size);
@@ -161,9 +161,9 @@ static void reference_row_backward(const struct attention *attention, const stru
         for (size_t i = 0; i < (size_t)size; i++) {
             const size_t query = at->query + row * at->stride + i;
             const size_t shared = key * at->stride + i;
-            want_in_slope[query] += of_score * (double)in[at->key + shared];
-            want_in_slope[at->key + shared] += of_score * (double)in[query];
-            want_in_slope[at->value + shared] += share[key] * (double)from[i];
+            want_in_gradient[query] += of_score * (double)in[at->key + shared];
+            want_in_gradient[at->key + shared] += of_score * (double)in[query];
+            want_in_gradient[at->value + shared] += share[key] * (double)from[i];
         }
     }
 }
@@ -186,7 +186,7 @@ static void run(const struct attention_case *c)
 {
     backend->attention_forward(backend, &c->attention, c->batch, floats(in), floats(out), log_sums);
     backend->attention_backward(backend, &c->attention, c->batch, floats(in), floats(out), log_sums,
-                                floats(slope), floats(in_slope));
+                                floats(gradient), floats(in_gradient));
 }
 
 static void check(const struct attention_case *c)
@@ -196,8 +196,9 @@ static void check(const struct attention_case *c)
     check_near(out, want_out, outputs(c), nmse_max());
     for (size_t i = 0; i < sums(c); i++)
         assert_true(fabs((double)log_sums[i] - want_log_sums[i]) < 1e-5);
-    check_near(in_slope, want_in_slope, inputs(c), nmse_max());
-    assert_true(isnan(out[outputs(c)]) && isnan(log_sums[sums(c)]) && isnan(in_slope[inputs(c)]));
+    check_near(in_gradient, want_in_gradient, inputs(c), nmse_max());
+    assert_true(isnan(out[outputs(c)]) && isnan(log_sums[sums(c)]) &&
+                isnan(in_gradient[inputs(c)]));
 }
 
 static void attention_agrees_with_the_reference(void **state)
@@ -236,7 +237,7 @@ static void attention_of_later_positions_agrees_with_the_reference(void **state)
 }
 
 /* Keys, values and queries apart: what is small must not hide behind what is large. */
-static void each_slope_of_attention_agrees_with_the_reference(void **state)
+static void each_gradient_of_attention_agrees_with_the_reference(void **state)
 {
     (void)state;
     const struct attention_case c = {{67, 4, 2, 16, 0}, 2};
@@ -248,8 +249,8 @@ static void each_slope_of_attention_agrees_with_the_reference(void **state)
     run(&c);
     for (size_t head = 0; head < 4 + 2 * 2; head++) {
         for (size_t i = 0; i < rows * size; i++) {
-            got[i] = in_slope[i / size * stride + head * size + i % size];
-            want[i] = want_in_slope[i / size * stride + head * size + i % size];
+            got[i] = in_gradient[i / size * stride + head * size + i % size];
+            want[i] = want_in_gradient[i / size * stride + head * size + i % size];
         }
         check_near(got, want, rows * size, nmse_max());
     }
@@ -267,7 +268,7 @@ static void attention_survives_large_scores(void **state)
     for (size_t i = 0; i < outputs(&c); i++)
         assert_true(fabs((double)out[i] - want_out[i]) < (rounds ? 0.1 : 1e-3));
     for (size_t i = 0; i < inputs(&c); i++)
-        assert_true(isfinite(in_slope[i]));
+        assert_true(isfinite(in_gradient[i]));
 }
 
 static void a_position_does_not_see_those_after_it(void **state)
@@ -293,9 +294,9 @@ static void attention_gives_the_same_bits_each_time(void **state)
     const struct attention_case *c = &cases[9];
     begin(c, 8);
     run(c);
-    memcpy(before, in_slope, sizeof before);
+    memcpy(before, in_gradient, sizeof before);
     run(c);
-    assert_memory_equal(in_slope, before, inputs(c) * sizeof *before);
+    assert_memory_equal(in_gradient, before, inputs(c) * sizeof *before);
 }
 
 /* Rotation. */
@@ -312,11 +313,11 @@ static void reference_turn(const struct attention *attention, int batch)
             const double angle = position / pow(10000, (double)(number % half) / (double)half);
             const double own = in[at];
             if (i >= turned || position < attention->from)
-                want_in_slope[at] = own;
+                want_in_gradient[at] = own;
             else if (number < half)
-                want_in_slope[at] = own * cos(angle) - (double)in[at + half] * sin(angle);
+                want_in_gradient[at] = own * cos(angle) - (double)in[at + half] * sin(angle);
             else
-                want_in_slope[at] = own * cos(angle) + (double)in[at - half] * sin(angle);
+                want_in_gradient[at] = own * cos(angle) + (double)in[at - half] * sin(angle);
         }
 }
 
@@ -332,7 +333,7 @@ static void rotation_agrees_with_the_reference_and_can_be_undone(void **state)
         for (size_t j = 0; j < inputs(c); j++)
             before[j] = (double)in[j];
         backend->rotate(backend, attention, c->batch, 1, floats(in));
-        check_near(in, want_in_slope, inputs(c), LOOP_NMSE);
+        check_near(in, want_in_gradient, inputs(c), LOOP_NMSE);
         backend->rotate(backend, attention, c->batch, -1, floats(in));
         check_near(in, before, inputs(c), LOOP_NMSE);
     }
@@ -346,7 +347,7 @@ static void rotation_of_later_positions_agrees_with_the_reference(void **state)
         begin(c, 1);
         reference_turn(&c->attention, c->batch);
         backend->rotate(backend, &c->attention, c->batch, 1, floats(in));
-        check_near(in, want_in_slope, inputs(c), LOOP_NMSE);
+        check_near(in, want_in_gradient, inputs(c), LOOP_NMSE);
     }
 }
 
@@ -356,13 +357,13 @@ static void rotation_leaves_values_and_the_first_position_alone(void **state)
     const struct attention_case c = {{5, 3, 1, 8, 0}, 2};
     const size_t stride = attention_input(&c.attention);
     begin(&c, 1);
-    memcpy(in_slope, in, sizeof in);
+    memcpy(in_gradient, in, sizeof in);
     backend->rotate(backend, &c.attention, c.batch, 1, floats(in));
     for (size_t row = 0; row < 10; row++) {
         const size_t alone = row % 5 == 0 ? 0 : 4 * 8, first = row * stride;
-        assert_memory_equal(in + first + alone, in_slope + first + alone,
+        assert_memory_equal(in + first + alone, in_gradient + first + alone,
                             (stride - alone) * sizeof *in);
-        assert_true(row % 5 == 0 || in[first] != in_slope[first]);
+        assert_true(row % 5 == 0 || in[first] != in_gradient[first]);
     }
 }
 
@@ -381,7 +382,7 @@ static int run_in(CMFixtureFunction opens)
     const struct CMUnitTest tests[] = {
         TEST(attention_agrees_with_the_reference),
         TEST(attention_of_later_positions_agrees_with_the_reference),
-        TEST(each_slope_of_attention_agrees_with_the_reference),
+        TEST(each_gradient_of_attention_agrees_with_the_reference),
         TEST(attention_survives_large_scores),
         TEST(a_position_does_not_see_those_after_it),
         TEST(attention_gives_the_same_bits_each_time),

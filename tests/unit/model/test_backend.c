@@ -21,14 +21,14 @@ static void taken_memory_is_zero_and_aligned_and_can_be_given_back(void **state)
     for (size_t i = 0; i < 60; i++) {
         const size_t size = sizes[i % 6];
         static unsigned char seen[100000], dirt[100000];
-        unsigned char *memory = backend->take(backend, size);
+        unsigned char *memory = backend->alloc(backend, size);
         assert_int_equal((uintptr_t)memory % 64, 0);
         backend->download(backend, seen, memory, size);
         for (size_t j = 0; j < size; j++)
             assert_int_equal(seen[j], 0);
         memset(dirt, 0xA5, size);
         backend->upload(backend, memory, dirt, size);
-        backend->give(backend, memory);
+        backend->free(backend, memory);
     }
 }
 
@@ -37,18 +37,18 @@ static void an_upload_survives_the_round_trip(void **state)
     (void)state;
     const char text[] = "there and back";
     char back[sizeof text] = "";
-    char *memory = backend->take(backend, sizeof text);
+    char *memory = backend->alloc(backend, sizeof text);
     backend->upload(backend, memory, text, sizeof text);
     backend->download(backend, back, memory, sizeof text);
     assert_string_equal(back, text);
-    backend->give(backend, memory);
+    backend->free(backend, memory);
 }
 
 static void an_upload_copies_its_source_at_once(void **state)
 {
     (void)state;
     static unsigned char sent[1 << 20], back[1 << 20];
-    unsigned char *memory = backend->take(backend, sizeof sent);
+    unsigned char *memory = backend->alloc(backend, sizeof sent);
     for (size_t size = 16; size <= sizeof sent; size *= 4) {
         for (unsigned char round = 1; round <= 20; round++) {
             memset(sent, round, size);
@@ -58,7 +58,7 @@ static void an_upload_copies_its_source_at_once(void **state)
         backend->download(backend, back, memory, size);
         assert_true(back[0] == 20 && back[size / 2] == 20 && back[size - 1] == 20);
     }
-    backend->give(backend, memory);
+    backend->free(backend, memory);
 }
 
 struct dense_case {
@@ -81,7 +81,7 @@ static void dense_reference_output(struct dense_case c, enum activation activati
     for (int j = 0; j < c.in; j++)
         before += (double)x[i * c.in + j] * (double)w[o * c.in + j];
     want_y[at] = activation_reference(activation, before);
-    want_dy[at] = activation_slope(activation, before) * (double)dy[at];
+    want_dy[at] = activation_gradient(activation, before) * (double)dy[at];
     want_db[o] += want_dy[at];
     for (int j = 0; j < c.in; j++) {
         want_dx[i * c.in + j] += want_dy[at] * (double)w[o * c.in + j];
@@ -98,7 +98,7 @@ static void dense_reference(struct dense_case c, enum activation activation)
 }
 
 /* As logits do, of which some rows are computed at a time. */
-static void a_dense_slope_may_be_added_to_what_is_there(void **state)
+static void a_dense_gradient_may_be_added_to_what_is_there(void **state)
 {
     for (size_t i = 0; i < DENSE_CASES; i++) {
         const struct dense_case c = dense_cases[i];
@@ -301,7 +301,7 @@ static void conv_reference_place(const struct conv *conv, bool with_b, enum acti
             before += (double)x[at_x] * (double)w[at_w];
     }
     want_y[at_y] = activation_reference(activation, before);
-    want_dy[at_y] = activation_slope(activation, before) * (double)dy[at_y];
+    want_dy[at_y] = activation_gradient(activation, before) * (double)dy[at_y];
     want_db[f] += want_dy[at_y];
     for (int tap = 0; tap < taps; tap++) {
         if ((at_x = conv_reference_term(conv, image, row, column, f, tap, &at_w)) < 0)
@@ -454,7 +454,7 @@ int main(void)
         TEST(taken_memory_is_zero_and_aligned_and_can_be_given_back),
         TEST(an_upload_survives_the_round_trip),
         TEST(an_upload_copies_its_source_at_once),
-        TEST(a_dense_slope_may_be_added_to_what_is_there),
+        TEST(a_dense_gradient_may_be_added_to_what_is_there),
         TEST(dense_agrees_with_the_reference_with_and_without_dx),
         TEST(dense_without_biases_agrees_with_the_reference),
         TEST(dense_in_bfloat16_multiplies_rounded_numbers),

@@ -66,7 +66,7 @@ static double mean_of_set(const struct norm_case *c, size_t set, const double *o
 }
 
 /* For each value: the normalised value, and the gradient before the activation. */
-static double normal[ROOM], slope[ROOM], work[ROOM];
+static double normal[ROOM], gradient[ROOM], work[ROOM];
 
 static void reference_forward(const struct norm_case *c)
 {
@@ -97,21 +97,21 @@ static void reference_backward(const struct norm_case *c)
     for (size_t i = 0; i < numbers_of(c); i++) {
         const size_t channel = channel_of(c, i);
         const double before = normal[i] * (double)w[channel] + (double)b[channel];
-        slope[i] = (double)dy[i] * activation_slope(c->activation, before);
-        want_dy[i] = slope[i];
-        want_dw[channel] += slope[i] * normal[i];
-        want_db[channel] += slope[i];
-        slope[i] *= (double)w[channel];
+        gradient[i] = (double)dy[i] * activation_gradient(c->activation, before);
+        want_dy[i] = gradient[i];
+        want_dw[channel] += gradient[i] * normal[i];
+        want_db[channel] += gradient[i];
+        gradient[i] *= (double)w[channel];
     }
     for (size_t set = 0; set < channel_norm_sets(&norm, c->batch); set++) {
-        const double mean = mean_of_set(c, set, slope);
+        const double mean = mean_of_set(c, set, gradient);
         for (size_t i = 0; i < numbers_of(c); i++)
-            work[i] = slope[i] * normal[i];
+            work[i] = gradient[i] * normal[i];
         const double along = mean_of_set(c, set, work);
         for (size_t i = 0; i < numbers_of(c); i++)
             if (set_of(c, i) == set)
                 want_dx[i] =
-                    (double)want_stats[2 * set + 1] * (slope[i] - mean - normal[i] * along);
+                    (double)want_stats[2 * set + 1] * (gradient[i] - mean - normal[i] * along);
     }
 }
 
@@ -194,7 +194,7 @@ static void running_statistics_drift_to_what_was_measured(void **state)
     assert_true(isnan(dx[3]) && isnan(dw[3]));
 }
 
-static void an_average_is_the_mean_of_a_plane_and_its_slope_goes_to_all_of_it(void **state)
+static void an_average_is_the_mean_of_a_plane_and_its_gradient_goes_to_all_of_it(void **state)
 {
     const struct {
         size_t planes, places;
@@ -222,7 +222,7 @@ int main(void)
         TEST(a_large_mean_does_not_drown_the_deviations),
         TEST(running_statistics_take_the_place_of_measured_ones),
         TEST(running_statistics_drift_to_what_was_measured),
-        TEST(an_average_is_the_mean_of_a_plane_and_its_slope_goes_to_all_of_it),
+        TEST(an_average_is_the_mean_of_a_plane_and_its_gradient_goes_to_all_of_it),
     };
     RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);
 }

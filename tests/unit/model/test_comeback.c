@@ -57,7 +57,7 @@ static struct learner_state state_new(size_t parameters, uint32_t moments)
 {
     struct learner_state state;
     const size_t bytes = learner_state_bytes(parameters, moments);
-    unsigned char *memory = arena_take(&arena, bytes, 1);
+    unsigned char *memory = arena_alloc(&arena, bytes, 1);
     memset(memory, 0x5A, bytes);
     learner_state_init(&state, memory, parameters, moments);
     return state;

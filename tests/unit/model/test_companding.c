@@ -244,20 +244,20 @@ static void another_base_moves_values_and_leaves_residuals(void **state)
 static void withholds_values_but_none_of_saturated_or_large_entries(void **state)
 {
     (void)state;
-    static uint16_t held[P];
+    static uint16_t withheld[P];
     random_state(6);
-    backend->exchange.hold(backend, P, 0.75f, companded(), base, held);
+    backend->exchange.withhold(backend, P, 0.75f, companded(), base, withheld);
     for (uint32_t c = 0; c < P; c++) {
         if (!isfinite(w_before[c]))
             continue;
         const bool is_held = !naive_saturated(c) && fabsf(w_before[c]) < 2;
-        assert_int_equal(held[c], is_held ? half_to_bfloat16(0.75f * naive_residual(c)) : 0);
-        must_have_moved(c, -half_of_bfloat16(held[c]));
+        assert_int_equal(withheld[c], is_held ? half_to_bfloat16(0.75f * naive_residual(c)) : 0);
+        must_have_moved(c, -half_of_bfloat16(withheld[c]));
     }
     memcpy(w_before, weights, sizeof weights);
-    backend->exchange.release(backend, P, held, companded());
+    backend->exchange.release(backend, P, withheld, companded());
     for (uint32_t c = 0; c < P; c++)
-        must_have_moved(c, half_of_bfloat16(held[c]));
+        must_have_moved(c, half_of_bfloat16(withheld[c]));
 }
 
 int main(void)

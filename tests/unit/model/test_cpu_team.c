@@ -61,11 +61,11 @@ static size_t compute(int threads, const struct conv *conv, float *results)
     const size_t in = BATCH * shape_size(conv->in), out = BATCH * shape_size(conv_output(conv));
     const size_t filters = (size_t)conv->filters, weights = filters * (size_t)conv_patch(conv);
     float *made_dx = results + out, *made_dw = made_dx + in, *made_db = made_dw + weights;
-    static float slope[ROOM];
+    static float gradient[ROOM];
     assert_true(in <= ROOM && out <= ROOM);
-    memcpy(slope, dy, sizeof slope);
+    memcpy(gradient, dy, sizeof gradient);
     cpu->conv_forward(cpu, conv, BATCH, x, w, b, TANH, results);
-    cpu->conv_backward(cpu, conv, BATCH, x, w, results, TANH, slope, made_dx, made_dw, made_db);
+    cpu->conv_backward(cpu, conv, BATCH, x, w, results, TANH, gradient, made_dx, made_dw, made_db);
     cpu->close(cpu);
     return out + in + weights + filters;
 }

@@ -1,7 +1,7 @@
 /* Dense layers in each precision that a device multiplies in, against sums in double. Widths are
  * such that rows begin anywhere; of the last case each row is longer than its numbers while it is
- * computed, and brought together afterwards. Weights, biases and their slopes begin anywhere, too
- * (host_backend.h). Beside this: test_backend.c, in float32. */
+ * computed, and brought together afterwards. Weights, biases and their gradients begin anywhere,
+ * too (host_backend.h). Beside this: test_backend.c, in float32. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +87,7 @@ static double activation_of(enum activation activation, double value)
 }
 
 /* Derivative from the activation's output. */
-static double slope_of(enum activation activation, double y)
+static double gradient_of(enum activation activation, double y)
 {
     if (activation == RELU)
         return y > 0;
@@ -119,7 +119,8 @@ static void check_dy(struct dense_case c, enum activation activation, const floa
     for (int k = 0; k < c.out; k++) {
         double sum = 0;
         for (int i = k; i < c.batch * c.out; i += c.out) {
-            compare(&of_dy, o->dy[i], slope_of(activation, (double)o->y[i]) * (double)dy_before[i]);
+            compare(&of_dy, o->dy[i],
+                    gradient_of(activation, (double)o->y[i]) * (double)dy_before[i]);
             sum += (double)o->dy[i];
         }
         if (db != NULL)
@@ -137,9 +138,9 @@ static void check_dx(struct dense_case c, const struct operands *o)
     for (int i = 0; i < c.batch; i++) {
         memset(sums, 0, (size_t)c.in * sizeof *sums);
         for (int k = 0; k < c.out; k++) {
-            const double slope = (double)o->dy[i * c.out + k];
+            const double gradient = (double)o->dy[i * c.out + k];
             for (int j = 0; j < c.in; j++)
-                sums[j] += slope * (double)o->w[k * c.in + j];
+                sums[j] += gradient * (double)o->w[k * c.in + j];
         }
         for (int j = 0; j < c.in; j++)
             compare(&distance, o->dx[i * c.in + j], sums[j]);
@@ -158,9 +159,9 @@ static void check_dw(struct dense_case c, const float *before, const struct oper
         for (int j = 0; j < c.in; j++)
             sums[j] = before != NULL ? (double)before[k * c.in + j] : 0;
         for (int i = 0; i < c.batch; i++) {
-            const double slope = (double)o->dy[i * c.out + k];
+            const double gradient = (double)o->dy[i * c.out + k];
             for (int j = 0; j < c.in; j++)
-                sums[j] += slope * (double)o->x[i * c.in + j];
+                sums[j] += gradient * (double)o->x[i * c.in + j];
         }
         for (int j = 0; j < c.in; j++)
             compare(&distance, o->dw[k * c.in + j], sums[j]);

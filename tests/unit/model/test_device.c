@@ -163,15 +163,15 @@ static void gather_kept(struct backend *on, const uint8_t *pixels, size_t size, 
     const uint32_t pick[6] = {1, 0, 999, 500, 998, 1};
     bool is_far;
     void *kept = on->keep(on, pixels, 1000 * size, &is_far);
-    uint32_t *picked = on->take(on, sizeof pick);
-    float *gathered = on->take(on, 6 * size * sizeof *x);
+    uint32_t *picked = on->alloc(on, sizeof pick);
+    float *gathered = on->alloc(on, 6 * size * sizeof *x);
     on->upload(on, picked, pick, sizeof pick);
     on->gather.pixels(on, 6, size, kept, picked, 127.5f, 0.01f, gathered);
     on->download(on, x, gathered, 6 * size * sizeof *x);
     assert_int_equal(is_far, far);
     void *all[] = {kept, picked, gathered};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        on->give(on, all[i]);
+        on->free(on, all[i]);
 }
 
 /* The stand-in alone can be given how much memory it has. */

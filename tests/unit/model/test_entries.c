@@ -23,7 +23,7 @@ static void activations_agree_with_the_reference(void **state)
         for (size_t j = 0; j < count; j++) {
             x[j] *= numbers_under_test == BFLOAT16 ? 1 : 4; /* near 1 an output has few bits */
             want_y[j] = activation_reference(activation, (double)x[j]);
-            want_dx[j] = activation_slope(activation, (double)x[j]) * (double)dy[j];
+            want_dx[j] = activation_gradient(activation, (double)x[j]) * (double)dy[j];
         }
         backend->activate(backend, activation, count, floats(x), floats(y));
         backend->activate_backward(backend, activation, count,
@@ -74,11 +74,11 @@ static void sigmoid_and_tanh_end_at_their_limits(void **state)
 static void gelu_and_silu_end_at_zero_and_at_their_input(void **state)
 {
     (void)state;
-    const float far[] = {-1000, 1000}, slopes[] = {1, 1};
+    const float far[] = {-1000, 1000}, gradients[] = {1, 1};
     for (int i = 0; i < 2; i++) {
         backend->activate(backend, i ? SILU : GELU, 2, floats(far), floats(y));
         assert_true(fabsf(y[0]) < 1e-30f && y[1] == 1000);
-        backend->activate_backward(backend, i ? SILU : GELU, 2, floats(far), floats(slopes),
+        backend->activate_backward(backend, i ? SILU : GELU, 2, floats(far), floats(gradients),
                                    floats(dx));
         assert_true(fabsf(dx[0]) < 1e-30f && dx[1] == 1);
     }
@@ -91,7 +91,7 @@ static double share_of(const struct cross_entropy *loss, int label, int c)
     return smoothing / loss->classes + (c == label ? 1 - smoothing : 0);
 }
 
-/* Returns the sum of the losses; y are the logits, want_dx the slopes. */
+/* Returns the sum of the losses; y are the logits, want_dx the gradients. */
 static double cross_entropy_reference(const struct cross_entropy *loss, const int32_t *labels)
 {
     const int classes = loss->classes;
@@ -139,7 +139,7 @@ static void cross_entropy_agrees_with_the_reference(void **state)
     }
 }
 
-static void ignored_labels_have_no_loss_and_no_slope(void **state)
+static void ignored_labels_have_no_loss_and_no_gradient(void **state)
 {
     const struct {
         int rows, classes;
@@ -315,7 +315,7 @@ int main(void)
         TEST(sigmoid_and_tanh_end_at_their_limits),
         TEST(gelu_and_silu_end_at_zero_and_at_their_input),
         TEST(cross_entropy_agrees_with_the_reference),
-        TEST(ignored_labels_have_no_loss_and_no_slope),
+        TEST(ignored_labels_have_no_loss_and_no_gradient),
         TEST(smoothed_labels_and_parts_of_a_step_agree_with_the_reference),
         TEST(cross_entropy_may_overwrite_its_logits),
         TEST(the_largest_of_many_logits_is_found_wherever_it_is),

@@ -148,19 +148,19 @@ static void a_refinement_counts_the_parts_of_one_bin_among_the_candidates(void *
 static void withheld_entries_leave_the_weights(void **state)
 {
     (void)state;
-    static uint16_t held[P];
+    static uint16_t withheld[P];
     random_state(4);
-    memset(held, 0xFF, sizeof held);
-    backend->exchange.hold(backend, P, 0.75f, weights_flat(weights), base, held);
+    memset(withheld, 0xFF, sizeof withheld);
+    backend->exchange.withhold(backend, P, 0.75f, weights_flat(weights), base, withheld);
     for (uint32_t c = 10; c < P; c++) {
         const float r = w_before[c] - QUANTUM * (float)base_before[c];
-        const float part = half_of_bfloat16(held[c]), left = w_before[c] - part;
-        assert_int_equal(held[c], half_to_bfloat16(0.75f * r));
+        const float part = half_of_bfloat16(withheld[c]), left = w_before[c] - part;
+        assert_int_equal(withheld[c], half_to_bfloat16(0.75f * r));
         assert_memory_equal(&weights[c], &left, sizeof left); /* with what was rounded off */
         w_before[c] = left + part;
     }
     assert_memory_equal(base, base_before, sizeof base);
-    backend->exchange.release(backend, P, held, weights_flat(weights));
+    backend->exchange.release(backend, P, withheld, weights_flat(weights));
     assert_memory_equal(weights + 10, w_before + 10, sizeof weights - 10 * sizeof *weights);
 }
 
@@ -168,17 +168,17 @@ static void updates_release_at_most_the_withheld_amount(void **state)
 {
     (void)state;
     const float before[] = {1, 1, -1, -0.25f, 0, 5}; /* entries 0 .. 5 */
-    uint16_t held[6];
+    uint16_t withheld[6];
     for (int c = 0; c < 6; c++)
-        held[c] = half_to_bfloat16(before[c]);
+        withheld[c] = half_to_bfloat16(before[c]);
     uint32_t indexes[] = {0, 1, 2, 3, 4};
     int8_t levels[] = {1, -1, -3, -3, 2};
     const struct update said = {
         .tau = 0.5f, .amount = 7, .count = 5, .index = indexes, .level = levels};
     const float expected[] = {0.75f, 1, -0.25f, 0, 0, 5};
-    backend->exchange.let_go(backend, &said, 0.5f, held);
+    backend->exchange.let_go(backend, &said, 0.5f, withheld);
     for (int c = 0; c < 6; c++)
-        assert_true(half_of_bfloat16(held[c]) == expected[c]);
+        assert_true(half_of_bfloat16(withheld[c]) == expected[c]);
 }
 
 static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)

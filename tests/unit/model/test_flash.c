@@ -71,14 +71,14 @@ struct both {
 static struct both take(size_t count)
 {
     return (struct both){count,
-                         exact->take(exact, count * sizeof(float)),
-                         {backend->take(backend, count * sizeof(uint16_t)), BFLOAT16}};
+                         exact->alloc(exact, count * sizeof(float)),
+                         {backend->alloc(backend, count * sizeof(uint16_t)), BFLOAT16}};
 }
 
 static void give(struct both *both)
 {
-    exact->give(exact, both->floats);
-    backend->give(backend, both->half.at);
+    exact->free(exact, both->floats);
+    backend->free(backend, both->half.at);
 }
 
 /* The same numbers, which bfloat16 has. */
@@ -142,8 +142,8 @@ static void check_case(const struct flash_case *c)
     struct both x = drawn(rows * attention_input(attention));
     struct both dy = drawn(rows * attention_output(attention));
     struct both y = take(dy.count), dx = take(x.count);
-    float *sums = exact->take(exact, lines * sizeof *sums);
-    float *flash_sums = backend->take(backend, lines * sizeof *flash_sums);
+    float *sums = exact->alloc(exact, lines * sizeof *sums);
+    float *flash_sums = backend->alloc(backend, lines * sizeof *flash_sums);
     exact->attention_forward(exact, attention, c->batch, floats(x.floats), floats(y.floats), sums);
     backend->attention_forward(backend, attention, c->batch, x.half, y.half, flash_sums);
     check_both(&y);
@@ -153,8 +153,8 @@ static void check_case(const struct flash_case *c)
     backend->attention_backward(backend, attention, c->batch, x.half, y.half, flash_sums, dy.half,
                                 dx.half);
     check_both(&dx);
-    exact->give(exact, sums);
-    backend->give(backend, flash_sums);
+    exact->free(exact, sums);
+    backend->free(backend, flash_sums);
     struct both *const all[] = {&x, &dy, &y, &dx};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         give(all[i]);
@@ -185,14 +185,14 @@ static void two_passes_over_the_same_numbers_agree_to_the_bit(void **state)
     const size_t bytes = dx.count * sizeof(uint16_t);
     uint16_t *first = memory_new(dx.count, sizeof *first),
              *then = memory_new(dx.count, sizeof *then);
-    float *sums = backend->take(backend, 2 * 4 * 70 * sizeof *sums);
+    float *sums = backend->alloc(backend, 2 * 4 * 70 * sizeof *sums);
     backend->attention_forward(backend, &attention, 2, x.half, y.half, sums);
     for (int times = 0; times < (flash_runs == NULL ? 20 : 2); times++) {
         backend->attention_backward(backend, &attention, 2, x.half, y.half, sums, dy.half, dx.half);
         backend->download(backend, times == 0 ? first : then, dx.half.at, bytes);
         assert_true(times == 0 || memcmp(first, then, bytes) == 0);
     }
-    backend->give(backend, sums);
+    backend->free(backend, sums);
     free(first);
     free(then);
     struct both *const all[] = {&x, &dy, &y, &dx};
@@ -210,7 +210,7 @@ static void a_recorded_pass_is_repeated_without_cudnn(void **state)
     struct step_graph graph = {0};
     struct both x = drawn(2 * 9 * attention_input(&attention));
     struct both y = take(2 * 9 * attention_output(&attention));
-    float *sums = exact->take(exact, 36 * sizeof *sums), *own = backend->take(backend, 36 * 4);
+    float *sums = exact->alloc(exact, 36 * sizeof *sums), *own = backend->alloc(backend, 36 * 4);
     const uint64_t before = runs();
     exact->attention_forward(exact, &attention, 2, floats(x.floats), floats(y.floats), sums);
     for (int times = 0; times < 4; times++) {
@@ -225,8 +225,8 @@ static void a_recorded_pass_is_repeated_without_cudnn(void **state)
     }
     assert_true(flash_runs == NULL || runs() == before + 2);
     backend->graph_drop(backend, &graph);
-    exact->give(exact, sums);
-    backend->give(backend, own);
+    exact->free(exact, sums);
+    backend->free(backend, own);
     give(&x);
     give(&y);
 }
@@ -235,11 +235,11 @@ static void a_recorded_pass_is_repeated_without_cudnn(void **state)
 static void grow_scratch(void)
 {
     enum { SIZE = 1024 };
-    float *x = backend->take(backend, 8 * SIZE * sizeof *x);
+    float *x = backend->alloc(backend, 8 * SIZE * sizeof *x);
     backend->norm_backward(backend, 1, SIZE, floats(x), x + SIZE, x + 2 * SIZE,
                            floats(x + 3 * SIZE), floats(NULL), floats(x + 4 * SIZE), x + 5 * SIZE,
                            x + 6 * SIZE);
-    backend->give(backend, x);
+    backend->free(backend, x);
 }
 
 /* A MiB of memory: a workspace of 64 KiB, where a sample takes 40. */
@@ -255,11 +255,11 @@ static void a_large_workspace_is_that_of_some_samples_at_a_time(void **state)
     grow_scratch();
     struct both x = drawn(rows * attention_input(&c.attention));
     struct both y = take(rows * attention_output(&c.attention));
-    float *sums = backend->take(backend, rows * 2 * sizeof *sums);
+    float *sums = backend->alloc(backend, rows * 2 * sizeof *sums);
     assert_int_equal(setenv("CUDA_ON_CPU_MIB", "1", 1), 0);
     backend->attention_forward(backend, &c.attention, c.batch, x.half, y.half, sums);
     assert_int_equal(unsetenv("CUDA_ON_CPU_MIB"), 0);
-    backend->give(backend, sums);
+    backend->free(backend, sums);
     give(&x);
     give(&y);
     const uint64_t before = flash_runs();

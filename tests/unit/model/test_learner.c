@@ -189,7 +189,7 @@ static void a_learner_that_diverged_publishes_nothing_and_begins_anew_from_the_b
     for (int step = 0; step < 20; step++)
         (void)learner_step(learner);
     assert_true(learner_publish(learner, &terms)->count > 0);
-    assert_int_equal(learner_relapses(learner)->count, 0);
+    assert_int_equal(learner_resets(learner)->count, 0);
     const uint64_t digest = learner_digest(learner);
     const struct tensor lost = model_tensor(model, 1), other = model_tensor(model, 2);
     learner_read_weights(learner, weights);
@@ -197,8 +197,8 @@ static void a_learner_that_diverged_publishes_nothing_and_begins_anew_from_the_b
     weights[other.offset] = (float)INFINITY;
     learner_write_weights(learner, weights);
     assert_int_equal(learner_publish(learner, &terms)->count, 0);
-    assert_int_equal(learner_relapses(learner)->count, 1);
-    assert_string_equal(learner_relapses(learner)->tensor,
+    assert_int_equal(learner_resets(learner)->count, 1);
+    assert_string_equal(learner_resets(learner)->tensor,
                         lost.offset < other.offset ? lost.name : other.name);
     assert_int_equal(learner_digest(learner), digest);
     learner_read_weights(learner, weights);
@@ -209,7 +209,7 @@ static void a_learner_that_diverged_publishes_nothing_and_begins_anew_from_the_b
         (void)learner_step(learner);
     assert_true(isfinite(learner_losses(learner)));
     assert_true(learner_publish(learner, &terms)->count > 0);
-    assert_int_equal(learner_relapses(learner)->count, 1);
+    assert_int_equal(learner_resets(learner)->count, 1);
     learner_free(learner);
     model_free(model);
     dataset_free(&train);

@@ -312,10 +312,10 @@ static double learn_on(struct backend *device, size_t at_once, float **gradients
     const size_t bytes = *count * sizeof(float);
     float *host = memory_new(*count, sizeof *host);
     model_init(model, 1, host);
-    float *w = device->take(device, bytes), *g = device->take(device, bytes);
-    float *x = device->take(device, sizeof tokens);
-    int32_t *y = device->take(device, sizeof labels);
-    struct score *sum = device->take(device, sizeof *sum);
+    float *w = device->alloc(device, bytes), *g = device->alloc(device, bytes);
+    float *x = device->alloc(device, sizeof tokens);
+    int32_t *y = device->alloc(device, sizeof labels);
+    struct score *sum = device->alloc(device, sizeof *sum);
     device->upload(device, w, host, bytes);
     device->upload(device, x, tokens, sizeof tokens);
     device->upload(device, y, labels, sizeof labels);
@@ -324,7 +324,7 @@ static double learn_on(struct backend *device, size_t at_once, float **gradients
     device->download(device, &score, sum, sizeof score);
     void *const taken[] = {w, g, x, y, sum};
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
-        device->give(device, taken[i]);
+        device->free(device, taken[i]);
     model_free(model);
     arena_release(&arena);
     *gradients = host;
@@ -361,9 +361,9 @@ static void the_budget_follows_the_free_memory(void **state)
     assert_true(before > 0);
     assert_int_equal(device->loss.logits_budget(device), before);
     if (gpu_under_test >= 0) {
-        void *memory = device->take(device, (size_t)300 << 20);
+        void *memory = device->alloc(device, (size_t)300 << 20);
         assert_true(device->loss.logits_budget(device) <= before);
-        device->give(device, memory);
+        device->free(device, memory);
     }
     assert_int_equal(device->loss.logits_budget(device), before);
     device->close(device);

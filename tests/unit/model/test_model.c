@@ -27,18 +27,18 @@ struct counting {
 static struct counting counting;
 static struct arena arena;
 
-static void *counting_take(struct backend *backend, size_t bytes)
+static void *counting_alloc(struct backend *backend, size_t bytes)
 {
     (void)backend;
     counting.taken++;
-    return counting.cpu->take(counting.cpu, bytes);
+    return counting.cpu->alloc(counting.cpu, bytes);
 }
 
-static void counting_give(struct backend *backend, void *memory)
+static void counting_free(struct backend *backend, void *memory)
 {
     (void)backend;
     counting.taken--;
-    counting.cpu->give(counting.cpu, memory);
+    counting.cpu->free(counting.cpu, memory);
 }
 
 static int case_begin(void **state)
@@ -459,8 +459,8 @@ int main(void)
 {
     counting.cpu = backend_cpu(1);
     counting.table = *counting.cpu;
-    counting.table.take = counting_take;
-    counting.table.give = counting_give;
+    counting.table.alloc = counting_alloc;
+    counting.table.free = counting_free;
 #define TEST(name) cmocka_unit_test_setup_teardown(name, case_begin, case_end)
     const struct CMUnitTest tests[] = {
         TEST(presets_have_the_size_the_documents_say),

@@ -148,10 +148,11 @@ static void check_by_differences(float smoothing)
         drawn[p] = before + 0.01f;
         const double above = dropped_loss(smoothing, others), high = drawn[p];
         drawn[p] = before - 0.01f;
-        const double slope = (above - dropped_loss(smoothing, others)) / (high - (double)drawn[p]);
+        const double gradient =
+            (above - dropped_loss(smoothing, others)) / (high - (double)drawn[p]);
         drawn[p] = before;
-        error += (gradients[p] - slope) * (gradients[p] - slope);
-        power += slope * slope;
+        error += (gradients[p] - gradient) * (gradients[p] - gradient);
+        power += gradient * gradient;
     }
     if (!(sqrt(error / power) <= 3e-3))
         fail_msg("off by %g", sqrt(error / power));

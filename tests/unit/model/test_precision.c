@@ -64,12 +64,12 @@ static void training_begin(struct training *t, struct arena *arena)
     t->count = model_parameters(t->model);
     float **const host[] = {&t->host_w, &t->host_g, &t->m, &t->v};
     for (size_t i = 0; i < sizeof host / sizeof host[0]; i++)
-        *host[i] = t->cpu->take(t->cpu, t->count * sizeof(float));
-    t->w = t->device->take(t->device, t->count * sizeof *t->w);
-    t->g = t->device->take(t->device, t->count * sizeof *t->g);
-    t->x = t->device->take(t->device, SAMPLES * LENGTH * sizeof *t->x);
-    t->y = t->device->take(t->device, SAMPLES * LENGTH * sizeof *t->y);
-    t->score = t->device->take(t->device, sizeof *t->score);
+        *host[i] = t->cpu->alloc(t->cpu, t->count * sizeof(float));
+    t->w = t->device->alloc(t->device, t->count * sizeof *t->w);
+    t->g = t->device->alloc(t->device, t->count * sizeof *t->g);
+    t->x = t->device->alloc(t->device, SAMPLES * LENGTH * sizeof *t->x);
+    t->y = t->device->alloc(t->device, SAMPLES * LENGTH * sizeof *t->y);
+    t->score = t->device->alloc(t->device, sizeof *t->score);
     model_init(t->model, 1, t->host_w);
 }
 
@@ -78,9 +78,9 @@ static void training_end(struct training *t, struct arena *arena)
     void *const taken[] = {t->w, t->g, t->x, t->y, t->score};
     void *const host[] = {t->host_w, t->host_g, t->m, t->v};
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
-        t->device->give(t->device, taken[i]);
+        t->device->free(t->device, taken[i]);
     for (size_t i = 0; i < sizeof host / sizeof host[0]; i++)
-        t->cpu->give(t->cpu, host[i]);
+        t->cpu->free(t->cpu, host[i]);
     model_free(t->model);
     arena_release(arena);
 }

@@ -143,10 +143,10 @@ static void without_memory_to_time_a_sum_the_first_algorithm_is_taken(void **sta
     if (launches_of == NULL)
         skip();
     struct backend *device = device_of_tests;
-    float *x = device->take(device, ROWS * DEPTH * sizeof *x);
-    float *w = device->take(device, COLUMNS * DEPTH * sizeof *w);
-    float *y = device->take(device, ROWS * COLUMNS * sizeof *y);
-    float *dw = device->take(device, COLUMNS * DEPTH * sizeof *dw);
+    float *x = device->alloc(device, ROWS * DEPTH * sizeof *x);
+    float *w = device->alloc(device, COLUMNS * DEPTH * sizeof *w);
+    float *y = device->alloc(device, ROWS * COLUMNS * sizeof *y);
+    float *dw = device->alloc(device, COLUMNS * DEPTH * sizeof *dw);
     forget_launches();
     assert_int_equal(setenv("CUDA_ON_CPU_MIB", "1", 1), 0);
     device->dense_backward(device, ROWS, DEPTH, COLUMNS, floats(x), floats(w), floats(y), LINEAR,
@@ -158,7 +158,7 @@ static void without_memory_to_time_a_sum_the_first_algorithm_is_taken(void **sta
     assert_int_equal(launches(STAND_IN_AS_FAST), 0);
     float *const taken[] = {x, w, y, dw};
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
-        device->give(device, taken[i]);
+        device->free(device, taken[i]);
 }
 
 int main(void)

@@ -109,7 +109,7 @@ static uint32_t play(struct random_walk *const *nodes, struct rng *rng)
                                         .share = 0.01 + 0.99 * rng_uniform(rng),
                                         .gain = 0.5 + rng_uniform(rng),
                                         .beta = 0.9 * rng_uniform(rng),
-                                        .held = rng_below(rng, 2) ? rng_uniform(rng) : 0};
+                                        .withheld = rng_below(rng, 2) ? rng_uniform(rng) : 0};
     for (uint32_t step = rng_below(rng, 20); step > 0; step--)
         random_walk_step(nodes[publisher]);
     const struct update *update = random_walk_publish(nodes[publisher], &terms);

@@ -142,16 +142,16 @@ static void open_all(void **state)
     (void)device_opens(state);
     float **const all[] = {&from, &other, &to, &more, &rest, &kept};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        *all[i] = backend->take(backend, COUNT * sizeof(float));
-    tokens = backend->take(backend, COUNT * sizeof *tokens);
-    score = backend->take(backend, sizeof *score);
+        *all[i] = backend->alloc(backend, COUNT * sizeof(float));
+    tokens = backend->alloc(backend, COUNT * sizeof *tokens);
+    score = backend->alloc(backend, sizeof *score);
 }
 
 static void close_all(void **state)
 {
     void *const all[] = {from, other, to, more, rest, kept, tokens, score};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        backend->give(backend, all[i]);
+        backend->free(backend, all[i]);
     (void)device_closes(state);
 }
 

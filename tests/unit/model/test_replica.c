@@ -70,8 +70,8 @@ static void learn_something(struct replica *replica, struct rng *rng)
 static struct update copy_of(const struct update *update)
 {
     struct update copy = *update;
-    copy.index = arena_take(&arena, update->count + 1, sizeof *copy.index);
-    copy.level = arena_take(&arena, update->count + 1, sizeof *copy.level);
+    copy.index = arena_alloc(&arena, update->count + 1, sizeof *copy.index);
+    copy.level = arena_alloc(&arena, update->count + 1, sizeof *copy.level);
     memcpy(copy.index, update->index, update->count * sizeof *copy.index);
     memcpy(copy.level, update->level, update->count);
     return copy;
@@ -103,12 +103,14 @@ static void withheld_entries_are_published_later(void **state)
     (void)state;
     static float learned[P], saved[P], after[P];
     static int32_t saved_base[P];
-    const struct publish_terms some = {.budget_bytes = 300, .share = 1, .gain = 1, .held = 0.75};
-    const struct publish_terms all = {.budget_bytes = 100000, .share = 1, .gain = 1, .held = 0.75};
+    const struct publish_terms some = {
+        .budget_bytes = 300, .share = 1, .gain = 1, .withheld = 0.75};
+    const struct publish_terms all = {
+        .budget_bytes = 100000, .share = 1, .gain = 1, .withheld = 0.75};
     struct learner_state copy = {.parameters = P, .base = saved_base, .weights = saved};
     struct replica replica = replica_new(P);
     struct rng rng = rng_new(5, 5);
-    replica_may_hold(&replica);
+    replica_allow_withholding(&replica);
     learn_something(&replica, &rng);
     look(&replica, learned, base);
     assert_in_range(replica_publish(&replica, &some)->count, 1, P / 2);
@@ -135,11 +137,12 @@ static void withheld_entries_are_dropped_once_nothing_is_withheld(void **state)
     (void)state;
     static float kept[P];
     static int32_t kept_base[P];
-    const struct publish_terms some = {.budget_bytes = 300, .share = 1, .gain = 1, .held = 0.75};
+    const struct publish_terms some = {
+        .budget_bytes = 300, .share = 1, .gain = 1, .withheld = 0.75};
     const struct publish_terms last = {.budget_bytes = 100000, .share = 1, .gain = 1, .tau = 1};
     struct replica replica = replica_new(P);
     struct rng rng = rng_new(6, 6);
-    replica_may_hold(&replica);
+    replica_allow_withholding(&replica);
     learn_something(&replica, &rng);
     assert_in_range(replica_publish(&replica, &some)->count, 1, P / 2);
     look(&replica, kept, kept_base);
@@ -359,12 +362,12 @@ static void with_weights_that_are_no_numbers_nothing_is_published(void **state)
         replica_write_weights(&replica, w);
         assert_int_equal(replica_publish(&replica, &TERMS)->count, 0);
         assert_int_equal(replica.lost, 2);
-        assert_int_equal(replica_begin_anew(&replica), 5);
+        assert_int_equal(replica_reset_to_base(&replica), 5);
         look(&replica, w, base);
         for (int c = 0; c < P; c++)
             assert_true(w[c] == QUANTUM * (float)base[c]);
     }
-    assert_int_equal(replica_begin_anew(&replica), P);
+    assert_int_equal(replica_reset_to_base(&replica), P);
     replica_free(&replica);
 }
 

@@ -80,8 +80,8 @@ static void work(struct learner *learner, float *host_weights)
 static void learns_the_same_with_reserved_memory(void **state)
 {
     (void)state;
-    float *with = arena_take(&arena, parameters, sizeof *with);
-    float *without = arena_take(&arena, parameters, sizeof *without);
+    float *with = arena_alloc(&arena, parameters, sizeof *with);
+    float *without = arena_alloc(&arena, parameters, sizeof *without);
     struct learner *plain = learner_of(false), *reserved = learner_of(true);
     work(plain, without);
     work(reserved, with);
@@ -93,7 +93,7 @@ static void learns_the_same_with_reserved_memory(void **state)
 static void takes_no_memory_after_the_start(void **state)
 {
     (void)state;
-    float *weights = arena_take(&arena, parameters, sizeof *weights);
+    float *weights = arena_alloc(&arena, parameters, sizeof *weights);
     struct learner *learner = learner_of(true);
     const struct device_memory before = backend->memory(backend);
     work(learner, weights);

@@ -24,7 +24,7 @@ static int32_t base[P], other_base[P];
 
 static const struct publish_terms TERMS = {.budget_bytes = 100000, .share = 0.5, .gain = 1};
 static const struct publish_terms HOLDS = {
-    .budget_bytes = 100000, .share = 0.5, .gain = 1, .held = 0.5};
+    .budget_bytes = 100000, .share = 0.5, .gain = 1, .withheld = 0.5};
 
 static int begin(void **state)
 {
@@ -50,7 +50,7 @@ static struct replica replica_new(bool companded)
     if (companded)
         replica_compand(&replica);
     replica_begin_part(&replica, 0, P, init);
-    replica_may_hold(&replica);
+    replica_allow_withholding(&replica);
     return replica;
 }
 
@@ -138,8 +138,8 @@ static void a_companded_base_takes_any_weight_to_its_unit(void **state)
 static struct update draw_update(struct rng *rng)
 {
     struct update update = {.tau = 1, .amount = 1u << rng_below(rng, 25)};
-    update.index = arena_take(&arena, P, sizeof *update.index);
-    update.level = arena_take(&arena, P, sizeof *update.level);
+    update.index = arena_alloc(&arena, P, sizeof *update.index);
+    update.level = arena_alloc(&arena, P, sizeof *update.level);
     const int most = update_level_max(update.amount);
     for (uint32_t c = rng_below(rng, 3); c < P; c += 1 + rng_below(rng, 4)) {
         update.index[update.count] = c;

@@ -62,8 +62,8 @@ static double loss_by_hand(const struct learner *learner)
 {
     float host[P_MAX], logits[LENGTH * 7];
     learner_read_base(learner, host);
-    float *weights = backend->take(backend, sizeof host);
-    int32_t *x = backend->take(backend, LENGTH * sizeof *x);
+    float *weights = backend->alloc(backend, sizeof host);
+    int32_t *x = backend->alloc(backend, LENGTH * sizeof *x);
     double loss = 0;
     backend->upload(backend, weights, host, model_parameters(model) * sizeof *host);
     for (int at = 0; at + LENGTH < TOKENS; at += LENGTH) {
@@ -81,8 +81,8 @@ static double loss_by_hand(const struct learner *learner)
             loss += log(sum) - (double)logits[7 * i + tokens[at + i + 1]];
         }
     }
-    backend->give(backend, weights);
-    backend->give(backend, x);
+    backend->free(backend, weights);
+    backend->free(backend, x);
     return loss / (TOKENS - 1);
 }
 

@@ -255,7 +255,7 @@ static void a_large_update_takes_several_records(void **state)
     replica_init(&one, &arena, backend, LARGE, init, LARGE);
     replica_init(&again, &arena, backend, LARGE, init, LARGE);
     snapshot_queue_init(&large, &arena, LARGE, LARGE - 10, 0, LARGE);
-    float *weights = arena_take(&arena, LARGE, sizeof *weights);
+    float *weights = arena_alloc(&arena, LARGE, sizeof *weights);
     replica_read_weights(&one, weights);
     for (size_t c = 0; c < LARGE; c++)
         weights[c] += 0.01f;

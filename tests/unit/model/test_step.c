@@ -49,9 +49,9 @@ static void begin(const char *line)
         drawn[i] = (float)(rng_uniform(&rng) - 0.5);
     for (int i = 0; i < LENGTH; i++)
         tokens[i] = (int32_t)rng_below(&rng, TOKENS);
-    weights = backend->take(backend, sizeof drawn);
-    other_weights = backend->take(backend, sizeof drawn);
-    x = backend->take(backend, sizeof tokens);
+    weights = backend->alloc(backend, sizeof drawn);
+    other_weights = backend->alloc(backend, sizeof drawn);
+    x = backend->alloc(backend, sizeof tokens);
     backend->upload(backend, weights, drawn, sizeof drawn);
     backend->upload(backend, x, tokens, sizeof tokens);
     const float *logits = model_forward(model, weights, (const float *)(const void *)x, 1);
@@ -60,9 +60,9 @@ static void begin(const char *line)
 
 static void end(void)
 {
-    backend->give(backend, weights);
-    backend->give(backend, other_weights);
-    backend->give(backend, x);
+    backend->free(backend, weights);
+    backend->free(backend, other_weights);
+    backend->free(backend, x);
     model_free(model);
     arena_release(&arena);
 }

@@ -48,7 +48,7 @@ static void embedding_looks_rows_up(void **state)
 }
 
 /* In the order of the rows: to the bit. */
-static void slopes_are_added_to_the_rows_of_their_tokens(void **state)
+static void gradients_are_added_to_the_rows_of_their_tokens(void **state)
 {
     for (size_t i = 0; i < EMBED_CASES; i++) {
         const struct embed_case *c = &embed_cases[i];
@@ -63,7 +63,7 @@ static void slopes_are_added_to_the_rows_of_their_tokens(void **state)
     }
 }
 
-static void shared_numbers_are_added_to_each_sample_and_their_slopes_summed(void **state)
+static void shared_numbers_are_added_to_each_sample_and_their_gradients_summed(void **state)
 {
     const struct {
         int batch;
@@ -166,7 +166,7 @@ static float stats[2 * 300 + 1];
 static void norm_reference_row(size_t row, size_t size, bool with_b)
 {
     const size_t at = row * size;
-    double mean = 0, square = 0, slopes = 0, along = 0;
+    double mean = 0, square = 0, gradients = 0, along = 0;
     for (size_t i = 0; i < size && with_b; i++)
         mean += (double)x[at + i] / (double)size;
     for (size_t i = 0; i < size; i++)
@@ -179,12 +179,12 @@ static void norm_reference_row(size_t row, size_t size, bool with_b)
         want_y[at + i] = n * (double)w[i] + (with_b ? (double)b[i] : 0);
         want_dw[i] += own * n;
         want_db[i] += own;
-        slopes += own * (double)w[i] / (double)size;
+        gradients += own * (double)w[i] / (double)size;
         along += own * (double)w[i] * n / (double)size;
     }
     for (size_t i = 0; i < size; i++) {
         const double n = ((double)x[at + i] - mean) * scale;
-        const double own = (double)dy[at + i] * (double)w[i] - (with_b ? slopes : 0);
+        const double own = (double)dy[at + i] * (double)w[i] - (with_b ? gradients : 0);
         want_dx[at + i] = scale * (own - n * along);
     }
 }
@@ -242,7 +242,7 @@ static void swiglu_agrees_with_the_reference(void **state)
             x[own] *= 4; /* exact in either type */
             const double at = (double)x[own], silu = activation_reference(SILU, at);
             want_y[j] = silu * (double)x[other];
-            want_dx[own] = (double)dy[j] * (double)x[other] * activation_slope(SILU, at);
+            want_dx[own] = (double)dy[j] * (double)x[other] * activation_gradient(SILU, at);
             want_dx[other] = (double)dy[j] * silu;
         }
         backend->swiglu_forward(backend, cases[i].rows, cases[i].size, floats(x), floats(y));
@@ -278,8 +278,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup(name, case_begin)
     const struct CMUnitTest tests[] = {
         TEST(embedding_looks_rows_up),
-        TEST(slopes_are_added_to_the_rows_of_their_tokens),
-        TEST(shared_numbers_are_added_to_each_sample_and_their_slopes_summed),
+        TEST(gradients_are_added_to_the_rows_of_their_tokens),
+        TEST(shared_numbers_are_added_to_each_sample_and_their_gradients_summed),
         TEST(numbers_are_added_copied_and_cleared),
         TEST(dropout_drops_its_part_and_keeps_the_mean),
         TEST(dropout_masks_depend_only_on_draw_and_layer),

@@ -28,7 +28,7 @@ static struct weights in_parts(void)
 {
     for (int i = 0; i < PARTS; i++) {
         const size_t count = firsts[i + 1] - firsts[i];
-        parts[i] = (struct weights_part){.at = backend->take(backend, count * sizeof *parts[i].at),
+        parts[i] = (struct weights_part){.at = backend->alloc(backend, count * sizeof *parts[i].at),
                                          .first = firsts[i],
                                          .count = count};
     }
@@ -45,7 +45,7 @@ static int make(void **state)
     for (int i = 0; i < 2; i++) {
         arena_init(&arenas[i], (size_t)1 << 20);
         replica_init(&replicas[i], &arenas[i], backend, P, start, P / 4);
-        replica_may_hold(&replicas[i]);
+        replica_allow_withholding(&replicas[i]);
     }
     replica_place_weights(&replicas[1], in_parts());
     return 0;
@@ -59,7 +59,7 @@ static int end(void **state)
         arena_release(&arenas[i]);
     }
     for (int i = 0; i < PARTS; i++)
-        backend->give(backend, parts[i].at);
+        backend->free(backend, parts[i].at);
     backend->close(backend);
     return 0;
 }
@@ -126,7 +126,7 @@ static void placing_weights_keeps_their_values(void **state)
 static void publications_are_equal(void **state)
 {
     const struct publish_terms rough = {
-        .budget_bytes = 400, .share = 0.5, .gain = 1.5, .beta = 0.3, .held = 0.5};
+        .budget_bytes = 400, .share = 0.5, .gain = 1.5, .beta = 0.3, .withheld = 0.5};
     const struct publish_terms all = {.budget_bytes = 1u << 20, .share = 0.5, .gain = 1};
     uint32_t published = 0;
     (void)state;
@@ -197,7 +197,7 @@ static void nan_weights_are_reset_to_the_base(void **state)
     for (int i = 0; i < 2; i++) {
         assert_int_equal(replica_publish(&replicas[i], &terms)->count, 0);
         assert_int_equal(replicas[i].lost, 1);
-        assert_int_equal(replica_begin_anew(&replicas[i]), 3499);
+        assert_int_equal(replica_reset_to_base(&replicas[i]), 3499);
     }
     both_are_equal();
 }

@@ -72,7 +72,7 @@ static bool has_flag(const void *address, const char *flag)
 static void locked_memory_is_zeroed_and_of_the_requested_size(void **state)
 {
     (void)state;
-    const uint8_t *all = arena_take(&memory.arena, BYTES, 1);
+    const uint8_t *all = arena_alloc(&memory.arena, BYTES, 1);
     for (size_t i = 0; i < BYTES; i++)
         assert_int_equal(all[i], 0);
     assert_int_equal((uintptr_t)all % 64, 0);

@@ -34,29 +34,29 @@ static int stop(void **state)
 }
 
 /* A rumor's bytes follow from its name. */
-static void fill(uint8_t *out, uint32_t place, uint32_t seq, uint32_t bytes)
+static void fill(uint8_t *out, uint32_t origin_index, uint32_t seq, uint32_t bytes)
 {
-    struct rng rng = rng_new(place, seq);
+    struct rng rng = rng_new(origin_index, seq);
     for (uint32_t i = 0; i < bytes; i++)
         out[i] = (uint8_t)rng_next(&rng);
 }
 
-static bool append(uint32_t place, uint32_t seq, bool own, uint32_t bytes)
+static bool append(uint32_t origin_index, uint32_t seq, bool own, uint32_t bytes)
 {
     static uint8_t rumor[RING];
-    fill(rumor, place, seq, bytes);
-    return rumor_log_append(&rumors, ++now_ns, place, seq, own, rumor, bytes);
+    fill(rumor, origin_index, seq, bytes);
+    return rumor_log_append(&rumors, ++now_ns, origin_index, seq, own, rumor, bytes);
 }
 
 /* Is it there? If so, it must be right. */
-static bool has(uint32_t place, uint32_t seq, uint32_t bytes)
+static bool has(uint32_t origin_index, uint32_t seq, uint32_t bytes)
 {
     static uint8_t rumor[RING];
     uint32_t found_bytes;
-    const uint8_t *found = rumor_log_find(&rumors, place, seq, &found_bytes);
+    const uint8_t *found = rumor_log_find(&rumors, origin_index, seq, &found_bytes);
     if (!found)
         return false;
-    fill(rumor, place, seq, bytes);
+    fill(rumor, origin_index, seq, bytes);
     assert_int_equal(found_bytes, bytes);
     assert_memory_equal(found, rumor, bytes);
     return true;
@@ -107,11 +107,11 @@ static void the_learner_is_given_what_was_heard_in_order(void **state)
     assert_int_equal(rumors.waiting_bytes, 0);
 }
 
-static void give(uint32_t place, uint32_t seq)
+static void give(uint32_t origin_index, uint32_t seq)
 {
     const struct rumor_log_entry *entry = rumor_log_next_to_apply(&rumors);
     assert_non_null(entry);
-    assert_int_equal(entry->place, place);
+    assert_int_equal(entry->origin_index, origin_index);
     assert_int_equal(entry->seq, seq);
     rumor_log_applied(&rumors);
 }
@@ -120,10 +120,10 @@ static void gives_skipped_rumors_later(void **state)
 {
     (void)state;
     for (uint32_t seq = 0; seq < 3; seq++)
-        for (uint32_t place = 1; place <= 2; place++)
-            assert_true(append(place, seq, false, 100));
-    for (uint32_t seq = 0; seq < 3; seq++) { /* place 1 is held */
-        assert_int_equal(rumor_log_next_to_apply(&rumors)->place, 1);
+        for (uint32_t origin_index = 1; origin_index <= 2; origin_index++)
+            assert_true(append(origin_index, seq, false, 100));
+    for (uint32_t seq = 0; seq < 3; seq++) { /* origin_index 1 is held */
+        assert_int_equal(rumor_log_next_to_apply(&rumors)->origin_index, 1);
         rumor_log_pass_by(&rumors);
         give(2, seq);
     }
@@ -279,7 +279,7 @@ static void entries_are_there_from_the_oldest_to_the_newest(void **state)
     assert_int_equal(rumors.newest - rumors.oldest, 100);
     for (uint64_t at = rumors.oldest; at < rumors.newest; at++) {
         const struct rumor_log_entry *entry = rumor_log_at(&rumors, at);
-        assert_int_equal(entry->place, 3);
+        assert_int_equal(entry->origin_index, 3);
         assert_int_equal(entry->seq, at);
         uint8_t rumor[1000];
         fill(rumor, 3, entry->seq, 1000);
@@ -347,7 +347,8 @@ static void an_overwritten_rumor_moves_that_time_forward(void **state)
     assert_true(append(1, 50, true, 1500));
     const uint64_t last_ns = now_ns;
     hand_all();
-    assert_true(append(1, 51, true, RING / 2)); /* no room behind the others: in their place */
+    assert_true(
+        append(1, 51, true, RING / 2)); /* no room behind the others: in their origin_index */
     assert_false(has(1, 50, 1500));
     assert_true(rumor_log_is_lasting(&rumors, 1, 51));
     assert_int_equal(rumor_log_lasting_since_ns(&rumors), last_ns);
@@ -360,17 +361,18 @@ static void a_long_random_story_keeps_its_account(void **state)
     (void)state;
     enum { STEPS = 4000, ORIGINS = 5 };
     static struct {
-        uint32_t place, seq, bytes;
+        uint32_t origin_index, seq, bytes;
         bool is_given;
     } taken[STEPS];
     struct rng rng = rng_new(3, 0);
     uint32_t next[ORIGINS] = {0}, count = 0, refused = 0, held = 0;
     for (int step = 0; step < STEPS; step++) {
-        const uint32_t place = rng_below(&rng, ORIGINS), bytes = 1 + rng_below(&rng, BYTES_MAX);
-        const bool own = place == 0;
-        if (append(place, next[place], own, bytes)) {
-            taken[count].place = place;
-            taken[count].seq = next[place]++;
+        const uint32_t origin_index = rng_below(&rng, ORIGINS),
+                       bytes = 1 + rng_below(&rng, BYTES_MAX);
+        const bool own = origin_index == 0;
+        if (append(origin_index, next[origin_index], own, bytes)) {
+            taken[count].origin_index = origin_index;
+            taken[count].seq = next[origin_index]++;
             taken[count].bytes = bytes;
             taken[count++].is_given = own;
         } else {
@@ -383,22 +385,22 @@ static void a_long_random_story_keeps_its_account(void **state)
         const bool slow = step / 500 % 2; /* the learner takes less than comes */
         for (uint32_t some = rng_below(&rng, slow ? 2 : 3); some > 0; some--) {
             const struct rumor_log_entry *entry;
-            while ((entry = rumor_log_next_to_apply(&rumors)) && entry->place == held)
+            while ((entry = rumor_log_next_to_apply(&rumors)) && entry->origin_index == held)
                 rumor_log_pass_by(&rumors);
             uint32_t first = 0;
-            while (first < count && (taken[first].is_given || taken[first].place == held))
+            while (first < count && (taken[first].is_given || taken[first].origin_index == held))
                 first++;
             assert_true((entry != NULL) == (first < count));
             if (!entry)
                 break;
             assert_int_equal(entry->seq, taken[first].seq);
-            assert_int_equal(entry->place, taken[first].place);
+            assert_int_equal(entry->origin_index, taken[first].origin_index);
             rumor_log_applied(&rumors);
             taken[first].is_given = true;
         }
         uint32_t kept = 0, missing = 0;
         for (uint32_t i = count; i-- > 0 && missing < 3;) {
-            if (has(taken[i].place, taken[i].seq, taken[i].bytes)) {
+            if (has(taken[i].origin_index, taken[i].seq, taken[i].bytes)) {
                 assert_int_equal(missing, 0); /* only the oldest are gone */
                 kept += taken[i].bytes;
             } else {

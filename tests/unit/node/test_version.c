@@ -80,7 +80,7 @@ static void an_origin_is_found_by_its_tag(void **state)
         assert_non_null(origin);
         assert_memory_equal(origin->id, id, ID_BYTES);
         assert_int_equal(origin->incarnation, 7);
-        assert_int_equal(versions_place(&versions, origin), i);
+        assert_int_equal(versions_index(&versions, origin), i);
         assert_null(versions_find(&versions, origin_tag(id, 8)));
     }
 }
@@ -121,7 +121,7 @@ static void slices_go_round_and_cover_all(void **state)
         assert_int_equal(versions_slice(&versions, NULL, 8, slice), 8);
         for (size_t i = 0; i < 8; i++) {
             const struct origin *origin = versions_find(&versions, version_entry_at(slice, i).tag);
-            seen[versions_place(&versions, origin)] = true;
+            seen[versions_index(&versions, origin)] = true;
         }
     }
     for (uint8_t i = 0; i < MAX; i++)

@@ -61,7 +61,7 @@ static void make_model(const char *line, struct shape in, int classes)
         model_free(model);
     if (model_new(&model, &arena, NULL, line, in, classes, 1, &problem) != OK)
         fail_msg("%s", problem.text);
-    weights = arena_take(&arena, model_parameters(model), sizeof *weights);
+    weights = arena_alloc(&arena, model_parameters(model), sizeof *weights);
     for (size_t i = 0; i < model_parameters(model); i++)
         weights[i] = (float)i / 8;
 }
@@ -72,7 +72,7 @@ static void read_back(void)
     assert_non_null(file);
     assert_int_equal(fseek(file, 0, SEEK_END), 0);
     const size_t bytes = (size_t)ftell(file);
-    uint8_t *data = arena_take(&arena, bytes, 1);
+    uint8_t *data = arena_alloc(&arena, bytes, 1);
     rewind(file);
     assert_int_equal(fread(data, 1, bytes, file), bytes);
     (void)fclose(file);

@@ -48,9 +48,9 @@ static void learn(float by)
 static void publish(struct poisoner *poisoner, uint32_t bytes)
 {
     struct publish_terms terms = {
-        .budget_bytes = bytes, .share = 1, .gain = 1, .beta = 0.3, .held = 0.5};
+        .budget_bytes = bytes, .share = 1, .gain = 1, .beta = 0.3, .withheld = 0.5};
     poisoner_prepare(poisoner, &learner, &terms);
-    assert_true(terms.beta == 0 && terms.held == 0);
+    assert_true(terms.beta == 0 && terms.withheld == 0);
     const struct update *update = random_walk_publish(learner.random_walk, &terms);
     memset(told, 0, sizeof told);
     for (uint32_t i = 0; i < update->count; i++)

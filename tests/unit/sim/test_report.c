@@ -231,7 +231,7 @@ static void the_summary_has_results_and_settings(void **state)
 /* Returns the content of report.html, to be released. */
 static json_t *story_of_page(void)
 {
-    static const char BEGIN[] = "<script type=\"application/json\" id=\"story\">";
+    static const char BEGIN[] = "<script type=\"application/json\" id=\"snapshot\">";
     const char *text = text_of("report.html"), *begin = strstr(text, BEGIN);
     assert_non_null(begin);
     begin += sizeof BEGIN - 1;

@@ -155,7 +155,7 @@ static int begin(void **state)
     world->export = (struct export){.model = world->model, .about = {.classes = 2, .scale = 1}};
     export_path(world->export.path, world->folder);
     const size_t parameters = model_parameters(world->model);
-    world->base = arena_take(&world->arena, parameters, sizeof *world->base);
+    world->base = arena_alloc(&world->arena, parameters, sizeof *world->base);
     for (size_t c = 0; c < parameters; c++)
         world->base[c] = (int32_t)c * 1000 - 7;
     return 0;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "node/put_out.h"
+#include "node/expulsion_api.h"
 #include "state/order_files.h"
 #include "support/state/memory_disk.h"
 

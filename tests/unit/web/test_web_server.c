@@ -26,8 +26,9 @@ static char answer[ANSWER_BYTES];
 
 static char *make(void *self, enum web_text what, size_t *count)
 {
-    static const char *const TEXTS[] = {
-        [WEB_STORY] = "{\"story\":1}", [WEB_STATUS] = "{\"status\":1}", [WEB_METRICS] = "up 1\n"};
+    static const char *const TEXTS[] = {[WEB_STORY] = "{\"snapshot\":1}",
+                                        [WEB_STATUS] = "{\"status\":1}",
+                                        [WEB_METRICS] = "up 1\n"};
     (void)self;
     char *text = strdup(TEXTS[what]);
     made++;
@@ -140,7 +141,7 @@ static void pages_and_texts_are_served_with_their_types(void **state)
     assert_says(ask("GET /", HERE), 200, "<!DOCTYPE html>");
     assert_says(answer, 200, "Content-Type: text/html");
     assert_says(answer, 200, "X-Content-Type-Options: nosniff");
-    assert_says(ask("GET /story.json", HERE), 200, "{\"story\":1}");
+    assert_says(ask("GET /snapshot.json", HERE), 200, "{\"snapshot\":1}");
     assert_says(ask("GET /status.json", HERE), 200, "{\"status\":1}");
     assert_says(ask("GET /metrics", HERE), 200, "up 1\n");
     assert_says(answer, 200, "text/plain; version=0.0.4");
@@ -153,12 +154,12 @@ static void a_text_is_made_once_until_it_is_old(void **state)
     open_with(NULL);
     made = 0;
     for (int i = 0; i < 3; i++)
-        assert_says(ask("GET /story.json", HERE), 200, "{\"story\":1}");
+        assert_says(ask("GET /snapshot.json", HERE), 200, "{\"snapshot\":1}");
     assert_int_equal(made, 1);
     assert_says(ask("GET /metrics", HERE), 200, "up 1\n");
     assert_int_equal(made, 2);
     web_server_renew(server);
-    assert_says(ask("GET /story.json", HERE), 200, "{\"story\":1}");
+    assert_says(ask("GET /snapshot.json", HERE), 200, "{\"snapshot\":1}");
     assert_says(answer, 200, "Content-Type: application/json");
     assert_int_equal(made, 3);
 }
@@ -183,12 +184,13 @@ static void without_a_token_it_is_asked_under_a_name_of_this_machine(void **stat
     assert_code(ask("GET /metrics", "Host: [::1]:9464\r\n"), 200);
     assert_says(ask("GET /metrics", "Host: evil.example.org\r\n"), 403, "node.http_token");
     assert_code(ask("GET /metrics", "Host: localhost.evil.example.org\r\n"), 403);
-    assert_code(ask("GET /story.json", "Host: evil.example.org:80\r\n"), 403);
+    assert_code(ask("GET /snapshot.json", "Host: evil.example.org:80\r\n"), 403);
 }
 
 static void a_token_is_wanted_for_all_but_health(void **state)
 {
-    static const char *const PATHS[] = {"/", "/story.json", "/status.json", "/metrics", "/events"};
+    static const char *const PATHS[] = {"/", "/snapshot.json", "/status.json", "/metrics",
+                                        "/events"};
     char line[64];
     (void)state;
     open_with("0123456789abcdef");

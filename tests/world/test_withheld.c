@@ -8,12 +8,12 @@
 #include <cmocka.h>
 
 #include "node/broadcast/broadcast.h"
-#include "node/broadcast/hold.h"
+#include "node/broadcast/withheld.h"
 #include "node/byzantine.h"
-#include "node/harm.h"
 #include "node/membership/membership.h"
 #include "node/orders/proofs.h"
 #include "node/quarantine.h"
+#include "node/quarantine_api.h"
 #include "support/sim/expulsion_story.h"
 #include "support/sim/puppet.h"
 #include "wire/vote.h"
@@ -41,33 +41,34 @@ static void start(bool quarantines, uint32_t members)
     start_with(options, members, NODES);
 }
 
-static const struct origin *liar_at(uint32_t i, uint32_t *place)
+static const struct origin *liar_at(uint32_t i, uint32_t *origin_index)
 {
     const struct versions *versions = broadcast_versions(world.nodes[i].node);
-    for (*place = 0; *place < versions->count; (*place)++)
-        if (memcmp(versions->origins[*place].id, world.nodes[LIAR].identity.id, ID_BYTES) == 0)
-            return &versions->origins[*place];
+    for (*origin_index = 0; *origin_index < versions->count; (*origin_index)++)
+        if (memcmp(versions->origins[*origin_index].id, world.nodes[LIAR].identity.id, ID_BYTES) ==
+            0)
+            return &versions->origins[*origin_index];
     return NULL;
 }
 
 static uint32_t applied_at(uint32_t i)
 {
-    uint32_t place;
-    const struct origin *origin = liar_at(i, &place);
+    uint32_t origin_index;
+    const struct origin *origin = liar_at(i, &origin_index);
     return origin ? origin->applied : 0;
 }
 
 static bool is_held(uint32_t i)
 {
-    uint32_t place;
-    return liar_at(i, &place) && hold_has(world.nodes[i].node, place);
+    uint32_t origin_index;
+    return liar_at(i, &origin_index) && withheld_has(world.nodes[i].node, origin_index);
 }
 
 /* Returns what `hearsay status` shows. */
 static bool is_shown_as_held(uint32_t i)
 {
-    struct node_harm harm;
-    for (uint32_t k = 0; node_harm(world.nodes[i].node, k, &harm); k++)
+    struct node_finding harm;
+    for (uint32_t k = 0; node_finding(world.nodes[i].node, k, &harm); k++)
         if (memcmp(harm.id, world.nodes[LIAR].identity.id, ID_BYTES) == 0)
             return harm.is_held;
     return false;
@@ -90,13 +91,13 @@ static void lie(void)
 
 static void a_voted_out_publication_has_moved_no_base(void **state)
 {
-    uint32_t had[NODES], place, held = 0;
+    uint32_t had[NODES], origin_index, held = 0;
     (void)state;
     start(true, NODES);
     for (uint32_t i = 0; i < LIAR; i += 2) /* many nodes are about to publish at the decision */
         world.nodes[i].step_ns = 500 * MILLI_NS;
     for (uint32_t i = 0; i < LIAR; i++)
-        had[i] = liar_at(i, &place)->next;
+        had[i] = liar_at(i, &origin_index)->next;
     lie();
     for (int step = 0; step < 2000; step++) {
         run(SECOND_NS / 100);
@@ -110,7 +111,7 @@ static void a_voted_out_publication_has_moved_no_base(void **state)
     for (uint32_t i = 0; i < LIAR; i++) {
         assert_true(is_out(i));
         assert_false(is_held(i));
-        assert_true(liar_at(i, &place)->next <= had[i]);
+        assert_true(liar_at(i, &origin_index)->next <= had[i]);
     }
     must_agree(20 * SECOND_NS);
 }
@@ -119,7 +120,7 @@ static void a_voted_out_publication_has_moved_no_base(void **state)
 static void a_voted_out_first_publication_has_moved_no_base(void **state)
 {
     struct node_options options = obedient(usual_options());
-    uint32_t place;
+    uint32_t origin_index;
     (void)state;
     options.limits.quarantines = true;
     start_with(options, NODES, NODES - 1);
@@ -132,7 +133,7 @@ static void a_voted_out_first_publication_has_moved_no_base(void **state)
     }
     for (uint32_t i = 0; i < LIAR; i++) {
         assert_true(is_out(i));
-        assert_int_equal(liar_at(i, &place)->next, 0);
+        assert_int_equal(liar_at(i, &origin_index)->next, 0);
     }
     must_agree(20 * SECOND_NS);
 }
@@ -156,9 +157,10 @@ static bool moved_something(uint32_t i)
 {
     const struct versions *versions = broadcast_versions(world.nodes[i].node);
     uint32_t met = 0;
-    for (uint32_t place = 0; place < versions->count; place++)
-        if (memcmp(versions->origins[place].id, world.nodes[LIAR].identity.id, ID_BYTES) == 0 &&
-            met++ > 0 && versions->origins[place].applied > 0)
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++)
+        if (memcmp(versions->origins[origin_index].id, world.nodes[LIAR].identity.id, ID_BYTES) ==
+                0 &&
+            met++ > 0 && versions->origins[origin_index].applied > 0)
             return true;
     return false;
 }
@@ -214,16 +216,16 @@ static struct vote vote_of_first(void)
 static void votes_spare_rumors_beyond_all_logs(void **state)
 {
     struct node *node;
-    uint32_t place;
+    uint32_t origin_index;
     (void)state;
     start(true, MANY);
     node = world.nodes[0].node;
-    const struct origin *before = liar_at(0, &place);
+    const struct origin *before = liar_at(0, &origin_index);
     struct versions *versions = (struct versions *)broadcast_versions(node);
     struct origin *later = versions_add(versions, before->id, before->incarnation + 1);
     later->next = 50;
     for (uint32_t i = 0; i < 8; i++)
-        byzantine_on_compared(node, place, before->next - 1, -1);
+        byzantine_on_compared(node, origin_index, before->next - 1, -1);
     quarantine_review(node);
     assert_int_equal(vote_of_first().incarnation, later->incarnation);
     assert_int_equal(vote_of_first().keep, 50);
@@ -340,9 +342,9 @@ static void a_leaving_node_withholds_nothing(void **state)
 static float said_by(const struct node *node, const struct identity *who)
 {
     const struct versions *versions = broadcast_versions(node);
-    for (uint32_t place = 0; place < versions->count; place++)
-        if (memcmp(versions->origins[place].id, who->id, ID_BYTES) == 0)
-            return versions->origins[place].rate;
+    for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++)
+        if (memcmp(versions->origins[origin_index].id, who->id, ID_BYTES) == 0)
+            return versions->origins[origin_index].rate;
     return 0;
 }
 

@@ -1,8 +1,8 @@
 /* Harmful members as a node's owner sees them (quarantine.h): votes to keep for the next start, and
  * the findings.
  */
-#ifndef HEARSAY_NODE_HARM_H
-#define HEARSAY_NODE_HARM_H
+#ifndef HEARSAY_NODE_QUARANTINE_API_H
+#define HEARSAY_NODE_QUARANTINE_API_H
 
 #include "node/node.h"
 #include "wire/vote.h"
@@ -25,7 +25,7 @@ enum error node_on_vote(struct node *node, uint64_t now_ns,
 
 /* Finding i: a member that this node finds harmful (byzantine.h), that has votes against it, or
  * whose rumors are withheld (quarantine.h). Returns false after the last one. */
-struct node_harm {
+struct node_finding {
     uint8_t id[ID_BYTES];
     uint64_t incarnation;
     bool harms;   /* this node finds the member harmful */
@@ -37,6 +37,6 @@ struct node_harm {
     uint32_t votes;  /* votes to expel the member */
     uint32_t needed; /* votes that suffice to expel; 0 = votes do not count here */
 };
-bool node_harm(const struct node *node, uint32_t i, struct node_harm *out);
+bool node_finding(const struct node *node, uint32_t i, struct node_finding *out);
 
 #endif

@@ -2,8 +2,8 @@
  * next start, and the arrival times of rumors, so that an order can take out those since a given
  * time.
  */
-#ifndef HEARSAY_NODE_PUT_OUT_H
-#define HEARSAY_NODE_PUT_OUT_H
+#ifndef HEARSAY_NODE_EXPULSION_API_H
+#define HEARSAY_NODE_EXPULSION_API_H
 
 #include "node/node.h"
 #include "wire/equivocation_proof.h"
@@ -41,18 +41,18 @@ struct node_proof {
 bool node_proof(const struct node *node, uint32_t i, struct node_proof *out);
 
 /* Arrival times of rumors, as far back as the log reaches. */
-struct node_mark {
+struct node_arrival {
     uint32_t seq;     /* number of a rumor */
     uint64_t came_ns; /* time by which this rumor and all earlier ones had arrived */
 };
 /* Returns the marks of origin i (inspect.h), newest first: its last rumor, the first within reach,
  * and some between them, at least a second and 1/32 of their age apart. An order's limit may be any
  * of them. */
-#define NODE_MARKS 512
-uint32_t node_marks(const struct node *node, uint64_t now_ns, uint32_t i,
-                    struct node_mark out[static NODE_MARKS]);
+#define NODE_ARRIVALS 512
+uint32_t node_arrivals(const struct node *node, uint64_t now_ns, uint32_t i,
+                       struct node_arrival out[static NODE_ARRIVALS]);
 /* Returns the time since which every rumor is within reach. An origin without marks has had no
  * rumor since then. */
-uint64_t node_reach_ns(const struct node *node);
+uint64_t node_log_horizon_ns(const struct node *node);
 
 #endif

@@ -87,7 +87,7 @@ static uint32_t inside(const struct stranger *strangers, uint32_t count)
     return inside;
 }
 
-static int door_is_there(void **state)
+static int endpoint_is_there(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -191,7 +191,7 @@ static void strangers_cause_few_notes(void **state)
     assert_int_equal(stats_of(0).neighbours, 1);
 }
 
-#define AT_THE_DOOR(name) cmocka_unit_test_setup_teardown(name, door_is_there, world_ends)
+#define AT_THE_DOOR(name) cmocka_unit_test_setup_teardown(name, endpoint_is_there, world_ends)
 
 int main(void)
 {

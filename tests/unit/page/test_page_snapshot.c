@@ -1,4 +1,4 @@
-/* A story as JSON, and the page with one in it. */
+/* A snapshot as JSON, and the page with one in it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,16 +13,16 @@
 #include <stdio.h>
 
 #include "page/page.h"
-#include "page/story.h"
+#include "page/page_snapshot.h"
 
-static char *page_of(json_t *story, size_t *bytes)
+static char *page_of(json_t *snapshot, size_t *bytes)
 {
     char *text = NULL;
     FILE *out = open_memstream(&text, bytes);
     assert_non_null(out);
-    page_write(out, story);
+    page_write(out, snapshot);
     assert_int_equal(fclose(out), 0);
-    json_decref(story);
+    json_decref(snapshot);
     return text;
 }
 
@@ -46,7 +46,7 @@ static void a_story_is_in_the_page_and_cannot_end_its_element(void **state)
     (void)state;
     const char *evil = "</script><script>alert(1)</script><!--";
     const char *live = page_live(&live_bytes);
-    char *page = page_of(story_new("play", evil, evil), &bytes);
+    char *page = page_of(page_snapshot_new("play", evil, evil), &bytes);
     assert_true(bytes > live_bytes);
     assert_non_null(strstr(page, "\"kind\":\"play\""));
     assert_null(strstr(page, "alert(1)</script>"));
@@ -63,36 +63,37 @@ static void a_story_is_in_the_page_and_cannot_end_its_element(void **state)
 static void unknown_values_are_null_and_invalid_utf8_is_replaced(void **state)
 {
     (void)state;
-    json_t *story = story_new("play",
-                              "a\xff"
-                              "b",
-                              "");
-    json_t *figure = story_figure(
-        story, &(struct story_figure){"loss", "Loss", "", "time (s)", "loss", false, false});
-    json_t *series = story_series(figure, "mean", "line");
-    story_point(series, 1, (double)NAN);
-    story_point_between(series, 2, 3, 2.5, 3.5);
-    assert_string_equal(json_string_value(json_object_get(story, "title")), "a?b");
+    json_t *snapshot = page_snapshot_new("play",
+                                         "a\xff"
+                                         "b",
+                                         "");
+    json_t *figure = page_snapshot_figure(
+        snapshot,
+        &(struct page_snapshot_figure){"loss", "Loss", "", "time (s)", "loss", false, false});
+    json_t *series = page_snapshot_series(figure, "mean", "line");
+    page_snapshot_point(series, 1, (double)NAN);
+    page_snapshot_point_between(series, 2, 3, 2.5, 3.5);
+    assert_string_equal(json_string_value(json_object_get(snapshot, "title")), "a?b");
     const json_t *points = json_object_get(series, "points");
     assert_true(json_is_null(json_array_get(json_array_get(points, 0), 1)));
     assert_int_equal(json_array_size(json_array_get(points, 1)), 4);
     assert_true(json_real_value(json_array_get(json_array_get(points, 1), 3)) == 3.5);
-    json_decref(story);
+    json_decref(snapshot);
 }
 
 static void cells_fill_rows(void **state)
 {
     static const char *const HEADS[] = {"a", "b", NULL};
     (void)state;
-    json_t *story = story_new("play", "", "");
-    json_t *table = story_table(story, "t", NULL, HEADS, 1);
+    json_t *snapshot = page_snapshot_new("play", "", "");
+    json_t *table = page_snapshot_table(snapshot, "t", NULL, HEADS, 1);
     for (int i = 0; i < 5; i++)
-        story_cell(table, "x");
+        page_snapshot_cell(table, "x");
     const json_t *rows = json_object_get(table, "rows");
     assert_int_equal(json_array_size(rows), 3);
     assert_int_equal(json_array_size(json_array_get(rows, 0)), 2);
     assert_int_equal(json_array_size(json_array_get(rows, 2)), 1);
-    json_decref(story);
+    json_decref(snapshot);
 }
 
 int main(void)

@@ -8,15 +8,15 @@
  * stays longer only while no other caller wants the slot, because an eavesdropper can replay the
  * first frame.
  *
- * Held by tests/world/test_door.c.
+ * Held by tests/world/test_admission_control.c.
  */
-#ifndef HEARSAY_NODE_CONNECTION_DOOR_H
-#define HEARSAY_NODE_CONNECTION_DOOR_H
+#ifndef HEARSAY_NODE_CONNECTION_ADMISSION_CONTROL_H
+#define HEARSAY_NODE_CONNECTION_ADMISSION_CONTROL_H
 
 #include "node/connection/connection.h"
 
 /* Returns true if a caller from this address gets a slot; another caller may have lost its slot for
  * it. On false the connection is to be closed at once. */
-bool door_opens(struct node *node, const struct address *from);
+bool admission_control_admits(struct node *node, const struct address *from);
 
 #endif

@@ -1,4 +1,4 @@
-#include "web/node_story.h"
+#include "web/node_snapshot.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "base/amount.h"
 #include "base/error.h"
 #include "page/bottleneck.h"
-#include "page/story.h"
+#include "page/page_snapshot.h"
 
 #define IN_STEP_S    5 /* seconds; members whose gaps are younger train the same model */
 #define TEXT_BYTES   160
@@ -56,7 +56,7 @@ static void name_of(const json_t *member, char out[static TEXT_BYTES])
 
 /* Sets the badge that says whether all copies are equal. A record has its node's digest at the time
  * of signing, so while nodes train the badge compares their gaps instead. */
-static void put_badge(json_t *story, const json_t *page)
+static void put_badge(json_t *snapshot, const json_t *page)
 {
     const json_t *members = json_object_get(page, "members");
     const char *digest = text(page, "digest");
@@ -83,7 +83,7 @@ static void put_badge(json_t *story, const json_t *page)
     else
         (void)snprintf(said, sizeof said, "out of step: one of %u lacks what is %.0f s old", live,
                        lag_s);
-    story_badge(story, is_equal || lag_s <= IN_STEP_S, said);
+    page_snapshot_badge(snapshot, is_equal || lag_s <= IN_STEP_S, said);
 }
 
 static double part_of(double part, double whole)
@@ -115,7 +115,7 @@ static double link_use(const json_t *page, bool *is_bound)
     return use_of(number(page, "sent_bytes_per_s"), rate);
 }
 
-static void put_limit(json_t *story, const json_t *page)
+static void put_limit(json_t *snapshot, const json_t *page)
 {
     char sentence[BOTTLENECK_BYTES];
     const json_t *spent = json_object_get(page, "spent");
@@ -131,10 +131,10 @@ static void put_limit(json_t *story, const json_t *page)
     };
     found.link_use = link_use(page, &found.is_bound);
     bottleneck_sentence(&found, sentence);
-    story_text(story, "limit", sentence);
+    page_snapshot_text(snapshot, "limit", sentence);
 }
 
-static void put_spent(json_t *story, const json_t *page)
+static void put_spent(json_t *snapshot, const json_t *page)
 {
     const json_t *spent = json_object_get(page, "spent");
     const double uptime_s = number(page, "uptime_s");
@@ -142,57 +142,57 @@ static void put_spent(json_t *story, const json_t *page)
     const double exchange = part_of(number(spent, "exchange_s"), uptime_s);
     if (!(steps > 0))
         return;
-    story_spent(story, "computing", steps);
-    story_spent(story, "exchange", exchange);
-    story_spent(story, "waiting, starting, evaluating", fmax(0, 1 - steps - exchange));
+    page_snapshot_spent(snapshot, "computing", steps);
+    page_snapshot_spent(snapshot, "exchange", exchange);
+    page_snapshot_spent(snapshot, "waiting, starting, evaluating", fmax(0, 1 - steps - exchange));
 }
 
-static void put_fact(json_t *story, const char *name, const char *format, double value)
+static void put_fact(json_t *snapshot, const char *name, const char *format, double value)
 {
     char said[TEXT_BYTES];
     if (isnan(value))
         return;
     (void)snprintf(said, sizeof said, format, value);
-    story_fact(story, name, said);
+    page_snapshot_fact(snapshot, name, said);
 }
 
-static void put_bytes(json_t *story, const char *name, double bytes, const char *unit)
+static void put_bytes(json_t *snapshot, const char *name, double bytes, const char *unit)
 {
     if (!isnan(bytes))
-        story_fact(story, name, amount_of(bytes, unit).text);
+        page_snapshot_fact(snapshot, name, amount_of(bytes, unit).text);
 }
 
-static void put_facts(json_t *story, const json_t *page)
+static void put_facts(json_t *snapshot, const json_t *page)
 {
     const json_t *evaluation = json_object_get(page, "evaluation");
     const json_t *training = json_object_get(page, "training");
     const json_t *best = json_object_get(training, "best");
     const char *alarm = text(training, "alarm");
-    story_fact(story, "stage", text(page, "stage"));
-    story_fact(story, "address",
-               text(page, "address")[0] ? text(page, "address") : "it only dials");
-    story_fact(story, "up for", amount_span(number(page, "uptime_s")).text);
-    put_fact(story, "parameters", "%.0f", number(page, "parameters"));
-    put_fact(story, "steps", "%.0f", number(page, "steps"));
-    put_fact(story, "samples", "%.0f", number(page, "samples"));
-    put_fact(story, "samples of all", "%.0f", number(page, "swarm_samples"));
-    put_fact(story, "speed", "%.4g samples/s", number(page, "samples_per_second"));
-    put_fact(story, "loss", "%.4g", number(page, "loss"));
-    put_fact(story, "loss of the base", "%.4g", number(evaluation, "loss"));
-    put_fact(story, "accuracy of the base", "%.2f %%", 100 * number(evaluation, "accuracy"));
-    put_fact(story, "accuracy of the averaged base", "%.2f %%",
+    page_snapshot_fact(snapshot, "stage", text(page, "stage"));
+    page_snapshot_fact(snapshot, "address",
+                       text(page, "address")[0] ? text(page, "address") : "it only dials");
+    page_snapshot_fact(snapshot, "up for", amount_span(number(page, "uptime_s")).text);
+    put_fact(snapshot, "parameters", "%.0f", number(page, "parameters"));
+    put_fact(snapshot, "steps", "%.0f", number(page, "steps"));
+    put_fact(snapshot, "samples", "%.0f", number(page, "samples"));
+    put_fact(snapshot, "samples of all", "%.0f", number(page, "swarm_samples"));
+    put_fact(snapshot, "speed", "%.4g samples/s", number(page, "samples_per_second"));
+    put_fact(snapshot, "loss", "%.4g", number(page, "loss"));
+    put_fact(snapshot, "loss of the base", "%.4g", number(evaluation, "loss"));
+    put_fact(snapshot, "accuracy of the base", "%.2f %%", 100 * number(evaluation, "accuracy"));
+    put_fact(snapshot, "accuracy of the averaged base", "%.2f %%",
              100 * number(json_object_get(page, "averaged"), "accuracy"));
-    put_fact(story, "best accuracy", "%.2f %%", 100 * number(best, "accuracy"));
+    put_fact(snapshot, "best accuracy", "%.2f %%", 100 * number(best, "accuracy"));
     if (alarm[0])
-        story_fact(story, "alarm", alarm);
-    put_fact(story, "share", "%.1f %%", 100 * number(page, "share"));
-    put_fact(story, "rumors known", "%.0f", number(page, "rumors_known"));
-    put_bytes(story, "sent", number(page, "sent_bytes"), "B");
-    put_bytes(story, "received", number(page, "received_bytes"), "B");
-    put_bytes(story, "may publish", number(page, "budget_bytes_per_s"), "B/s");
-    put_fact(story, "last checkpoint", "%.0f s ago", number(page, "checkpoint_age_s"));
-    put_bytes(story, "memory", number(page, "rss_bytes"), "B");
-    story_fact(story, "digest", text(page, "digest"));
+        page_snapshot_fact(snapshot, "alarm", alarm);
+    put_fact(snapshot, "share", "%.1f %%", 100 * number(page, "share"));
+    put_fact(snapshot, "rumors known", "%.0f", number(page, "rumors_known"));
+    put_bytes(snapshot, "sent", number(page, "sent_bytes"), "B");
+    put_bytes(snapshot, "received", number(page, "received_bytes"), "B");
+    put_bytes(snapshot, "may publish", number(page, "budget_bytes_per_s"), "B/s");
+    put_fact(snapshot, "last checkpoint", "%.0f s ago", number(page, "checkpoint_age_s"));
+    put_bytes(snapshot, "memory", number(page, "rss_bytes"), "B");
+    page_snapshot_fact(snapshot, "digest", text(page, "digest"));
 }
 
 /* Returns the index of this id among the drawn nodes; their number if it is not among them. */
@@ -204,7 +204,7 @@ static size_t place_of(const json_t *members, const char *id)
     return i;
 }
 
-static void put_links(json_t *story, const json_t *page)
+static void put_links(json_t *snapshot, const json_t *page)
 {
     const json_t *links = json_object_get(page, "links");
     const json_t *members = json_object_get(page, "members");
@@ -214,30 +214,31 @@ static void put_links(json_t *story, const json_t *page)
         if (!json_is_true(json_object_get(link, "open")) || other == json_array_size(members))
             continue;
         const double rate = number(link, "rate_bytes_per_s");
-        story_link(story,
-                   &(struct story_link){.from = 0, /* the first member is this node */
-                                        .to = (uint32_t)other,
-                                        .rate_bytes_per_s = rate,
-                                        .use = use_of(number(link, "sent_bytes_per_s"), rate),
-                                        .trip_s = number(link, "rtt_s")});
+        page_snapshot_link(snapshot, &(struct page_snapshot_link){
+                                         .from = 0, /* the first member is this node */
+                                         .to = (uint32_t)other,
+                                         .rate_bytes_per_s = rate,
+                                         .use = use_of(number(link, "sent_bytes_per_s"), rate),
+                                         .trip_s = number(link, "rtt_s")});
     }
 }
 
-static void put_swarm(json_t *story, const json_t *page)
+static void put_swarm(json_t *snapshot, const json_t *page)
 {
     const json_t *members = json_object_get(page, "members");
     char name[TEXT_BYTES];
     for (size_t i = 0; i < json_array_size(members); i++) {
         const json_t *member = json_array_get(members, i);
         name_of(member, name);
-        story_node(story,
-                   &(struct story_node){.name = name,
-                                        .state = state_of(member),
-                                        .share = number(member, "base_share"),
-                                        .is_self = json_is_true(json_object_get(member, "is_self")),
-                                        .dials_only = !text(member, "address")[0]});
+        page_snapshot_node(snapshot,
+                           &(struct page_snapshot_node){
+                               .name = name,
+                               .state = state_of(member),
+                               .share = number(member, "base_share"),
+                               .is_self = json_is_true(json_object_get(member, "is_self")),
+                               .dials_only = !text(member, "address")[0]});
     }
-    put_links(story, page);
+    put_links(snapshot, page);
 }
 
 static void put_cell(json_t *table, const char *format, double value, double factor)
@@ -247,24 +248,25 @@ static void put_cell(json_t *table, const char *format, double value, double fac
         (void)snprintf(said, sizeof said, "-");
     else
         (void)snprintf(said, sizeof said, format, value * factor);
-    story_cell(table, said);
+    page_snapshot_cell(table, said);
 }
 
-static void put_members(json_t *story, const json_t *page)
+static void put_members(json_t *snapshot, const json_t *page)
 {
     static const char *const HEADS[] = {"node",         "state",   "address",  "samples",
                                         "samples/s",    "share %", "up, kB/s", "lag, s",
                                         "heard, s ago", NULL};
     const json_t *members = json_object_get(page, "members");
-    json_t *table = story_table(story, "Members", "What each says of itself.", HEADS, 3);
+    json_t *table = page_snapshot_table(snapshot, "Members", "What each says of itself.", HEADS, 3);
     char name[TEXT_BYTES];
     for (size_t i = 0; i < json_array_size(members); i++) {
         const json_t *member = json_array_get(members, i);
         const bool is_self = json_is_true(json_object_get(member, "is_self"));
         name_of(member, name);
-        story_cell(table, name);
-        story_cell(table, is_self ? "this node" : state_of(member));
-        story_cell(table, text(member, "address")[0] ? text(member, "address") : "dials only");
+        page_snapshot_cell(table, name);
+        page_snapshot_cell(table, is_self ? "this node" : state_of(member));
+        page_snapshot_cell(table,
+                           text(member, "address")[0] ? text(member, "address") : "dials only");
         put_cell(table, "%.0f", number(is_self ? page : member, "samples"), 1);
         put_cell(table, "%.4g", number(is_self ? page : member, "samples_per_second"), 1);
         put_cell(table, "%.1f", number(member, "base_share"), 100);
@@ -274,22 +276,22 @@ static void put_members(json_t *story, const json_t *page)
     }
 }
 
-static void put_neighbours(json_t *story, const json_t *page)
+static void put_neighbours(json_t *snapshot, const json_t *page)
 {
     static const char *const HEADS[] = {"neighbour",     "address",    "round trip, ms",
                                         "carries, kB/s", "sent, kB/s", "received, kB/s",
                                         "waits, ms",     NULL};
     const json_t *links = json_object_get(page, "links");
-    json_t *table =
-        story_table(story, "Neighbours", "What links carry is known at least so far.", HEADS, 2);
+    json_t *table = page_snapshot_table(snapshot, "Neighbours",
+                                        "What links carry is known at least so far.", HEADS, 2);
     char id[TEXT_BYTES];
     for (size_t i = 0; i < json_array_size(links); i++) {
         const json_t *link = json_array_get(links, i);
         if (!json_is_true(json_object_get(link, "open")))
             continue;
         (void)snprintf(id, sizeof id, "%.8s", text(link, "id"));
-        story_cell(table, id);
-        story_cell(table, text(link, "address"));
+        page_snapshot_cell(table, id);
+        page_snapshot_cell(table, text(link, "address"));
         put_cell(table, "%.1f", number(link, "rtt_s"), 1e3);
         put_cell(table, "%.0f", number(link, "rate_bytes_per_s"), 1e-3);
         put_cell(table, "%.1f", number(link, "sent_bytes_per_s"), 1e-3);
@@ -306,7 +308,7 @@ struct curve {
 };
 
 struct drawn {
-    struct story_figure figure;
+    struct page_snapshot_figure figure;
     struct curve curves[2];
 };
 
@@ -358,60 +360,60 @@ static const struct drawn DRAWN[] = {
      {{BY_TIME, .y = TRAIL_MEMBERS, .y_factor = 1, .name = "live", .style = "bold"}}},
 };
 
-static void put_figures(json_t *story, const struct trail *trail, uint32_t from)
+static void put_figures(json_t *snapshot, const struct trail *trail, uint32_t from)
 {
     for (size_t f = 0; f < COUNT(DRAWN); f++) {
-        json_t *figure = story_figure(story, &DRAWN[f].figure);
+        json_t *figure = page_snapshot_figure(snapshot, &DRAWN[f].figure);
         for (size_t c = 0; c < 2 && DRAWN[f].curves[c].name; c++) {
             const struct curve *curve = &DRAWN[f].curves[c];
-            json_t *series = story_series(figure, curve->name, curve->style);
+            json_t *series = page_snapshot_series(figure, curve->name, curve->style);
             for (uint32_t i = from; i < trail->count; i++)
-                story_point(series, trail->rows[i][curve->x] * curve->x_factor,
-                            trail->rows[i][curve->y] * curve->y_factor);
+                page_snapshot_point(series, trail->rows[i][curve->x] * curve->x_factor,
+                                    trail->rows[i][curve->y] * curve->y_factor);
         }
     }
 }
 
-static void put_happened(json_t *story, const struct happened *happened, uint32_t from)
+static void put_happened(json_t *snapshot, const struct happened *happened, uint32_t from)
 {
     const uint32_t oldest = happened->count > HAPPENED_MAX ? happened->count - HAPPENED_MAX : 0;
     for (uint32_t n = from > oldest ? from : oldest; n < happened->count; n++)
-        story_happened(story, happened->event[n % HAPPENED_MAX].at_s,
-                       happened->event[n % HAPPENED_MAX].level,
-                       happened->event[n % HAPPENED_MAX].text);
+        page_snapshot_happened(snapshot, happened->event[n % HAPPENED_MAX].at_s,
+                               happened->event[n % HAPPENED_MAX].level,
+                               happened->event[n % HAPPENED_MAX].text);
 }
 
-static json_t *story_of(const json_t *page)
+static json_t *snapshot_of(const json_t *page)
 {
     char title[TEXT_BYTES], about[TEXT_BYTES];
     (void)snprintf(title, sizeof title, "node %.8s", text(page, "id"));
     (void)snprintf(about, sizeof about, "Swarm %.100s", text(page, "swarm"));
-    json_t *story = story_new("node", title, about);
-    put_badge(story, page);
-    put_limit(story, page);
-    put_spent(story, page);
-    put_facts(story, page);
-    put_swarm(story, page);
-    put_members(story, page);
-    put_neighbours(story, page);
-    return story;
+    json_t *snapshot = page_snapshot_new("node", title, about);
+    put_badge(snapshot, page);
+    put_limit(snapshot, page);
+    put_spent(snapshot, page);
+    put_facts(snapshot, page);
+    put_swarm(snapshot, page);
+    put_members(snapshot, page);
+    put_neighbours(snapshot, page);
+    return snapshot;
 }
 
-json_t *node_story_whole(const json_t *page, const struct trail *trail,
-                         const struct happened *happened)
+json_t *node_snapshot_whole(const json_t *page, const struct trail *trail,
+                            const struct happened *happened)
 {
-    json_t *story = story_of(page);
-    put_figures(story, trail, 0);
-    put_happened(story, happened, 0);
-    return story;
+    json_t *snapshot = snapshot_of(page);
+    put_figures(snapshot, trail, 0);
+    put_happened(snapshot, happened, 0);
+    return snapshot;
 }
 
-json_t *node_story_update(const json_t *page, const struct trail *trail, bool has_moment,
-                          const struct happened *happened, uint32_t from)
+json_t *node_snapshot_update(const json_t *page, const struct trail *trail, bool has_moment,
+                             const struct happened *happened, uint32_t from)
 {
-    json_t *story = story_of(page);
+    json_t *snapshot = snapshot_of(page);
     if (has_moment && trail->count > 0)
-        put_figures(story, trail, trail->count - 1);
-    put_happened(story, happened, from);
-    return story;
+        put_figures(snapshot, trail, trail->count - 1);
+    put_happened(snapshot, happened, from);
+    return snapshot;
 }

@@ -11,7 +11,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "web/node_story.h"
+#include "web/node_snapshot.h"
 
 static struct trail trail;
 static struct happened happened;
@@ -68,9 +68,9 @@ static int end(void **state)
 
 static json_t *whole(void)
 {
-    json_t *story = node_story_whole(page, &trail, &happened);
-    assert_non_null(story);
-    return story;
+    json_t *snapshot = node_snapshot_whole(page, &trail, &happened);
+    assert_non_null(snapshot);
+    return snapshot;
 }
 
 static const char *text_in(const json_t *object, const char *key)
@@ -80,9 +80,9 @@ static const char *text_in(const json_t *object, const char *key)
     return text;
 }
 
-static json_t *points_of(const json_t *story, const char *figure, size_t series)
+static json_t *points_of(const json_t *snapshot, const char *figure, size_t series)
 {
-    const json_t *figures = json_object_get(story, "figures");
+    const json_t *figures = json_object_get(snapshot, "figures");
     for (size_t i = 0; i < json_array_size(figures); i++) {
         const json_t *each = json_array_get(figures, i);
         if (strcmp(text_in(each, "name"), figure) == 0)
@@ -96,59 +96,61 @@ static json_t *points_of(const json_t *story, const char *figure, size_t series)
 static void the_whole_story_has_all_of_the_trail(void **state)
 {
     (void)state;
-    json_t *story = whole();
-    const json_t *points = points_of(story, "loss", 0);
+    json_t *snapshot = whole();
+    const json_t *points = points_of(snapshot, "loss", 0);
     assert_int_equal(json_array_size(points), 5);
     assert_true(json_number_value(json_array_get(json_array_get(points, 4), 0)) == 5);
     assert_true(json_number_value(json_array_get(json_array_get(points, 4), 1)) == 5);
-    assert_true(json_is_null(json_array_get(json_array_get(points_of(story, "loss", 1), 4), 1)));
-    json_decref(story);
+    assert_true(json_is_null(json_array_get(json_array_get(points_of(snapshot, "loss", 1), 4), 1)));
+    json_decref(snapshot);
 }
 
 static void updates_have_the_last_point_alone_and_only_where_there_is_a_new_one(void **state)
 {
     (void)state;
-    json_t *story = node_story_update(page, &trail, true, &happened, 0);
-    assert_int_equal(json_array_size(points_of(story, "loss", 0)), 1);
-    json_decref(story);
-    story = node_story_update(page, &trail, false, &happened, 0);
-    assert_null(json_object_get(story, "figures"));
-    json_decref(story);
+    json_t *snapshot = node_snapshot_update(page, &trail, true, &happened, 0);
+    assert_int_equal(json_array_size(points_of(snapshot, "loss", 0)), 1);
+    json_decref(snapshot);
+    snapshot = node_snapshot_update(page, &trail, false, &happened, 0);
+    assert_null(json_object_get(snapshot, "figures"));
+    json_decref(snapshot);
 }
 
-static const char *badge(json_t **story, bool is_good)
+static const char *badge(json_t **snapshot, bool is_good)
 {
-    *story = whole();
-    const json_t *said = json_object_get(*story, "badge");
+    *snapshot = whole();
+    const json_t *said = json_object_get(*snapshot, "badge");
     assert_int_equal(json_is_true(json_object_get(said, "is_good")), is_good);
     return text_in(said, "text");
 }
 
 static void copies_are_equal_when_all_live_members_say_our_digest(void **state)
 {
-    json_t *story;
+    json_t *snapshot;
     (void)state;
-    assert_string_equal(badge(&story, true), "all 2 copies are equal: digest 00000000000000aa");
-    json_decref(story);
+    assert_string_equal(badge(&snapshot, true), "all 2 copies are equal: digest 00000000000000aa");
+    json_decref(snapshot);
 }
 
 static void copies_that_differ_are_in_step_unless_somebody_lags(void **state)
 {
-    json_t *story, *other = json_array_get(json_object_get(page, "members"), 1);
+    json_t *snapshot, *other = json_array_get(json_object_get(page, "members"), 1);
     (void)state;
     assert_int_equal(json_object_set_new(other, "base_digest", json_string("bb")), 0);
-    assert_non_null(strstr(badge(&story, true), "in step: none of 2"));
-    json_decref(story);
+    assert_non_null(strstr(badge(&snapshot, true), "in step: none of 2"));
+    json_decref(snapshot);
     assert_int_equal(json_object_set_new(other, "lag_s", json_real(30)), 0);
-    assert_non_null(strstr(badge(&story, false), "out of step: one of 2 lacks what is 30 s old"));
-    json_decref(story);
+    assert_non_null(
+        strstr(badge(&snapshot, false), "out of step: one of 2 lacks what is 30 s old"));
+    json_decref(snapshot);
 }
 
 static void the_drawing_has_all_members_and_open_links_to_those_known(void **state)
 {
     (void)state;
-    json_t *story = whole();
-    const json_t *swarm = json_object_get(story, "swarm"), *nodes = json_object_get(swarm, "nodes");
+    json_t *snapshot = whole();
+    const json_t *swarm = json_object_get(snapshot, "swarm"),
+                 *nodes = json_object_get(swarm, "nodes");
     const json_t *links = json_object_get(swarm, "links");
     assert_int_equal(json_array_size(nodes), 3);
     assert_true(json_is_true(json_object_get(json_array_get(nodes, 0), "is_self")));
@@ -157,17 +159,17 @@ static void the_drawing_has_all_members_and_open_links_to_those_known(void **sta
     assert_string_equal(text_in(json_array_get(nodes, 2), "state"), "dead");
     assert_int_equal(json_array_size(links), 1);
     assert_true(json_number_value(json_object_get(json_array_get(links, 0), "use")) == 0.5);
-    json_decref(story);
+    json_decref(snapshot);
 }
 
 static void the_sentence_is_of_links_and_machine(void **state)
 {
     (void)state;
-    json_t *story = whole();
+    json_t *snapshot = whole();
     assert_string_equal(
-        text_in(story, "limit"),
+        text_in(snapshot, "limit"),
         "Its links are 2 % used: more machines or a larger model, not faster lines.");
-    json_decref(story);
+    json_decref(snapshot);
 }
 
 static void a_link_of_unknown_rate_is_not_full(void **state)
@@ -175,15 +177,15 @@ static void a_link_of_unknown_rate_is_not_full(void **state)
     json_t *unknown = parse("[{'id':'8899aabbccddeeff','open':true,'rate_bytes_per_s':0}]");
     (void)state;
     assert_int_equal(json_object_set_new(page, "links", unknown), 0);
-    json_t *story = whole();
-    const json_t *links = json_object_get(json_object_get(story, "swarm"), "links");
-    assert_string_equal(text_in(story, "limit"), "");
+    json_t *snapshot = whole();
+    const json_t *links = json_object_get(json_object_get(snapshot, "swarm"), "links");
+    assert_string_equal(text_in(snapshot, "limit"), "");
     assert_true(json_is_null(json_object_get(json_array_get(links, 0), "use")));
-    json_decref(story);
+    json_decref(snapshot);
     assert_int_equal(json_object_set_new(page, "links", json_array()), 0);
-    story = whole();
-    assert_string_equal(text_in(story, "limit"), "");
-    json_decref(story);
+    snapshot = whole();
+    assert_string_equal(text_in(snapshot, "limit"), "");
+    json_decref(snapshot);
 }
 
 static void an_update_continues_the_list_of_events(void **state)
@@ -191,16 +193,16 @@ static void an_update_continues_the_list_of_events(void **state)
     (void)state;
     for (int i = 0; i < HAPPENED_MAX + 10; i++)
         happened_add(&happened, i, "info", i == HAPPENED_MAX + 9 ? "the last" : "before");
-    json_t *story = whole();
-    json_t *told = json_object_get(story, "happened");
+    json_t *snapshot = whole();
+    json_t *told = json_object_get(snapshot, "happened");
     assert_int_equal(json_array_size(told), HAPPENED_MAX);
     assert_true(json_number_value(json_object_get(json_array_get(told, 0), "at_s")) == 10);
-    json_decref(story);
-    story = node_story_update(page, &trail, false, &happened, HAPPENED_MAX + 9);
-    told = json_object_get(story, "happened");
+    json_decref(snapshot);
+    snapshot = node_snapshot_update(page, &trail, false, &happened, HAPPENED_MAX + 9);
+    told = json_object_get(snapshot, "happened");
     assert_int_equal(json_array_size(told), 1);
     assert_string_equal(text_in(json_array_get(told, 0), "text"), "the last");
-    json_decref(story);
+    json_decref(snapshot);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "node/connection/door.h"
+#include "node/connection/admission_control.h"
 
 static bool is_caller(const struct peer *peer)
 {
@@ -78,7 +78,7 @@ static uint32_t places(const struct node *node)
     return half < 1 ? 1 : half < most ? half : most;
 }
 
-bool door_opens(struct node *node, const struct address *from)
+bool admission_control_admits(struct node *node, const struct address *from)
 {
     struct callers callers;
     const uint64_t network = address_network(from);

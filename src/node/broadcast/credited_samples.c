@@ -1,4 +1,4 @@
-#include "node/broadcast/belief.h"
+#include "node/broadcast/credited_samples.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,23 +10,24 @@
 
 static int descending(const void *a, const void *b)
 {
-    const double x = ((const struct claim *)a)->samples, y = ((const struct claim *)b)->samples;
+    const double x = ((const struct reported_samples *)a)->samples,
+                 y = ((const struct reported_samples *)b)->samples;
     return (x < y) - (x > y);
 }
 
-double belief_sum(struct claim *claims, uint32_t count, uint32_t learners)
+double credited_samples_sum(struct reported_samples *reported, uint32_t count, uint32_t learners)
 {
     CHECK(count > 0 && learners > 0);
     const uint32_t most =
         learners / PART > 1 ? learners / PART : 1; /* number of doubted learners */
-    double rest = claims[0].samples;
-    qsort(claims + 1, count - 1, sizeof *claims, descending);
+    double rest = reported[0].samples;
+    qsort(reported + 1, count - 1, sizeof *reported, descending);
     for (uint32_t i = 1 + most; i < count; i++)
-        rest += claims[i].samples;
+        rest += reported[i].samples;
     double sum = rest;
     for (uint32_t i = 1; i < count && i <= most; i++)
-        sum += fmin(claims[i].samples, fmax(rest / most, claims[i].borne_out));
-    CHECK(sum >= claims[0].samples && isfinite(sum));
+        sum += fmin(reported[i].samples, fmax(rest / most, reported[i].borne_out));
+    CHECK(sum >= reported[0].samples && isfinite(sum));
     return sum;
 }
 
@@ -43,7 +44,7 @@ static uint64_t median(uint64_t *said, uint32_t count)
     return said[(count - 1) / 2];
 }
 
-double belief_begin(double all, double counted, uint64_t *said, uint32_t count)
+double credited_samples_begin(double all, double counted, uint64_t *said, uint32_t count)
 {
     CHECK(counted >= 0 && all >= 0);
     if (count == 0)
@@ -52,7 +53,7 @@ double belief_begin(double all, double counted, uint64_t *said, uint32_t count)
     return all <= usual + usual * NEAR ? all : fmax(counted, usual);
 }
 
-double belief_go_on(double all, double counted, uint64_t *said, uint32_t count)
+double credited_samples_continue(double all, double counted, uint64_t *said, uint32_t count)
 {
     CHECK(counted >= 0 && all >= 0);
     const double usual = count > 0 ? fmin((double)median(said, count), all) : 0;

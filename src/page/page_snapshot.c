@@ -1,4 +1,4 @@
-#include "page/story.h"
+#include "page/page_snapshot.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,29 +39,29 @@ static json_t *text_of(const char *text)
 }
 
 /* Returns the list of this name; creates it if necessary. */
-static json_t *list_of(json_t *story, const char *key)
+static json_t *list_of(json_t *snapshot, const char *key)
 {
-    json_t *list = json_object_get(story, key);
+    json_t *list = json_object_get(snapshot, key);
     if (!list) {
         list = json_array();
-        put(story, key, list);
+        put(snapshot, key, list);
     }
     return list;
 }
 
-json_t *story_new(const char *kind, const char *title, const char *about)
+json_t *page_snapshot_new(const char *kind, const char *title, const char *about)
 {
-    json_t *story = json_object();
-    put(story, "program", json_string("hearsay " HEARSAY_VERSION));
-    put(story, "kind", json_string(kind));
-    put(story, "title", text_of(title));
-    put(story, "about", text_of(about));
-    return story;
+    json_t *snapshot = json_object();
+    put(snapshot, "program", json_string("hearsay " HEARSAY_VERSION));
+    put(snapshot, "kind", json_string(kind));
+    put(snapshot, "title", text_of(title));
+    put(snapshot, "about", text_of(about));
+    return snapshot;
 }
 
-void story_text(json_t *story, const char *key, const char *text)
+void page_snapshot_text(json_t *snapshot, const char *key, const char *text)
 {
-    put(story, key, text_of(text));
+    put(snapshot, key, text_of(text));
 }
 
 static void add_pair(json_t *list, json_t *name, json_t *value)
@@ -72,63 +72,63 @@ static void add_pair(json_t *list, json_t *name, json_t *value)
     append(list, pair);
 }
 
-void story_fact(json_t *story, const char *name, const char *value)
+void page_snapshot_fact(json_t *snapshot, const char *name, const char *value)
 {
-    add_pair(list_of(story, "facts"), text_of(name), text_of(value));
+    add_pair(list_of(snapshot, "facts"), text_of(name), text_of(value));
 }
 
-void story_spent(json_t *story, const char *name, double part)
+void page_snapshot_spent(json_t *snapshot, const char *name, double part)
 {
-    add_pair(list_of(story, "spent"), text_of(name), real(part));
+    add_pair(list_of(snapshot, "spent"), text_of(name), real(part));
 }
 
-void story_badge(json_t *story, bool is_good, const char *text)
+void page_snapshot_badge(json_t *snapshot, bool is_good, const char *text)
 {
     json_t *badge = json_object();
     put(badge, "is_good", json_boolean(is_good));
     put(badge, "text", text_of(text));
-    put(story, "badge", badge);
+    put(snapshot, "badge", badge);
 }
 
-void story_verdict(json_t *story, const char *state, const char *text)
+void page_snapshot_verdict(json_t *snapshot, const char *state, const char *text)
 {
     json_t *verdict = json_object();
     put(verdict, "state", json_string(state));
     put(verdict, "text", text_of(text));
-    append(list_of(story, "verdicts"), verdict);
+    append(list_of(snapshot, "verdicts"), verdict);
 }
 
-void story_mark(json_t *story, double from_s, double to_s, const char *text)
+void page_snapshot_mark(json_t *snapshot, double from_s, double to_s, const char *text)
 {
     json_t *mark = json_object();
     put(mark, "from_s", real(from_s));
     put(mark, "to_s", real(to_s));
     put(mark, "text", text_of(text));
-    append(list_of(story, "marks"), mark);
+    append(list_of(snapshot, "marks"), mark);
 }
 
-void story_happened(json_t *story, double at_s, const char *level, const char *text)
+void page_snapshot_happened(json_t *snapshot, double at_s, const char *level, const char *text)
 {
     json_t *event = json_object();
     put(event, "at_s", real(at_s));
     put(event, "level", json_string(level));
     put(event, "text", text_of(text));
-    append(list_of(story, "happened"), event);
+    append(list_of(snapshot, "happened"), event);
 }
 
-static json_t *swarm_list(json_t *story, const char *key)
+static json_t *swarm_list(json_t *snapshot, const char *key)
 {
-    json_t *swarm = json_object_get(story, "swarm");
+    json_t *swarm = json_object_get(snapshot, "swarm");
     if (!swarm) {
         swarm = json_object();
-        put(story, "swarm", swarm);
+        put(snapshot, "swarm", swarm);
         put(swarm, "nodes", json_array());
         put(swarm, "links", json_array());
     }
     return json_object_get(swarm, key);
 }
 
-void story_node(json_t *story, const struct story_node *node)
+void page_snapshot_node(json_t *snapshot, const struct page_snapshot_node *node)
 {
     json_t *object = json_object();
     put(object, "name", text_of(node->name));
@@ -136,12 +136,12 @@ void story_node(json_t *story, const struct story_node *node)
     put(object, "share", real(node->share));
     put(object, "is_self", json_boolean(node->is_self));
     put(object, "dials_only", json_boolean(node->dials_only));
-    append(swarm_list(story, "nodes"), object);
+    append(swarm_list(snapshot, "nodes"), object);
 }
 
-void story_link(json_t *story, const struct story_link *link)
+void page_snapshot_link(json_t *snapshot, const struct page_snapshot_link *link)
 {
-    const size_t nodes = json_array_size(swarm_list(story, "nodes"));
+    const size_t nodes = json_array_size(swarm_list(snapshot, "nodes"));
     json_t *object = json_object();
     CHECK(link->from < nodes && link->to < nodes);
     put(object, "from", json_integer(link->from));
@@ -149,10 +149,10 @@ void story_link(json_t *story, const struct story_link *link)
     put(object, "rate_bytes_per_s", real(link->rate_bytes_per_s));
     put(object, "use", real(link->use));
     put(object, "trip_s", real(link->trip_s));
-    append(swarm_list(story, "links"), object);
+    append(swarm_list(snapshot, "links"), object);
 }
 
-json_t *story_figure(json_t *story, const struct story_figure *figure)
+json_t *page_snapshot_figure(json_t *snapshot, const struct page_snapshot_figure *figure)
 {
     json_t *object = json_object();
     put(object, "name", json_string(figure->name));
@@ -163,11 +163,11 @@ json_t *story_figure(json_t *story, const struct story_figure *figure)
     put(object, "is_log_x", json_boolean(figure->is_log_x));
     put(object, "from_zero", json_boolean(figure->from_zero));
     put(object, "series", json_array());
-    append(list_of(story, "figures"), object);
+    append(list_of(snapshot, "figures"), object);
     return object;
 }
 
-json_t *story_series(json_t *figure, const char *name, const char *style)
+json_t *page_snapshot_series(json_t *figure, const char *name, const char *style)
 {
     json_t *series = json_object();
     put(series, "name", text_of(name));
@@ -177,12 +177,12 @@ json_t *story_series(json_t *figure, const char *name, const char *style)
     return series;
 }
 
-void story_point(json_t *series, double x, double y)
+void page_snapshot_point(json_t *series, double x, double y)
 {
     add_pair(json_object_get(series, "points"), real(x), real(y));
 }
 
-void story_point_between(json_t *series, double x, double y, double low, double high)
+void page_snapshot_point_between(json_t *series, double x, double y, double low, double high)
 {
     json_t *points = json_object_get(series, "points");
     add_pair(points, real(x), real(y));
@@ -191,8 +191,8 @@ void story_point_between(json_t *series, double x, double y, double low, double 
     append(point, real(high));
 }
 
-json_t *story_table(json_t *story, const char *title, const char *note, const char *const *heads,
-                    uint32_t texts)
+json_t *page_snapshot_table(json_t *snapshot, const char *title, const char *note,
+                            const char *const *heads, uint32_t texts)
 {
     json_t *table = json_object(), *names = json_array();
     put(table, "title", text_of(title));
@@ -202,11 +202,11 @@ json_t *story_table(json_t *story, const char *title, const char *note, const ch
         append(names, text_of(heads[i]));
     put(table, "heads", names);
     put(table, "rows", json_array());
-    append(list_of(story, "tables"), table);
+    append(list_of(snapshot, "tables"), table);
     return table;
 }
 
-void story_cell(json_t *table, const char *text)
+void page_snapshot_cell(json_t *table, const char *text)
 {
     json_t *rows = json_object_get(table, "rows");
     const size_t columns = json_array_size(json_object_get(table, "heads"));

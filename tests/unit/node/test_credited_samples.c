@@ -6,103 +6,104 @@
 
 #include <cmocka.h>
 
-#include "node/broadcast/belief.h"
+#include "node/broadcast/credited_samples.h"
 
 #define MANY 1e12 /* samples that nobody can have learned */
 
 static void alone_a_node_believes_itself(void **state)
 {
     (void)state;
-    struct claim claims[] = {{.samples = 500}};
-    assert_true(belief_sum(claims, 1, 1) == 500);
+    struct reported_samples reported[] = {{.samples = 500}};
+    assert_true(credited_samples_sum(reported, 1, 1) == 500);
 }
 
 static void reports_up_to_the_others_sum_count_in_full(void **state)
 {
     (void)state;
-    struct claim claims[] = {
+    struct reported_samples reported[] = {
         {.samples = 100}, {.samples = 100}, {.samples = 400}, {.samples = 200}};
-    assert_true(belief_sum(claims, 4, 4) == 800);
+    assert_true(credited_samples_sum(reported, 4, 4) == 800);
 }
 
 static void claims_beyond_those_of_all_others_double_the_count(void **state)
 {
     (void)state;
-    struct claim claims[] = {
+    struct reported_samples reported[] = {
         {.samples = 100}, {.samples = 100}, {.samples = MANY}, {.samples = 100}};
-    assert_true(belief_sum(claims, 4, 4) == 600);
+    assert_true(credited_samples_sum(reported, 4, 4) == 600);
 }
 
 static void supported_samples_count_beyond_that(void **state)
 {
     (void)state;
-    struct claim claims[] = {
+    struct reported_samples reported[] = {
         {.samples = 100}, {.samples = 100}, {.samples = 9000, .borne_out = 7000}};
-    assert_true(belief_sum(claims, 3, 3) == 7200);
-    struct claim more[] = {
+    assert_true(credited_samples_sum(reported, 3, 3) == 7200);
+    struct reported_samples more[] = {
         {.samples = 100}, {.samples = 100}, {.samples = 9000, .borne_out = 10000}};
-    assert_true(belief_sum(more, 3, 3) == 9200);
+    assert_true(credited_samples_sum(more, 3, 3) == 9200);
 }
 
 /* A node knows what it has learned, and that others are slower. */
 static void our_own_claim_is_not_doubted(void **state)
 {
     (void)state;
-    struct claim claims[] = {{.samples = 1e6}, {.samples = 1}, {.samples = 2}};
-    assert_true(belief_sum(claims, 3, 3) == 1e6 + 3);
+    struct reported_samples reported[] = {{.samples = 1e6}, {.samples = 1}, {.samples = 2}};
+    assert_true(credited_samples_sum(reported, 3, 3) == 1e6 + 3);
 }
 
 static void a_quarter_that_lies_together_doubles_the_count_at_most(void **state)
 {
     (void)state;
-    struct claim claims[12];
+    struct reported_samples reported[12];
     for (uint32_t i = 0; i < 12; i++)
-        claims[i] = (struct claim){.samples = i >= 9 ? MANY * i : 100};
-    assert_true(belief_sum(claims, 12, 12) == 1800);
+        reported[i] = (struct reported_samples){.samples = i >= 9 ? MANY * i : 100};
+    assert_true(credited_samples_sum(reported, 12, 12) == 1800);
     for (uint32_t i = 0; i < 12; i++)
-        claims[i] = (struct claim){.samples = i == 9 ? MANY : 100};
-    assert_true(belief_sum(claims, 12, 12) < 1800);
+        reported[i] = (struct reported_samples){.samples = i == 9 ? MANY : 100};
+    assert_true(credited_samples_sum(reported, 12, 12) < 1800);
 }
 
 /* Claims of members that have died since: of the living there is no other. */
 static void the_dead_are_doubted_like_the_living(void **state)
 {
     (void)state;
-    struct claim claims[] = {{.samples = 100}, {.samples = MANY}, {.samples = 50}};
-    assert_true(belief_sum(claims, 3, 1) == 300);
+    struct reported_samples reported[] = {{.samples = 100}, {.samples = MANY}, {.samples = 50}};
+    assert_true(credited_samples_sum(reported, 3, 1) == 300);
 }
 
 static void a_joiner_starts_at_the_sum_if_others_agree(void **state)
 {
     (void)state;
     uint64_t said[] = {990, 900, 1000};
-    assert_true(belief_begin(1000, 20, said, 3) == 1000);
-    assert_true(belief_begin(1000, 20, NULL, 0) == 1000); /* there is nobody to ask */
-    uint64_t one[] = {950}; /* a swarm of one for a day: all claims are its own */
-    assert_true(belief_begin(1000, 0, one, 1) == 1000);
+    assert_true(credited_samples_begin(1000, 20, said, 3) == 1000);
+    assert_true(credited_samples_begin(1000, 20, NULL, 0) == 1000); /* there is nobody to ask */
+    uint64_t one[] = {950}; /* a swarm of one for a day: all reported are its own */
+    assert_true(credited_samples_begin(1000, 0, one, 1) == 1000);
 }
 
 static void a_joiner_starts_at_the_median_whatever_is_reported(void **state)
 {
     (void)state;
     uint64_t said[] = {1000, (uint64_t)MANY, 1010, 990};
-    assert_true(belief_begin(MANY, 20, said, 4) == 1000);
+    assert_true(credited_samples_begin(MANY, 20, said, 4) == 1000);
     uint64_t two[] = {(uint64_t)MANY, 1000};
-    assert_true(belief_begin(MANY, 20, two, 2) == 1000);
+    assert_true(credited_samples_begin(MANY, 20, two, 2) == 1000);
     uint64_t low[] = {0, 1000, 1010};
-    assert_true(belief_begin(MANY, 20, low, 3) == 1000); /* and nobody holds it back */
+    assert_true(credited_samples_begin(MANY, 20, low, 3) == 1000); /* and nobody holds it back */
     uint64_t none[] = {0, 0};
-    assert_true(belief_begin(MANY, 20, none, 2) == 20); /* they have just begun */
+    assert_true(credited_samples_begin(MANY, 20, none, 2) == 20); /* they have just begun */
 }
 
 static void a_node_far_behind_continues_at_the_median(void **state)
 {
     (void)state;
     uint64_t said[] = {2000, 2010, (uint64_t)MANY};
-    assert_true(belief_go_on(5000, 1000, said, 3) == 2010);
-    assert_true(belief_go_on(5000, 1900, said, 3) == 1900); /* not far behind: rumors are late */
-    assert_true(belief_go_on(5000, 3000, said, 3) == 3000); /* nothing goes back */
-    assert_true(belief_go_on(5000, 1000, said, 0) == 1000);
+    assert_true(credited_samples_continue(5000, 1000, said, 3) == 2010);
+    assert_true(credited_samples_continue(5000, 1900, said, 3) ==
+                1900); /* not far behind: rumors are late */
+    assert_true(credited_samples_continue(5000, 3000, said, 3) == 3000); /* nothing goes back */
+    assert_true(credited_samples_continue(5000, 1000, said, 0) == 1000);
 }
 
 /* Of two sides of a partition those who heal hear first where the other is, and then its rumors. */
@@ -110,8 +111,8 @@ static void nobody_goes_on_from_what_was_not_claimed_yet(void **state)
 {
     (void)state;
     uint64_t said[] = {2000, 2000, 2000};
-    assert_true(belief_go_on(1000, 1000, said, 3) == 1000);
-    assert_true(belief_go_on(1500, 1000, said, 3) == 1500);
+    assert_true(credited_samples_continue(1000, 1000, said, 3) == 1000);
+    assert_true(credited_samples_continue(1500, 1000, said, 3) == 1500);
 }
 
 int main(void)

@@ -6,30 +6,30 @@
 
 #include <cmocka.h>
 
-#include "daemon/relapses.h"
+#include "daemon/resets.h"
 
 #define SECOND 1000000000ull
 
 static void three_within_an_hour_are_too_many(void **state)
 {
     (void)state;
-    struct relapses relapses = {0};
-    relapses_add(&relapses, 1);
-    relapses_add(&relapses, 2);
-    assert_false(relapses.are_too_many);
-    relapses_add(&relapses, 3600 * SECOND);
-    assert_true(relapses.are_too_many);
-    relapses_add(&relapses, 36000 * SECOND);
-    assert_true(relapses.are_too_many);
+    struct resets resets = {0};
+    resets_add(&resets, 1);
+    resets_add(&resets, 2);
+    assert_false(resets.are_too_many);
+    resets_add(&resets, 3600 * SECOND);
+    assert_true(resets.are_too_many);
+    resets_add(&resets, 36000 * SECOND);
+    assert_true(resets.are_too_many);
 }
 
 static void now_and_then_is_not_too_often(void **state)
 {
     (void)state;
-    struct relapses relapses = {0};
+    struct resets resets = {0};
     for (uint64_t hour = 1; hour < 100; hour++)
-        relapses_add(&relapses, hour * 1801 * SECOND);
-    assert_false(relapses.are_too_many);
+        resets_add(&resets, hour * 1801 * SECOND);
+    assert_false(resets.are_too_many);
 }
 
 int main(void)

@@ -1,11 +1,11 @@
-/* Writes the page of a played scenario (page/story.h): facts and figures. */
+/* Writes the page of a played scenario (page/page_snapshot.h): facts and figures. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "config/config.h"
 #include "page/bottleneck.h"
-#include "page/story.h"
+#include "page/page_snapshot.h"
 #include "report/escape.h"
 #include "report/report_private.h"
 
@@ -31,8 +31,8 @@ static void put_evaluations(json_t *series, const struct outcome *outcome, bool 
 {
     for (uint32_t i = 0; i < outcome->moments_count; i++)
         if (isfinite(measured(&outcome->moments[i], is_accuracy)))
-            story_point(series, outcome->moments[i].at_s,
-                        measured(&outcome->moments[i], is_accuracy));
+            page_snapshot_point(series, outcome->moments[i].at_s,
+                                measured(&outcome->moments[i], is_accuracy));
 }
 
 /* Draws a line at each expected accuracy, up to its time. */
@@ -44,19 +44,19 @@ static void put_expected(json_t *figure, const struct outcome *outcome)
         const double by_s = seconds_of(expect->by_ns ? expect->by_ns : scenario->span_ns);
         if (expect->metric != METRIC_ACCURACY)
             continue;
-        json_t *series = story_series(figure, expect->text, "dashed");
-        story_point(series, 0, 100 * expect->value);
-        story_point(series, by_s, 100 * expect->value);
+        json_t *series = page_snapshot_series(figure, expect->text, "dashed");
+        page_snapshot_point(series, 0, 100 * expect->value);
+        page_snapshot_point(series, by_s, 100 * expect->value);
     }
 }
 
 /* Draws the play, and other strategies with the same scenario, over time. */
-static void put_over_time(json_t *story, const struct outcome *outcome,
+static void put_over_time(json_t *snapshot, const struct outcome *outcome,
                           const struct report_beside *beside, bool is_accuracy)
 {
-    json_t *figure = story_figure(
-        story,
-        &(struct story_figure){
+    json_t *figure = page_snapshot_figure(
+        snapshot,
+        &(struct page_snapshot_figure){
             .name = is_accuracy ? "accuracy" : "loss",
             .title = is_accuracy ? "Accuracy over time" : "Loss over time",
             .about = "Of the swarm's base, on a part of the test set, at the end on all of it. "
@@ -65,72 +65,73 @@ static void put_over_time(json_t *story, const struct outcome *outcome,
             .x = "virtual time (s)",
             .y = is_accuracy ? "accuracy (%)" : "loss"});
     put_evaluations(
-        story_series(figure, scenario_strategy_name(outcome->scenario->strategy), "bold"), outcome,
-        is_accuracy);
+        page_snapshot_series(figure, scenario_strategy_name(outcome->scenario->strategy), "bold"),
+        outcome, is_accuracy);
     for (uint32_t i = 0; beside && i < beside->count; i++)
-        put_evaluations(
-            story_series(figure, scenario_strategy_name(beside->scenarios[i].strategy), "points"),
-            &beside->outcomes[i], is_accuracy);
+        put_evaluations(page_snapshot_series(figure,
+                                             scenario_strategy_name(beside->scenarios[i].strategy),
+                                             "points"),
+                        &beside->outcomes[i], is_accuracy);
     if (is_accuracy)
         put_expected(figure, outcome);
 }
 
-static void put_over_bytes(json_t *story, const struct outcome *outcome)
+static void put_over_bytes(json_t *snapshot, const struct outcome *outcome)
 {
     const struct moment *last = report_last(outcome);
     const bool is_accuracy = report_has_accuracy(outcome);
     if (!last || last->sent_bytes == 0 || !(is_accuracy || has_loss(outcome)))
         return;
-    json_t *figure = story_figure(
-        story, &(struct story_figure){
-                   .name = "bytes",
-                   .title = is_accuracy ? "Accuracy against bytes" : "Loss against bytes",
-                   .about = "What it cost: everything that was sent, and rumors counted once.",
-                   .x = "of all nodes together (MB)",
-                   .y = is_accuracy ? "accuracy (%)" : "loss"});
-    json_t *sent = story_series(figure, "all that was sent", "points"), *rumors = NULL;
+    json_t *figure = page_snapshot_figure(
+        snapshot, &(struct page_snapshot_figure){
+                      .name = "bytes",
+                      .title = is_accuracy ? "Accuracy against bytes" : "Loss against bytes",
+                      .about = "What it cost: everything that was sent, and rumors counted once.",
+                      .x = "of all nodes together (MB)",
+                      .y = is_accuracy ? "accuracy (%)" : "loss"});
+    json_t *sent = page_snapshot_series(figure, "all that was sent", "points"), *rumors = NULL;
     if (last->rumor_bytes_published > 0)
-        rumors = story_series(figure, "rumors, each once", "points");
+        rumors = page_snapshot_series(figure, "rumors, each once", "points");
     for (uint32_t i = 0; i < outcome->moments_count; i++) {
         const struct moment *moment = &outcome->moments[i];
         const double value = measured(moment, is_accuracy);
         if (!isfinite(value))
             continue;
-        story_point(sent, (double)moment->sent_bytes / BYTES_UNIT, value);
+        page_snapshot_point(sent, (double)moment->sent_bytes / BYTES_UNIT, value);
         if (rumors)
-            story_point(rumors, (double)moment->rumor_bytes_published / BYTES_UNIT, value);
+            page_snapshot_point(rumors, (double)moment->rumor_bytes_published / BYTES_UNIT, value);
     }
 }
 
-static void put_traffic(json_t *story, const struct outcome *outcome)
+static void put_traffic(json_t *snapshot, const struct outcome *outcome)
 {
     const struct moment *last = report_last(outcome);
     if (!last || last->sent_bytes == 0)
         return;
-    json_t *figure = story_figure(
-        story, &(struct story_figure){.name = "traffic",
-                                      .title = "Traffic over time",
-                                      .about = "What all nodes sent, second by second.",
-                                      .x = "virtual time (s)",
-                                      .y = "kB/s",
-                                      .from_zero = true});
-    json_t *all = story_series(figure, "everything", "line");
-    json_t *control = story_series(figure, "of it control", "line");
+    json_t *figure = page_snapshot_figure(
+        snapshot, &(struct page_snapshot_figure){.name = "traffic",
+                                                 .title = "Traffic over time",
+                                                 .about = "What all nodes sent, second by second.",
+                                                 .x = "virtual time (s)",
+                                                 .y = "kB/s",
+                                                 .from_zero = true});
+    json_t *all = page_snapshot_series(figure, "everything", "line");
+    json_t *control = page_snapshot_series(figure, "of it control", "line");
     for (uint32_t i = 1; i < outcome->moments_count; i++) {
         const struct moment *now = &outcome->moments[i], *before = now - 1;
         const double passed_s = now->at_s - before->at_s;
         if (!(passed_s > 0))
             continue;
-        story_point(all, now->at_s,
-                    (double)(now->sent_bytes - before->sent_bytes) / passed_s / 1e3);
-        story_point(control, now->at_s,
-                    (double)(now->control_bytes - before->control_bytes) / passed_s / 1e3);
+        page_snapshot_point(all, now->at_s,
+                            (double)(now->sent_bytes - before->sent_bytes) / passed_s / 1e3);
+        page_snapshot_point(control, now->at_s,
+                            (double)(now->control_bytes - before->control_bytes) / passed_s / 1e3);
     }
 }
 
 /* Parameters of a figure with a value of each node at each moment. */
 struct of_nodes {
-    struct story_figure figure;
+    struct page_snapshot_figure figure;
     enum figure value; /* the value shown */
     double factor;     /* factor to the unit of the axis */
 };
@@ -158,36 +159,36 @@ static const struct of_nodes OF_NODES[] = {
 static void put_node(json_t *figure, const struct outcome *outcome, const struct of_nodes *of,
                      uint32_t i, uint32_t stride)
 {
-    json_t *series = story_series(figure, outcome->nodes[i].name, "line");
+    json_t *series = page_snapshot_series(figure, outcome->nodes[i].name, "line");
     for (uint32_t at = 0; at < outcome->moments_count; at += stride)
-        story_point(series, outcome->moments[at].at_s,
-                    of->factor * report_figure(outcome, at, i, of->value));
+        page_snapshot_point(series, outcome->moments[at].at_s,
+                            of->factor * report_figure(outcome, at, i, of->value));
 }
 
 /* Draws the median of a group, with minimum and maximum. */
 static void put_group(json_t *figure, const struct outcome *outcome, const struct of_nodes *of,
                       const struct group *group, uint32_t stride)
 {
-    json_t *series = story_series(figure, group->name, "line");
+    json_t *series = page_snapshot_series(figure, group->name, "line");
     double *values = memory_new(group->count, sizeof *values);
     for (uint32_t at = 0; at < outcome->moments_count; at += stride) {
         for (uint32_t i = 0; i < group->count; i++)
             values[i] = of->factor * report_figure(outcome, at, group->first + i, of->value);
         const double middle = report_quantile(values, group->count, 0.5);
-        story_point_between(series, outcome->moments[at].at_s, middle,
-                            report_quantile(values, group->count, 0),
-                            report_quantile(values, group->count, 1));
+        page_snapshot_point_between(series, outcome->moments[at].at_s, middle,
+                                    report_quantile(values, group->count, 0),
+                                    report_quantile(values, group->count, 1));
     }
     free(values);
 }
 
-static void put_of_nodes(json_t *story, const struct outcome *outcome, const struct of_nodes *of)
+static void put_of_nodes(json_t *snapshot, const struct outcome *outcome, const struct of_nodes *of)
 {
     const struct scenario *scenario = outcome->scenario;
     const uint32_t stride = 1 + outcome->moments_count / CURVE_POINTS;
     if (!report_has_figure(outcome, of->value))
         return;
-    json_t *figure = story_figure(story, &of->figure);
+    json_t *figure = page_snapshot_figure(snapshot, &of->figure);
     if (scenario->nodes_count <= CURVES_MAX)
         for (uint32_t i = 0; i < scenario->nodes_count; i++)
             put_node(figure, outcome, of, i, stride);
@@ -196,37 +197,37 @@ static void put_of_nodes(json_t *story, const struct outcome *outcome, const str
             put_group(figure, outcome, of, &scenario->groups[g], stride);
 }
 
-static void put_figures(json_t *story, const struct outcome *outcome,
+static void put_figures(json_t *snapshot, const struct outcome *outcome,
                         const struct report_beside *beside)
 {
     if (report_has_accuracy(outcome))
-        put_over_time(story, outcome, beside, true);
+        put_over_time(snapshot, outcome, beside, true);
     if (has_loss(outcome))
-        put_over_time(story, outcome, beside, false);
-    put_over_bytes(story, outcome);
+        put_over_time(snapshot, outcome, beside, false);
+    put_over_bytes(snapshot, outcome);
     for (size_t i = 0; i < sizeof OF_NODES / sizeof OF_NODES[0]; i++)
-        put_of_nodes(story, outcome, &OF_NODES[i]);
-    put_traffic(story, outcome);
+        put_of_nodes(snapshot, outcome, &OF_NODES[i]);
+    put_traffic(snapshot, outcome);
 }
 
-static void put_swarm(json_t *story, const struct outcome *outcome)
+static void put_swarm(json_t *snapshot, const struct outcome *outcome)
 {
     const struct scenario *scenario = outcome->scenario;
     for (uint32_t i = 0; i < scenario->nodes_count; i++)
-        story_node(
-            story,
-            &(struct story_node){
+        page_snapshot_node(
+            snapshot,
+            &(struct page_snapshot_node){
                 .name = outcome->nodes[i].name,
                 .state = outcome->nodes[i].running || !report_has_wires(outcome) ? "live" : "left",
                 .share = outcome->nodes[i].share,
                 .dials_only = scenario_group(scenario, i)->dials_only});
     for (uint32_t i = 0; i < outcome->edges_count; i++)
-        story_link(story,
-                   &(struct story_link){.from = outcome->edges[i].from,
-                                        .to = outcome->edges[i].to,
-                                        .rate_bytes_per_s = outcome->edges[i].rate_bytes_per_s,
-                                        .use = outcome->edges[i].use,
-                                        .trip_s = outcome->edges[i].trip_s});
+        page_snapshot_link(snapshot, &(struct page_snapshot_link){
+                                         .from = outcome->edges[i].from,
+                                         .to = outcome->edges[i].to,
+                                         .rate_bytes_per_s = outcome->edges[i].rate_bytes_per_s,
+                                         .use = outcome->edges[i].use,
+                                         .trip_s = outcome->edges[i].trip_s});
 }
 
 /* Returns the fraction of possible steps that the nodes made. */
@@ -240,7 +241,7 @@ static double computing(const struct outcome *outcome)
     return possible > 0 ? fmin(steps / possible, 1) : (double)NAN;
 }
 
-static void put_limit(json_t *story, const struct outcome *outcome)
+static void put_limit(json_t *snapshot, const struct outcome *outcome)
 {
     uint32_t count;
     char sentence[BOTTLENECK_BYTES];
@@ -253,10 +254,10 @@ static void put_limit(json_t *story, const struct outcome *outcome)
                                      .is_whole = true};
     free(uses);
     bottleneck_sentence(&found, sentence);
-    story_text(story, "limit", sentence);
+    page_snapshot_text(snapshot, "limit", sentence);
 }
 
-static void put_badge(json_t *story, const struct outcome *outcome)
+static void put_badge(json_t *snapshot, const struct outcome *outcome)
 {
     char text[96];
     if (outcome->scenario->strategy != STRATEGY_GOSSIP || outcome_is_stopped(outcome))
@@ -265,84 +266,86 @@ static void put_badge(json_t *story, const struct outcome *outcome)
     if (is_one)
         (void)snprintf(text, sizeof text, "all held one version %.2f s after training ended",
                        outcome->one_version_s);
-    story_badge(story, is_one, is_one ? text : "at the end not all held one version");
+    page_snapshot_badge(snapshot, is_one, is_one ? text : "at the end not all held one version");
 }
 
-static void put_verdicts(json_t *story, const struct outcome *outcome)
+static void put_verdicts(json_t *snapshot, const struct outcome *outcome)
 {
     for (uint32_t i = 0; i < outcome->scenario->expects_count; i++)
-        story_verdict(story,
-                      outcome_is_stopped(outcome) ? "open"
-                      : outcome->verdicts[i].met  ? "met"
-                                                  : "missed",
-                      outcome->verdicts[i].text);
+        page_snapshot_verdict(snapshot,
+                              outcome_is_stopped(outcome) ? "open"
+                              : outcome->verdicts[i].met  ? "met"
+                                                          : "missed",
+                              outcome->verdicts[i].text);
     if (outcome->violation[0])
-        story_verdict(story, "missed", outcome->violation);
+        page_snapshot_verdict(snapshot, "missed", outcome->violation);
 }
 
-static void put_fact_without_curves(json_t *story)
+static void put_fact_without_curves(json_t *snapshot)
 {
     char text[96];
     (void)snprintf(text, sizeof text, "none of single nodes: they are kept for up to %d nodes",
                    SCENARIO_CURVES_MAX);
-    story_fact(story, "curves", text);
+    page_snapshot_fact(snapshot, "curves", text);
 }
 
-static void put_facts(json_t *story, const struct outcome *outcome)
+static void put_facts(json_t *snapshot, const struct outcome *outcome)
 {
     struct table facts;
     report_facts(&facts, outcome);
     for (uint32_t row = 0; row < table_rows(&facts); row++)
-        story_fact(story, table_cell(&facts, row, 0), table_cell(&facts, row, 1));
+        page_snapshot_fact(snapshot, table_cell(&facts, row, 0), table_cell(&facts, row, 1));
     if (!outcome->node_moments && outcome->moments_count > 0)
-        put_fact_without_curves(story);
+        put_fact_without_curves(snapshot);
     if (outcome->scenario->source[0])
-        story_fact(story, "figures from", outcome->scenario->source);
+        page_snapshot_fact(snapshot, "figures from", outcome->scenario->source);
     table_free(&facts);
 }
 
-static void put_marks(json_t *story, const struct outcome *outcome)
+static void put_marks(json_t *snapshot, const struct outcome *outcome)
 {
     const struct scenario *scenario = outcome->scenario;
     for (uint32_t i = 0; i < scenario->faults_count; i++) {
         const struct fault *fault = &scenario->faults[i];
         char text[REPORT_TEXT_BYTES];
         report_fault_text(scenario, fault, text);
-        story_mark(story, seconds_of(fault->from_ns),
-                   seconds_of(fault->to_ns > fault->from_ns ? fault->to_ns : fault->from_ns), text);
+        page_snapshot_mark(
+            snapshot, seconds_of(fault->from_ns),
+            seconds_of(fault->to_ns > fault->from_ns ? fault->to_ns : fault->from_ns), text);
     }
 }
 
-static void put_settings(json_t *story, const struct outcome *outcome)
+static void put_settings(json_t *snapshot, const struct outcome *outcome)
 {
     char command[CONFIG_LINE_BYTES], *text = NULL;
     size_t bytes;
     report_command(outcome, command, sizeof command);
-    story_text(story, "command", command);
+    page_snapshot_text(snapshot, "command", command);
     FILE *settings = open_memstream(&text, &bytes);
     if (!settings)
         memory_missing(BUFSIZ);
     config_print(&outcome->scenario->config, settings);
     CHECK(fclose(settings) == 0);
-    story_text(story, "settings", text);
+    page_snapshot_text(snapshot, "settings", text);
     free(text);
 }
 
-json_t *report_story(const struct outcome *outcome, const struct report_beside *beside)
+json_t *report_snapshot(const struct outcome *outcome, const struct report_beside *beside)
 {
     const struct scenario *scenario = outcome->scenario;
     char title[128];
     (void)snprintf(title, sizeof title, "%s, %s, seed %llu", scenario->name,
                    scenario_strategy_name(scenario->strategy), (unsigned long long)scenario->seed);
-    json_t *story = story_new("play", title, scenario->about[0] ? scenario->about : scenario->name);
-    put_badge(story, outcome);
-    put_limit(story, outcome);
-    put_verdicts(story, outcome);
-    put_facts(story, outcome);
-    put_swarm(story, outcome);
-    put_marks(story, outcome);
-    put_figures(story, outcome, beside);
-    report_tables(outcome, table_story, story);
-    put_settings(story, outcome);
-    return story;
+    json_t *snapshot =
+        page_snapshot_new("play", title, scenario->about[0] ? scenario->about : scenario->name);
+    put_badge(snapshot, outcome);
+    put_limit(snapshot, outcome);
+    put_verdicts(snapshot, outcome);
+    put_facts(snapshot, outcome);
+    put_swarm(snapshot, outcome);
+    put_marks(snapshot, outcome);
+    put_figures(snapshot, outcome, beside);
+    report_tables(outcome, table_snapshot, snapshot);
+    put_settings(snapshot, outcome);
+    return snapshot;
 }

@@ -7,9 +7,9 @@
  *     "verdicts": [ { "state": "met" | "missed" | "open" | "first", "text" } ]
  *     "facts":    [ [ name, value ] ]
  *     "spent":    [ [ name, part of the time ] ]
- *     "swarm":    { "nodes": [ … ], "links": [ … ] }          (story_node, story_link)
- *     "figures":  [ { "name", "title", "about", "x", "y", "is_log_x", "from_zero", "series" } ]
- *                 "series": [ { "name", "style", "points": [ [ x, y ] or [ x, y, low, high ] ] } ]
+ *     "swarm":    { "nodes": [ … ], "links": [ … ] }          (page_snapshot_node,
+ * page_snapshot_link) "figures":  [ { "name", "title", "about", "x", "y", "is_log_x", "from_zero",
+ * "series" } ] "series": [ { "name", "style", "points": [ [ x, y ] or [ x, y, low, high ] ] } ]
  *     "marks":    [ { "from_s", "to_s", "text" } ]            faults, over the time
  *     "tables":   [ { "title", "note", "texts", "heads", "rows" } ]
  *     "happened": [ { "at_s", "level", "text" } ]
@@ -17,10 +17,10 @@
  *
  * All fields except program and kind are optional. In an update a figure has only new points and
  * "happened" only new events; every other field replaces its old value. Unknown values are null.
- * Held by tests/unit/page/test_story.c and tests/process/test_web_page.py.
+ * Held by tests/unit/page/test_page_snapshot.c and tests/process/test_web_page.py.
  */
-#ifndef HEARSAY_PAGE_STORY_H
-#define HEARSAY_PAGE_STORY_H
+#ifndef HEARSAY_PAGE_PAGE_SNAPSHOT_H
+#define HEARSAY_PAGE_PAGE_SNAPSHOT_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -28,54 +28,54 @@
 
 /* kind: "node", "play" or "comparison". Texts are copied, here and below, and invalid UTF-8 in them
  * is replaced. */
-json_t *story_new(const char *kind, const char *title, const char *about);
+json_t *page_snapshot_new(const char *kind, const char *title, const char *about);
 
-void story_text(json_t *story, const char *key, const char *text);
-void story_fact(json_t *story, const char *name, const char *value);
-void story_badge(json_t *story, bool is_good, const char *text);
-void story_verdict(json_t *story, const char *state, const char *text);
-void story_spent(json_t *story, const char *name, double part);
-void story_mark(json_t *story, double from_s, double to_s, const char *text);
-void story_happened(json_t *story, double at_s, const char *level, const char *text);
+void page_snapshot_text(json_t *snapshot, const char *key, const char *text);
+void page_snapshot_fact(json_t *snapshot, const char *name, const char *value);
+void page_snapshot_badge(json_t *snapshot, bool is_good, const char *text);
+void page_snapshot_verdict(json_t *snapshot, const char *state, const char *text);
+void page_snapshot_spent(json_t *snapshot, const char *name, double part);
+void page_snapshot_mark(json_t *snapshot, double from_s, double to_s, const char *text);
+void page_snapshot_happened(json_t *snapshot, double at_s, const char *level, const char *text);
 
 /* A node of the swarm's drawing. state: "live", "lost", "dead", "left" or "out". share: part of the
  * swarm's progress; NAN = unknown. */
-struct story_node {
+struct page_snapshot_node {
     const char *name;
     const char *state;
     double share;
     bool is_self, dials_only;
 };
-void story_node(json_t *story, const struct story_node *node);
+void page_snapshot_node(json_t *snapshot, const struct page_snapshot_node *node);
 
 /* A link between two nodes, by their numbers in the order of creation; NAN = unknown. */
-struct story_link {
+struct page_snapshot_link {
     uint32_t from, to;
     double rate_bytes_per_s; /* bytes per second that it carries */
     double use;              /* used part of that rate */
     double trip_s;           /* seconds there and back */
 };
-void story_link(json_t *story, const struct story_link *link);
+void page_snapshot_link(json_t *snapshot, const struct page_snapshot_link *link);
 
 /* Adds a figure; its name is that of an element of the page. x, y: names of the axes, with
  * units. */
-struct story_figure {
+struct page_snapshot_figure {
     const char *name, *title, *about, *x, *y;
     bool is_log_x;  /* the horizontal axis is logarithmic */
     bool from_zero; /* the vertical axis starts at 0 */
 };
-json_t *story_figure(json_t *story, const struct story_figure *figure);
+json_t *page_snapshot_figure(json_t *snapshot, const struct page_snapshot_figure *figure);
 
 /* Adds a curve to the figure. style: "line", "points" (joined), "dashed", "thin" or "bold". */
-json_t *story_series(json_t *figure, const char *name, const char *style);
-void story_point(json_t *series, double x, double y);
+json_t *page_snapshot_series(json_t *figure, const char *name, const char *style);
+void page_snapshot_point(json_t *series, double x, double y);
 /* Adds a point with the minimum and maximum of the values whose mean is y. */
-void story_point_between(json_t *series, double x, double y, double low, double high);
+void page_snapshot_point_between(json_t *series, double x, double y, double low, double high);
 
 /* Adds a table. heads ends with NULL; the first `texts` columns are texts, the others numbers. */
-json_t *story_table(json_t *story, const char *title, const char *note, const char *const *heads,
-                    uint32_t texts);
+json_t *page_snapshot_table(json_t *snapshot, const char *title, const char *note,
+                            const char *const *heads, uint32_t texts);
 /* Adds the next cell, row by row. */
-void story_cell(json_t *table, const char *text);
+void page_snapshot_cell(json_t *table, const char *text);
 
 #endif

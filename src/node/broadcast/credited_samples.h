@@ -8,31 +8,31 @@
  * with at most what all others reported together, or with what its rumors support if that is more
  *
  * All other reports count in full. So one member among many at most doubles the count, unless its
- * rumors move the base further than others' do. Held by tests/unit/node/test_belief.c.
+ * rumors move the base further than others' do. Held by tests/unit/node/test_credited_samples.c.
  */
-#ifndef HEARSAY_NODE_BROADCAST_BELIEF_H
-#define HEARSAY_NODE_BROADCAST_BELIEF_H
+#ifndef HEARSAY_NODE_BROADCAST_CREDITED_SAMPLES_H
+#define HEARSAY_NODE_BROADCAST_CREDITED_SAMPLES_H
 
 #include <stdint.h>
 
-struct claim {
+struct reported_samples {
     double samples;   /* samples that the member reports; >= 0 */
     double borne_out; /* samples that its rumors support (membership/shares.h) */
 };
 
 /* Returns the credited samples of all. The first claim is this node's own, which is true; the call
  * reorders the others. learners: training members, this node included. */
-double belief_sum(struct claim *claims, uint32_t count, uint32_t learners);
+double credited_samples_sum(struct reported_samples *reported, uint32_t count, uint32_t learners);
 
 /* Returns the count from which a node starts. all: samples ever reported by all; counted: those
- * credited by belief_sum; said[count]: the counts of other members, which the call reorders. Takes
- * the lower median of these counts: one of three or more members moves it only between the others'
- * values, and one of two never forward. The sum of all reports is exact, so it counts if the median
- * is about the same, or if there are no others. */
-double belief_begin(double all, double counted, uint64_t *said, uint32_t count);
+ * credited by credited_samples_sum; said[count]: the counts of other members, which the call
+ * reorders. Takes the lower median of these counts: one of three or more members moves it only
+ * between the others' values, and one of two never forward. The sum of all reports is exact, so it
+ * counts if the median is about the same, or if there are no others. */
+double credited_samples_begin(double all, double counted, uint64_t *said, uint32_t count);
 
 /* Returns the count from which a node continues: the lower median of other members' counts if that
  * is far ahead and the reports support it. */
-double belief_go_on(double all, double counted, uint64_t *said, uint32_t count);
+double credited_samples_continue(double all, double counted, uint64_t *said, uint32_t count);
 
 #endif
