@@ -60,7 +60,7 @@ static const char swarmkey_usage[] =
 static const char operatorkey_usage[] =
     "hearsay operatorkey [FILE]: make the key of a swarm's operator (default operator.key)\n"
     "\n"
-    "The file must not exist yet. Who has it can put nodes out of a swarm (hearsay expel)\n"
+    "The file must not exist yet. Who has it can expel nodes from a swarm (hearsay expel)\n"
     "and say who is in it (hearsay admit), if its nodes all have its public key, which is\n"
     "printed, as node.operator.\n"
     "\n"
@@ -133,7 +133,7 @@ static const struct command commands[] = {
     {"doctor", "before starting: try everything that a start needs", doctor_run},
     {"keygen", "make a node's identity", run_keygen},
     {"swarmkey", "make a swarm's key", run_swarmkey},
-    {"operatorkey", "make the key of who may admit and put out nodes", run_operatorkey},
+    {"operatorkey", "make the key of who may admit and expel nodes", run_operatorkey},
     {"admit", "the operator admits a member, or all who are in", admit_run},
     {"expel", "the operator puts a member out of the swarm", expel_run},
     {"rekey", "the operator gives the swarm another key, while it trains", rekey_run},

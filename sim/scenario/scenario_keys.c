@@ -85,7 +85,7 @@ static const struct config_key keys_of[] = {
      .type = CONFIG_BOOL,
      AT(quarantine),
      .initial = "no",
-     .help = "All nodes are on one list of members, and put out by votes who harms "
+     .help = "All nodes are on one list of members, and expel a harmful one by votes "
              "(node.quarantine)."},
 };
 

@@ -77,7 +77,7 @@ enum error keygen_operator(const char *path, bool as_json, struct problem *probl
         print_json(path, id);
     else if (error == OK)
         (void)printf(
-            "%s: the key of a swarm's operator, who may admit nodes and put them out. Keep it "
+            "%s: the key of a swarm's operator, who may admit nodes and expel them. Keep it "
             "secret, best on no node at all, and set on every node:\n"
             "node.operator = %s\n",
             path, id);

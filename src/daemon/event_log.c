@@ -382,7 +382,7 @@ void event_log_reset(struct event_log *report, uint64_t now_ns, uint64_t step,
                    "%s. %s, or look for far too large numbers in the data",
                    step, resets->tensor,
                    is_last ? "the third time in an hour: leaving the swarm"
-                           : "nothing of it was published, and training begins anew from the base",
+                           : "nothing of it was published, and training restarts from the base",
                    report->is_quiet ? "Lower the learning rate, clip gradients"
                                     : "Lower train.rate, set train.clip");
     event_log_say(report, now_ns, NOTE_DIVERGED, LEVEL_ERROR, text);

@@ -51,18 +51,19 @@ static void leave(struct node *node, const struct order *order)
 
 static void leave_on_proof(struct node *node, const struct proof *proof)
 {
-    (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
-                    proof->kind == PROOF_EQUIVOCATION
-                        ? "two nodes run with the same identity key: two different rumors under "
-                          "one number are signed with it, so this node is put out of the swarm for "
-                          "good; give each machine a key of its own (hearsay keygen)"
-                    : proof->kind == PROOF_EXCESS
-                        ? "a rumor beyond what any may do is signed with the identity key of this "
-                          "node, so it is put out of the swarm for good: another program has that "
-                          "key; make a new one (hearsay keygen)"
-                        : "more than half of the members have signed that what this node "
-                          "publishes harms, so it is put out of the swarm: look at its data and "
-                          "its program; the members' notes say how it harms");
+    (void)notes_add(
+        &node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
+        proof->kind == PROOF_EQUIVOCATION
+            ? "two nodes run with the same identity key: two different rumors under "
+              "one number are signed with it, so this node is expelled from the swarm for "
+              "good; give each machine a key of its own (hearsay keygen)"
+        : proof->kind == PROOF_EXCESS
+            ? "a rumor beyond what any may do is signed with the identity key of this "
+              "node, so it is expelled from the swarm for good: another program has that "
+              "key; make a new one (hearsay keygen)"
+            : "more than half of the members have signed that what this node "
+              "publishes harms, so it is expelled from the swarm: look at its data and "
+              "its program; the members' notes say how it harms");
     leave_on_expelled(node);
 }
 
@@ -76,7 +77,7 @@ static void retract(struct node *node)
         return;
     transfer_on_retracted(node, rumors);
     (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_INFO,
-                    "%llu rumors of who was put out are taken out of the base",
+                    "%llu rumors of who was expelled are taken out of the base",
                     (unsigned long long)rumors);
     anti_entropy_show_all(node); /* our version has changed */
 }
@@ -104,9 +105,9 @@ static void obey_expulsion(struct node *node, const struct order *order)
 {
     if (is_own(node, order->subject))
         return;
-    struct note *note =
-        notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
-                  "is put out of the swarm (order %u): %s", (unsigned)order->number, order->reason);
+    struct note *note = notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
+                                  "is expelled from the swarm (order %u): %s",
+                                  (unsigned)order->number, order->reason);
     identity_text(note->who, order->subject);
     expelled(node, order->subject);
 }
@@ -173,19 +174,19 @@ void expulsion_begin(struct node *node)
 
 static void note_proof(struct node *node, const struct proof *proof)
 {
-    struct note *note =
-        notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
-                  proof->kind == PROOF_EQUIVOCATION
-                      ? "has signed two different rumors under one number and is put out of the "
-                        "swarm, its rumors from number %u on are taken out: two nodes run with the "
-                        "same identity key, or it lies"
-                  : proof->kind == PROOF_EXCESS
-                      ? "has signed a rumor that moves the base further, or claims more samples, "
-                        "than any may, and is put out of the swarm, its rumors from number %u on "
-                        "are taken out: it lies, or its program is broken"
-                      : "harms, as more than half of the members have signed, and is put out of "
-                        "the swarm, its rumors from number %u on are taken out",
-                  (unsigned)proof->keep);
+    struct note *note = notes_add(
+        &node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
+        proof->kind == PROOF_EQUIVOCATION
+            ? "has signed two different rumors under one number and is expelled from the "
+              "swarm, its rumors from number %u on are taken out: two nodes run with the "
+              "same identity key, or it lies"
+        : proof->kind == PROOF_EXCESS
+            ? "has signed a rumor that moves the base further, or claims more samples, "
+              "than any may, and is expelled from the swarm, its rumors from number %u on "
+              "are taken out: it lies, or its program is broken"
+            : "harms, as more than half of the members have signed, and is expelled from "
+              "the swarm, its rumors from number %u on are taken out",
+        (unsigned)proof->keep);
     identity_text(note->who, proof->author);
 }
 
@@ -217,7 +218,7 @@ static void take_back(struct node *node, const uint8_t id[static ID_BYTES])
     const struct peer *peer;
     CHECK(!proofs_is_decided(node, id));
     struct note *note = notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
-                                  "is put out by votes no more: the members are others");
+                                  "is expelled by votes no more: the members are others");
     identity_text(note->who, id);
     membership_set_expelled(node, id, verdict_reason(node, id) != NULL);
     retract_on_expelled(node, id); /* the operator's or a proof's limit remains */

@@ -66,7 +66,7 @@ static void note_votes(struct node *node, const uint8_t accused[static ID_BYTES]
 {
     struct note *note =
         notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
-                  "%u members have signed that what it publishes harms; %u would put it out",
+                  "%u members have signed that what it publishes harms; %u would expel it",
                   (unsigned)votes, (unsigned)votes_needed(node));
     identity_text(note->who, accused);
 }
@@ -141,7 +141,7 @@ static void note_inactive(struct node *node)
         return;
     node->quarantine->is_inactive_noted = true;
     (void)notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
-                    "nobody is put out by votes (node.quarantine): that needs a list of members, "
+                    "nobody is expelled by votes (node.quarantine): that needs a list of members, "
                     "or members whom the operator has admitted, and at most %u of them",
                     (unsigned)NODE_VOTERS);
 }
@@ -154,7 +154,7 @@ static void note_finding(struct node *node, const struct origin *origin, bool ha
     byzantine_describe(node, origin, how, sizeof how);
     struct note *note =
         notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO, "what it publishes %s%s", how,
-                  have_voted ? ": this node votes that it is put out"
+                  have_voted ? ": this node votes that it is expelled"
                              : ": it harms, or its data are unlike this node's");
     identity_text(note->who, origin->id);
 }

@@ -49,7 +49,7 @@ static const struct metric OF_NODE[] = {
     {"gradient_norm", GAUGE, "Of a gradient, then.", "training.gradient_norm"},
     {"idle_units", GAUGE, "Part of the units that no sample of a step moved, then; 0 to 1.",
      "training.idle_units"},
-    {"diverged_total", COUNTER, "How often training diverged and began anew from the base.",
+    {"diverged_total", COUNTER, "How often training diverged and was reset to the base.",
      "diverged"},
     {"saturated_entries", GAUGE,
      "Weights beyond what the swarm shares, of which the rest stays on this node.", "saturated"},

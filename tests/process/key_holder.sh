@@ -85,7 +85,7 @@ attack_equivocate() {
     start_villain equivocate "$one" "$two" "$three"
     turned_away '9: it signed two different rumors under one number'
     for name in one two three; do
-        notes_it "$name" "$villain.*has signed two different rumors under one number and is put out"
+        notes_it "$name" "$villain.*has signed two different rumors under one number and is expelled"
     done
 }
 
@@ -120,7 +120,7 @@ attack_expel() {
     for name in one two three; do
         wait_for 60 "$name to have its rumor" shows "$name" "\"id\":\"${villain}[^}]*\"base_rumors\":1,"
     done
-    expect 0 "^order 1: $villain is put out" "$hearsay" expel --key "$dir/operator.key" \
+    expect 0 "^order 1: $villain is expelled" "$hearsay" expel --key "$dir/operator.key" \
         --state "$dir/one" "$villain" --reason harms
     turned_away '9: harms'
     for name in one two three; do

@@ -31,13 +31,13 @@ expect 2 'a name has 1 to 64 printable' "${admit[@]}" "$four" $'two\nlines'
 expect 1 'nobody has been admitted so far' "${admit[@]}" "$four" 'node four'
 expect 1 "no node runs with the state_dir $dir/nowhere" "${admit[@]}" --state "$dir/nowhere" --present
 
-tell 'those who are in are admitted at once, and nobody is put out'
+tell 'those who are in are admitted at once, and nobody is expelled'
 expect 0 '^order 3: ' "${admit[@]}" --present
 expect 1 'are admitted already' "${admit[@]}" --present
 for name in one two three; do
     wait_for 20 "$name to obey" shows "$name" '"number":3,'
     shows "$name" '"members_live":3,' || fail "$name has lost members"
-    ! notes "$name" 'not admitted by this swarm' || fail "$name was put out meanwhile"
+    ! notes "$name" 'not admitted by this swarm' || fail "$name was expelled meanwhile"
 done
 expect 0 '^[0-9a-f]{8}  *[0-9a-f]{8} live  order [123] ' "$hearsay" members --state "$dir/two"
 
@@ -56,8 +56,8 @@ for name in one two three four; do
 done
 expect 0 '^node four  *[0-9a-f]{8} live  order 4 ' "$hearsay" members --state "$dir/two"
 
-tell 'it is put out, and admitted again: it begins anew'
-expect 0 "^order 5: ${four:0:8} is put out" "$hearsay" expel --key "$dir/operator.key" \
+tell 'it is expelled, and admitted again: it begins anew'
+expect 0 "^order 5: ${four:0:8} is expelled" "$hearsay" expel --key "$dir/operator.key" \
     --state "$dir/one" "$four" --all --reason 'its disk is broken'
 reap four 4
 expect 0 "^order 6: ${four:0:8} is admitted: node four again$" "${admit[@]}" "${four:0:12}" 'node four again'

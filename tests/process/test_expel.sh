@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The operator puts members out of a swarm of real nodes: first the client of test_client.sh, which
+# The operator expels members from a swarm of real nodes: first the client of test_client.sh, which
 # does not obey, and then a node, which does: test_expel.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
@@ -48,8 +48,8 @@ printf 'no order' >"$dir/one/order"
 wait_for 20 'one to refuse what is no order' notes one 'is not obeyed: it is no order'
 [[ ! -e $dir/one/order ]] || fail 'what was refused stays'
 
-tell 'it is put out of all nodes, and what it published leaves their bases'
-expect 0 "^order 1: $villain is put out of the swarm: publishes noise$" \
+tell 'it is expelled by all nodes, and what it published leaves their bases'
+expect 0 "^order 1: $villain is expelled from the swarm: publishes noise$" \
     "${expel[@]}" "$villain" --reason 'publishes noise'
 says "$dir/said.out" '1 are taken out of the base, and 0 stay$' || fail 'it does not say what goes'
 wait_for 20 'the villain to be turned away' says "$dir/client.out" \
@@ -70,9 +70,9 @@ leave two
 start two "${nodes[@]}" --set "node.peers=$one"
 wait_for 40 'two to answer' shows two "\"number\":1,\"id\":\"$villain"
 
-tell 'a node that is put out ends, and does not come back'
+tell 'a node that is expelled ends, and does not come back'
 out=$(own_id three)
-expect 0 "^order 2: ${out:0:8} is put out" "${expel[@]}" "${out:0:12}" --all --reason 'its disk is broken'
+expect 0 "^order 2: ${out:0:8} is expelled" "${expel[@]}" "${out:0:12}" --all --reason 'its disk is broken'
 reap three 4
 says "$dir/three.err" 'put this node out of the swarm \(order 2\): its disk is broken' ||
     fail 'it does not say why'

@@ -47,7 +47,7 @@ expect 2 'that is still to come' "${expel[@]}" "$out" --since '2999-01-01 00:00'
 expect 2 'either --since or --all' "${expel[@]}" "$out" --since 1h --all
 
 tell 'what it published since then is taken out, by all'
-expect 0 "^order 1: ${out:0:8} is put out of the swarm: its labels are wrong$" \
+expect 0 "^order 1: ${out:0:8} is expelled from the swarm: its labels are wrong$" \
     "${expel[@]}" "$out" --since "$moment"
 says "$dir/said.out" "of its rumors .* are taken out of the base, and [0-9]* stay, which came before $(date -u '+%Y-%m-')" ||
     fail 'it does not say what stays'

@@ -99,7 +99,7 @@ class Log(unittest.TestCase):
         node.settle()
         self.assertTrue(self.said.has(logging.ERROR, 'by step ', 'weight has weights that are no numbers',
                                       'clip gradients'))
-        self.assertTrue(self.said.has(logging.WARNING, 'optimizer begins anew'))
+        self.assertTrue(self.said.has(logging.WARNING, 'optimizer restarts'))
 
     def test_two_scripts_with_one_key_are_told_so(self):
         first = self.node('a', ['127.0.0.1:1'])

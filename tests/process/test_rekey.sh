@@ -35,7 +35,7 @@ expect 1 'first say who is in \(hearsay admit --present\), or give --anyone' \
     "$hearsay" rekey "${by[@]}"
 [[ ! -e $dir/one/swarm.key.next ]] || fail 'a key lies about'
 
-tell 'a member is put out, the others are admitted, and a guest'
+tell 'a member is expelled, the others are admitted, and a guest'
 villain=$(id_of villain)
 guest=$(id_of guest)
 ask_as villain
@@ -65,7 +65,7 @@ done
 second=$(sed 's/.* //' "$dir/one/swarm.key")
 [[ ${#second} == 64 ]] || fail 'no key'
 
-tell 'a member with the old key is given the new one, and who was put out is not'
+tell 'a member with the old key is given the new one, and who was expelled is not'
 ask_as guest
 reap guest 0
 says "$dir/client.out" '^has the swarm key of order 6$' || fail 'it does not say so'

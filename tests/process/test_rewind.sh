@@ -65,7 +65,7 @@ rm "$dir/one.log"
 start one "${again[@]}" --set "node.state_dir=$dir/one-2"
 one=$(address_of one)
 wait_for 40 'one to answer' test -S "$dir/one-2/status.sock"
-expect 0 "^order 1: ${out:0:8} is put out" "$hearsay" expel "$out" --all --reason 'did harm before' \
+expect 0 "^order 1: ${out:0:8} is expelled" "$hearsay" expel "$out" --all --reason 'did harm before' \
     --key "$dir/operator.key" --state "$dir/one-2"
 start three "${again[@]}" --set "node.peers=$one"
 joined() { shows three '"stage":"running"' && says "$dir/page.out" '"members_live":2,'; }

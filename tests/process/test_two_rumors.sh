@@ -18,10 +18,10 @@ wait_for 240 'the villain to be turned away' says "$dir/client.out" \
     '^turned away: BYE 9: it signed two different rumors under one number'
 reap villain 3
 
-tell 'all nodes put it out, and keep the proof'
+tell 'all nodes expel it, and keep the proof'
 for name in one two three; do
     wait_for 40 "$name to say so" notes "$name" \
-        "$villain.*has signed two different rumors under one number and is put out of the swarm"
+        "$villain.*has signed two different rumors under one number and is expelled from the swarm"
     wait_for 20 "$name to take out what it had of it" eval "! has_its_rumor $name"
     wait_for 20 "$name to write the proof down" test -s "$dir/$name/proofs"
     shows "$name" '"members_live":3,' || fail "$name counts it"

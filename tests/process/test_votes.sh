@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A member publishes the opposite of what it hears; the three others put it out by their votes:
+# A member publishes the opposite of what it hears; the three others expel it by their votes:
 # test_votes.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
@@ -34,10 +34,10 @@ wait_for 240 'the villain to be turned away' says "$dir/client.out" \
     '^turned away: BYE 9: most members have signed that what it publishes harms'
 reap villain 3
 
-tell 'all nodes have put it out, say why, and keep the votes'
+tell 'all nodes have expelled it, say why, and keep the votes'
 for name in one two three; do
     wait_for 40 "$name to say so" notes "$name" \
-        "$villain.*harms, as more than half of the members have signed, and is put out"
+        "$villain.*harms, as more than half of the members have signed, and is expelled"
     shows "$name" '"is_voted":true' || fail "$name does not show it"
     wait_for 20 "$name to write three votes down" has_votes "$name"
     shows "$name" '"members_live":3,' || fail "$name counts it"

@@ -146,7 +146,7 @@ int admit_run(int argc, char **argv)
             "\n"
             "ID: all 64 digits, as hearsay keygen shows them, or the first ones of an id that\n"
             "the node knows. NAME: for people, at most 64 printable characters. From the first\n"
-            "admission on only those who were admitted are members: the others are put out,\n"
+            "admission on only those who were admitted are members: the others are expelled,\n"
             "and what they published stays.\n",
         .own_help = "  --present               all whom the node takes for alive, and itself\n",
         .exit_codes = "Exit codes: 0 the node obeys and passes it on, 1 it does not, 2 wrong "

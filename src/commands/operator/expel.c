@@ -153,7 +153,7 @@ static enum error make_order(const struct order_giver *giver, const struct expel
     key_hex(id, order->subject);
     if (strcmp(id, page_text(giver->page, "id")) == 0)
         return problem_set(problem, MISMATCH,
-                           "%.8s is this node itself: to put it out, ask another one", id);
+                           "%.8s is this node itself: to expel it, ask another one", id);
     return choose_pairs(giver, expel, order, outcome, problem);
 }
 
@@ -162,7 +162,7 @@ static void print_order(const struct expel *expel, const struct order *order,
 {
     char id[ID_TEXT_BYTES];
     identity_text(id, order->subject);
-    (void)printf("order %" PRIu64 ": %s is put out of the swarm: %s\n", order->number, id,
+    (void)printf("order %" PRIu64 ": %s is expelled from the swarm: %s\n", order->number, id,
                  order->reason);
     (void)printf("of its rumors that are known here %" PRIu64
                  " are taken out of the base, and %" PRIu64 " stay",

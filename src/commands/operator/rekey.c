@@ -90,7 +90,7 @@ static enum error check_page(const json_t *page, const struct rekey *rekey, stru
     if (is_open_to_all(page) && !rekey->anyone)
         return problem_set(problem, MISMATCH,
                            "whoever has the old key could come in meanwhile and be given the new "
-                           "one, also one who was put out and takes another name: first say who "
+                           "one, also one who was expelled and takes another name: first say who "
                            "is in (hearsay admit --present), or give --anyone");
     return OK;
 }

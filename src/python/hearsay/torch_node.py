@@ -277,7 +277,7 @@ class Node:
         if self._ranks is not None:
             relapses = self._ranks.tell(self._device, relapses)
         if relapses > self._relapses and self._optimizer is not None:
-            log.warning("a weight was no number: the optimizer begins anew, from the shared model")
+            log.warning("a weight was no number: the optimizer restarts from the shared model")
             self._optimizer.state.clear()
         self._relapses = relapses
 
@@ -377,7 +377,7 @@ class Node:
                 raise ValueError(f"it is that of {found['optimizer']}")
             self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": found["state"]})
         except Exception as error:  # whatever lies there
-            log.warning("the optimizer begins anew: what was kept does not fit: %s", error)
+            log.warning("the optimizer restarts: what was kept does not fit: %s", error)
 
     @torch.no_grad()
     def _restore_private(self, kept: dict[str, torch.Tensor]) -> None:
