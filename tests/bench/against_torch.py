@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What people use today instead of hearsay, on PyTorch and Gloo; tests/bench/against_torch.sh runs it.
+"""The tools that people use today instead of hearsay, on PyTorch and Gloo; tests/bench/against_torch.sh runs it.
 
   train    one process of a rival: the first leaves in FOLDER a line for each round of exchange and,
            every so many steps, after an exchange, the model
@@ -34,7 +34,7 @@ LOST_STEPS, LOST_MARK = 300, {"images": 0.2, "language": -3.5}  # not better by 
 
 
 class Diary:
-    """What the first process leaves."""
+    """The record of the first process."""
 
     def __init__(self, folder):
         self.folder, self.start, self.times = folder, time.time(), []
@@ -56,7 +56,7 @@ class Diary:
         self.write(line)
 
     def is_hopeless(self, rounds, seconds):
-        """Whether it is clear that so many more rounds will not end in this time."""
+        """Returns whether the remaining rounds clearly need more than this time."""
         times, warm = self.times, WARM_ROUNDS
         if not seconds or len(times) < warm + 2 or times[-1] - times[warm - 1] < PATIENCE_S:
             return False

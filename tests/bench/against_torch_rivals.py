@@ -164,7 +164,7 @@ class Torchft:
         self.outer.__enter__()  # from now on after each step of the optimizer
 
     def split(self, net):
-        """Neighbouring tensors together, about as many entries in each part."""
+        """Groups neighbouring tensors into parts with about equal numbers of entries."""
         tensors, sizes = list(net.parameters()), np.cumsum([p.numel() for p in net.parameters()])
         ends = np.searchsorted(sizes, sizes[-1] * np.arange(1, self.parts + 1) / self.parts) + 1
         return [torch.nn.ParameterList(tensors[begin:end])

@@ -23,7 +23,7 @@ MBIT_BYTES = 125000
 
 
 def read_lines(path):
-    """Of a file whose last line may not be whole."""
+    """Reads a file whose last line may be incomplete."""
     if not os.path.exists(path):
         return []
     with open(path, encoding="utf-8") as file:
@@ -117,7 +117,7 @@ class Hearsay:
 
 
 class Links:
-    """What the ports of the switch carried: from the nodes (rx), and to them (tx)."""
+    """Bytes that the ports of the switch carried: from the nodes (rx), and to them (tx)."""
 
     def __init__(self, asked, start):
         rows = read_lines(f"{asked.folder}/links.jsonl")
@@ -204,7 +204,7 @@ HEAD = ("", "rate", "soon", "late", "equal speed", "sent", "samples", "per s", "
 
 
 def read_speed(folder, model):
-    """Of all four alone; None where all were held to one."""
+    """Speeds of all four alone; None if all were limited to one speed."""
     path = f"{folder}/speed-{model}.json"
     if not os.path.exists(path):
         return None

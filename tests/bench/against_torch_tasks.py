@@ -1,4 +1,4 @@
-"""What hearsay and its rivals learn, for tests/bench/against_torch.sh: the model, the data of each
+"""The tasks of hearsay and its rivals, for tests/bench/against_torch.sh: the model, the data of each
 process, the optimizer, and how good a model is.
 
 A mark is the better the larger: accuracy on the test images, or minus the loss on held-out text.

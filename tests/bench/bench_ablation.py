@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is each part of the exchange worth? All of it, and all of it but one, in the simulator.
+"""The worth of each part of the exchange: runs with all parts, and with all but one, in the simulator.
 
     python3 tests/bench/bench_ablation.py build/hearsay [--seeds 3] [--seconds 60] [--jobs 2]
                                     [--only WORDS] [--places N] [--kept FILE]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What does a default of training do over many passes of the data, with one node and with many?
+"""The default settings of training over many passes of the data, with one node and with many.
 
     python3 tests/bench/bench_defaults.py build/hearsay [--seeds 1] [--jobs 2] [--only mlp/4,wd]
                                     [--nodes 1,4,16,32] [--kept FILE]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How long who has the swarm key waits at a door that a crowd without it besieges.
+"""How long a holder of the swarm key waits for a slot while a crowd without the key takes the slots.
 
     /usr/bin/python3 tests/bench/bench_door.py build/hearsay [--mute 20] [--floods 0] [--dials 10]
 
-Starts one node. --mute connections say nothing, and are opened anew as soon as they are closed; a
+Starts one node. --mute connections say nothing, and are reopened as soon as they are closed; a
 second crowd connects and closes --floods times a second, as far as it gets. Both come from
 --networks neighbourhoods of addresses (127.0.N.0/24). Then a guest with the key dials --dials
 times, from a neighbourhood of its own or with --among from one of theirs, again after half a second

@@ -89,7 +89,7 @@ bytes_per_s = {bytes}
 
 
 def scenario(place, setting, seed, measured):
-    """What a node may tell: seven tenths of what a line carries, shared by those it hears."""
+    """Budget of a node: seven tenths of its line, divided by the number of its neighbours."""
     p = {**MLP, **PLACES[place]}
     budget = max(1000, int(0.7 * p["mbit"] * 1e6 / 8 / (p["nodes"] - 1)))
     budget = "auto" if measured else budget

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What few bytes cost a language model: gossip against DiLoCo and its kin, in the simulator.
+"""The cost of few bytes for a language model: gossip against DiLoCo and its kin, in the simulator.
 
     python3 tests/bench/bench_language_exchange.py build/hearsay
     python3 tests/bench/bench_language_exchange.py build/hearsay --strategies sparseloco --parts 300
@@ -131,7 +131,7 @@ class Line:
             self.fit_rounds(options)
 
     def exchange(self, options):
-        """What a node sends in a round, and how long that takes."""
+        """Bytes that a node sends in a round, and the seconds that it takes."""
         others = options.nodes - 1
         sent, transfers = {
             "diloco": lambda: (self.dense, 2 * others),
@@ -144,7 +144,7 @@ class Line:
         return sent, transfers * options.rtt_ms / 2000 + sent / self.link if self.link else 0
 
     def overlapped(self, options, exchange_s):
-        """What is left to wait for in a round, if nodes go on while each fragment is exchanged."""
+        """Waiting time of a round if nodes train on while each fragment is exchanged."""
         needed = math.ceil(exchange_s / self.fragments * options.steps_per_s - 1e-9)
         self.overlap = min(needed, self.local_steps // self.fragments)
         return max(0, exchange_s - self.fragments * self.overlap / options.steps_per_s)
@@ -256,7 +256,7 @@ class Bench:
                 return self.read(f"{folder}/report", json.load(file))
 
     def read(self, folder, summary):
-        """What is kept of a play."""
+        """The figures of a run that are kept."""
         if summary["loss"] is None:
             raise SystemExit("a play ended without a loss")
         return [summary[key] for key in ("loss", "samples", "sent_bytes")]
@@ -346,7 +346,7 @@ def parameters(options):
 
 
 def factor_bytes(options, bench, rank):
-    """What a node sends in a step of PowerSGD: in a play of nothing but steps."""
+    """Bytes that a node sends in a step of PowerSGD, from a run that only makes steps."""
     line = Line(options, "powersgd", rank=rank)
     _, samples, sent = bench.play(line, options.rates[0], 1)
     return sent * options.batch / samples

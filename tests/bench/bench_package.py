@@ -60,7 +60,7 @@ class Hearsay:
         return torch.cat([state[name].reshape(-1) for name, _ in self.net.named_parameters()])
 
     def end(self):
-        """Until all that are to be there at the end have one digest; the first's model is left then."""
+        """Waits until all remaining nodes have one digest, and stores the model of the first."""
         folder = pathlib.Path(self.asked.folder)
         while True:
             self.node.settle()
@@ -73,7 +73,7 @@ class Hearsay:
 
 
 class Gloo:
-    """All make as many steps."""
+    """All nodes make the same number of steps."""
 
     def __init__(self, asked):
         self.asked, self.steps = asked, 0

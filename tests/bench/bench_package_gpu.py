@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a node costs a PyTorch script on a GPU: steps of a GPT of 10.8 million parameters without it and
+"""Cost of a node for a PyTorch script on a GPU: steps of a GPT of 10.8 million parameters without it and
 with it, while another script on the CPU is in the swarm, learns and publishes, too.
 
     python3 -m hearsay.local --nodes 2 tests/bench/bench_package_gpu.py TEXT [float32|bfloat16]
@@ -43,7 +43,7 @@ class Training:
         return loss
 
     def milliseconds(self, seconds, node=None):
-        """Of a step: the mean of each round."""
+        """Mean seconds of a step, for each round."""
         rounds, end = [], time.perf_counter() + seconds
         while time.perf_counter() < end:
             began = time.perf_counter()

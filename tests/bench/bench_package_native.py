@@ -29,7 +29,7 @@ def settings(asked, seed, shard):
 
 
 def fallen(rate, decay, part):
-    """As hearsay's schedule = cosine has it."""
+    """Returns the rate of hearsay's schedule = cosine."""
     return rate * (decay + (1 - decay) * (1 + math.cos(math.pi * min(part, 1))) / 2)
 
 

@@ -1,5 +1,6 @@
-/* How much a protocol-only simulation pays for its learners: nanoseconds of a made-up step, a
- * telling, a hearing and a digest, over many wanderers in turn, as a simulator calls them. */
+/* Cost of the learners in a simulation of the protocol alone: nanoseconds of a step, a publication,
+ * an applied update and a digest, over many random-walk learners in turn, as the simulator calls
+ * them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -65,7 +65,7 @@ def conv(channels, filters, side, stride, normed):
 
 
 class Residual(nn.Module):
-    """Of two convolutions; where the image is halved, around a convolution, too."""
+    """A residual of two convolutions; one that halves the image has a third as its shortcut."""
 
     def __init__(self, channels, filters, normed):
         super().__init__()

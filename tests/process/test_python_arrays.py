@@ -91,7 +91,7 @@ class Arrays(unittest.TestCase):
                 np.testing.assert_array_equal(late.arrays()['weight'], first.base()['weight'])
                 self.assertGreater(np.abs(late.arrays()['weight']).max(), 0.01)
 
-    def test_what_came_between_steps_is_kept(self):
+    def test_keeps_writes_between_steps(self):
         """A listener saves and settles before its first step, and asks for the base between two: what the
         other learned stays learned, in its arrays and in the base of both."""
         first = make(self.settings('first'))

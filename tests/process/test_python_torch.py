@@ -123,7 +123,7 @@ class Torch(unittest.TestCase):
             fresh = nn.functional.mse_loss(Net().eval()(x), y).item()
             self.assertLess(nn.functional.mse_loss(shared(x), y).item(), 0.7 * fresh)
 
-    def test_what_is_shared(self):
+    def test_shares_weights_and_copies_transposed_tensors(self):
         _, _, node = self.make('shared')
         with nodes(node):
             self.assertEqual(set(node._shared.tensors), SHARED)
@@ -223,7 +223,7 @@ class Torch(unittest.TestCase):
                 scheduler.step()
                 self.assertEqual(node.info().steps, 2)
 
-    def test_what_ends_the_context_is_what_is_seen(self):
+    def test_the_context_ends_with_the_error_of_its_body(self):
         _, _, node = self.make('ends')
         with self.assertRaisesRegex(ValueError, 'mine'), self.assertLogs('hearsay', 'WARNING'), node:
             node.save = lambda: 1 / 0

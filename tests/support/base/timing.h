@@ -1,4 +1,4 @@
-/* For benchmarks: a clock, and the middle one of several measurements. */
+/* For benchmarks: a clock, and the median of several measurements. */
 #ifndef HEARSAY_TESTS_SUPPORT_BASE_TIMING_H
 #define HEARSAY_TESTS_SUPPORT_BASE_TIMING_H
 

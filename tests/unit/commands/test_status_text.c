@@ -107,7 +107,7 @@ static void a_page_of_another_version_is_shown_as_far_as_it_goes(void **state)
     json_decref(page);
 }
 
-static void whom_the_operator_put_out_is_shown_with_the_reason(void **state)
+static void shows_expelled_members_with_the_reason(void **state)
 {
     (void)state;
     json_t *page = json_of(
@@ -324,7 +324,7 @@ int main(void)
         cmocka_unit_test(members_are_shown_by_what_they_gave),
         cmocka_unit_test(a_page_of_another_version_is_shown_as_far_as_it_goes),
         cmocka_unit_test(the_gpu_has_a_line_with_its_memory_and_its_part_of_the_peak),
-        cmocka_unit_test(whom_the_operator_put_out_is_shown_with_the_reason),
+        cmocka_unit_test(shows_expelled_members_with_the_reason),
         cmocka_unit_test(shows_equivocating_members_and_whether_their_rumors_stay),
         cmocka_unit_test(a_node_is_described_in_few_lines),
         cmocka_unit_test(a_node_that_is_alone_says_so_first_and_why),

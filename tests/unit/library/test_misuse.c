@@ -163,7 +163,7 @@ static void a_node_that_does_not_train_may_step(void **state)
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
 }
 
-/* Each relapse is followed by a step that the node hears of together with it. */
+/* A step follows each reset; the node receives both together. */
 static void weights_that_are_no_numbers_three_times_end_the_node(void **state)
 {
     struct program program;

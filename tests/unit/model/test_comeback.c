@@ -367,7 +367,7 @@ static void a_learner_without_data_has_a_state_without_momentum(void **state)
     trained_free(&one);
 }
 
-/* Wanderers. */
+/* Random-walk learners. */
 
 static void a_random_walk_restored_goes_on_bit_for_bit(void **state)
 {

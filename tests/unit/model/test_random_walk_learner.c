@@ -1,4 +1,4 @@
-/* Wanderers: they exchange like learners, and their account and digest show what goes wrong. */
+/* Random-walk learners exchange like learners; their account and digest show what goes wrong. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
