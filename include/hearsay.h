@@ -123,8 +123,8 @@ HEARSAY_API uint32_t hearsay_abi(void);
  * the name, shape and type of each tensor must be equal on all nodes of a swarm. First weights may
  * differ: hearsay_join fills the tensors with those of the swarm. Without a run the model is the
  * one that [model] and [data] describe, for a swarm with nodes that `hearsay node` runs: the
- * tensors have its names (as in base.safetensors), shapes and float32, and what they hold at open
- * is of no account. Whatever comes back, *node is to be given to hearsay_free; NULL: there is none.
+ * tensors have its names (as in base.safetensors) and shapes, and are float32. Their values at open
+ * do not matter. The caller passes *node to hearsay_free whatever the result is; NULL = no node.
  */
 HEARSAY_API int hearsay_open(const struct hearsay_options *options, struct hearsay **node);
 

@@ -110,10 +110,10 @@ void replica_apply(struct replica *replica, const struct update *update, float b
 double replica_agreement(const struct replica *replica, const struct update *update);
 
 /* Applies an update that this node itself published after the state it was restored from. The base
- * moves as always. The residual pays for it as far as it goes: what the restored state withheld is
- * not published twice, and what was learned and published after it stays in the base. Where the
- * residual has it all and beta is what it was, base and weights become what that publication made
- * of them, bit for bit. */
+ * moves as always. It is subtracted from the residual as far as the residual has it. So progress in
+ * the restored state is not published twice, and progress made and published later stays in the
+ * base. If the residual has all of it and beta is unchanged, base and weights become what the
+ * publication made of them, bit for bit. */
 void replica_apply_own(struct replica *replica, const struct update *update, float beta);
 
 /* The digest of the base (digest.h). */

@@ -16,7 +16,7 @@
 #define OBSERVED_RECORDS 16
 #define LIMIT_RUMORS     6
 
-/* Attack of one call. */
+/* Attack that a hostile node makes on one connection. */
 enum attack {
     HANDSHAKE_SILENT,
     HANDSHAKE_NOISE,

@@ -71,7 +71,7 @@ struct strategy_settings {
     uint32_t rank;                   /* powersgd: rank of the factors of a gradient */
     unsigned int gradient_precision; /* allreduce: enum gradient_precision, of each entry */
     uint32_t warmup_epochs;          /* dgc: epochs with larger messages */
-    double sign_rate;                /* demo: rate of its step */
+    double sign_rate;                /* demo: learning rate of the sign step */
     double rho;                      /* admm: strength of the pull towards the consensus */
 
     double gain;         /* factor of the mean of what all workers send */

@@ -45,14 +45,14 @@ struct node_arrival {
     uint32_t seq;     /* number of a rumor */
     uint64_t came_ns; /* time by which this rumor and all earlier ones had arrived */
 };
-/* Returns the marks of origin i (inspect.h), newest first: its last rumor, the first within reach,
- * and some between them, at least a second and 1/32 of their age apart. An order's limit may be any
- * of them. */
+/* Writes arrivals of origin i (inspect.h), newest first, and returns their number: its last rumor,
+ * the oldest one in the log, and some between them, at least a second and 1/32 of their age apart.
+ * An order's limit may be any of them. */
 #define NODE_ARRIVALS 512
 uint32_t node_arrivals(const struct node *node, uint64_t now_ns, uint32_t i,
                        struct node_arrival out[static NODE_ARRIVALS]);
-/* Returns the time since which every rumor is within reach. An origin without marks has had no
- * rumor since then. */
+/* Returns the time since which the log has every rumor. An origin without arrivals has had no rumor
+ * since then. */
 uint64_t node_log_horizon_ns(const struct node *node);
 
 #endif

@@ -66,7 +66,8 @@ static struct call call_begin(const struct operands *operands, int images_max, s
                         .tiles = conv_tiles(),
                         .patch = conv_patch(conv)};
     const size_t filters = (size_t)conv->filters, channels = (size_t)conv->in.channels;
-    const size_t met = (filters + channels) / (size_t)conv->groups; /* per channel or filter */
+    /* Channels that a filter reads, plus filters that read a channel. */
+    const size_t met = (filters + channels) / (size_t)conv->groups;
     const size_t taps = met * (size_t)(conv->kernel * conv->kernel) + CONV_EXTRA;
     const size_t weights = filters * (size_t)call.patch;
     const size_t tables = whole_lines(2 * taps * sizeof(ptrdiff_t) / sizeof(float) + weights);
