@@ -4,9 +4,10 @@
  *   batch of the step: x ──────────────────────────────────────────────┴─ augment ─► x
  *
  *   flip    mirrored, every second time
- *   crop    moved by up to so many pixels in both directions: the image is padded with black and
- * cut back to its size (He et al. 2016) cutout  a square of so many pixels becomes their mean; its
- * middle is anywhere in the image (DeVries, Taylor 2017)
+ *   crop    moved by at most this number of pixels in both directions: the image is padded with
+ *           black and cut back to its size (He et al. 2016)
+ *   cutout  a square with this side in pixels becomes the mean of its pixels; its middle is
+ *           anywhere in the image (DeVries, Taylor 2017)
  *
  * The draws depend only on the numbers above, so runs can be repeated and continued from a
  * checkpoint. Each of the three is drawn whether the others are enabled or not. Evaluation uses the

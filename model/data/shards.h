@@ -10,8 +10,9 @@
  *               distribution with mean weight and concentration alpha times the number of nodes, so
  *               Dirichlet(alpha) where the weights are equal (Hsu, Qi, Brown 2019, in the form of
  *               Yurochkin et al. 2019, drawn per class). Small alpha: few classes per node, and
- *               sizes that vary; large alpha: iid. Gamma variates by Marsaglia, Tsang 2000. The
- * result depends only on the seed, as far as the C library's log and exp agree to the last bit.
+ *               sizes that vary; large alpha: iid. Gamma variates by Marsaglia, Tsang 2000.
+ *
+ * The result depends only on the seed, as far as the C library's log and exp agree to the last bit.
  *
  * Sequences are cut into one stretch of tokens for each node, from the first node to the last, and
  * have no label skew. A stretch that is too short for a window is refused.

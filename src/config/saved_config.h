@@ -1,8 +1,7 @@
 /* Saves the configuration that a node was started with in its state folder, so that later commands
  * know its data and model (hearsay eval).
  *
- *   FOLDER/started.conf   every key with its value, as config_print writes it; readable by the
- * owner
+ *   FOLDER/started.conf   every key with its value, as config_print writes it; for its owner alone
  *
  * Held by tests/process/test_data.sh. */
 #ifndef HEARSAY_CONFIG_SAVED_CONFIG_H

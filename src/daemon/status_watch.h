@@ -1,8 +1,7 @@
 /* The daemon's side of `hearsay status`: measures the traffic of each link once a second, and
  * writes the page on request.
  *
- *   node_stats, node_link, node_member ─ tables of fields ─► JSON ~ status.sock ~ hearsay status,
- * top
+ *   node_stats, node_link, node_member ─ tables of fields ─► JSON ~ status.sock ~ status, top
  *
  * A table for each of the node's structs has the JSON name and the unit of each field; unknown
  * values are null. Clients read the fields by these names. Held by

@@ -6,8 +6,8 @@
  *                once per publication, when the next one starts
  *   the learner has applied it ──► agreement with the residual, the cosine (exchange/replica.h)
  *     usual      its moving average; typical: the median over origins
- *     against    Σ min(-agreement, typical - agreement - AGREEMENT_GAP), never below 0        >
- * AGAINST_MOST
+ *     against    Σ min(-agreement, typical - agreement - AGREEMENT_GAP), never below 0
+ *                                                                                   > AGAINST_MOST
  *
  * The residual is what the last steps made of this node's own gradients. So the agreement is, to
  * first order, how much the rumor lowers this node's loss. It costs about as much as applying the

@@ -3,8 +3,9 @@
  * <folder>_private.h, so the compiler keeps other folders from touching its members.
  *
  *   node.c ──► dispatch, timers ──► join, leave, expulsion ──► transfer, discovery ──► broadcast
- *     ──► rate, orders ──► membership, connection ──► lifecycle ──► notes   (only in this
- * direction)
+ *     ──► rate, orders ──► membership, connection ──► lifecycle ──► notes
+ *
+ * Calls go only in this direction.
  *
  * An event costs time in proportion to the neighbours and its own size. Work over every member or
  * origin happens once or a few times a second.

@@ -7,9 +7,9 @@
  *     "verdicts": [ { "state": "met" | "missed" | "open" | "first", "text" } ]
  *     "facts":    [ [ name, value ] ]
  *     "spent":    [ [ name, part of the time ] ]
- *     "swarm":    { "nodes": [ … ], "links": [ … ] }          (page_snapshot_node,
- * page_snapshot_link) "figures":  [ { "name", "title", "about", "x", "y", "is_log_x", "from_zero",
- * "series" } ] "series": [ { "name", "style", "points": [ [ x, y ] or [ x, y, low, high ] ] } ]
+ *     "swarm":    { "nodes": [ … ], "links": [ … ] }
+ *     "figures":  [ { "name", "title", "about", "x", "y", "is_log_x", "from_zero", "series" } ]
+ *                 "series": [ { "name", "style", "points": [ [ x, y ] or [ x, y, low, high ] ] } ]
  *     "marks":    [ { "from_s", "to_s", "text" } ]            faults, over the time
  *     "tables":   [ { "title", "note", "texts", "heads", "rows" } ]
  *     "happened": [ { "at_s", "level", "text" } ]

@@ -5,7 +5,7 @@
  * as its rumors show. The rule:
  *
  *   the quarter of the learners that reported most (one learner if fewer than eight) is credited
- * with at most what all others reported together, or with what its rumors support if that is more
+ *   with at most what all others reported together, or with what its rumors support if that is more
  *
  * All other reports count in full. So one member among many at most doubles the count, unless its
  * rumors move the base further than others' do. Held by tests/unit/node/test_credited_samples.c.

@@ -2,8 +2,8 @@
  * schedules follow this count. It never falls.
  *
  *   start of the period ───┐  the checkpoint's count; for a joiner, the live members' reports
- *   reports since then ────┼─► credited_samples_sum ─► progress ─► TRAIN, PUBLISH, our record,
- * status supported by rumors ───┘
+ *   reports since then ────┼─► credited_samples_sum ─► progress ─► TRAIN, PUBLISH, record, status
+ *   supported by rumors ───┘
  *
  * Only reports of the present period, an hour long, are doubted. A joiner cannot verify the swarm's
  * earlier history; the other members did, and their records state their counts. A node that has

@@ -2,7 +2,7 @@
  *
  *   version   next = keep; hash and digest are corrected by the rumors in the log, at once
  *   learner   APPLY of the same rumors negated, each origin's last rumor first, as many at once as
- * it accepts; rumors that it was never given are skipped
+ *             it accepts; rumors that it was never given are skipped
  *
  * The base is a sum, so the order of removal does not matter. But if each origin's last rumor
  * leaves first, the learner's base always has a prefix of each stream, as in any version. Until all

@@ -6,11 +6,11 @@
  *   moved   movement of the base by the member's rumors: the sum over all entries, with a half-life
  *           of ten minutes
  *   usual   median over the members that published of (samples per second claimed in rumors) /
- * moved, each as of its last rumor. A member that stopped learning claims nothing, and half of the
- *           members may have stopped
+ *           moved, each as of its last rumor. A member that stopped learning claims nothing, and
+ *           half of the members may have stopped
  *   weight  the claim, but at most 16 · moved · usual. With weight_max also at most weight_max
- * times the median claim, which includes this node. Before its first rumor a member counts as the
- * mean of those that published, for a minute, and then as 0
+ *           times the median claim, which includes this node. Before its first rumor a member
+ *           counts as the mean of those that published, for a minute, and then as 0
  *
  * A faster member moves the base more, and with a larger share, so an honest claim is far below its
  * bound. A node that can publish a hundredth of what it learned still moves a tenth of it. Held by

@@ -3,14 +3,17 @@
  *
  *   headroom of a link = 0.7 of its rate, minus its other traffic. Blocks do not count as other
  *                        traffic, because they give way to rumors
- *   rate_estimate  = the least headroom of the links in good standing. An untried estimate may be
- * too high. It may jump to the part that all members could publish at once. Above that it doubles
- * at most once a second, if the last budget was used and no rumor has been missing here for long. A
- * node that makes many steps between two publications does not wait for that second: its estimate
- * doubles as soon as the last publication has arrived, while no link has seen a backlog backoff
- * falls by three tenths a second while rumors queue at a third of the neighbours, or most members
- * lag, for longer than a publication was saved up for. Otherwise it rises by a tenth a second
- *   budget         = rate_estimate * backoff
+ *   rate_estimate      = the least headroom of the links in good standing
+ *   backoff              falls by three tenths a second while rumors queue at a third of the
+ *                        neighbours, or most members lag, for longer than a publication was saved
+ *                        up for. Otherwise it rises by a tenth a second
+ *   budget             = rate_estimate · backoff
+ *
+ * An untried estimate may be too high. It may jump to the part that all members could publish at
+ * once. Above that it doubles at most once a second, if the last budget was used and no rumor has
+ * been missing here for long. A node that makes many steps between two publications does not wait
+ * for that second: its estimate doubles as soon as the last publication has arrived, while no link
+ * has seen a backlog.
  *
  * A link with less than a quarter of the median headroom is not in good standing. It gets what it
  * can carry, and logs and blocks bring it up to date at its own pace. So a slow member holds back

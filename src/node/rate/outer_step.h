@@ -12,17 +12,20 @@
  *   reaction  = the time until the other nodes train on a publication: the one-way delay, times the
  *               hops to most members, plus OUTER_STEP_STEPS steps.
  *   interval  = reaction times max(√n / 2, 1). The factor is its root where the budget did not cut
- *               the last publication. The interval is at least OUTER_STEP_S. It is long enough that
- * a rumor's head is a twentieth of a publication and that cutting it takes the learner an eightieth
- * of its time. A node that makes thousands of steps a second publishes sooner while its
- * publications move less than a quarter of the entries: after OUTER_STEP_MANY steps, at least
- * OUTER_STEP_MANY_S. Otherwise its base would stay far behind its weights. The first six intervals
- * are shorter: the first is one reaction, and none is longer than a second or OUTER_STEP_MANY
- * steps. At that time all nodes learn the same, early application is worth more than averaging
- * noise, and each publication tests what the lines carry. gain      = interval / reaction, between
- * 1 and √n. An interval of OUTER_STEP_S earns no gain. The first six publications already have the
- * full gain. beta      = (0.6 - a third of the local momentum) / gain; less with a shorter
- * configured interval.
+ *               the last publication.
+ *   gain      = interval / reaction, between 1 and √n. An interval of OUTER_STEP_S earns no gain.
+ *               The first six publications already have the full gain.
+ *   beta      = (0.6 - a third of the local momentum) / gain; less with a shorter configured
+ *               interval.
+ *
+ * The interval is at least OUTER_STEP_S. It is long enough that a rumor's head is a twentieth of a
+ * publication and that cutting it takes the learner an eightieth of its time. A node that makes
+ * thousands of steps a second publishes sooner while its publications move less than a quarter of
+ * the entries: after OUTER_STEP_MANY steps, at least OUTER_STEP_MANY_S. Otherwise its base would
+ * stay far behind its weights. The first six intervals are shorter: the first is one reaction, and
+ * none is longer than a second or OUTER_STEP_MANY steps. At that time all nodes learn the same,
+ * early application is worth more than averaging noise, and each publication tests what the lines
+ * carry.
  *
  * Why: the other nodes answer a publication only after the reaction time. A loop with a delay
  * oscillates where gain · reaction / interval approaches pi/2, and settles quickly at 1. Averaging

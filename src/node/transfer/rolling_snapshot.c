@@ -1,8 +1,8 @@
 /* Rolling snapshots: for a node whose line is too thin for the swarm's rumors.
  *
  *   lags for long, while few others do ──► asks all neighbours to push nothing
- *   ──► fetches block after block, in rounds, and writes each on arrival ──► trains and publishes
- * on when the swarm publishes little ──► takes over a complete base (fetch.c)
+ *     ──► fetches block after block, in rounds, and writes each on arrival; trains and publishes on
+ *     ──► takes over a complete base (fetch.c) when the swarm publishes little
  *
  * A complete base needs every rumor since its first block, which a thin line cannot carry. So the
  * node takes no rumors of other nodes, and each block is as recent as the donor's base, whatever

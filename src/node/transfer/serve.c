@@ -1,8 +1,8 @@
 /* Serves our base to nodes that catch up, and copies it for checkpoints.
  *
- *   TAKE  ──► HISTORY, in parts                  the rumors of which our base is the sum
- *   FETCH ──► READ ──► learner ──► BLOCK ...     blocks of it, with the latest entries of the
- * version SAVE ──► learner ──► history       everything in the learner, and its history
+ *   TAKE  ──► HISTORY, in parts                the rumors of which our base is the sum
+ *   FETCH ──► READ ──► learner ──► BLOCK ...   blocks of it, with the version's latest entries
+ *             SAVE ──► learner ──► history     everything in the learner, and its history
  *
  * No copy of the base is kept: each block is as recent as its READ. Training steps do not change
  * the base, so a READ need not wait for a step, nor for orders behind it. The learner only promises

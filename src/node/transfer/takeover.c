@@ -4,7 +4,8 @@
  *   joining      nothing
  *   lagging      its rumors are in the log and stay in the base; the residual stays
  *   partitioned  the weights stay, and the difference becomes residual. It is published again, at
- * our share and under a new incarnation, since no base contains the old one's last rumors
+ *                our share and under a new incarnation, since no base contains the old one's last
+ *                rumors
  */
 #include <stdio.h>
 #include <string.h>
