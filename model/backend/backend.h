@@ -324,8 +324,8 @@ struct augment {
 
 /* Changes of one image. */
 struct augmentation {
-    int32_t mirrored;            /* 1 = mirror left to right, before the other changes */
-    int32_t down, right;         /* then [row, column] is read from [row + down, column + right] */
+    int32_t mirrored;    /* 1 = mirror left to right, before the other changes */
+    int32_t down, right; /* then pixel [row, column] comes from [row + down, column + right] */
     int32_t hole_top, hole_left; /* corner of the square that is cut out last */
 };
 

@@ -90,7 +90,7 @@ void replica_begin_part(struct replica *replica, size_t first, size_t count, con
     settle(replica);
 }
 
-/* The part of what is published that the base moves by. */
+/* Returns the factor on a published residual by which it moves the base: share · gain · novelty. */
 static double counts(const struct replica *replica, const struct publish_terms *terms)
 {
     CHECK(terms->gain >= 0 && terms->share >= 0 && terms->at_once >= 0);
@@ -113,7 +113,8 @@ static uint32_t amount_of(double counts, float tau)
     return (uint32_t)fmin(fmax(amount, 1), AMOUNT_MAX);
 }
 
-/* At TAU_MAX more entries may lie above tau than fit: at about two bytes an entry, this many do. */
+/* Returns the number of entries to look for. At TAU_MAX more entries may exceed tau than fit the
+ * budget; then it is the number that fits at about two bytes an entry. */
 static uint32_t capacity(const struct replica *replica, uint32_t budget_bytes)
 {
     const uint32_t fits = budget_bytes / 2 > 0 ? budget_bytes / 2 : 1;

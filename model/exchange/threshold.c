@@ -102,8 +102,8 @@ static double bytes_of(double bits)
     return body + RUMOR_ADDS * ceil(body / RUMOR_BYTES);
 }
 
-/* The size of rumors with so many entries, whose higher levels are as at the lower edge of a bin.
- */
+/* Returns the bytes of rumors with this number of entries; their higher levels are distributed as
+ * at the lower edge of the bin. */
 static double bytes_at(const struct tally *tally, size_t parameters, uint32_t bin, int levels,
                        uint32_t entries)
 {

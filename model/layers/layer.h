@@ -74,9 +74,9 @@ struct layer {
     int tensors;                       /* number of tensors */
     double flops;                      /* additions and multiplications per sample, forward */
     size_t kept_bytes[LAYER_KEPT_MAX]; /* bytes per sample for the backward pass beside x and y */
-    size_t scratch_bytes;              /* bytes per sample of scratch shared by all layers */
-    void *kept[LAYER_KEPT_MAX];        /* [batch_max, kept_bytes] */
-    struct numbers y;                  /* [batch_max, out]; if absorbed, that of the layer before */
+    size_t scratch_bytes;       /* bytes per sample that the layer needs in the shared scratch */
+    void *kept[LAYER_KEPT_MAX]; /* [batch_max, kept_bytes] */
+    struct numbers y;           /* [batch_max, out]; if absorbed, that of the layer before */
 };
 
 struct layer_words;
@@ -147,7 +147,7 @@ static inline const float *layer_weights(const struct layer *layer, const struct
     return which < layer->tensors ? pass->weights + layer->tensor[which].offset : NULL;
 }
 
-/* The same in the type of the activations: what a product multiplies or adds. */
+/* Returns a tensor of the layer's weights, rounded to the type of the activations for products. */
 static inline struct numbers layer_rounded(const struct layer *layer, const struct pass *pass,
                                            int which)
 {

@@ -38,13 +38,13 @@ void data_parallel_upload(struct data_parallel *workers, const struct step_input
 void data_parallel_begin(struct data_parallel *workers, float *weights, const struct step_cut *cut);
 void data_parallel_end(struct data_parallel *workers, float *sum);
 
-/* Steps are cut differently from now on. */
+/* Call it when the division of steps among devices has changed. */
 void data_parallel_recut(struct data_parallel *workers);
 
-/* The loss of all of them since the last call, added up. It waits for the steps. */
+/* Waits for the steps and returns the loss of all workers since the last call, summed. */
 double data_parallel_take_loss(struct data_parallel *workers);
 
-/* True: one of them reads the training samples from the host. */
+/* Returns true if a worker reads the training samples from the host. */
 bool data_parallel_read_far(const struct data_parallel *workers);
 
 void data_parallel_free(struct data_parallel *workers);

@@ -6,9 +6,9 @@
  *
  * The model remembers what it has read (model_step): a token costs the work of one position. Of a
  * text that is longer than the model's length, its end is read. Once what is written fills the
- * length, the older half is forgotten and the rest read anew: two positions a token, on average.
- * A model that somebody else computes with in between reads anew, too. By seed alone, on one
- * machine.
+ * length, the older half is forgotten and the rest is read again: two positions a token on average.
+ * The text is also read again if the model computed something else in between. On one machine the
+ * result depends only on the seed.
  * Held by tests/unit/model/test_generator.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_GENERATOR_H

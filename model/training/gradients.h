@@ -58,11 +58,11 @@ uint32_t *gradients_draws(const struct gradients *gradients, struct step_input *
 void gradients_compute(struct gradients *gradients, const float *weights,
                        const struct step_cut *cut, uint32_t which);
 
-/* Takes the scratch buffers of the largest part, by computing one of sample 0 only that counts for
- * nothing. size: samples of the largest step. Before the first step. */
+/* Allocates the scratch buffers of the largest part: computes such a part from copies of sample 0
+ * and discards the result. Call it before the first step. size: samples of the largest step. */
 void gradients_reserve(struct gradients *gradients, const float *weights, uint32_t size);
 
-/* The score since the last call. It waits for the steps. */
+/* Waits for the steps and returns the score since the last call. */
 struct score gradients_take_score(struct gradients *gradients);
 
 void gradients_free(struct gradients *gradients);

@@ -186,7 +186,7 @@ const struct update *random_walk_publish(struct random_walk *random_walk,
     return update;
 }
 
-/* Others' updates release withheld entries of this learner. */
+/* Credits the account with withheld entries that an update of another learner releases. */
 static void account_let_go(struct random_walk *random_walk, const struct update *update,
                            double factor)
 {

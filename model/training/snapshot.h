@@ -75,7 +75,8 @@ size_t snapshot_queue_bytes(size_t part_parameters, uint32_t moments, size_t ent
 void snapshot_queue_init(struct snapshot_queue *queue, struct arena *arena, size_t parameters,
                          size_t part_parameters, uint32_t moments, size_t entries);
 
-/* Makes parts carry the averaged base as well (learner_state.h), and the arena's bytes for that. */
+/* snapshot_take_average makes parts carry the averaged base as well (learner_state.h).
+ * snapshot_average_bytes returns the arena's bytes for that. */
 size_t snapshot_average_bytes(size_t part_parameters);
 void snapshot_take_average(struct snapshot_queue *queue, struct arena *arena);
 

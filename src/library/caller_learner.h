@@ -34,8 +34,8 @@ struct caller_learner {
     struct caller_copies copies;          /* what they may be */
     pthread_t thread;                     /* the one that is inside a call, or was last */
     struct weights_part *parts;           /* ours: the tensors are the weights; or NULL */
-    void *stream;                  /* of the caller's GPU work, which calls come in order of */
-    bool has_stream;               /* the caller has named one */
+    void *stream;                         /* CUDA stream of the caller; calls are ordered with it */
+    bool has_stream;                      /* the caller has named one */
     struct weights_copy *moved;    /* the backend's: lists tensors that are no weights; or NULL */
     const struct update *gathered; /* its entries are up to date, until it is applied */
     bool is_filled;                /* the tensors follow the weights, and these those */

@@ -66,9 +66,9 @@ struct cuda {
     /* Must be first: a pointer to it is also a pointer to the struct. */
     struct backend table;
     int device;                    /* number of the GPU */
-    int survey_blocks;             /* of the survey that run at once */
-    cudaStream_t stream;           /* of all work, except: */
-    cudaStream_t aside;            /* of what is peeked at, perhaps from another thread */
+    int survey_blocks;             /* blocks of the survey kernel that the GPU runs at once */
+    cudaStream_t stream;           /* stream of all work, except: */
+    cudaStream_t aside;            /* stream of reads beside it, perhaps from another thread */
     cudaEvent_t base_written;      /* the exchange has written what it was asked to */
     cudaEvent_t asked;             /* of order with a stream of the program's */
     cublasHandle_t blas;           /* on that stream */

@@ -1,9 +1,9 @@
 /* A warp's bfloat16 products on the tensor cores: two instructions and their operand layouts (PTX
  * ISA, mma.m16n8k16). Lane l has, with row = l / 4 and pair = l % 4:
  *
- *   left[16, 16]    rows `row` and row + 8, of each the numbers 2 pair, 2 pair + 1, and 8 further:
- *                   {row, row + 8} of the first, then of those further
- *   right[16, 8]    column `row`: of the rows 2 pair, 2 pair + 1, and 8 further
+ *   left[16, 16]    rows `row` and row + 8: first columns 2 pair and 2 pair + 1 of both rows, then
+ *                   columns 2 pair + 8 and 2 pair + 9 of both
+ *   right[16, 8]    column `row`: rows 2 pair, 2 pair + 1, 2 pair + 8 and 2 pair + 9
  *   sums[16, 8]     rows `row` (two) and row + 8 (two), columns 2 pair, 2 pair + 1
  *
  * A word has two numbers, the first in its lower half. */

@@ -15,7 +15,7 @@ struct changes {
     struct lately lately; /* changes since the first page */
 };
 
-/* Takes a snapshot that arrived at at_s seconds of the watcher's time. */
+/* Takes a snapshot that arrived at now_s, in seconds of the watcher's time. */
 void changes_see(struct changes *changes, json_t *page, double now_s);
 
 void changes_free(struct changes *changes);

@@ -73,7 +73,7 @@ struct peer {
     uint64_t since_ns;         /* start of this state */
     uint64_t heard_ns;         /* arrival of the last bytes of a frame that is not too slow */
     uint64_t framed_ns;        /* end of the last whole frame */
-    uint64_t pinged_ns;        /* last PING */
+    uint64_t pinged_ns;        /* time of the last PING */
     uint64_t answered_ns;      /* time of the last PING that was answered */
     uint64_t rtt_ns;           /* last measured round trip; 0 = unknown */
     uint64_t renew_ns;         /* time at which the session's keys are too old */

@@ -347,8 +347,7 @@ static void an_overwritten_rumor_moves_that_time_forward(void **state)
     assert_true(append(1, 50, true, 1500));
     const uint64_t last_ns = now_ns;
     hand_all();
-    assert_true(
-        append(1, 51, true, RING / 2)); /* no room behind the others: in their origin_index */
+    assert_true(append(1, 51, true, RING / 2)); /* no room behind the others: in their place */
     assert_false(has(1, 50, 1500));
     assert_true(rumor_log_is_lasting(&rumors, 1, 51));
     assert_int_equal(rumor_log_lasting_since_ns(&rumors), last_ns);
