@@ -13,9 +13,10 @@
 #include "world/u64_set.h"
 #include "world/world.h"
 
-#define SLACK_NS   (4 * SECOND_NS) /* time to notice a leave, send LEAVE and close */
+#define SLACK_NS   (4 * SECOND_NS) /* grace on each deadline, for example to send LEAVE and close */
 #define STEPS_MOST 16              /* most steps between publications in automatic mode */
-#define TWICE      1.5             /* a node that restarts its count may count late rumors twice */
+/* Most counted samples per claimed sample: a restarting node may count late rumors twice. */
+#define TWICE 1.5
 
 void check_fail(struct check *check, const char *format, ...)
 {
@@ -27,7 +28,7 @@ void check_fail(struct check *check, const char *format, ...)
     va_end(arguments);
 }
 
-/* Checks that each key is used only with rising counters. */
+/* Checks that the counter of a key only rises, so that no nonce repeats. */
 static void on_seal(void *self, const uint8_t key[static KEY_BYTES], uint64_t counter)
 {
     struct check *check = self;
@@ -136,8 +137,8 @@ void check_outsider_published(struct check *check, const uint8_t id[static ID_BY
         note_published(check, WIRE_NOBODY, seq, &origin, update);
 }
 
-/* Returns whether this learner of node i, or the one it was restored from, published this update.
- */
+/* Returns whether the learner of node i published this update, or the learner whose checkpoint it
+ * restored did. */
 static bool has_published(const struct world_node *at, uint32_t i,
                           const struct published *published)
 {
@@ -179,15 +180,15 @@ static uint64_t base_key(const struct world *world, uint32_t i, uint32_t bases)
     return rng_mix((uint64_t)i << 40 ^ (uint64_t)world->nodes[i].incarnation << 20 ^ bases) | 1;
 }
 
-/* Returns the incarnation that node i had with this base, otherwise the one with which it
- * started. */
+/* Returns the incarnation that node i had with its base number `bases`. If none was recorded,
+ * returns the incarnation with which the node started. */
 static uint64_t incarnation_at(const struct world *world, uint32_t i, uint32_t bases)
 {
     const uint64_t *seen = u64_set_get(&world->check.incarnations, base_key(world, i, bases));
     return seen ? *seen : world->nodes[i].options.incarnation;
 }
 
-/* Checks that some node has published each rumor that a taken-over base claims. */
+/* Checks that some node has published each rumor that the taken-over base of node i counts. */
 static void check_counted(struct check *check, uint32_t i, const struct node *node)
 {
     for (uint32_t k = 0; k < node_origins(node) && !check->outsiders_publish; k++) {
@@ -212,9 +213,8 @@ static void note_incarnation(struct world *world, uint32_t i)
     *seen = node_incarnation(node);
 }
 
-/* Checks a block that node i writes. A node with a new incarnation keeps the lost part of its
- * publications in its weights. A node that has learned nothing must not take the whole base for its
- * own progress. */
+/* Checks a block that node i writes into its base. With a new incarnation, the node must keep its
+ * lost publications in its weights. A node that has not trained has no progress to keep. */
 void check_block_written(struct world *world, uint32_t i, const struct action *write,
                          uint32_t bases)
 {
@@ -262,8 +262,7 @@ static uint64_t later(uint64_t a_ns, uint64_t b_ns)
     return a_ns > b_ns ? a_ns : b_ns;
 }
 
-/* Checks that training begins, by itself if necessary: a node without answers does not wait long.
- */
+/* Checks that node i begins to train in time, even if no peer answers it. */
 static void check_training_begins(struct world *world, uint32_t i)
 {
     const struct world_node *at = &world->nodes[i];
@@ -276,9 +275,8 @@ static void check_training_begins(struct world *world, uint32_t i)
         check_fail(&world->check, "8: node %u waits for the network and does not train", i);
 }
 
-/* Checks that training keeps its pace: the event queue always holds the end of a step, at most one
- * step away. Also checks publishing, after the current interval or that of the last second, which
- * applied until its next step. */
+/* Checks that a training node has the end of its step in the event queue, and that it publishes in
+ * time. The longer of its current interval and that of a second ago counts. */
 static void check_progress(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
@@ -311,7 +309,8 @@ static void check_count(struct world *world, uint32_t i)
                    samples, check->claimed, learned);
 }
 
-/* Checks that the loss of a silent peer with nothing in flight is noticed in time. */
+/* Checks that a node notices in time that its peer went silently. Connections with bytes in flight
+ * towards the node are skipped. */
 static void check_ghost(struct world *world, const struct connection *connection, int end)
 {
     const struct connection_end *mine = &connection->end[end];
@@ -369,8 +368,8 @@ static uint32_t known_of(const struct world_node *at, const uint8_t id[static ID
     return 0;
 }
 
-/* Adds every rumor in node i's version to sum. Returns false if that is unknown: it has part of a
- * large update, or rumors of an outsider. */
+/* Adds every rumor in node i's version to `sum`. Returns false if the sum is unknown, because the
+ * version has part of a large update or a rumor that was never recorded. */
 static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
 {
     const struct check *check = &world->check;
@@ -397,7 +396,7 @@ static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
     return rumors == stats.version;
 }
 
-/* Returns b0 of the swarm that node i belongs to; NULL: no node has started with it. */
+/* Returns the first weights (b0) of node i's swarm, or NULL if no node has started with them. */
 static const int32_t *first_weights_of(const struct world *world, uint32_t i)
 {
     const struct check *check = &world->check;
@@ -421,7 +420,8 @@ static void note_first_weights(struct world *world, uint32_t i)
     sim_learner_read_units(&at->sim_learner, start->units);
 }
 
-/* Returns whether the base is b0 plus the rumors in its version, as far as they are known. */
+/* Returns false if node i's base is not b0 plus the rumors in its version. If their sum is unknown,
+ * returns true. */
 static bool is_sum(const struct world *world, uint32_t i)
 {
     const struct sim_learner *sim_learner = &world->nodes[i].sim_learner;
@@ -435,8 +435,8 @@ static bool is_sum(const struct world *world, uint32_t i)
     return is_sum;
 }
 
-/* Returns whether base and weights equal those at the end of the checkpoint. The last part of the
- * weights dates from that moment. */
+/* Returns whether base and weights equal those in the checkpoint. Of the weights only the last part
+ * is compared: the other parts were saved before the last steps. */
 static bool is_restored(const struct sim_learner *sim_learner, const struct saved *saved)
 {
     const size_t parameters = sim_learner_parameters(sim_learner),

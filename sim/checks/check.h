@@ -48,7 +48,7 @@ struct published {
     struct update update; /* copied content */
 };
 
-/* b0 of a model hash, from the first node that started with it. */
+/* The first weights (b0) for a model hash, copied from the first node that started with them. */
 struct first_weights {
     uint8_t model_hash[16];
     int32_t *units;
@@ -57,28 +57,28 @@ struct first_weights {
 struct check {
     bool enabled;
     char violation[256];         /* the first violation; "" = none */
-    struct published *published; /* [published_count], in order of publishing */
+    struct published *published; /* [published_count] updates in order of publishing */
     uint32_t published_count;
-    uint32_t published_max;          /* capacity */
-    bool outsiders_publish;          /* rumors of outsiders may also be applied */
-    bool outsiders_lie;              /* honest nodes may also be taken for liars */
-    bool trains_well;                /* no fault ruins training, so no guard may warn */
-    double claimed;                  /* highest sum of claimed samples that any node has counted */
-    struct u64_set rumors_published; /* rumor ─► index + 1 of its update */
-    struct u64_set rumors_applied;   /* (node, incarnation, base, rumor) ─► 1 */
-    struct u64_set nonces;           /* next counter of each key */
-    struct u64_set verified;         /* verified signatures, which are not verified again */
-    struct u64_set incarnations;     /* (node, base) ─► its incarnation at that time */
-    struct first_weights *starts;    /* [starts_count] b0 of each model hash */
+    uint32_t published_max; /* capacity */
+    bool outsiders_publish; /* nodes may apply rumors that no node published */
+    bool outsiders_lie; /* nodes may report false bases and digests, because outsiders send them */
+    bool trains_well;   /* no fault ruins training, so no guard may warn */
+    double claimed;     /* most claimed samples that any node has counted so far */
+    struct u64_set rumors_published; /* hash of a rumor ─► index + 1 of its update in `published` */
+    struct u64_set rumors_applied; /* hash of (node, start, base number, rumor) ─► is applied */
+    struct u64_set nonces;         /* hash of a key ─► lowest counter that may follow */
+    struct u64_set verified; /* marks of verified signatures, which nodes need not verify again */
+    struct u64_set incarnations; /* hash of (node, start, base number) ─► incarnation of the node */
+    struct first_weights *starts; /* [starts_count] b0 of each model hash */
     uint32_t starts_count;
-    struct secret_watch watch; /* sees every seal */
+    struct secret_watch watch; /* hook of the crypto layer that sees every sealed record */
 };
 
 /* Starts observing secrets. Only one world of a process can do so at a time. */
 void check_init(struct check *check);
 void check_free(struct check *check);
 
-/* Records a violation; only the first is kept. */
+/* Records a violation of an invariant. Only the first one is kept. */
 void check_fail(struct check *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Records that node i has published the rumors from first_seq up to its origin's current next. */
@@ -87,18 +87,21 @@ void check_published(struct world *world, uint32_t i, uint32_t first_seq,
 /* Records that an outsider has published a valid rumor, which nodes may accept. */
 void check_outsider_published(struct check *check, const uint8_t id[static ID_BYTES],
                               uint64_t incarnation, uint32_t seq, const struct update *update);
-/* Checks an update that the learner of node i applies. bases: number of bases taken over so far. */
+/* Checks an update that the learner of node i applies. bases: how many bases the node has taken
+ * over so far. */
 void check_applied(struct world *world, uint32_t i, const struct action *applied, uint32_t bases);
 
-/* Checks the start of node i, empty or from its checkpoint. */
+/* Checks the state of node i after its start, empty or from a checkpoint. */
 void check_started(struct world *world, uint32_t i);
-/* Checks a written block of base number `bases` that node i takes over. */
+/* Checks a block that node i writes while it takes over its base number `bases`. */
 void check_block_written(struct world *world, uint32_t i, const struct action *write,
                          uint32_t bases);
 
-void check_event(struct world *world, uint32_t i); /* called after each event of node i */
-void check_second(struct world *world); /* called every virtual second, for the whole world */
-void check_end(
-    struct world *world); /* called when all live nodes hold one version; compares their bytes */
+/* Checks node i after each of its events. */
+void check_event(struct world *world, uint32_t i);
+/* Checks the whole world, once every virtual second. */
+void check_second(struct world *world);
+/* Compares the bases byte by byte, once all live nodes hold one version. */
+void check_end(struct world *world);
 
 #endif

@@ -6,8 +6,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* How long a fault explains a later removal: until the last record from before has expired (four
- * periods), or the neighbour timeout has passed. */
+/* A fault explains the removal of a member for MEMBER_NS after its end: until the last member
+ * record from before has expired (four periods). It explains the loss of a neighbour for
+ * NEIGHBOUR_NS: the neighbour timeout. */
 #define MEMBER_NS    (60 * SECOND_NS)
 #define NEIGHBOUR_NS (NODE_PATIENCE_MAX_NS + 5 * SECOND_NS)
 
@@ -43,7 +44,7 @@ static uint32_t node_called(const struct health *health, const char *text)
     return number ? (uint32_t)*number - 1 : WIRE_NOBODY;
 }
 
-/* Marks the nodes with an open connection to node i, one byte each. */
+/* Sets is_neighbour[k] to 1 for each node k to which node i has an open connection. */
 static void mark_neighbours(const struct health *health, uint32_t i, uint8_t *is_neighbour)
 {
     const struct node *node = health->world->nodes[i].node;
@@ -58,7 +59,8 @@ static void mark_neighbours(const struct health *health, uint32_t i, uint8_t *is
     }
 }
 
-/* Marks all nodes reachable from node i. todo has space for every node. */
+/* Sets reached[k] for all nodes k that are connected to node i. todo: scratch array with space for
+ * every node. */
 static void reach(const uint8_t *is_neighbour, uint32_t nodes, uint32_t i, bool *reached,
                   uint32_t *todo)
 {

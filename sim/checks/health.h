@@ -13,13 +13,13 @@
 struct health {
     const struct world *world;
     const struct fault_injector *injector;
-    uint32_t nodes;        /* number of nodes that count */
-    struct u64_set ids;    /* hash of a node's id ─► index + 1 */
-    uint32_t removed;      /* healthy nodes declared dead or given up as silent */
-    uint32_t removed_node; /* first of these nodes */
-    uint32_t removed_by;   /* node that removed it */
-    uint64_t removed_ns;   /* time of the removal */
-    uint64_t *warnings;    /* [nodes] bit set of warnings by others about it */
+    uint32_t nodes;     /* number of nodes that count */
+    struct u64_set ids; /* hash of a node's id ─► index + 1 */
+    uint32_t removed;   /* number of healthy nodes that others declared dead or gave up as silent */
+    uint32_t removed_node; /* first healthy node that was removed */
+    uint32_t removed_by;   /* node that removed removed_node */
+    uint64_t removed_ns;   /* virtual time at which removed_node was removed */
+    uint64_t *warnings; /* [nodes] bit set of note kinds: warnings of other nodes about this node */
 };
 
 void health_init(struct health *health, const struct world *world,
