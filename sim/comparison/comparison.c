@@ -150,7 +150,7 @@ static enum error parse_options(struct comparison_options *options, int argc, ch
     return OK;
 }
 
-/* Calls `with` for each part of a comma-separated list. */
+/* Calls `with` for each part of a comma-separated list, until one call fails. */
 static enum error each_part(const char *list, void *self,
                             enum error (*with)(void *self, const char *part,
                                                struct problem *problem),

@@ -104,7 +104,7 @@ static int by_rank(const void *a, const void *b)
     return x->end == y->end ? 0 : is_first ? -1 : 1;
 }
 
-/* Returns the strategies in the order of the table; the caller frees them. */
+/* Returns the strategies in the order of the report's table; the caller frees the array. */
 static struct rank *ranks_of(const struct comparison *comparison)
 {
     const struct plan *plan = comparison->plan;
@@ -123,7 +123,7 @@ static struct rank *ranks_of(const struct comparison *comparison)
     return ranks;
 }
 
-/* Adds the mean time over all seeds, or how many seeds reached the target. */
+/* Adds a table cell: the mean time over all seeds, or how many of the seeds reached the target. */
 static void add_reach(struct table *table, const struct band *band, double unit, uint32_t seeds)
 {
     if (isfinite(band->mean))
@@ -283,7 +283,8 @@ void comparison_print(FILE *out, const struct comparison *comparison)
         table_print_words(out, text, 0);
 }
 
-/* Computes the means over all seeds at an evaluation; returns false unless every seed has it. */
+/* Computes means over all seeds at evaluation number p. Returns false if a seed has no such
+ * evaluation. */
 static bool mean_point(const struct plan *plan, uint32_t strategy, uint32_t p,
                        struct record_point *mean, struct band *band)
 {
@@ -388,7 +389,7 @@ static void write_json(FILE *out, const void *comparison)
     comparison_json(out, comparison);
 }
 
-/* Adds the mean curve of each strategy, with its range over the seeds. */
+/* Adds a figure with the mean curve of each strategy and its range over the seeds. */
 static void put_curves(json_t *snapshot, const struct comparison *comparison, bool by_time)
 {
     const struct plan *plan = comparison->plan;

@@ -1,7 +1,7 @@
 /* The plan of a comparison: each strategy with each seed, and with --tune trials of its settings.
  *
- *   plan_trials ─► plan_play ─► plan_choose: the best trial of each strategy
- *   plan_plays  ─► plan_play ─► plan->records
+ *   plan_trials ─► plan_play ─► plan_choose: settings of each strategy's best trial
+ *   plan_plays  ─► plan_play ─► plan_record: record of each play
  *
  * Plays are independent. Each runs in a process of its own (job_pool.h) and leaves a file; plays
  * that an earlier run of the same plan has left are not repeated.
@@ -30,14 +30,15 @@ struct plan {
 
     enum strategy_kind kinds[STRATEGIES_COUNT]; /* [kinds_count] strategies compared */
     uint32_t kinds_count;
-    char settings[STRATEGIES_COUNT][2][TUNING_BYTES]; /* [kinds_count] settings chosen by trials */
-    /* Number of these settings; 0 = those of the scenario are used. */
+    char settings[STRATEGIES_COUNT][2][TUNING_BYTES]; /* [kinds_count] settings chosen by trials,
+                                                         such as "strategy.rank=2" */
+    /* Number of chosen settings of each strategy; 0 = use the settings of the scenario. */
     uint32_t settings_count[STRATEGIES_COUNT];
 
     const struct scenario *scenario; /* the scenario, without settings of strategies */
     struct play *plays;              /* [plays_count] plays of the plan */
     uint32_t plays_count;
-    uint32_t kept;   /* plays kept from an earlier run */
+    uint32_t kept;   /* number of plays that an earlier run has already finished */
     uint32_t failed; /* plays that failed */
     bool is_trial;   /* the plays are trials */
 };
@@ -56,18 +57,19 @@ struct play {
 void plan_trials(struct plan *plan);
 void plan_plays(struct plan *plan);
 
-/* Runs the missing plays. Returns false if interrupted. Reports each strategy that cannot be played
- * once on stderr. */
+/* Runs the missing plays. Returns false if interrupted. Prints the first failure of each strategy
+ * to stderr. */
 bool plan_play(struct plan *plan);
 
 /* Chooses for each strategy the trial with the best mean over its curve. */
 void plan_choose(struct plan *plan);
 
-/* Takes the settings of each strategy from the compare.json of another comparison. Strategies
- * missing there keep theirs. Returns MALFORMED or MISSING with a sentence for another file. */
+/* Reads the settings of each strategy from the compare.json of another comparison. Strategies
+ * missing there keep their settings. Returns MISSING if the file cannot be read, or MALFORMED if it
+ * names no strategies. */
 enum error plan_settings(struct plan *plan, const char *path, struct problem *problem) MUST_USE;
 
-/* Returns the play of a strategy with the k-th seed, or NULL if it could not be played. */
+/* Returns the record of a strategy's play with the k-th seed, or NULL if the play failed. */
 const struct record *plan_record(const struct plan *plan, uint32_t strategy, uint32_t k);
 
 void plan_free(struct plan *plan);

@@ -42,7 +42,7 @@ void record_of(const struct outcome *outcome, struct record *record)
     for (uint32_t i = 0; i < outcome->moments_count; i++) {
         const struct moment *moment = &outcome->moments[i];
         if (moment->at_s > seconds_of(outcome->scenario->span_ns))
-            break; /* other strategies have no exchange after this time */
+            break; /* after this time only gossip still exchanges updates */
         record->sent_bytes = (double)moment->sent_bytes / nodes;
         if (isfinite(moment->accuracy))
             record->points[record->count++] =
@@ -102,7 +102,7 @@ static json_t *record_json(const struct record *record, const char *fingerprint)
     return root;
 }
 
-/* Writes the file completely or not at all: an interrupted play leaves no file of this name. */
+/* Writes the file completely or not at all: an interrupted write leaves no file of this name. */
 enum error record_write(const struct record *record, const char *path, const char *fingerprint,
                         struct problem *problem)
 {

@@ -23,13 +23,13 @@ struct record_point {
 struct record {
     struct record_point *points; /* [count] in order of time */
     uint32_t count;
-    /* Accuracy of the base at the end of training, on the whole test set; NAN = none. */
+    /* Accuracy of the base at the end of training, on the whole test set; NAN = not measured. */
     double accuracy;
-    double loss;        /* loss of the base at the same time, on the same set */
+    double loss;        /* loss of this base on the whole test set; NAN = not measured */
     double sent_bytes;  /* bytes sent, mean over the nodes */
     double computing;   /* fraction of time spent computing, mean over the machines */
-    double link_use;    /* mean utilisation of the limited links; NAN = there are none */
-    double busiest_use; /* utilisation of the busiest link; NAN = none is limited */
+    double link_use;    /* mean utilisation of the limited links; NAN = no link is limited */
+    double busiest_use; /* utilisation of the busiest limited link; NAN = no link is limited */
 };
 
 /* Extracts the record of a completed outcome. */

@@ -6,7 +6,8 @@
 
 #define TARGETS_MAX 3
 
-/* When, and after how many bytes of a node, a target was reached; NAN = never. */
+/* Time at which a target was reached, and bytes that a node had sent by then (mean over the nodes);
+ * NAN = never. */
 struct reach {
     double at_s;
     double bytes;
@@ -25,34 +26,36 @@ double score_value(const struct record_point *point, enum measure measure);
 /* Returns whether a is better than b. NAN is never better. */
 bool score_is_better(enum measure measure, double a, double b);
 
-/* Finds when the target was reached, linearly interpolated between two evaluations. */
+/* Finds when the target was reached, interpolating linearly between two evaluations. */
 struct reach score_reach(const struct record *record, enum measure measure, double target);
 
-/* Returns the mean over the evaluations, which rewards early progress. NAN = there were none. */
+/* Returns the mean of a play's evaluations, which rewards early progress; NAN if there are none. */
 double score_curve(const struct record *record, enum measure measure);
 
 struct band score_band(const double *values, uint32_t count);
 
-/* Returns true if no seed's nodes have sent anything, though the strategy needs a network: its
- * first round took longer than the scenario. Such a strategy has no end, no time and no place in a
- * rank. */
+/* Returns true if the strategy needs a network, but no node sent anything with any seed: its first
+ * round took longer than the scenario. Such a strategy has no final result and no times, and is not
+ * ranked. */
 bool score_is_idle(const struct plan *plan, uint32_t strategy);
 
-/* Returns statistics over the seeds of a strategy: its final result. */
+/* Return statistics over a strategy's seeds: its final result, seconds to the target, and bytes to
+ * the target. */
 struct band score_end(const struct plan *plan, uint32_t strategy);
 struct band score_times(const struct plan *plan, uint32_t strategy, double target);
 struct band score_bytes(const struct plan *plan, uint32_t strategy, double target);
 
-/* Chooses three targets at 90, 95 and 98 % of the best final accuracy of all strategies except
- * ideal; for a loss, of the way down from the start. Returns their number. */
+/* Chooses three targets: 90, 95 and 98 % of the best final accuracy, or of the drop from the first
+ * loss to the best. Ignores the strategy `ideal`. Returns the number of targets, 0 if no strategy
+ * has a final result. */
 uint32_t score_targets(const struct plan *plan, double targets[static TARGETS_MAX]);
 
-/* The first and the second strategy to reach a target on average, `ideal` excluded; UINT32_MAX =
- * none. */
+/* The first and second strategy to reach a target on average, without `ideal`; UINT32_MAX: none. */
 struct winner {
     uint32_t first;
     uint32_t second;
-    struct band margin; /* time of the second over that of the first, for each seed */
+    /* Second strategy's time divided by the first one's, for each seed. */
+    struct band margin;
 };
 struct winner score_winner(const struct plan *plan, double target);
 

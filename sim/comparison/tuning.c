@@ -10,7 +10,7 @@
 static const struct tuning {
     const char *key;
     const char *values[VALUES];
-    /* Setting that is tried instead of the learning rate; NULL = the rate is tried. */
+    /* Setting that the trials vary instead of the learning rate; NULL = they vary the rate. */
     const char *other;
     const char *others[VALUES];
 } tunings[STRATEGIES_COUNT] = {
@@ -39,8 +39,8 @@ static const struct tuning {
     [STRATEGY_AKO] = {.key = "strategy.partitions", .values = {"auto", "4", "16"}},
 };
 
-/* Writes the assignments of a trial. Learning rates range from a fourth to four times the
- * scenario's: three for each value of the main setting, or nine if there is none. */
+/* Writes the assignments of a trial. Learning rates range from 1/4 to 4 times the scenario's rate:
+ * three rates for each value of the main setting, or nine if the strategy has no main setting. */
 uint32_t tuning_trial(enum strategy_kind kind, uint32_t trial, double rate,
                       char (*sets)[TUNING_BYTES])
 {

@@ -11,8 +11,8 @@
 #define TUNING_TRIALS 9
 #define TUNING_BYTES  64
 
-/* Writes the one or two assignments of a trial to sets and returns their number. rate: that of the
- * scenario. */
+/* Writes the one or two assignments of a trial to `sets` and returns their number. rate: the
+ * scenario's learning rate. */
 uint32_t tuning_trial(enum strategy_kind kind, uint32_t trial, double rate,
                       char (*sets)[TUNING_BYTES]);
 
