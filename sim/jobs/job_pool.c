@@ -32,7 +32,7 @@ struct crew {
     struct worker *workers;
     uint32_t count;
     uint64_t next;    /* number of the next job to start */
-    bool all_started; /* no job is left to start, or wanted */
+    bool all_started; /* no further job will be started */
 };
 
 static _Noreturn void work_on_jobs(const struct job_pool *pool, int jobs, int results)
@@ -73,8 +73,8 @@ static void worker_start(struct crew *crew, struct worker *worker)
     const pid_t pid = fork();
     CHECK(pid >= 0);
     if (pid == 0) {
-        for (uint32_t i = 0; i < crew->count;
-             i++) /* otherwise they would keep other workers' pipes open */
+        /* Otherwise the new worker would hold the pipes of other workers open. */
+        for (uint32_t i = 0; i < crew->count; i++)
             if (crew->workers[i].pid)
                 close_ours(&crew->workers[i]);
         close_ours(worker);
@@ -108,7 +108,8 @@ static void give_job(struct crew *crew, struct worker *worker)
     CHECK(write(worker->jobs, &worker->job, sizeof worker->job) == sizeof worker->job);
 }
 
-/* Keeps the first line with a word, in which a CHECK or sanitizer names the failure. */
+/* Reads a worker's stderr and keeps its first line with a lowercase letter. In that line a CHECK or
+ * sanitizer names the failure. */
 static void read_output(struct worker *worker)
 {
     char output[LINE_BYTES];
@@ -202,7 +203,7 @@ static void block(sigset_t *before)
     CHECK(sigprocmask(SIG_BLOCK, &stops, before) == 0);
 }
 
-/* Consumes the signal that stopped the pool. */
+/* Unblocks the signals, after consuming the one that stopped the pool. */
 static void unblock(const sigset_t *before)
 {
     sigset_t pending;

@@ -1,7 +1,7 @@
 /* A pool of worker processes, each of which runs numbered jobs in sequence.
  *
  *   pool ── number ──► worker ── result ──► pool     a pipe each way,
- *                        └────── stderr ──► pool     and one for its output when it dies
+ *                        └────── stderr ──► pool     and one for the worker's stderr
  *
  * A worker that dies loses its job and is replaced. SIGINT and SIGTERM are blocked and polled, so
  * no signal handler or global state is needed; the pool then kills the workers. Tests:
@@ -14,23 +14,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JOB_RESULT_MAX 4096 /* most bytes that a pipe takes at once */
+#define JOB_RESULT_MAX 4096 /* most bytes that one write to a pipe transfers as a whole */
 
-/* Jobs from .. to, both included. All callbacks except `play` run in this process, in no fixed
- * order. */
+/* Jobs number `from` to `to`, both included. All callbacks except `play` run in the calling
+ * process. Jobs finish in no fixed order. */
 struct job_pool {
     uint64_t from;
     uint64_t to;
     uint32_t processes;
-    uint32_t seconds_max; /* a job that takes longer has hung and is lost; 0 = unlimited */
+    uint32_t seconds_max; /* seconds after which a job counts as hung and is lost; 0 = unlimited */
     size_t result_bytes;  /* size of each result, at most JOB_RESULT_MAX */
-    void *self;           /* first argument of the callbacks */
+    void *self;           /* first argument of every callback */
     void (*play)(void *self, uint64_t job, void *result); /* plays a job in a worker process */
     /* Handles a result; false = start no more jobs. */
     bool (*done)(void *self, const void *result);
-    bool (*lost)(void *self, uint64_t job,
-                 const char *why); /* handles a job whose worker died; `result` as for done */
-    void (*tick)(void *self);      /* called about ten times a second */
+    /* Handles a job whose worker died, with the reason; false = start no more jobs. */
+    bool (*lost)(void *self, uint64_t job, const char *why);
+    void (*tick)(void *self); /* called about ten times a second */
 };
 
 /* Runs the jobs. Returns false if interrupted by Ctrl+C or SIGTERM. */
