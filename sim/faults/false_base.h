@@ -25,31 +25,34 @@ enum lie {
 struct false_base {
     uint32_t origins; /* number of origins in the history; 0 = nothing was taken yet */
     uint8_t history[FALSE_ORIGINS_MAX * HISTORY_ENTRY_BYTES];
-    uint8_t entries[FALSE_ORIGINS_MAX * VERSION_ENTRY_BYTES]; /* entries of the version */
-    uint8_t learned[FALSE_ORIGINS_MAX * LEARNED_BYTES];       /* learned samples of these entries */
-    uint64_t hash;                                            /* hash of the version */
-    uint64_t rumors;                                          /* number of rumors in the version */
-    uint64_t digest;                                          /* digest that the liar sends */
-    uint32_t block_entries; /* entries of a block, except the last */
+    uint8_t entries[FALSE_ORIGINS_MAX * VERSION_ENTRY_BYTES]; /* encoded version vector */
+    uint8_t learned[FALSE_ORIGINS_MAX * LEARNED_BYTES]; /* encoded learned samples of each origin */
+    uint64_t hash;                                      /* hash of the version */
+    uint64_t rumors;                                    /* number of rumors in that version */
+    uint64_t digest;                                    /* digest that the liar sends */
+    uint32_t block_entries; /* entries per block; the last block may have fewer */
     uint64_t parameters;
     int32_t *units;          /* [parameters] entries that the liar sends; owned */
-    uint8_t bulk[BLOCK_MAX]; /* bulk of the last block sent */
+    uint8_t bulk[BLOCK_MAX]; /* encoded entries of the block that was sent last */
 };
 
-/* Copies node i's base. Returns false if there is none, it is not whole, or it is too large. */
+/* Copies node i's base and alters it as `lie` says. Returns false if the node has no complete base
+ * or its history is too large. */
 bool false_base_take(struct false_base *base, const struct world *world, uint32_t i, enum lie lie);
 void false_base_free(struct false_base *base);
 
-/* Removes an incarnation from the history. */
+/* Removes the entry of one incarnation from the history. */
 void false_base_leave_out(struct false_base *base, const uint8_t id[static ID_BYTES],
                           uint64_t incarnation);
-/* Recomputes the version from the history. */
+/* Recomputes version and learned samples from the history. */
 void false_base_make_version(struct false_base *base, const uint8_t *context);
 
-/* Return messages of a liar. Their bytes stay valid until the base is copied again. */
+/* Return the messages with which a liar offers its base. Their bytes stay valid until the next
+ * false_base_take. */
 struct message false_base_version(const struct false_base *base);
 struct message false_base_history(const struct false_base *base);
-/* Returns the block, or a refusal if there is no such block. */
+/* Returns the BLOCK message with this block. If there is no such block, the message is empty, which
+ * means a refusal. */
 struct message false_base_block(struct false_base *base, uint64_t block);
 
 #endif

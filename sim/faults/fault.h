@@ -30,20 +30,20 @@ enum fault_kind {
     FAULT_PARTITION, /* partition A | B, from T to T [, every D]: nothing passes between a and b. A
                         > B (one_way): nothing passes from a to b. every: the partition comes and
                         goes */
-    FAULT_CLOG,      /* clog X, from T to T: uplink and downlink of a carry next to nothing */
+    FAULT_CLOG,      /* clog X, from T to T: uplink and downlink of a carry almost nothing */
     FAULT_RESET,     /* reset A B, at T: every connection between a and b breaks */
     FAULT_HALF_OPEN, /* half open X, at T: a loses its ends of all connections, unnoticed by its
                         peers */
     FAULT_SLOW_READER, /* slow reader X, from T to T: a reads nothing from its sockets */
     FAULT_FRAGMENT,    /* fragment X, from T to T: bytes reach a in pieces of 1 B to 64 KiB */
     FAULT_TAMPER,      /* tamper X, at T: bits that a receives are flipped */
-    FAULT_CLOCK,       /* clock X, at T, by -30 s: a's wall clock jumps by value seconds. The clock
-                          numbers a's next incarnation. Other nodes ignore a lower number and take an
-                          equal one for the last incarnation, so a clock may go back only if nothing
-                          restarts */
+    FAULT_CLOCK, /* clock X, at T, by -30 s: a's wall clock jumps by value seconds. The clock also
+                    numbers a's next incarnation, and other nodes ignore a number that is not higher
+                    than the last. A backward jump must therefore be shorter than the time between
+                    two starts of a */
     FAULT_DUPLICATE, /* duplicate X, at T [, until T]: a second process with a's identity starts, as
-                        an extra node of the world (to_ns == from_ns: permanently). At the end it is
-                        killed, and a is restarted if it still runs */
+                        an extra node of the world (to_ns == from_ns: permanently). At the end this
+                        process is killed, and a is restarted if it still runs */
     FAULT_WRONG_KEY, /* wrong key X, at T: a stranger with another swarm key calls a */
     FAULT_HOSTILE,   /* hostile X, from T to T: a member that violates the protocol calls a
                         (hostile.h) */
@@ -66,20 +66,21 @@ enum fault_disk {
 };
 
 /* How a node of a POISON fault lies. N is the fault's value. Lengths are Euclidean norms. "Learned"
- * means its progress since its last publication. */
+ * means the node's progress since its last publication, and "received" the updates of other nodes
+ * since then. */
 enum poison {
     POISON_LABELS, /* flipped labels: class k of its data becomes class classes - 1 - k, from its
                       start */
-    POISON_SIGN,   /* sign flip N (1): minus N times what it learned */
-    POISON_SCALE,  /* scaled N (10): N times what it learned */
-    POISON_NOISE,  /* noise N (1): random numbers, N times as long as what it learned */
-    POISON_LITTLE, /* a little N (1.5): the mean of others' updates since then, minus N standard
+    POISON_SIGN,   /* sign flip N (1): minus N times the learned update */
+    POISON_SCALE,  /* scaled N (10): N times the learned update */
+    POISON_NOISE,  /* noise N (1): random numbers, N times as long as the learned update */
+    POISON_LITTLE, /* a little N (1.5): the mean of the received updates, minus N standard
                       deviations */
-    POISON_MEAN,   /* mean shift N (1): minus that mean, scaled to N times the length of what it
-                      learned */
-    POISON_DRIFT,  /* drift N (0.3): what it learned, plus a constant direction N times as long */
+    POISON_MEAN,  /* mean shift N (1): minus the mean of the received updates, scaled to N times the
+                     length of the learned update */
+    POISON_DRIFT, /* drift N (0.3): the learned update, plus a constant direction N times as long */
     POISON_COLLUSION, /* collusion N (1): like drift, in one direction for all nodes of the fault */
-    POISON_RIDE,      /* free ride: another node's update since then, as its own */
+    POISON_RIDE,      /* free ride: the received updates of one other node, published as its own */
     POISON_CLAIMS,    /* claims N (100): publishes honestly, but claims N times the samples */
     POISONS
 };
@@ -118,7 +119,8 @@ struct fault {
     uint64_t away_ns;  /* CHURN: time from crash to restart */
     uint64_t least_ns; /* PAUSE: shortest pause */
     uint64_t most_ns;  /* PAUSE: longest pause */
-    /* CRASH: the process dies during this action, counted from the fault's begin; 0 = at once. */
+    /* CRASH: number of a node's action, counted from the begin of the fault, during which the
+     * process dies; 0 = it dies at once. */
     uint32_t actions;
     enum fault_disk disk; /* CRASH, CHURN: state of the disk at the restart */
     enum poison poison;   /* POISON: kind of poison */
@@ -127,14 +129,15 @@ struct fault {
     uint64_t seed;        /* seed of the fault's random draws */
 };
 
-/* Return the word that fault lines use for a kind. */
+/* Return the word for a kind in a fault line of a scenario. */
 const char *fault_name(enum fault_kind kind);
 const char *poison_name(enum poison poison);
 const char *ruin_name(enum ruin ruin);
-/* Return the default of N; 0 = the kind has no N. */
+/* Return the default of N for a kind; 0 = the kind has no N. */
 double poison_value(enum poison poison);
 double ruin_value(enum ruin ruin);
-/* Returns whether the poison changes updates, rather than data or claims. */
+/* Returns true for kinds that replace the published update; false for kinds that change the
+ * training data or the claimed samples. */
 bool poison_is_published(enum poison poison);
 
 #endif

@@ -8,18 +8,19 @@
 #include "faults/hostile.h"
 
 #define EVENT_TAG 0x54726F75ull /* upper half of an event's subject */
-#define SLICE_NS  SECOND_NS     /* pauses are extended by slices, to end early */
+/* Pauses are extended in slices of this length, so that they can end early. */
+#define SLICE_NS SECOND_NS
 
 enum step { BEGIN, TURN, BACK, STALL, END };
 
-struct injection {          /* a fault and its state */
+struct injection {          /* a fault of the list and its state */
     struct fault fault;     /* the fault, in world time */
     struct rng rng;         /* random numbers of this fault only */
-    struct node_set struck; /* nodes that it struck */
-    struct node_set others; /* nodes of the other side */
+    struct node_set struck; /* nodes that the fault has struck */
+    struct node_set others; /* PARTITION, RESET: nodes on the other side */
     bool begun;             /* the fault has begun and not ended */
     bool cut;               /* PARTITION: the cut is active */
-    uint64_t ended_ns;      /* time at which it ended; 0 = not yet */
+    uint64_t ended_ns;      /* time at which the fault ended; 0 = not yet */
 };
 
 struct intruder {
@@ -134,7 +135,8 @@ static void restart_held(struct fault_injector *injector, const struct injection
             restart(injector, injection, i);
 }
 
-/* Returns the running (or stopped) twin of node i, or WIRE_NOBODY. */
+/* Returns another node with node i's identity that runs (or, if `running` is false, is stopped).
+ * Returns WIRE_NOBODY if there is none. */
 static uint32_t twin_of(const struct fault_injector *injector, uint32_t i, bool running)
 {
     const struct world_node *nodes = injector->world->nodes;
@@ -152,8 +154,8 @@ static void duplicate(struct fault_injector *injector, uint32_t i)
         world_start(injector->world, twin);
 }
 
-/* Kills the copy, as an operator would, and restarts the original, which other nodes have refused
- * since. */
+/* Kills the duplicate process. Restarts the original one, because other nodes may have refused it
+ * since the duplicate started. */
 static void end_duplicate(struct fault_injector *injector, uint32_t i)
 {
     struct world *world = injector->world;
@@ -225,8 +227,8 @@ static void extend_until(uint64_t *until_ns, uint64_t to_ns)
         *until_ns = to_ns;
 }
 
-/* Extends a pause or a deaf period by one slice plus a nanosecond, so that slices overlap. A
- * process that was restarted meanwhile is no longer paused. */
+/* Extends a pause or a deaf period by one slice plus a nanosecond, so that slices overlap. Skips a
+ * process that has restarted meanwhile and is no longer paused. */
 static void extend(struct fault_injector *injector, struct injection *injection)
 {
     const uint64_t over = over_ns(&injection->fault), next_ns = now_ns(injector) + SLICE_NS;
@@ -314,7 +316,7 @@ static void strike(struct fault_injector *injector, struct injection *injection,
     case FAULT_RUIN:
         world_ruin(injector->world, i, fault->ruin, fault->value, rng_mix(fault->seed + i));
         break;
-    case FAULT_PAUSE: /* injection_turn() applies these four kinds to all nodes at once */
+    case FAULT_PAUSE: /* injection_turn() applies the next four kinds to all nodes at once */
     case FAULT_SLOW_READER:
     case FAULT_PARTITION:
     case FAULT_CHURN:
@@ -366,7 +368,8 @@ static void injection_begin(struct fault_injector *injector, struct injection *i
             strike(injector, injection, i);
 }
 
-/* Ends a fault. Faults with effects that carry their own end time need nothing here. */
+/* Ends a fault. Effects with their own end time, such as clogs, are left alone: they end by
+ * themselves. */
 static void injection_end(struct fault_injector *injector, struct injection *injection)
 {
     if (!injection->begun)
@@ -438,8 +441,8 @@ void fault_injector_on_event(struct fault_injector *injector, uint64_t subject, 
     }
 }
 
-/* Returns whether this fault keeps node i from receiving from node j. The process itself shows its
- * own faults. */
+/* Returns whether this fault keeps node i from receiving from node j. Crashes and pauses are left
+ * out: fault_injector_explains reads them from the state of node j. */
 static bool explains(const struct injection *injection, uint32_t i, uint32_t j)
 {
     const struct node_set *a = &injection->struck, *b = &injection->others;
@@ -453,7 +456,7 @@ static bool explains(const struct injection *injection, uint32_t i, uint32_t j)
     case FAULT_SLOW_READER:
     case FAULT_FRAGMENT:
     case FAULT_TAMPER:
-    case FAULT_DUPLICATE: /* every node refuses one of the two processes */
+    case FAULT_DUPLICATE: /* other nodes refuse one of the two processes */
         return node_set_has(a, i) || node_set_has(a, j);
     default:
         return false;

@@ -16,7 +16,7 @@
 
 struct fault_injector;
 
-/* Copies the faults. Their times count from WORLD_BEGIN_NS. */
+/* Creates an injector with a copy of the faults. Times of faults count from WORLD_BEGIN_NS. */
 struct fault_injector *fault_injector_new(struct world *world, const struct fault *faults,
                                           uint32_t count, uint64_t seed);
 
@@ -28,8 +28,8 @@ void fault_injector_on_event(struct fault_injector *injector, uint64_t subject, 
 bool fault_injector_explains(const struct fault_injector *injector, uint32_t i, uint32_t j,
                              uint64_t since_ns);
 
-/* Ends all faults now: cuts heal, pauses end, crashed nodes restart, outsiders leave. Faults that
- * have not begun never do. */
+/* Ends all faults now: cuts heal, pauses end, crashed nodes restart, outsiders leave. A fault that
+ * has not begun will never begin. */
 void fault_injector_end(struct fault_injector *injector);
 
 void fault_injector_free(struct fault_injector *injector);

@@ -15,7 +15,7 @@
 #define MUTE_NS             SECOND_NS
 #define DAMAGED_ONE_IN      3 /* one of this many sealed records is damaged by a STREAM attack */
 #define HANDSHAKE_NOISE_MAX 1500
-#define RUMOR_ATTACKS       4 /* number of rumor attacks, from SENDS_EARLY_RUMORS on */
+#define RUMOR_ATTACKS       4 /* number of attacks that send rumors, from SENDS_EARLY_RUMORS on */
 
 static uint64_t now_ns(const struct hostile *hostile)
 {
@@ -60,7 +60,7 @@ static void flip(struct hostile *hostile, uint8_t *bytes, size_t count)
         (uint8_t)(1u << rng_below(&hostile->rng, 8));
 }
 
-/* Sends bytes unchanged, or damaged once the session is established. */
+/* Sends bytes. After the handshake, a STREAM attack damages one of DAMAGED_ONE_IN sends. */
 static void send_damaged(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     memcpy(hostile->out, bytes, count);
@@ -104,7 +104,7 @@ static void send_noise(struct hostile *hostile)
     send(hostile, hostile->out, count);
 }
 
-/* Sends a fresh greeting, truncated or with a flipped bit. */
+/* Sends a new greeting that is truncated or has a flipped bit. */
 static void send_bad_greeting(struct hostile *hostile)
 {
     const uint8_t *bytes;
@@ -155,7 +155,7 @@ static void receive(struct hostile *hostile, const uint8_t *bytes, size_t count)
             return;
         }
         if (event == PEER_MET) {
-            pump(hostile); /* the peer itself sends the handshake proof */
+            pump(hostile); /* sends the handshake proof, which must precede HELLO */
             hostile_introduce(hostile);
             hostile->established = true;
         } else {
@@ -202,7 +202,8 @@ static enum attack draw_attack(struct hostile *hostile)
         return SENDS_NO_HELLO; /* never reached: its handshake fails */
     if (hostile->kind == HOSTILE_MUTE)
         return SENDS_ALL_BUT_RUMORS;
-    const uint32_t quarter = rng_below(&hostile->rng, 4); /* attacks on the base matter most */
+    /* Most draws attack rumors or bases, which matter most. */
+    const uint32_t quarter = rng_below(&hostile->rng, 4);
     if (quarter < 2)
         return (enum attack)(SENDS_EARLY_RUMORS + rng_below(&hostile->rng, RUMOR_ATTACKS));
     if (quarter == 2 && rng_below(&hostile->rng, 2))
@@ -234,7 +235,8 @@ static void on_time(void *self)
 {
     struct hostile *hostile = self;
     if (now_ns(hostile) < hostile->next_ns)
-        return; /* meant for an earlier outsider in this slot, or postponed meanwhile */
+        return; /* the event belongs to an earlier outsider in this slot, or the attacker was
+                   postponed */
     const bool stays = hostile->kind == HOSTILE_MUTE && hostile->established;
     if (hostile->conn == 0)
         call(hostile);

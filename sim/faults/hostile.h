@@ -28,7 +28,7 @@ struct hostile;
 /* Creates an attacker that calls node `victim`. Returns NULL if the world has no free outsider. */
 struct hostile *hostile_enter(struct world *world, enum hostile_kind kind, uint32_t victim,
                               uint64_t seed);
-/* Closes its connections and frees it. */
+/* Closes the attacker's connections and frees the attacker. */
 void hostile_leave(struct hostile *hostile);
 
 #endif

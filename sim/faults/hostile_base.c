@@ -1,22 +1,23 @@
-/* The part of an attacker that gives bases. Like any member that took over a base, it has the
- * current history of a node of the world. */
+/* Attacks with false bases. The attacker offers the current history of a node of the world, as a
+ * member that took over a base would. */
 #include <string.h>
 
 #include "faults/hostile_private.h"
 
-/* Rumors and samples claimed beyond the real ones. Only a base brings that many. */
+/* Rumors and samples per origin that a false version claims beyond the real ones. A node that lacks
+ * this many asks for a base instead of single rumors. */
 #define AHEAD         1000
 #define AHEAD_SAMPLES (1u << 24)
 #define PART          250 /* history entries per message */
-#define LIE_ODDS      4   /* one in this many draws for each kind of lie */
+#define LIE_ODDS      4   /* kinds of answers to TAKE: three false histories, and a false base */
 
 static void send_message(struct hostile *hostile, const struct message *message)
 {
-    (void)peer_say(&hostile->peer, message); /* dropped if the queue is full */
+    (void)peer_say(&hostile->peer, message); /* if the queue is full, the message is dropped */
 }
 
-/* Takes the base of any node except the victim. LIE_FITS is left out: among few nodes no majority
- * could tell who is right. */
+/* Copies the base of a random node except the victim, with false entries unless is_true. LIE_FITS
+ * is never drawn: in a small swarm no majority could prove it wrong. */
 static bool take_base(struct hostile *hostile, bool is_true)
 {
     const struct world *world = hostile->world;
@@ -30,8 +31,9 @@ static bool take_base(struct hostile *hostile, bool is_true)
     return false;
 }
 
-/* Sends a VERSION: as it is, which attracts nodes that lack much, or far ahead, which attracts
- * all. */
+/* Sends the VERSION of a false base. Half of these versions are unchanged, which attracts only
+ * nodes that lack many rumors. The other half claim nonexistent rumors, which attracts every node.
+ */
 void hostile_show_base(struct hostile *hostile)
 {
     struct false_base *base = &hostile->base;
@@ -65,8 +67,9 @@ static void add_head(struct hostile *hostile, const struct identity *origin, uin
     memcpy(base->history + base->origins++ * HISTORY_ENTRY_BYTES, head.bytes, HISTORY_ENTRY_BYTES);
 }
 
-/* Appends future rumors of the victim, in its incarnation or the next one, signed with a copy of
- * the victim's key or not at all. */
+/* Appends a history entry for a rumor that the victim has not published yet, in its current or next
+ * incarnation. The signature is made with a copy of the victim's key; in half of the entries a bit
+ * of it is flipped. */
 static void add_victims_future(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -83,7 +86,8 @@ static void add_victims_future(struct hostile *hostile)
     base->history[base->origins * HISTORY_ENTRY_BYTES - 1] ^= (uint8_t)rng_below(rng, 2);
 }
 
-/* Makes a true entry claim what its origin has not signed: more rumors, and perhaps samples. */
+/* Raises the number of rumors in a random history entry, and sometimes that of samples. The entry's
+ * signature then no longer matches. */
 static void forge_entry(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -96,7 +100,8 @@ static void forge_entry(struct hostile *hostile)
                   bytes_get(entry + HEAD_SAMPLES_AT, 4) + rng_below(rng, AHEAD), 4);
 }
 
-/* Appends validly signed, unknown incarnations of its own until the victim's table is full. */
+/* Appends entries of unknown incarnations of the attacker, validly signed, until the victim's table
+ * is full. */
 static void add_flood(struct hostile *hostile)
 {
     const struct world_node *victim = &hostile->world->nodes[hostile->victim];
@@ -125,8 +130,8 @@ static void send_parts(struct hostile *hostile)
     }
 }
 
-/* Sends a history. A false one comes with a true base and matching version, so that nothing else
- * reveals it. */
+/* Answers TAKE with a history. A false history comes with a true base and a matching version, so
+ * that only the history reveals the lie. A true history comes with a false base. */
 static void send_history(struct hostile *hostile)
 {
     const uint32_t lie = rng_below(&hostile->rng, LIE_ODDS);

@@ -1,6 +1,6 @@
-/* Rumors exactly at the limits, by an author of the attacker's own, whose stream continues from
- * call to call. They are valid: every node must accept them, and may neither disconnect nor expel
- * their author. */
+/* Rumors exactly at the limits, signed by a separate identity of the attacker. Their numbers
+ * continue from call to call. The rumors are valid: every node must accept them, and may neither
+ * disconnect nor expel their author. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +9,10 @@
 #include "node/orders/proofs.h"
 #include "wire/move.h"
 
-#define MORE_ONE_IN 4 /* odds of a further rumor, once all existing ones were sent */
-#define LENGTH_PART 8 /* all entries may move by sqrt(parameters) / 8 */
+#define MORE_ONE_IN 4 /* one in this many sends adds a new rumor */
+#define LENGTH_PART 8 /* the norm of an update is at most sqrt(parameters) / LENGTH_PART */
 
-/* Content of a rumor, with space for all parameters. */
+/* Content of a rumor under construction, with space for all parameters. */
 struct draft {
     struct update update;
     uint32_t parameters;
@@ -33,8 +33,8 @@ static void draft_free(struct draft *draft)
     free(draft->update.level);
 }
 
-/* Fills in `count` consecutive entries at a random place, each with this level and a random sign.
- */
+/* Fills in `count` consecutive entries from a random index on. Each entry gets this level with a
+ * random sign. */
 static void fill_entries(struct draft *draft, struct rng *rng, uint32_t count, int level)
 {
     struct update *update = &draft->update;
@@ -47,7 +47,7 @@ static void fill_entries(struct draft *draft, struct rng *rng, uint32_t count, i
     }
 }
 
-/* Draws one entry that moves by a weight of 1, split into a random number of levels. */
+/* Draws a single entry that moves by 1, the most that is allowed. Its level is random. */
 static void draw_highest(struct draft *draft, struct rng *rng)
 {
     static const uint8_t levels[] = {1, 2, 64, LEVEL_MAX};
@@ -56,7 +56,7 @@ static void draw_highest(struct draft *draft, struct rng *rng)
     draft->update.amount = MOVE_MAX / (uint32_t)level;
 }
 
-/* Draws n * n entries of one level, n a power of two, that together move as far as allowed. */
+/* Draws n · n entries with level 1 or -1, n a power of two, whose norm is the largest allowed. */
 static void draw_longest(struct draft *draft, struct rng *rng)
 {
     uint32_t root = 1;
@@ -66,13 +66,13 @@ static void draw_longest(struct draft *draft, struct rng *rng)
     uint32_t n = 1 << rng_below(rng, 5);
     while (n * n > draft->parameters)
         n /= 2;
-    while (units / n > MOVE_MAX) /* each single entry may move by 1 */
+    while (units / n > MOVE_MAX) /* no single entry may move by more than 1 */
         n *= 2;
     fill_entries(draft, rng, n * n, 1);
     draft->update.amount = units / n;
 }
 
-/* Draws all entries, each with a random level. */
+/* Draws all entries, each with the highest level and a random sign. */
 static void draw_fullest(struct draft *draft, struct rng *rng)
 {
     fill_entries(draft, rng, draft->parameters, LEVEL_MAX);
@@ -119,7 +119,7 @@ static void publish(struct hostile *hostile)
     draft_free(&draft);
 }
 
-/* Sends all rumors from the first on, because the node may have missed some or restarted. */
+/* Sends all rumors from the first one on, because the node may have missed some or restarted. */
 void hostile_send_limits(struct hostile *hostile)
 {
     struct limit_stream *stream = &hostile->stream;

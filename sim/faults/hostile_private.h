@@ -46,7 +46,7 @@ enum attack {
     SENDS_ALL_BUT_RUMORS = ATTACKS /* attack of HOSTILE_MUTE */
 };
 
-/* Data that the victim has sent in this call, to be returned damaged. */
+/* Data that the victim has sent in this call. The attacker sends it back damaged. */
 struct observed {
     uint8_t entries[OBSERVED_ENTRIES * VERSION_ENTRY_BYTES]; /* entries of the victim's version */
     size_t entries_count;
@@ -61,7 +61,7 @@ struct observed {
     size_t rumor_bytes;       /* size of that rumor; 0 = none was received */
 };
 
-/* Valid rumors at the limits, by an author of the attacker's own. */
+/* Valid rumors at the limits, signed by a separate identity of the attacker. */
 struct limit_stream {
     struct identity author;
     uint32_t count;                /* number of rumors so far */
@@ -81,7 +81,7 @@ struct hostile {
     struct credentials credentials;
     uint8_t context[CONTEXT_BYTES]; /* signing context of the swarm */
     struct arena arena;             /* memory of the peer */
-    struct peer peer;               /* the protocol engine that nodes use */
+    struct peer peer;               /* connection state machine, the one that nodes use */
     struct message_reader *reader;
     uint32_t calls;                     /* calls made so far */
     enum attack attack;                 /* attack of this call */
@@ -89,13 +89,13 @@ struct hostile {
     uint64_t call_ns;                   /* start of the call */
     uint64_t lasts_ns;                  /* longest duration of the call */
     bool established;                   /* the session is established and HELLO was sent */
-    bool sending;                       /* a wire_send has not completed */
+    bool sending;                       /* a wire_send has not completed yet */
     bool hung_up;                       /* this side has ended the call */
     uint64_t next_ns;                   /* time of the next action */
-    uint64_t stamp;                     /* stamp of its newest record */
-    uint64_t received;                  /* most message bytes to receive in this call */
-    struct observed observed;           /* what the victim has sent in this call */
-    struct false_base base;             /* false base that it gives in this call */
+    uint64_t stamp;                     /* stamp of the attacker's newest member record */
+    uint64_t received;                  /* message bytes received so far in this call */
+    struct observed observed;           /* data that the victim has sent in this call */
+    struct false_base base;             /* false base that the attacker offers */
     struct limit_stream stream;         /* valid rumors at the limits, across all calls */
     uint8_t old_greeting[GREETING_MAX]; /* greeting of an earlier call, for replays */
     size_t old_greeting_bytes;
@@ -110,23 +110,24 @@ void hostile_send(struct hostile *hostile);
 void hostile_observe(struct hostile *hostile, const uint8_t *bytes, size_t count);
 void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count);
 
-/* Functions of hostile_rumor.c: each writes a rumor that nodes must reject and returns its size. */
+/* Functions of hostile_rumor.c. Each of these three writes a rumor that nodes must reject, and
+ * returns its size. */
 size_t hostile_rumor_early(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 
-/* Writes a well-formed rumor signed by this origin and returns its size. */
+/* Writes a well-formed rumor that `origin` signs, and returns its size. */
 size_t hostile_rumor_of(struct hostile *hostile, const struct identity *origin,
                         uint64_t incarnation, uint32_t seq, uint8_t out[static RUMOR_MAX]);
 
-/* Functions of hostile_limit.c: rumors exactly at the limits, which nodes must accept. They fail
- * the check if a node disconnects because of one or expels the author. */
+/* Functions of hostile_limit.c: rumors exactly at the limits, which nodes must accept. If a node
+ * disconnects because of one or expels the author, these functions report a violated invariant. */
 void hostile_stream_init(struct hostile *hostile, const uint8_t seed[static SEED_BYTES]);
 void hostile_stream_end(struct hostile *hostile);
 void hostile_send_limits(struct hostile *hostile);
 void hostile_on_bye(struct hostile *hostile, const struct message *bye);
 
-/* Functions of hostile_base.c: they show the version of another node, and answer TAKE and FETCH. */
+/* Functions of hostile_base.c: they send the version of another node, and answer TAKE and FETCH. */
 void hostile_show_base(struct hostile *hostile);
 void hostile_give_base(struct hostile *hostile, const struct message *message);
 

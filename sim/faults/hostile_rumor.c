@@ -6,7 +6,7 @@
 #include "faults/hostile_private.h"
 #include "wire/bytes.h"
 
-#define ACCOMPLICES 8 /* number of unknown members */
+#define ACCOMPLICES 8 /* number of invented members that sign excessive rumors */
 
 static size_t rumor_of(struct hostile *hostile, const struct identity *origin, uint64_t incarnation,
                        uint32_t seq, uint32_t index, const uint8_t context[static CONTEXT_BYTES],
@@ -17,7 +17,7 @@ static size_t rumor_of(struct hostile *hostile, const struct identity *origin, u
         .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
     struct rumor_head head = {.incarnation = incarnation, .seq = seq};
     memcpy(head.origin, origin->id, ID_BYTES);
-    head.prev[0] = seq > 0; /* an arbitrary nonzero hash */
+    head.prev[0] = seq > 0; /* any nonzero hash of the previous rumor */
     uint32_t taken;
     size_t bytes;
     rumor_encode(&head, &update, 0, RUMOR_MAX, origin, context, out, &taken, &bytes);
@@ -36,14 +36,14 @@ static size_t own_rumor(struct hostile *hostile, uint32_t seq, uint32_t index,
     return rumor_of(hostile, &hostile->identity, 1, seq, index, context, out);
 }
 
-/* Signs an altered rumor as the attacker. */
+/* Signs an altered rumor with the attacker's key. */
 static void sign(const struct hostile *hostile, uint8_t *rumor, size_t bytes)
 {
     CHECK(rumor_seal(rumor, bytes - HEAD_BYTES - SIGNATURE_BYTES, &hostile->identity,
                      hostile->context) == bytes);
 }
 
-/* Makes a well-formed rumor of an unknown member that moves an entry too far or claims too many
+/* Writes a well-formed rumor of an invented member that moves an entry too far or claims too many
  * samples. Nodes must expel that member, not the attacker. */
 static size_t excessive(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
 {
@@ -98,10 +98,10 @@ size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUM
     case 1:
         bytes_put(out + HEAD_AMOUNT_AT, 0, 4);
         break;
-    case 2: /* the body is cut to one entry */
+    case 2: /* claims more entries than the body has */
         bytes_put(out + HEAD_COUNT_AT, rng_below(rng, 2) ? 1000 : UINT32_MAX, HEAD_COUNT_BYTES);
         break;
-    default: /* an extra byte is appended */
+    default: /* appends a byte to the body */
         memset(out + bytes - SIGNATURE_BYTES, 0, 1);
         bytes++;
         break;
@@ -110,8 +110,8 @@ size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUM
     return bytes;
 }
 
-/* Makes a rumor of another origin: altered, or renumbered and signed by the attacker, or repeated.
- */
+/* Writes a rumor of another origin: with a flipped bit, or with a higher number and the attacker's
+ * signature, or unchanged. */
 size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
 {
     const struct observed *observed = &hostile->observed;

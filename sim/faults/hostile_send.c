@@ -6,13 +6,15 @@
 #include "wire/bytes.h"
 #include "wire/frame.h"
 
-#define NOISE_MAX      3000
-#define PACK_ITEMS     8
-#define PACK_BULK      13 /* not a multiple of a record or a version entry */
-#define VERSION_HUGE   1600
-#define FLOOD_AT_ONCE  40
-#define WANTS_AT_ONCE  8
-#define MADE_UP_ONE_IN 8 /* odds of inventing a rumor before one was observed */
+#define NOISE_MAX  3000
+#define PACK_ITEMS 8
+/* Bytes of a binary item; not a multiple of a record or a version entry. */
+#define PACK_BULK     13
+#define VERSION_HUGE  1600
+#define FLOOD_AT_ONCE 40
+#define WANTS_AT_ONCE 8
+/* One in this many tries invents a rumor, as long as the victim has sent none. */
+#define MADE_UP_ONE_IN 8
 #define AHEAD_MAX      50
 
 void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count)
@@ -21,7 +23,7 @@ void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count)
         out[i] = (uint8_t)rng_next(&hostile->rng);
 }
 
-/* Seals bytes that are no message, or no allowed message. */
+/* Queues any bytes as one record of the session: noise, or a message that nodes do not allow. */
 static void send_raw(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     struct queue *queue = &hostile->peer.queue;
@@ -32,7 +34,7 @@ static void send_raw(struct hostile *hostile, const uint8_t *bytes, size_t count
     queue_add(queue, count);
 }
 
-/* Queues a message; dropped if the queue is full. */
+/* Queues a message, even of a kind that the victim does not know. Drops it if the queue is full. */
 static void queue_message(struct hostile *hostile, const struct message *message)
 {
     static uint8_t bytes[MESSAGE_MAX];
@@ -69,7 +71,7 @@ static void send_own_record(struct hostile *hostile)
     send_records(hostile, bytes, sizeof bytes);
 }
 
-/* Sends another node's record, altered, or signed by the attacker. */
+/* Sends the record of another node: with a flipped bit, or signed by the attacker. */
 static void send_forged_record(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -93,7 +95,7 @@ static void send_forged_record(struct hostile *hostile)
     send_records(hostile, bytes, RECORD_BYTES - (rng_below(rng, 8) == 0));
 }
 
-/* Sends the attacker's own record, validly signed, with another node's address and absurd
+/* Sends the attacker's own record, validly signed, but with another node's address and absurd
  * values. */
 static void send_untrue_record(struct hostile *hostile)
 {
@@ -114,7 +116,7 @@ static void send_untrue_record(struct hostile *hostile)
     send_records(hostile, bytes, sizeof bytes);
 }
 
-/* Sends the self-signed record of a nonexistent member, at the address of a node or at none. */
+/* Sends the self-signed record of a nonexistent member, at a node's address or an unused one. */
 static void send_made_up_member(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -134,7 +136,7 @@ static void send_made_up_member(struct hostile *hostile)
     secret_wipe(&nobody, sizeof nobody);
 }
 
-/* Acknowledges bytes with a wrong time, and limits what it accepts. */
+/* Sends an ACK with random values for received bytes, clock and limits. */
 static void send_false_ack(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -147,7 +149,7 @@ static void send_false_ack(struct hostile *hostile)
                                     .most = rng_next(rng) >> rng_below(rng, 64)});
 }
 
-/* Shows a version with more rumors than exist. */
+/* Sends a VERSION that claims more rumors than exist. */
 static void send_version(struct hostile *hostile, const uint8_t *slice, size_t entries)
 {
     const struct observed *observed = &hostile->observed;
@@ -171,7 +173,7 @@ static void send_version(struct hostile *hostile, const uint8_t *slice, size_t e
                                     .bulk = {slice, entries * VERSION_ENTRY_BYTES}});
 }
 
-/* Shows the victim's version with each origin some rumors ahead, and an unknown origin. */
+/* Sends the victim's version with some more rumors of each origin, and with an unknown origin. */
 static void send_version_ahead(struct hostile *hostile)
 {
     const struct observed *observed = &hostile->observed;
@@ -257,8 +259,8 @@ static void send_any(struct hostile *hostile)
         .base = rng_below(rng, 2),
         .whole = rng_below(rng, 2),
         .part = rng_below(rng, 3),
-        .parts = rng_next(
-            rng), /* a history that never completes, since a complete one would be accepted */
+        /* Random, so that no HISTORY is ever complete: nodes would accept a complete one. */
+        .parts = rng_next(rng),
         .block = rng_next(rng) >> rng_below(rng, 64),
         .count = rng_below(rng, 10),
         .reason = rng_below(rng, 12),
@@ -272,7 +274,7 @@ static void send_any(struct hostile *hostile)
     queue_message(hostile, &message);
 }
 
-/* Asks for everything and reads nothing. */
+/* Requests all rumors of several origins and stops reading from the connection. */
 static void send_want(struct hostile *hostile)
 {
     const struct observed *observed = &hostile->observed;
@@ -322,15 +324,16 @@ void hostile_introduce(struct hostile *hostile)
     queue_message(hostile, &(struct message){.kind = HELLO,
                                              .incarnation = record.incarnation,
                                              .bulk = {bytes, RECORD_BYTES}});
-    if (hostile->attack !=
-        SENDS_WRONG_HELLO) /* without a VERSION nodes accept none of its rumors */
+    /* A node accepts no rumor from a peer that has sent no VERSION. */
+    if (hostile->attack != SENDS_WRONG_HELLO)
         queue_message(hostile, &(struct message){.kind = VERSION,
                                                  .hash = rng_next(&hostile->rng) | 1,
                                                  .base = 1,
                                                  .whole = 1});
 }
 
-/* Sends no VERSION before the victim's has arrived: equal hashes must come with equal digests. */
+/* Makes one step of the attack. It sends no VERSION before the victim's has arrived, because two
+ * versions with one hash must have one digest. */
 void hostile_send(struct hostile *hostile)
 {
     const bool has_version = hostile->observed.has_version;
