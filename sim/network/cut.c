@@ -4,8 +4,8 @@
 
 #define TIMEOUT_NS (200 * MILLI_NS) /* first retransmission timeout, 200 ms */
 
-/* Returns the connection in this slot of a party and sets its index and the party's end; NULL if
- * the slot is free. */
+/* Finds the connection in a slot of a party. Sets *at to the connection's index and *end to the
+ * party's end of it. Returns NULL if the slot is free. */
 static struct connection *tcp_in(struct wire *wire, uint32_t party, uint32_t slot, uint32_t *at,
                                  int *end)
 {
@@ -79,7 +79,7 @@ void wire_reset(struct wire *wire, uint32_t a, uint32_t b)
     close_connections_to(wire, b, a);
 }
 
-/* Returns the next retransmission: 0.2 s, 0.4 s, 0.8 s and so on after the cut. */
+/* Returns the time of the next retransmission. The timeouts are 0.2 s, 0.4 s, 0.8 s and so on. */
 static uint64_t next_try_ns(uint64_t cut_ns, uint64_t now_ns)
 {
     uint64_t wait_ns = TIMEOUT_NS, try_ns = cut_ns + wait_ns;
@@ -98,7 +98,8 @@ static void heal_half(struct wire *wire, uint32_t at, int to, uint64_t since_ns)
     const bool waits = half->held > half->flying;
     half->try_ns =
         waits ? next_try_ns(since_ns, wire->event_queue->now_ns) : wire->event_queue->now_ns;
-    tcp_put(wire, half->try_ns, WIRE_DELIVER, at, to, 0); /* without bytes: sending resumes */
+    /* An event without bytes makes the sender resume. */
+    tcp_put(wire, half->try_ns, WIRE_DELIVER, at, to, 0);
     tcp_put(wire, wire->event_queue->now_ns, WIRE_DELIVER, at, 1 - to, 0);
 }
 
@@ -115,9 +116,9 @@ void wire_cut(struct wire *wire, uint32_t from, uint32_t to, bool cut)
         struct connection *connection = tcp_in(wire, to, slot, &at, &end);
         if (!connection || connection->end[1 - end].party != from)
             continue;
+        /* While the cut lasts, try_ns is the time at which it began. */
         if (cut)
-            connection->half[end].try_ns =
-                wire->event_queue->now_ns; /* until the cut heals, this is the time of the cut */
+            connection->half[end].try_ns = wire->event_queue->now_ns;
         else
             heal_half(wire, at, end, connection->half[end].try_ns);
     }

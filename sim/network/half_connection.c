@@ -8,9 +8,9 @@
 
 #define SEGMENT_MAX   16384
 #define SEGMENT_MIN   1448
-#define SEGMENT_NS    (10 * MILLI_NS) /* time of a segment on the slowest pipe, about */
+#define SEGMENT_NS    (10 * MILLI_NS) /* target duration of a segment on the slowest pipe */
 #define WINDOW_MAX    (4u << 20)
-#define FRAGMENT_BITS 16 /* fragments of up to 2^16 bytes, log-uniform */
+#define FRAGMENT_BITS 16 /* a fragment has up to 2^16 bytes; their number is log-uniform */
 #define TAMPER_ONE_IN 8
 
 uint64_t half_connection_travel_ns(struct wire *wire, const struct connection *connection, int to)
@@ -58,8 +58,8 @@ void half_connection_put(struct half_connection *half, const uint8_t *bytes, siz
     half->held += count;
 }
 
-/* Returns the bottleneck rate of the route to this end, bytes per second; 0 = no pipe has a limit.
- */
+/* Returns the lowest rate of the three pipes towards this end, in bytes per second; 0 = no pipe has
+ * a limit. */
 static uint64_t slowest(const struct wire *wire, const struct connection *connection, int to)
 {
     const uint32_t from = tcp_from(connection, to);
@@ -122,7 +122,8 @@ static void cross(struct wire *wire, uint32_t at, int to, size_t bytes, uint64_t
     const bool waits = party != WIRE_NOBODY && pipe_is_limited(&wire->parties[party].down);
     if (at_ns < half->arrive_ns)
         at_ns = half->arrive_ns;
-    if (!waits && at_ns < half->clear_ns) /* the down pipe has lost its limit in the meantime */
+    /* Earlier segments may have passed the down pipe while it still had a limit. */
+    if (!waits && at_ns < half->clear_ns)
         at_ns = half->clear_ns;
     half->arrive_ns = at_ns;
     count_segment(wire, crossing, bytes, at_ns, lost);
@@ -134,8 +135,9 @@ void half_connection_cross(struct wire *wire, uint32_t at, int to, size_t bytes)
     cross(wire, at, to, bytes, wire->event_queue->now_ns, false);
 }
 
-/* Sends one segment into the network. Several senders share the region pipe, which segments must
- * enter in order of time. If it has a limit, the segment enters it in a separate event. */
+/* Sends one segment into the network. All senders of a region share the region pipe, which segments
+ * must enter in order of time. If that pipe has a limit, the segment enters it in a separate event.
+ */
 static void launch(struct wire *wire, uint32_t at, int to, size_t bytes)
 {
     struct connection *connection = &wire->connections[at];

@@ -5,21 +5,21 @@
 
 #include "base/memory.h"
 
-#define PIECE_BYTES 65536 /* bytes handed to the wire at once */
+#define PIECE_BYTES 65536 /* most bytes handed to the wire at once */
 #define CONN_BASE   ((uint64_t)1 << 32)
 
 struct letter {
     struct letter *next;
     struct sim_message message;
-    uint64_t unsent;      /* bytes that were not handed to the wire yet */
-    uint64_t undelivered; /* bytes that have not arrived */
+    uint64_t unsent;      /* bytes not yet handed to the wire */
+    uint64_t undelivered; /* bytes that have not arrived yet */
 };
 
 /* Messages from one party to another, in sending order. */
 struct outbox {
     struct letter *first; /* oldest message that has not fully arrived */
     bool is_open;         /* the pair's connection is established */
-    bool is_busy;         /* the last piece is not fully in the window yet */
+    bool is_busy;         /* the last piece handed to the wire is not fully in the window yet */
 };
 
 struct messages {
@@ -28,10 +28,10 @@ struct messages {
     uint32_t kind_base;
     struct wire wire;
     struct path (*paths)[SCENARIO_REGIONS_MAX]; /* [from][to] paths between regions */
-    struct outbox *outboxes;                    /* [from][to] messages on their way */
-    uint64_t *sent;                             /* [count] */
-    uint64_t *received;                         /* [count] */
-    uint32_t count;                             /* number of parties */
+    struct outbox *outboxes; /* [from][to] messages on their way between parties */
+    uint64_t *sent;          /* [count] bytes that each party has sent */
+    uint64_t *received;      /* [count] bytes that each party has received */
+    uint32_t count;          /* number of parties */
 };
 
 static const uint8_t blank[PIECE_BYTES];
@@ -92,7 +92,7 @@ static struct outbox *outbox_of(const struct messages *messages, uint32_t from, 
     return &messages->outboxes[(size_t)from * messages->count + to];
 }
 
-/* Returns a party's id for its connection with party j: slot j. */
+/* Returns the id that a party uses for its connection with party j: its slot is j. */
 static uint64_t conn_with(uint32_t j)
 {
     return CONN_BASE | j;
@@ -169,7 +169,7 @@ static void on_bytes(void *self, uint32_t party, uint64_t conn, const uint8_t *b
     }
 }
 
-/* Never called: parties do not hang up, and no link is cut. */
+/* Never called, because parties do not hang up and no link is cut. */
 static void on_closed(void *self, uint32_t party, uint64_t conn, const char *why)
 {
     (void)self;
@@ -242,8 +242,8 @@ void messages_free(struct messages *messages)
     free(messages);
 }
 
-/* The first event kind delivers messages of a party to itself; the other kinds belong to the wire.
- */
+/* Handles an event. The first kind delivers a message of a party to itself; the other kinds belong
+ * to the wire. */
 void messages_on_event(struct messages *messages, const struct event *event)
 {
     CHECK(event->kind >= messages->kind_base &&

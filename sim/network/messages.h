@@ -14,37 +14,40 @@
 
 #define MESSAGES_PARTIES_MAX WIRE_SLOTS
 
-/* Values of consecutive entries or of single ones. Messages share it by reference counting. */
+/* A part of a vector: values of consecutive entries, or of listed entries. Messages share a content
+ * by counting references. */
 struct content {
     uint32_t references; /* number of references */
     size_t first;        /* entry of the first value, if indexes is NULL */
     size_t count;        /* number of values */
     float *values;       /* [count] */
-    uint32_t *indexes;   /* [count] entry of each value, ascending; NULL = first, first + 1, … */
+    /* [count] entry of each value, ascending; NULL = entries first, first + 1, … */
+    uint32_t *indexes;
 };
 
 struct sim_message {
     uint64_t bytes;          /* size on the wire, at least 1 */
     uint32_t kind;           /* meaning of the message, chosen by the sender */
-    uint64_t number;         /* step or round, as the sender counts */
+    uint64_t number;         /* number of a step or round, as the sender counts */
     double weight;           /* weight of the content, chosen by the sender */
-    uint32_t priority;       /* higher ones overtake waiting messages */
+    uint32_t priority;       /* messages with a higher priority overtake waiting ones */
     struct content *content; /* NULL = none */
 };
 
 struct messages_owner {
     void *self;
     void (*on_message)(void *self, uint32_t to, uint32_t from, const struct sim_message *message);
-    /* The network has taken bytes of this node that were waiting. */
+    /* Called when the network has accepted waiting bytes of party `from`. */
     void (*on_room)(void *self, uint32_t from);
 };
 
 struct messages;
 
-/* Allocates a content with one reference and undefined values. */
+/* Allocate a content with one reference, whose values the caller fills in. content_run: of entries
+ * first, first + 1, …; content_indexed: of entries that the caller lists in `indexes`. */
 struct content *content_run(size_t first, size_t count);
 struct content *content_indexed(size_t count);
-/* Releases a reference to the content; NULL is allowed. */
+/* Releases one reference to the content; NULL is allowed. */
 void content_drop(struct content *content);
 
 /* Returns the content of all nonzero entries of values[count]. */
@@ -53,8 +56,9 @@ struct content *content_of_nonzero(const float *values, size_t count);
 /* Adds scale · content to its entries of `to`. */
 void content_add(const struct content *content, float scale, float *to);
 
-/* Creates the network: one party for each node of the scenario, with its links, from its time 0.
- * Events of kinds kind_base … kind_base + MESSAGES_EVENTS - 1 go to messages_on_event. */
+/* Creates the network, with one party for each node of the scenario and with its links. Times of
+ * the scenario count from virtual time 0.
+ * MESSAGES_EVENTS kinds of events, from kind_base on, go to messages_on_event. */
 #define MESSAGES_EVENTS ((uint32_t)WIRE_EVENTS + 1)
 struct messages *messages_new(const struct scenario *scenario, struct event_queue *queue,
                               uint32_t kind_base, const struct messages_owner *owner);
@@ -62,19 +66,19 @@ void messages_free(struct messages *messages);
 
 void messages_on_event(struct messages *messages, const struct event *event);
 
-/* Sends a message; takes over the caller's reference to the content. */
+/* Sends a message, and takes over the caller's reference to its content. */
 void messages_send(struct messages *messages, uint32_t from, uint32_t to,
                    const struct sim_message *message);
 
-/* Returns how many messages between the two have not started to leave. */
+/* Returns how many messages from `from` to `to` have no byte in the network yet. */
 uint32_t messages_waiting(const struct messages *messages, uint32_t from, uint32_t to);
 
-/* messages_sent returns the bytes that a node has given to the network; the next function those
- * that it has received. */
+/* messages_sent returns the bytes that party i has given to the network; messages_received returns
+ * the bytes that it has received. */
 uint64_t messages_sent(const struct messages *messages, uint32_t i);
 uint64_t messages_received(const struct messages *messages, uint32_t i);
 
-/* Returns the network, with its links and their traffic. */
+/* Returns the network with its links and their traffic counters. */
 const struct wire *messages_wire(const struct messages *messages);
 
 #endif

@@ -2,7 +2,8 @@
 
 #define CLOGGED_BYTES_PER_S 100
 
-/* Returns the time since the pipe's origin, on which rate and stalls are based; 0 before it. */
+/* Returns the time since the pipe's origin, from which rate changes and stalls count; 0 before the
+ * origin. */
 static uint64_t own_time(const struct pipe *pipe, uint64_t now_ns)
 {
     return now_ns > pipe->origin_ns ? now_ns - pipe->origin_ns : 0;
@@ -21,7 +22,7 @@ static uint64_t rate_of(const struct pipe *pipe, uint64_t now_ns)
     return bytes_per_s && bytes_per_s < CLOGGED_BYTES_PER_S ? bytes_per_s : CLOGGED_BYTES_PER_S;
 }
 
-/* Returns the first time from now on that is outside stalls. */
+/* Returns the first time from now on at which the pipe does not stall. */
 static uint64_t after_stall(const struct pipe *pipe, uint64_t now_ns)
 {
     if (pipe->stall_every_ns == 0)
@@ -32,7 +33,7 @@ static uint64_t after_stall(const struct pipe *pipe, uint64_t now_ns)
     return phase < begin ? now_ns : now_ns - phase + pipe->stall_every_ns;
 }
 
-/* Returns when rate or state of the pipe changes next. */
+/* Returns the time of the next rate change, stall or end of a clog; NEVER_NS = none. */
 static uint64_t until_change(const struct pipe *pipe, uint64_t now_ns)
 {
     uint64_t until_ns = now_ns < pipe->clogged_ns ? pipe->clogged_ns : NEVER_NS;
@@ -48,7 +49,8 @@ static uint64_t until_change(const struct pipe *pipe, uint64_t now_ns)
     return stall_ns < until_ns ? stall_ns : until_ns;
 }
 
-/* Returns when bytes whose service begins now will have left, with all changes of the rate. */
+/* Returns the time at which the last of these bytes leaves, if the first one starts now. Accounts
+ * for rate changes, stalls and clogs, and adds the working time to busy_s. */
 static uint64_t work(struct pipe *pipe, uint64_t now_ns, double bytes)
 {
     for (;;) {
@@ -75,7 +77,7 @@ uint64_t pipe_pass(struct pipe *pipe, uint64_t now_ns, uint64_t bytes, uint64_t 
     if (!pipe_is_limited(pipe))
         return now_ns;
     uint64_t begin = now_ns;
-    /* The queue is full: the segment is sent again later. */
+    /* The queue is full: the segment is dropped and sent again later. */
     if (pipe->free_ns > now_ns + PIPE_QUEUE_NS) {
         *lost = true;
         begin += again_ns;

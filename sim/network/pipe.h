@@ -17,25 +17,27 @@
 
 struct pipe {
     const struct rate *rate; /* rate over time; NULL = unlimited */
-    uint64_t origin_ns;      /* origin of the times of rate and stalls */
+    uint64_t origin_ns;      /* time from which rate changes and stalls count */
     uint64_t stall_ns;       /* length of a periodic stall */
     uint64_t stall_every_ns; /* period of the stalls; 0 = none */
-    uint64_t clogged_ns;     /* end of a clog, which lets next to nothing pass */
-    uint64_t free_ns;        /* when all queued bytes will have left */
+    uint64_t clogged_ns;     /* end of the current clog, during which almost no byte passes */
+    uint64_t free_ns;        /* time at which all queued bytes will have left */
     uint64_t bytes;          /* bytes carried so far */
-    double busy_s;           /* seconds of work so far, for the utilisation */
+    double busy_s;           /* seconds of work so far, from which the utilisation follows */
 };
 
-/* Returns when `bytes` that arrive now depart. A dropped segment adds again_ns and sets *lost. */
+/* Returns the time at which `bytes` that arrive now leave the pipe. If the queue is full, they
+ * arrive again_ns later and *lost is set. */
 uint64_t pipe_pass(struct pipe *pipe, uint64_t now_ns, uint64_t bytes, uint64_t again_ns,
                    bool *lost);
 
 /* Starts a clog that lasts until until_ns. */
 void pipe_clog(struct pipe *pipe, uint64_t until_ns);
-/* Ends the clog. Queued bytes depart as computed before; later ones do not wait for them. */
+/* Ends the clog. The departure of queued bytes stays as computed; later bytes do not wait for them.
+ */
 void pipe_unclog(struct pipe *pipe, uint64_t now_ns);
 
-/* Returns the current bytes per second without clogs; 0 = unlimited. */
+/* Returns the pipe's current rate in bytes per second, ignoring clogs; 0 = unlimited. */
 uint64_t pipe_rate(const struct pipe *pipe, uint64_t now_ns);
 
 static inline bool pipe_is_limited(const struct pipe *pipe)

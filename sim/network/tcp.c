@@ -1,4 +1,4 @@
-/* The table of TCP connections, and the state that both directions share. */
+/* The table of TCP connections, and functions for both directions of a connection. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -59,7 +59,7 @@ uint32_t *tcp_slot(struct wire *wire, uint32_t party, uint64_t conn)
     return &wire->parties[party].connection[slot];
 }
 
-/* Makes this end forget the connection; frees it once both ends have. */
+/* Makes this end forget the connection. Frees the connection once both ends have forgotten it. */
 void tcp_leave(struct wire *wire, uint32_t at, int end)
 {
     struct connection *connection = &wire->connections[at];

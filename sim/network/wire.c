@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "network/wire_private.h"
 
-#define SYN_AGAIN_NS SECOND_NS /* time after which a SYN that a cut has dropped is sent again */
+#define SYN_AGAIN_NS SECOND_NS /* time after which a SYN is sent again if a cut has dropped it */
 
 void wire_init(struct wire *wire, struct event_queue *event_queue, const struct wire_owner *owner,
                uint32_t kind_base, uint32_t parties, struct path (*paths)[SCENARIO_REGIONS_MAX],
@@ -43,8 +43,8 @@ void wire_free(struct wire *wire)
     free(wire->cuts);
 }
 
-/* Finds the connection, and the party's end of it, by the party's id; returns false if there is
- * none. */
+/* Finds a connection by the party's id for it. Sets *at to its index and *end to the party's end.
+ * Returns false if there is no such connection. */
 static bool wire_find(struct wire *wire, uint32_t party, uint64_t conn, uint32_t *at, int *end)
 {
     const uint32_t connection = *tcp_slot(wire, party, conn);
@@ -69,7 +69,7 @@ void wire_send(struct wire *wire, uint32_t party, uint64_t conn, const uint8_t *
     struct half_connection *half = &connection->half[1 - end];
     CHECK(!half->sending);
     if (!connection->end[end].up)
-        return; /* closed: the party will be notified */
+        return; /* the connection is closed: on_closed will notify the party */
     half_connection_put(half, bytes, count);
     half->sending = true;
     half_connection_advance(wire, at, 1 - end);
@@ -132,8 +132,8 @@ static void on_syn(struct wire *wire, uint32_t at)
     uint32_t *slot = tcp_slot(wire, to, conn);
     CHECK(*slot == 0);
     *slot = at + 1;
-    connection->half[0].arrive_ns = connection->half[0].clear_ns =
-        back_ns; /* no byte arrives before the call is answered */
+    /* No byte arrives before the caller knows that the call was accepted. */
+    connection->half[0].arrive_ns = connection->half[0].clear_ns = back_ns;
     tcp_put(wire, back_ns, WIRE_ACCEPTED, at, 0, 0);
 }
 
@@ -173,8 +173,8 @@ static void on_closed(struct wire *wire, uint32_t at, int end)
         wire->owner.on_closed(wire->owner.self, party, conn, why);
 }
 
-/* Postpones an event of a paused process, or incoming bytes of a process that does not read;
- * returns whether it did. */
+/* Postpones an event of a paused process, or incoming bytes of a process that does not read.
+ * Returns whether the event was postponed. */
 static bool postpone(struct wire *wire, const struct event *event, enum wire_event kind,
                      uint32_t party)
 {

@@ -28,9 +28,9 @@
 #define WIRE_NOBODY UINT32_MAX
 #define WIRE_WINDOW 65536
 
-/* Callbacks to the hosts, which may call the network from them. */
+/* Callbacks to the hosts. They may call functions of the network. */
 struct wire_owner {
-    void *self; /* first argument of each callback */
+    void *self; /* first argument of every callback */
     /* Called for an incoming call. Returns the party's id for the connection, or 0 to refuse it. */
     uint64_t (*on_accept)(void *self, uint32_t party, uint32_t from);
     void (*on_connected)(void *self, uint32_t party, uint64_t conn);
@@ -51,30 +51,30 @@ enum wire_event {
 };
 
 struct party {
-    bool listens;                    /* the party accepts calls */
-    uint32_t region;                 /* index of the party's region */
-    struct pipe up;                  /* uplink, shared by all its connections */
-    struct pipe down;                /* downlink, shared by all its connections */
-    uint64_t paused_ns;              /* the process is paused until then */
-    uint64_t deaf_ns;                /* the process reads nothing from its sockets until then */
-    uint64_t fragment_ns;            /* bytes arrive in small pieces until then */
-    uint64_t tamper_ns;              /* received bits are flipped until then */
+    bool listens;         /* the party accepts calls */
+    uint32_t region;      /* index of the party's region */
+    struct pipe up;       /* uplink, shared by all its connections */
+    struct pipe down;     /* downlink, shared by all its connections */
+    uint64_t paused_ns;   /* virtual time until which the process is paused */
+    uint64_t deaf_ns;     /* virtual time until which the process reads nothing from its sockets */
+    uint64_t fragment_ns; /* virtual time until which bytes arrive in small pieces */
+    uint64_t tamper_ns;   /* virtual time until which received bits are flipped */
     uint32_t connection[WIRE_SLOTS]; /* index + 1 of the connection in each slot; 0 = none */
 };
 
-/* One direction of a connection: the bytes towards one of its ends. */
+/* One direction of a connection: the bytes towards one of the two ends. */
 struct half_connection {
     uint8_t *ring;     /* send buffer; freed with the wire */
     size_t ring_bytes; /* size of the buffer, a power of two */
-    size_t first;      /* position of the oldest byte */
+    size_t first;      /* position of the oldest buffered byte in the ring */
     size_t held;       /* buffered bytes, in flight or waiting for the window */
     size_t flying;     /* bytes in flight */
     size_t unacked;    /* delivered bytes whose acknowledgement a cut has dropped */
-    /* Time at which the last byte in flight reaches the down pipe; later bytes never overtake
-     * it. */
+    /* Time at which the last byte in flight reaches the down pipe. Later bytes never overtake it.
+     */
     uint64_t arrive_ns;
     uint64_t clear_ns; /* time at which the last byte in flight is delivered */
-    uint64_t try_ns;   /* retransmission timeout after a cut; nothing is sent before */
+    uint64_t try_ns;   /* time of the next retransmission after a cut; no byte is sent before */
     bool sending;      /* the sender waits for WIRE_SENT */
     bool fin;          /* the sender has hung up: close after the last byte */
 };
@@ -83,63 +83,65 @@ struct connection_end {
     uint32_t party; /* WIRE_NOBODY = no host has this address */
     uint64_t conn;  /* the party's id of the connection; 0 = not accepted yet */
     bool up;        /* open: may send and receive */
-    bool gone;      /* the party has forgotten the connection */
-    bool ghost;     /* the party has gone without FIN or reset */
+    bool gone;      /* the party has forgotten this connection */
+    bool ghost;     /* the party disappeared without sending FIN or a reset */
 };
 
 struct connection {
-    uint32_t generation;            /* distinguishes events of earlier connections; 0 = free */
+    /* Number that differs from those of earlier connections in this slot; 0 = free. */
+    uint32_t generation;
     struct connection_end end[2];   /* the two ends: caller, callee */
-    struct half_connection half[2]; /* bytes in flight towards end[i] */
+    struct half_connection half[2]; /* [i] bytes towards end[i] */
     uint64_t since_ns;              /* time at which the call was accepted */
-    const char *why;                /* reason reported to both ends when it closes */
+    const char *why;                /* reason that both ends get when the connection closes */
 };
 
 /* Traffic counters of an ordered pair of regions. */
 struct crossing {
     uint64_t bytes;  /* bytes sent on this route */
     uint64_t resent; /* segments that were sent again */
-    double delay_s;  /* delay summed over all bytes, including queueing */
+    double delay_s;  /* sum over all bytes of their delay in seconds, including queueing */
 };
 
 struct wire {
-    struct event_queue *event_queue;            /* event queue of the world */
-    struct wire_owner owner;                    /* callbacks */
-    struct rng rng;                             /* draws jitter, loss and tampering */
-    uint32_t kind_base;                         /* event kind of WIRE_SYN */
-    struct party *parties;                      /* [parties_count] hosts */
-    uint32_t parties_count;                     /* number of nodes and outsiders */
+    struct event_queue *event_queue; /* event queue of the world */
+    struct wire_owner owner;         /* callbacks */
+    struct rng rng;                  /* draws jitter, loss and tampering */
+    uint32_t kind_base;     /* event kind of WIRE_SYN; the other kinds follow in the order of enum
+                               wire_event */
+    struct party *parties;  /* [parties_count] hosts */
+    uint32_t parties_count; /* number of nodes and outsiders */
     struct path (*paths)[SCENARIO_REGIONS_MAX]; /* [from][to] paths between regions */
     uint32_t regions;                           /* number of regions */
     struct pipe *region_pipes;                  /* [from][to] pipes between regions */
     struct crossing *crossings;                 /* [from][to] traffic between regions */
     uint8_t *cuts;                  /* [from][to] by party: number of cuts in this direction */
     struct connection *connections; /* [connections_count] connections, used or free */
-    uint32_t connections_count;     /* connections used so far */
+    uint32_t connections_count;     /* used entries of the table, including freed ones */
     uint32_t connections_max;       /* capacity of the table */
-    uint32_t free_connection; /* index + 1 of the first free one, chained through end[0].party; 0 =
-                                 none */
-    uint32_t generation;      /* generation of the newest connection */
-    uint64_t flying;          /* bytes in flight on all connections */
+    uint32_t free_connection;       /* index + 1 of the first freed connection; 0 = none. Each freed
+                                       connection has the next index in end[0].party */
+    uint32_t generation;            /* generation of the newest connection */
+    uint64_t flying;                /* bytes in flight on all connections */
 };
 
-/* Initializes the network. The caller keeps the paths and may change them during the run. */
+/* Initializes the network. The caller owns the paths and may change them during the run. */
 void wire_init(struct wire *wire, struct event_queue *event_queue, const struct wire_owner *owner,
                uint32_t kind_base, uint32_t parties, struct path (*paths)[SCENARIO_REGIONS_MAX],
                uint32_t regions, uint64_t seed);
 void wire_free(struct wire *wire);
 
-/* Functions for a party. A dial to WIRE_NOBODY is refused after a round trip. */
+/* Functions for a party. A dial to WIRE_NOBODY is refused after one round trip. */
 void wire_dial(struct wire *wire, uint32_t party, uint64_t conn, uint32_t to);
 void wire_send(struct wire *wire, uint32_t party, uint64_t conn, const uint8_t *bytes,
                size_t count);
 void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn);
 void wire_on_event(struct wire *wire, const struct event *event);
 
-/* Faults. wire_die: the host dies; its peers get resets, or nothing if silent. wire_half_open: the
- * host loses its ends of all connections, unnoticed by its peers. wire_reset: every connection
- * between the two breaks. wire_cut: adds or removes a cut; nothing passes in this direction while
- * there is one. */
+/* Faults. wire_die: the host dies; its peers get resets, or nothing if `silently`. wire_half_open:
+ * the host loses its ends of all connections, unnoticed by its peers. wire_reset: all connections
+ * between a and b break. wire_cut: adds or removes a cut; while a cut exists, nothing passes from
+ * `from` to `to`. */
 void wire_die(struct wire *wire, uint32_t party, bool silently);
 void wire_half_open(struct wire *wire, uint32_t party);
 void wire_reset(struct wire *wire, uint32_t a, uint32_t b);

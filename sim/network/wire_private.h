@@ -24,39 +24,40 @@ static inline uint32_t tcp_from(const struct connection *connection, int to)
 
 /* Allocates a connection and returns its index. */
 uint32_t tcp_new(struct wire *wire);
-/* Returns where the party stores the index + 1 of its connection conn. */
+/* Returns the slot of connection conn in the party's table, which contains the connection's index
+ * + 1. */
 uint32_t *tcp_slot(struct wire *wire, uint32_t party, uint64_t conn);
-/* Schedules an event of this connection. It is dropped if the connection is freed before. */
+/* Schedules an event of this connection. If the connection is freed first, the event is ignored. */
 void tcp_put(struct wire *wire, uint64_t at_ns, enum wire_event kind, uint32_t at, int end,
              uint64_t amount);
-/* Returns the index [from * regions + to] of the pair of regions that bytes towards this end cross.
- */
+/* Returns the index [from * regions + to] of the region pair that bytes towards this end cross. */
 size_t tcp_crossing(const struct wire *wire, const struct connection *connection, int to);
 const struct path *tcp_path(const struct wire *wire, const struct connection *connection, int to);
-/* Returns when a segment without payload that is sent now, such as a reset, reaches this end: after
- * all bytes sent earlier. */
+/* Returns when a segment without payload, such as a reset, reaches this end if it is sent now:
+ * after all bytes sent before. */
 uint64_t tcp_behind_ns(const struct wire *wire, const struct connection *connection, int to);
-/* Notifies this end of the close at at_ns. why "" means an orderly close. The first reason stays.
- */
+/* Schedules the event that tells this end at at_ns that the connection is closed. why: reason; "" =
+ * an orderly close. A connection keeps its first reason. */
 void tcp_close(struct wire *wire, uint32_t at, int end, uint64_t at_ns, const char *why);
 /* Makes this end forget the connection. */
 void tcp_leave(struct wire *wire, uint32_t at, int end);
 
 /* Functions of half_connection.c. */
 
-/* Returns the propagation delay towards this end, with random jitter. */
+/* Returns the propagation delay towards this end, including random jitter. */
 uint64_t half_connection_travel_ns(struct wire *wire, const struct connection *connection, int to);
 uint64_t half_connection_round_trip_ns(const struct wire *wire,
                                        const struct connection *connection);
-/* Appends bytes to the send buffer. */
+/* Appends bytes to the send buffer of one direction. */
 void half_connection_put(struct half_connection *half, const uint8_t *bytes, size_t count);
-/* Sends as many bytes as the window allows. */
+/* Sends as many buffered bytes as the window allows. */
 void half_connection_advance(struct wire *wire, uint32_t at, int to);
-/* Moves a segment into the pipe between the regions. */
+/* Moves a segment into the pipe between the two regions. */
 void half_connection_cross(struct wire *wire, uint32_t at, int to, size_t bytes);
 /* Moves a segment into the receiver's down pipe. */
 void half_connection_arrive(struct wire *wire, uint32_t at, int to, size_t bytes);
-/* Delivers the next bytes in order: complete, in fragments, or tampered with. */
+/* Delivers the next bytes in order, with the receiver's faults: in fragments or with flipped bits.
+ */
 void half_connection_hand_over(struct wire *wire, uint32_t at, int to, size_t bytes);
 
 #endif
