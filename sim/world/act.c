@@ -9,15 +9,16 @@
 #include "world/poisoner.h"
 #include "world/world_private.h"
 
-#define SAVE_NS_MAX     SECOND_NS /* longest time to write a checkpoint */
-#define PARTS_MAX       8         /* most parts of a checkpoint */
-#define PARTS_LOST      64        /* one part in PARTS_LOST is refused, as if by a slow disk */
-#define READS_LATE      8 /* one READ in READS_LATE meets another order and waits for the step */
-#define PREDICTS_A_STEP 4 /* part of a step's time that an inference request takes */
+#define SAVE_NS_MAX SECOND_NS /* longest time to write a checkpoint */
+#define PARTS_MAX   8         /* most parts of one checkpoint */
+#define PARTS_LOST  64        /* one part in PARTS_LOST is refused, as if by a slow disk */
+/* One READ in this many waits for the end of the step, as if behind another order. */
+#define READS_LATE      8
+#define PREDICTS_A_STEP 4      /* number of inference requests that take the time of one step */
 #define ACTIONS_MAX     100000 /* most actions at one moment; more means an endless loop */
 
-/* An order that waits. Orders are performed between two steps; one that arrives during a step
- * waits, except most READs. */
+/* An order that waits for the learner. Orders are performed between two steps. An order that
+ * arrives during a step waits; only most READs need not. */
 struct waiting_order {
     struct waiting_order *next;
     uint32_t bases;        /* bases that the node had taken over when it gave the order */
@@ -48,7 +49,8 @@ static uint64_t draw_number(const struct world *world, uint32_t i)
     return rng_mix(world->seed ^ world_now_ns(world) ^ i);
 }
 
-/* Ends a checkpoint: all parts were taken, or one was refused. */
+/* Ends a checkpoint and informs the node. Without is_whole, or if the node has no use for it, the
+ * checkpoint is abandoned. */
 static void end_save(struct world *world, uint32_t i, bool is_whole)
 {
     struct world_node *at = &world->nodes[i];
@@ -65,7 +67,8 @@ static void end_save(struct world *world, uint32_t i, bool is_whole)
     free(history);
 }
 
-/* Handles a written part; requests the next one. */
+/* Handles a part that the learner has copied: ends the checkpoint, or schedules the next part.
+ * entries: size of the part; 0 = the learner refused it. */
 static void on_part(struct world *world, uint32_t i, uint32_t entries)
 {
     struct world_node *at = &world->nodes[i];
@@ -107,13 +110,13 @@ static void answer_node(struct world *world, uint32_t i, const struct action *or
         check_published(world, i, before.next, &after, answer->update);
 }
 
-/* Performs an order for a poisoner, which alters its own publications and stores those of others. A
- * running checkpoint does not see its changes to the weights and is abandoned. */
+/* Performs an order for a poisoner, which alters its own publications and records those of others.
+ * It changes weights without telling a running checkpoint, which is therefore abandoned. */
 static struct answer perform_poisoned(struct world_node *at, const struct executor *executor,
                                       const struct action *order)
 {
     struct action changed = *order;
-    changed.beta = 0; /* a poisoner exaggerates its own progress, not that of others */
+    changed.beta = 0; /* no outer momentum: a poisoner exaggerates only its own progress */
     if (order->kind == ACTION_PUBLISH)
         poisoner_prepare(at->poisoner, &at->sim_learner, &changed.terms);
     if (order->kind == ACTION_APPLY && !order->own && !order->takes_out)
@@ -171,7 +174,7 @@ void world_size_step(struct world_node *at)
         at->step_ns_most = at->step_ns;
 }
 
-/* Sizes the next step by the duration of this one, as in the daemon. */
+/* Sets the batch of the next step by the duration of this one, as the daemon does. */
 static void batch_size_step(struct world_node *at)
 {
     const uint32_t batch = batch_size_on_step(&at->batch_size, at->step_samples, at->step_ns);
@@ -186,7 +189,8 @@ static uint64_t samples_said(const struct world_node *at)
     return at->claims > 0 ? (uint64_t)(at->claims * (double)at->step_samples) : at->step_samples;
 }
 
-/* Performs waiting orders before the next step, as in the daemon (learner_link.h). */
+/* Ends a local step of node i, performs waiting orders and begins the next step, in the order of
+ * the daemon (learner_link.h). */
 void world_on_step(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
@@ -258,7 +262,7 @@ void world_on_save(struct world *world, uint32_t i)
     world_pump(world, i);
 }
 
-/* Returns the party that listens at this address. */
+/* Returns the party that listens at this address, or WIRE_NOBODY. */
 static uint32_t party_at(const struct world *world, const struct address *address)
 {
     unsigned high, low;
@@ -268,8 +272,8 @@ static uint32_t party_at(const struct world *world, const struct address *addres
     return i < world->wire.parties_count ? i : WIRE_NOBODY;
 }
 
-/* Returns whether the note accuses a node of the world, all of which are honest, of a false base.
- */
+/* Returns whether the note accuses a node of the world of a false base. Only outsiders
+ * send false bases. */
 static bool is_slander(const struct world *world, const struct note *note)
 {
     char who[ID_TEXT_BYTES];
@@ -294,8 +298,8 @@ void world_note(struct world *world, uint32_t i, const struct note *note)
         world->on_note(world->user, i, note);
 }
 
-/* Writes to the trace how far a rumor moves a single entry at most, and all entries together, as
- * weights. */
+/* Writes two lengths to the trace: the largest move of a single entry, and the norm of the whole
+ * update, as changes of weights. */
 static void trace_move(FILE *file, const struct update *update)
 {
     const struct move move = move_of(update->amount, update->level, update->count);

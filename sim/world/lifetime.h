@@ -10,20 +10,20 @@ struct lifetime {
     uint32_t incarnation;    /* number of the incarnation of `last` */
     uint64_t block_bytes;    /* most bytes received in blocks for one base */
     double joining_s;        /* seconds from the first start to the first step; NAN = no step yet */
-    uint64_t trained_ns;     /* time in which the node should have trained */
-    uint64_t samples_then;   /* samples up to the last measured moment */
-    uint64_t published_then; /* published rumor bytes up to the last measured moment */
-    double up_s_then;        /* busy time of the uplink up to the last measured moment */
-    double down_s_then;      /* busy time of the downlink up to the last measured moment */
+    uint64_t trained_ns;     /* nanoseconds in which the node should have trained so far */
+    uint64_t samples_then;   /* samples of the node up to the last moment that was measured */
+    uint64_t published_then; /* published rumor bytes up to the last moment that was measured */
+    double up_s_then;   /* seconds in which the uplink was busy, up to the last measured moment */
+    double down_s_then; /* seconds in which the downlink was busy, up to the last measured moment */
 };
 
 void lifetime_init(struct lifetime *lifetime);
 
-/* Returns the sum over all incarnations of node i up to now. Call it at least once in each
- * incarnation. */
+/* Returns the sum over all incarnations of node i up to now. The caller must call it at least once
+ * in each incarnation. */
 struct node_stats lifetime_stats(struct lifetime *lifetime, const struct world *world, uint32_t i);
 
-/* Adds counters to the sum. */
+/* Adds the counters of `more` to `sum`. */
 void lifetime_add(struct node_stats *sum, const struct node_stats *more);
 
 #endif

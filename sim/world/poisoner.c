@@ -12,18 +12,19 @@
 
 struct poisoner {
     enum poison kind;  /* kind of lie */
-    double value;      /* N of fault.h */
+    double value;      /* N of the fault (fault.h) */
     size_t parameters; /* P; 0 = unknown */
     struct rng rng;    /* random numbers for noise and an individual direction */
     struct rng common; /* random numbers for a direction shared with colluders */
     float *weights;    /* [P] weights of the node's learner */
     int32_t *units;    /* [P] base of the node's learner */
-    float *learned;    /* [P] progress since the last publication; then the altered update */
-    float *rest;       /* [P] unpublished rest of altered updates */
-    float *direction;  /* [P] constant drift */
-    float *sum;        /* [P] sum of others' updates since the last publication */
-    float *squares;    /* [P] sum of the squares of those updates */
-    float *ridden;     /* [P] updates of the first other origin since the last publication */
+    /* [P] progress since the last publication; after make_poison the altered update. */
+    float *learned;
+    float *rest;      /* [P] residual: unpublished part of the altered updates */
+    float *direction; /* [P] constant direction of a drift */
+    float *sum;       /* [P] sum of others' updates since the last publication */
+    float *squares;   /* [P] sum of the squares of those updates */
+    float *ridden;    /* [P] updates of the first other origin since the last publication */
     uint64_t tags[ORIGINS_MAX]; /* tags of origins received since the last publication */
     uint32_t tags_count;        /* number of tags */
 };
@@ -91,7 +92,8 @@ void poisoner_free(struct poisoner *poisoner)
     free(poisoner);
 }
 
-/* Returns whether tag is the first origin received since the last publication. */
+/* Records that an update of this origin was received. Returns whether the origin was the first one
+ * since the last publication. */
 static bool is_first(struct poisoner *poisoner, uint64_t tag)
 {
     uint32_t i = 0;
@@ -125,7 +127,7 @@ static double norm_of(const float *vector, size_t count)
     return sqrt(squares);
 }
 
-/* Returns the factor that gives a vector this norm; 0 for a zero vector. */
+/* Returns the factor that scales a vector to this norm; 0 for a zero vector. */
 static float scale_to(const float *vector, size_t count, double norm)
 {
     const double has = norm_of(vector, count);
@@ -139,7 +141,8 @@ static void mix(struct poisoner *poisoner, float keep, float by, const float *ot
         poisoner->learned[c] = keep * poisoner->learned[c] + by * other[c];
 }
 
-/* Makes an update: the mean of the others' minus `deviations` standard deviations. */
+/* Sets the altered update to the mean of others' updates minus `deviations` standard deviations,
+ * entry by entry. */
 static void make_little(struct poisoner *poisoner, float deviations)
 {
     const float others = poisoner->tags_count > 0 ? (float)poisoner->tags_count : 1;
@@ -150,7 +153,7 @@ static void make_little(struct poisoner *poisoner, float deviations)
     }
 }
 
-/* Replaces the learned update by the poison. */
+/* Replaces the learned update by the altered one. */
 static void make_poison(struct poisoner *poisoner)
 {
     const float value = (float)poisoner->value;

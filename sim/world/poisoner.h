@@ -2,7 +2,7 @@
  *
  *   before PUBLISH   weights = base + altered update                             poisoner_prepare
  *   PUBLISH          the real learner cuts its update, the real node signs it
- *   after PUBLISH    the rest is kept for next time, weights = base              poisoner_finish
+ *   after PUBLISH    the residual is kept for next time, weights = base          poisoner_finish
  *
  * A poisoner's base is the sum of what it published, like any node's. Between publications it
  * learns from the base. Direction and length of its updates depend on what it learned, and for some
@@ -20,16 +20,17 @@
 
 struct poisoner;
 
-/* Creates a poisoner. Colluders with one `common` seed push in one direction. */
+/* Creates a poisoner. Poisoners of kind POISON_COLLUSION with equal `common` push in one direction.
+ */
 struct poisoner *poisoner_new(enum poison kind, double value, uint64_t seed, uint64_t common);
 void poisoner_free(struct poisoner *poisoner);
 
-/* Records an update of another origin, for a base of `parameters` entries. */
+/* Records that the node has received an update of another origin. parameters: size of the base. */
 void poisoner_note(struct poisoner *poisoner, size_t parameters, const struct update *update,
                    uint64_t tag);
 
-/* Call them before and after the node's learner publishes on these terms; the altered update is
- * published. */
+/* Call poisoner_prepare before the node's learner publishes on these terms, and poisoner_finish
+ * afterwards: the learner then publishes the altered update. */
 void poisoner_prepare(struct poisoner *poisoner, struct sim_learner *sim_learner,
                       struct publish_terms *terms);
 void poisoner_finish(struct poisoner *poisoner, struct sim_learner *sim_learner);

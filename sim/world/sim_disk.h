@@ -19,48 +19,52 @@
 struct sim_record;
 
 struct saved {
-    struct sim_record *records; /* records in order of arrival, oldest first; NULL = none */
-    struct learner_state state; /* the learner's state at the end, for comparison */
+    struct sim_record *records; /* list of records, oldest first; NULL = none */
+    struct learner_state state; /* the learner's state when the checkpoint was completed */
     void *memory;               /* memory of state */
-    size_t last_part;           /* first entry of the last part, which has the final state */
-    uint8_t *history;           /* encoded history of the node */
+    size_t last_part; /* index of the first entry of the last part, the only part with the final
+                         weights */
+    uint8_t *history; /* encoded history of the node */
     size_t history_bytes;
-    uint8_t model_hash[16]; /* of the swarm whose first weights the base has */
-    uint64_t durable_ns;    /* survives crashes from then on */
+    uint8_t model_hash[16]; /* model hash of the swarm whose first weights the base contains */
+    uint64_t durable_ns;    /* time from which on the checkpoint survives crashes */
 };
 
 struct sim_disk {
-    uint64_t incarnation; /* lower bound of the node's next incarnation; 0 = never started */
+    uint64_t incarnation; /* lowest number that the node's next incarnation may have; 0 = never
+                             started */
     struct saved saved[SIM_DISK_GENERATIONS]; /* checkpoints, newest first */
-    uint8_t *orders;                          /* orders of the operator; NULL = none */
-    size_t orders_bytes;                      /* size of orders */
-    uint32_t orders_count;                    /* number of orders */
-    uint8_t *proofs;                          /* proofs against members; NULL = none */
-    size_t proofs_bytes;                      /* size of proofs */
-    uint8_t *votes;                           /* votes against members; NULL = none */
-    size_t votes_bytes;                       /* size of votes */
-    uint8_t swarm_keys[NODE_SWARM_KEYS_MAX];  /* swarm keys that orders have brought */
-    size_t swarm_keys_bytes;                  /* size of swarm_keys */
+    uint8_t *orders;       /* orders of the operator, in the node's encoding; NULL = none */
+    size_t orders_bytes;   /* size of orders */
+    uint32_t orders_count; /* number of orders */
+    uint8_t *proofs;       /* proofs against members; NULL = none */
+    size_t proofs_bytes;   /* size of proofs */
+    uint8_t *votes;        /* votes against members; NULL = none */
+    size_t votes_bytes;    /* size of votes */
+    /* Swarm keys that the operator's orders have brought. */
+    uint8_t swarm_keys[NODE_SWARM_KEYS_MAX];
+    size_t swarm_keys_bytes; /* size of swarm_keys */
 
     struct saved draft;           /* checkpoint being written */
-    struct sim_record **end;      /* where to append the draft's next record */
+    struct sim_record **end;      /* where to append the next record of the draft */
     struct snapshot_queue *queue; /* queue of the learner; NULL = no checkpoint is being written */
     struct arena arena;           /* memory of the queue */
 };
 
 /* Starts a checkpoint in `parts` parts, or fewer if the learner has fewer entries. */
 void sim_disk_begin(struct sim_disk *disk, const struct sim_learner *sim_learner, uint32_t parts);
-/* Writes the content of the queue. */
+/* Copies all records from the snapshot queue to the draft. */
 void sim_disk_write(struct sim_disk *disk);
-/* Returns how many entries are written. */
+/* Returns how many entries of the learner's vectors are in the draft or in the queue. */
 size_t sim_disk_written(const struct sim_disk *disk);
-/* Completes the checkpoint with the node's history and model hash; it is durable at durable_ns. */
+/* Completes the checkpoint with the node's model hash and history, which the disk then owns.
+ * durable_ns: time from which on the checkpoint survives crashes. */
 void sim_disk_end(struct sim_disk *disk, const struct sim_learner *sim_learner, uint8_t *history,
                   size_t history_bytes, const uint8_t model_hash[static 16], uint64_t durable_ns);
 void sim_disk_abandon(struct sim_disk *disk);
 
-/* Returns true if the newest durable checkpoint says for which model hash this node's orders,
- * proofs and votes are signed (saving_knows_model). */
+/* Returns true if the node may store its orders, proofs and votes, which are signed for its model
+ * hash. Either this hash is that of its own description, or a durable checkpoint has it. */
 bool sim_disk_knows_model(const struct sim_disk *disk, const struct node *node, uint64_t now_ns);
 
 /* Store the node's current orders, proofs, votes and swarm keys, if they have changed. */
@@ -72,7 +76,7 @@ void sim_disk_keep_swarm_keys(struct sim_disk *disk, const struct node *node);
 /* Simulates a crash: drops checkpoints that are not durable yet. */
 void sim_disk_settle(struct sim_disk *disk, uint64_t now_ns);
 
-/* Returns the newest checkpoint, or NULL. */
+/* Returns the newest checkpoint, durable or not, or NULL. */
 const struct saved *sim_disk_newest(const struct sim_disk *disk);
 /* Restores the learner from a checkpoint. */
 void sim_disk_restore(const struct saved *saved, struct sim_learner *sim_learner);

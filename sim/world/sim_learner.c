@@ -106,7 +106,8 @@ static void save(void *self, struct learner_state *state)
     sim_learner_save(self, state);
 }
 
-/* Predicts one number for a random walk: the sum of the sample's bytes. */
+/* Predicts by the model. A random walk has no model: it returns one number per sample, the sum of
+ * its bytes. */
 static void predict(void *self, const uint8_t *samples, size_t bytes, uint32_t count,
                     float *numbers)
 {

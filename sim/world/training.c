@@ -1,11 +1,11 @@
-/* Training in a simulated node: the guard, and faults that ruin training. */
+/* Training of a simulated node: its guard, and faults that ruin training. */
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "training/shuffle_labels.h"
 #include "world/world_private.h"
 
-#define SILENT (-100.0f) /* a bias that no sample outweighs */
+#define SILENT (-100.0f) /* a bias so low that no sample outweighs it */
 
 void world_training_begins(struct world_node *at)
 {

@@ -12,14 +12,15 @@ struct u64_set {
     size_t count;    /* number of keys */
 };
 
-/* Returns a nonzero hash of the bytes as key. Two different texts collide with probability 2^-64.
- */
+/* Returns a nonzero hash of the bytes, for use as a key. Two different inputs collide with
+ * probability 2^-64. */
 uint64_t u64_set_of(const void *bytes, size_t count);
 
 /* Returns the value of a key, or NULL. */
 const uint64_t *u64_set_get(const struct u64_set *set, uint64_t key);
 
-/* Returns the value of a key, 0 if it is new. The pointer is valid until the next put. */
+/* Returns the value of a key. A new key is added with value 0. The pointer is valid until the next
+ * u64_set_put. */
 uint64_t *u64_set_put(struct u64_set *set, uint64_t key);
 
 void u64_set_free(struct u64_set *set);

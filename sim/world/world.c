@@ -145,7 +145,7 @@ struct address world_address(uint32_t i)
     return address;
 }
 
-static const uint8_t ANY_KEY[KEY_BYTES]; /* key of swarms without their own */
+static const uint8_t ANY_KEY[KEY_BYTES]; /* swarm key of nodes whose options name none */
 
 uint32_t world_add(struct world *world, const struct node_options *options, uint64_t identity,
                    uint32_t region)
@@ -176,8 +176,9 @@ uint64_t world_wall_ms(const struct world *world)
     return EPOCH_MS + world_now_ns(world) / MILLI_NS;
 }
 
-/* If the newest checkpoint was lost, the one before may have another model hash. A daemon then
- * refuses to start, and names the files that its user must remove; here they are removed. */
+/* Drops stored orders, proofs, votes and swarm keys that are signed for another model hash than the
+ * checkpoint's, as after the loss of the newest checkpoint. A daemon would refuse to start and name
+ * the files that its user must remove. */
 static void drop_foreign(struct node_options *options)
 {
     struct problem problem;
@@ -223,7 +224,7 @@ static void prepare(struct world *world, uint32_t i)
     drop_foreign(options);
 }
 
-/* Gives node i a list of all nodes as members, as a daemon with a list has. */
+/* Sets the member list of node i to all nodes of the world. */
 static void list_all(struct world *world, uint32_t i)
 {
     static uint8_t ids[NODE_LISTED_MAX][ID_BYTES];
@@ -406,8 +407,8 @@ void world_put(struct world *world, uint64_t at_ns, uint64_t subject, uint64_t a
     event_queue_put(&world->event_queue, at_ns, WORLD_USER, 0, subject, amount);
 }
 
-/* Returns whether an event is due. Events of a paused process wait until it continues; events of an
- * earlier life are dropped. */
+/* Returns whether an event of a node is due. Events of a paused process wait until it continues.
+ * Events of an earlier start are dropped. */
 static bool is_due(struct world *world, const struct event *event)
 {
     const struct world_node *at = &world->nodes[event->who];
@@ -425,7 +426,7 @@ static void on_wake(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     if (world_now_ns(world) < at->wake_ns)
-        return; /* a later wake-up was set after this event */
+        return; /* the node has asked for a later wake-up since */
     at->wake_ns = NEVER_NS;
     if (node_wake_ns(at->node) <= world_now_ns(world)) {
         node_on_time(at->node, world_now_ns(world));

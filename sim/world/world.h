@@ -28,22 +28,23 @@
 enum world_event { WORLD_WAKE, WORLD_STEP, WORLD_SAVE, WORLD_OUTSIDER, WORLD_USER, WORLD_EVENTS };
 
 struct world {
-    struct event_queue event_queue; /* future events and virtual time */
+    struct event_queue event_queue; /* queue of future events, with the virtual time */
     struct wire wire;               /* the network */
     struct check check;             /* invariants */
     struct world_node *nodes;       /* [nodes_max] nodes, running or not */
     uint32_t nodes_count;           /* number of nodes */
     uint32_t nodes_max;             /* capacity of nodes */
-    struct outsider *outsiders;     /* [outsiders_max] parties with numbers from nodes_max on */
+    /* [outsiders_max] outsiders; their party numbers begin at nodes_max. */
+    struct outsider *outsiders;
     uint32_t outsiders_max;         /* capacity of outsiders */
     struct sim_learner_maker maker; /* makes learners */
-    bool has_list;    /* every starting node lists all nodes of the world as members */
-    bool is_resting;  /* nodes that start now do not train */
-    uint64_t learned; /* samples learned by all nodes in all incarnations */
-    uint64_t seed;    /* seed of all random draws */
-    uint64_t trace;   /* hash of the run so far */
-    FILE *trace_file; /* file that gets a line for each action; NULL = none */
-    void *user;       /* argument of the two functions below */
+    bool has_list;                  /* every node starts with a member list of all nodes */
+    bool is_resting;                /* nodes that start now do not train */
+    uint64_t learned;               /* samples learned by all nodes in all incarnations */
+    uint64_t seed;                  /* seed of all random draws */
+    uint64_t trace;                 /* hash of the run so far */
+    FILE *trace_file;               /* file that gets a line for each action; NULL = none */
+    void *user;                     /* first argument of the two functions below */
     /* Handles a WORLD_USER event. */
     void (*on_user)(void *user, uint64_t subject, uint64_t amount);
     /* Handles a note; NULL = ignored. */
@@ -62,25 +63,26 @@ struct world_options {
 void world_init(struct world *world, const struct world_options *options);
 void world_free(struct world *world);
 
-/* Adds a node without starting it. `identity` determines its identity, and equal numbers give equal
- * identities. The world sets identity, entropy, digest, incarnation and advertise of the options.
- */
+/* Adds a node without starting it and returns its index. Equal numbers `identity` give nodes with
+ * equal keys. At each start the world sets those options that depend on identity, clock, disk and
+ * learner. */
 uint32_t world_add(struct world *world, const struct node_options *options, uint64_t identity,
                    uint32_t region);
 struct address world_address(uint32_t i);
-/* Gives node i the address of node j, from its next start on. */
+/* Gives node i the address of node j as a seed, from its next start on. */
 void world_introduce(struct world *world, uint32_t i, uint32_t j);
 
 void world_start(struct world *world, uint32_t i);
-/* Tells node i to leave the swarm, as SIGTERM does. */
+/* Makes node i leave the swarm, as SIGTERM does. */
 void world_leave(struct world *world, uint32_t i);
-/* Ends training of node i, which stays in the swarm. */
+/* Ends the training of node i for good; the node stays in the swarm. */
 void world_finish(struct world *world, uint32_t i);
-/* Gives node i an order of the operator. Returns OK if the node applies it. */
+/* Hands an order of the operator to node i. Returns OK if the node accepts it. */
 enum error world_order(struct world *world, uint32_t i, const uint8_t *order, size_t bytes);
-/* Gives node i a vote (quarantine_api.h), as if from a neighbour. */
+/* Hands a vote against a member (quarantine_api.h) to node i, as if a neighbour had sent it. */
 void world_vote(struct world *world, uint32_t i, const uint8_t *vote);
-/* Gives node i the ordered swarm key, as its owner. Returns OK if it is that key. */
+/* Hands the swarm key of the operator's latest order to node i, as the node's owner does. Returns
+ * OK if the key matches the order. */
 enum error world_swarm_key(struct world *world, uint32_t i, const uint8_t key[static KEY_BYTES]);
 /* Returns the correct wall-clock time, in milliseconds since 1970. */
 uint64_t world_wall_ms(const struct world *world);
@@ -88,22 +90,22 @@ uint64_t world_wall_ms(const struct world *world);
 void world_list(struct world *world, uint32_t i, const uint32_t *members, uint32_t count);
 /* Ends the process of node i at once. silently: as in a power cut. */
 void world_kill(struct world *world, uint32_t i, bool silently);
-/* Ends the process of node i, which also loses its disk: its next start is empty. */
+/* Erases the disk of node i, which must not be running. Its next start is empty. */
 void world_wipe(struct world *world, uint32_t i);
-/* Kills node i during its action number `actions` from now on; 0 cancels that. */
+/* Kills node i during its `actions`-th action from now on; 0 cancels a planned kill. */
 void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silently);
-/* Start and end a kind of poisoning of node i, which outlasts restarts. */
+/* Start and end a kind of poisoning of node i. It continues across restarts. */
 void world_poison(struct world *world, uint32_t i, enum poison poison, double value,
                   uint64_t common);
 void world_cure(struct world *world, uint32_t i, enum poison poison);
 /* Ruins the training of node i until it restarts. */
 void world_ruin(struct world *world, uint32_t i, enum ruin ruin, double value, uint64_t seed);
 void world_pause(struct world *world, uint32_t i, uint64_t until_ns);
-/* Ends training everywhere; no node leaves. */
+/* Ends training on all nodes. The nodes stay in the swarm. */
 void world_rest(struct world *world);
 
-/* Outsiders. world_enter returns the party of a free slot, or WIRE_NOBODY; outsiders act through
- * wire_dial and wire_send under that party. */
+/* Functions for outsiders. world_enter takes a free slot and returns its party, or WIRE_NOBODY; the
+ * outsider then calls wire_dial and wire_send as that party. */
 uint32_t world_enter(struct world *world, const struct outsider *outsider);
 void world_call_outsider(struct world *world, uint32_t party, uint64_t at_ns);
 void world_exit(struct world *world, uint32_t party);
@@ -123,10 +125,12 @@ static inline bool world_is_running(const struct world *world, uint32_t i)
     return world->nodes[i].node != NULL;
 }
 
-/* Returns whether all running nodes have one version, with nothing waiting to be applied. */
+/* Returns whether all running nodes have one version, and no node has updates that wait to be
+ * applied. */
 bool world_is_one_version(const struct world *world);
 
-uint32_t world_running(const struct world *world); /* number of running nodes */
+/* Returns the number of running nodes. */
+uint32_t world_running(const struct world *world);
 
 /* Returns whether every running node counts exactly the running nodes as live members. */
 bool world_is_known(const struct world *world);

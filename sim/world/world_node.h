@@ -10,8 +10,9 @@
 
 /* A party on the network that is not a node. */
 struct outsider {
-    void *self;                                       /* owner's pointer; NULL = the slot is free */
-    uint64_t (*on_accept)(void *self, uint32_t from); /* accepts a call; NULL = does not listen */
+    void *self; /* first argument of the functions below; NULL = the slot is free */
+    /* Accepts a call and returns an id for it; NULL = the outsider does not listen. */
+    uint64_t (*on_accept)(void *self, uint32_t from);
     void (*on_connected)(void *self, uint64_t conn);
     void (*on_bytes)(void *self, uint64_t conn, const uint8_t *bytes, size_t count);
     void (*on_sent)(void *self, uint64_t conn);
@@ -19,12 +20,12 @@ struct outsider {
     void (*on_time)(void *self); /* called at the time of world_call_outsider */
 };
 
-struct poisoner;      /* State of poisoner.h. */
-struct waiting_order; /* An order that waits for the learner (act.c). */
+struct poisoner;      /* see poisoner.h */
+struct waiting_order; /* an order that waits for the learner; see act.c */
 
 struct watched {
-    struct guard guard; /* guard of training */
-    double ruined_rate; /* factor of a fault on the learning rate; 1 = none */
+    struct guard guard; /* training guard of the node */
+    double ruined_rate; /* factor of a FAULT_RUIN on the learning rate; 1 = none */
 };
 
 struct world_node {
@@ -33,12 +34,13 @@ struct world_node {
     struct identity identity;
     struct node_options options;    /* options for the next start */
     uint8_t entropy[SEED_BYTES];    /* seed of keys for the next start */
-    struct sim_learner sim_learner; /* learner, which outlives the process until the next start */
+    struct sim_learner sim_learner; /* learner; it exists from a start to the next start, even while
+                                       the node does not run */
     struct sim_disk sim_disk;       /* disk of the node */
     uint32_t incarnation;           /* number of starts of the node */
-    int64_t clock_ms;               /* error of the node's wall clock */
-    uint64_t born_ns;               /* time of the present start */
-    uint64_t wake_ns;               /* earliest wake-up in the event queue */
+    int64_t clock_ms;               /* error of the node's wall clock, milliseconds */
+    uint64_t born_ns;               /* virtual time of the last start */
+    uint64_t wake_ns;               /* time of the earliest wake-up in the event queue */
     uint32_t dies_in;               /* actions until the node crashes; 0 = never */
     bool dies_silently;             /* the crash is like a power cut */
     struct poisoner *poisoner;      /* poisoner; NULL = the node publishes what it learned */
@@ -49,29 +51,31 @@ struct world_node {
     uint32_t step_samples; /* samples per step */
     /* Choice of the samples per step, if a step should take a given time. */
     struct batch_size batch_size;
-    double sample_ns;                  /* duration of one sample */
-    uint64_t step_ns_most;             /* longest step since its start */
-    bool training;                     /* the node trains, since ACTION_TRAIN */
-    bool stepping;                     /* a step is running: orders wait */
-    bool ended;                        /* the node trains no more */
-    uint64_t began_ns;                 /* time at which training began */
-    uint64_t published_ns;             /* time of the last publication */
-    uint64_t interval_ns;              /* longest interval between publications, as last checked */
-    struct waiting_order *orders;      /* orders that wait for the end of the step, oldest first */
+    double sample_ns;      /* nanoseconds per sample */
+    uint64_t step_ns_most; /* duration of the longest step since the start */
+    bool training;         /* the node trains, since ACTION_TRAIN */
+    bool stepping;         /* a step is running: orders wait */
+    bool ended;            /* the node will not train any more */
+    uint64_t began_ns;     /* time at which training began */
+    uint64_t published_ns; /* time of the last publication */
+    uint64_t interval_ns;  /* longest time between publications, as the node announced at the last
+                              check */
+    /* List of orders that wait for the end of the step, oldest first. */
+    struct waiting_order *orders;
     struct waiting_order **orders_end; /* where to append the next order */
 
-    bool has_met;                 /* the node has had a connection since its start */
+    bool has_met;                 /* the node has had a connection since the start */
     bool starts_again;            /* the node has asked for a restart */
-    bool finished;                /* the node has left as told */
-    uint64_t finished_ns;         /* time at which it left */
-    struct watched watched;       /* progress of training since its start */
-    uint64_t steps;               /* local steps since its start */
-    uint64_t applied;             /* updates that its learner has applied since its start */
-    uint64_t moved_on;            /* number of these with outer momentum */
+    bool finished;                /* the node has left the swarm as it was told */
+    uint64_t finished_ns;         /* time at which the node left */
+    struct watched watched;       /* state of the training guard since the start */
+    uint64_t steps;               /* local steps since the start */
+    uint64_t applied;             /* updates that the learner has applied since the start */
+    uint64_t moved_on;            /* updates that the learner has applied with outer momentum */
     uint32_t notes[NOTE_KINDS];   /* number of notes of each kind */
     struct note last[NOTE_KINDS]; /* last note of each kind */
     uint32_t dials;               /* calls that the node has made */
-    uint64_t dialled_ns;          /* time of the last call */
+    uint64_t dialled_ns;          /* time at which the node last called */
 };
 
 #endif

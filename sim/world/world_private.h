@@ -10,14 +10,17 @@ void world_trace(struct world *world, const void *bytes, size_t count);
 void world_stop(struct world *world, uint32_t i);
 
 /* act.c */
-void world_pump(struct world *world, uint32_t i);    /* performs the actions of node i */
-void world_on_step(struct world *world, uint32_t i); /* handles the end of its local step */
-void world_on_save(struct world *world, uint32_t i); /* handles a written part of a checkpoint */
-/* Sets the step's duration from the learner's batch. */
+/* Performs all actions that node i has to offer. */
+void world_pump(struct world *world, uint32_t i);
+/* Handles the end of a local step of node i. */
+void world_on_step(struct world *world, uint32_t i);
+/* Continues the checkpoint of node i with its next part. */
+void world_on_save(struct world *world, uint32_t i);
+/* Sets the duration of a step from the learner's batch. */
 void world_size_step(struct world_node *at);
 void world_drop_orders(struct world_node *at);
-void world_note(struct world *world, uint32_t i,
-                const struct note *note); /* handles a note that node i has written */
+/* Handles a note that node i has written. */
+void world_note(struct world *world, uint32_t i, const struct note *note);
 
 /* Functions of training.c. */
 void world_training_begins(struct world_node *at);
