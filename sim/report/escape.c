@@ -6,7 +6,8 @@
 
 #include "base/error.h"
 
-/* Returns the length of the UTF-8 sequence that starts with this byte (RFC 3629); 0 = invalid. */
+/* Returns the length of the UTF-8 sequence that starts with this byte (RFC 3629); 0 = invalid, or a
+ * control character. */
 static size_t sequence_bytes(uint8_t first)
 {
     if (first < 0x80)
@@ -18,8 +19,8 @@ static size_t sequence_bytes(uint8_t first)
     return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
 }
 
-/* Rejects overlong forms, surrogates, code points above U+10FFFF, and the control characters U+0080
- * to U+009F. */
+/* Returns whether `second` may follow `first`. Rejects overlong forms, surrogates, code points
+ * above U+10FFFF, and the control characters U+0080 to U+009F. */
 static bool second_fits(uint8_t first, uint8_t second)
 {
     const uint8_t low = first == 0xe0 || first == 0xc2 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
@@ -27,7 +28,8 @@ static bool second_fits(uint8_t first, uint8_t second)
     return second >= low && second <= high;
 }
 
-/* Returns the length of the character at text in bytes; 0 = it must not be shown. */
+/* Returns the length in bytes of the character at the start of the text; 0 = it must not be shown.
+ */
 static size_t character_bytes(const char *text)
 {
     const uint8_t *at = (const uint8_t *)text;

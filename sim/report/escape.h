@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Cleans the text and cuts it between characters to fit `bytes` with its terminator. */
+/* Cleans the text. Cuts it between two characters if it does not fit in `bytes` with its
+ * terminator. */
 void escape_clean(char *out, size_t bytes, const char *text);
 
 /* Returns the number of visible characters of a clean text. */

@@ -49,7 +49,7 @@ static const struct {
     {"summary.json", report_json},
 };
 
-/* Argument of a function that writes one CSV file. */
+/* Argument of write_file: an outcome, and the index of a file in FILES. */
 struct file_of {
     const struct outcome *outcome;
     size_t i;

@@ -17,7 +17,7 @@
 
 #include "scenario/outcome.h"
 
-/* Most plays of the same scenario with other strategies that the main figure shows. */
+/* Most plays with other strategies that the main figure shows beside the play of the scenario. */
 #define REPORT_BESIDE_MAX 2
 struct report_beside {
     struct scenario *scenarios; /* [count] scenarios of the outcomes */
@@ -29,8 +29,8 @@ struct report_beside {
  * true). Returns FAILED or TOO_BIG if DIR can be neither created nor written. */
 enum error report_ready(const char *dir, bool *made, struct problem *problem) MUST_USE;
 
-/* Write the report to a terminal of 80 columns, or as summary.json. The outcome must have been
- * judged. */
+/* Write the report for a terminal of 80 columns, or as summary.json. The expectations must have
+ * been judged before. */
 void report_print(FILE *out, const struct outcome *outcome);
 void report_json(FILE *out, const struct outcome *outcome);
 

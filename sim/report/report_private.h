@@ -17,8 +17,8 @@
 #include "report/table.h"
 #include "scenario/outcome.h"
 
-/* Most rows of a table. With more nodes, it has quantiles of each group; with more links, the
- * busiest ones. */
+/* Most rows of a table. With more nodes, the table has quantiles of each group. With more links, it
+ * has only the busiest ones. */
 #define REPORT_ROWS_MAX   24
 #define REPORT_TEXT_BYTES 160
 
@@ -40,13 +40,14 @@ const struct moment *report_last(const struct outcome *outcome);
 bool report_has_wires(const struct outcome *outcome);
 bool report_has_accuracy(const struct outcome *outcome);
 
-/* Writes a fault as "partition desk | box". */
+/* Writes a fault in a form such as "partition desk | box". */
 void report_fault_text(const struct scenario *scenario, const struct fault *fault,
                        char out[static REPORT_TEXT_BYTES]);
 /* Writes the command that repeats the run. */
 void report_command(const struct outcome *outcome, char *out, size_t bytes);
 
-void report_facts(struct table *table, const struct outcome *outcome); /* columns: name, value */
+/* Fills the table of facts, with the columns name and value. */
+void report_facts(struct table *table, const struct outcome *outcome);
 /* Calls `take` with the tables of nodes, links and faults. */
 void report_tables(const struct outcome *outcome,
                    void (*take)(void *self, const struct table *table), void *self);
@@ -55,7 +56,8 @@ void report_series_csv(FILE *out, const struct outcome *outcome);
 void report_nodes_csv(FILE *out, const struct outcome *outcome);
 void report_use_csv(FILE *out, const struct outcome *outcome);
 
-/* Returns the content of the page; release it. beside: NULL, or plays of the same scenario. */
+/* Returns the content of the page, which the caller releases. beside: plays with other strategies;
+ * NULL = none. */
 json_t *report_snapshot(const struct outcome *outcome, const struct report_beside *beside);
 
 #endif

@@ -21,7 +21,7 @@ static bool has_loss(const struct outcome *outcome)
     return false;
 }
 
-/* Returns the evaluated quantity: accuracy in percent, or loss. */
+/* Returns the quantity that an evaluation has measured: accuracy in percent, or loss. */
 static double measured(const struct moment *moment, bool is_accuracy)
 {
     return is_accuracy ? 100 * moment->accuracy : moment->loss;
@@ -50,7 +50,7 @@ static void put_expected(json_t *figure, const struct outcome *outcome)
     }
 }
 
-/* Draws the play, and other strategies with the same scenario, over time. */
+/* Draws this play over time, and the plays beside it. */
 static void put_over_time(json_t *snapshot, const struct outcome *outcome,
                           const struct report_beside *beside, bool is_accuracy)
 {
@@ -129,11 +129,11 @@ static void put_traffic(json_t *snapshot, const struct outcome *outcome)
     }
 }
 
-/* Parameters of a figure with a value of each node at each moment. */
+/* A figure that shows a value of every node over time. */
 struct of_nodes {
     struct page_snapshot_figure figure;
-    enum figure value; /* the value shown */
-    double factor;     /* factor to the unit of the axis */
+    enum figure value; /* the value that is shown */
+    double factor;     /* factor that converts the value to the unit of the axis */
 };
 
 static const struct of_nodes OF_NODES[] = {
@@ -165,7 +165,7 @@ static void put_node(json_t *figure, const struct outcome *outcome, const struct
                             of->factor * report_figure(outcome, at, i, of->value));
 }
 
-/* Draws the median of a group, with minimum and maximum. */
+/* Draws the median of a group as a curve, with a band from minimum to maximum. */
 static void put_group(json_t *figure, const struct outcome *outcome, const struct of_nodes *of,
                       const struct group *group, uint32_t stride)
 {

@@ -143,7 +143,8 @@ static void fact_steps(struct table *table, const struct outcome *outcome)
               100 * (double)steps / (double)possible);
 }
 
-/* Formats the nodes' warnings about others as "expelled 6 of bad, doubt 1 of good". */
+/* Adds a fact such as "expelled 6 of bad, doubt 1 of good": for each kind of warning, how many
+ * nodes of each group other nodes have warned about. */
 static void fact_warnings(struct table *table, const struct outcome *outcome)
 {
     char text[512];
@@ -214,7 +215,7 @@ void report_facts(struct table *table, const struct outcome *outcome)
 /* Columns of the table of nodes, after the name. */
 enum column { SAMPLES, SHARE, PUBLISHED, RECEIVED, COPIES, UP, DOWN, LAG, ACCURACY, COLUMNS };
 
-/* Returns the 90th percentile of the node's lag over time. */
+/* Returns the 90th percentile of a node's lag over time, in seconds. */
 static double usual_lag(const struct outcome *outcome, uint32_t i)
 {
     double *lags = memory_new(outcome->moments_count + 1, sizeof *lags);

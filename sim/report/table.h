@@ -19,7 +19,7 @@ struct table {
     uint32_t columns;                /* number of columns */
     uint32_t texts;                  /* number of leading text columns; the others are numbers */
     char (*cells)[TABLE_CELL_BYTES]; /* texts of the cells, row by row */
-    uint32_t cells_count;            /* cells so far */
+    uint32_t cells_count;            /* number of cells added so far */
     uint32_t cells_max;              /* capacity of cells */
 };
 
@@ -29,7 +29,7 @@ void table_init(struct table *table, const char *title, const char *const *heads
 /* Adds the next cell, row by row. */
 void table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds the next cell: a number, or "-" for NAN. format takes one double. */
+/* Adds the next cell: a number, or "-" if it is not finite. format takes one double. */
 void table_add_figure(struct table *table, const char *format, double value);
 
 /* Removes number columns without any number, and all rows if no column is left. */
