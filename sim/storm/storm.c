@@ -17,17 +17,12 @@
 #include "world/u64_set.h"
 
 #define LOOK_NS   (100 * MILLI_NS)
-#define LEAVE_NS  (5 * SECOND_NS) /* time after the grace time for sending LEAVE and closing */
+#define LEAVE_NS  (5 * SECOND_NS) /* time for LEAVE and closing, after a leaver's grace time */
 #define PAUSED_NS (100 * MILLI_NS)
 #define WHY_BYTES 200
 
-enum own_event {
-    START_NODE,
-    LEAVE_NODE,
-    EXPEL_NODE,
-    REKEY,
-    UPGRADE
-}; /* amount of a user event, whose subject is the node */
+/* Amount of an event from world_put; the event's subject is the node. */
+enum own_event { START_NODE, LEAVE_NODE, EXPEL_NODE, REKEY, UPGRADE };
 
 struct play {
     struct storm_plan plan;
@@ -35,9 +30,10 @@ struct play {
     struct fault_injector *injector;
     struct storm_learners *sources;
     struct storm *storm;
-    uint64_t learners;                 /* learners made so far; each one has another random walk */
-    uint32_t leaving[STORM_NODES_MAX]; /* incarnation that was told to leave; 0 = none */
-    uint64_t gone_ns[STORM_NODES_MAX]; /* deadline for leaving */
+    uint64_t learners; /* number of learners made so far, which seeds the next random walk */
+    uint32_t leaving[STORM_NODES_MAX]; /* [node] start number at which the node was told to leave; 0
+                                          = not told */
+    uint64_t gone_ns[STORM_NODES_MAX]; /* [node] time by which the node must have left */
 };
 
 static uint64_t end_of(uint64_t plan_ns)
@@ -92,7 +88,8 @@ static void on_user(void *self, uint64_t subject, uint64_t amount)
         world_start(&play->world, i);
 }
 
-/* Adds node i, or a spare node with its identity, without starting it. */
+/* Adds a node with the plan of node i without starting it: node i itself, or a spare node with the
+ * identity of node i. Returns its index. */
 static uint32_t build_node(struct play *play, uint32_t i)
 {
     const struct storm_node *node = &play->plan.node[i];
@@ -185,7 +182,7 @@ static bool has_failed(const struct play *play)
     return play->world.check.violation[0] || play->storm->why[0];
 }
 
-/* Checks that each leaving node has gone after its grace time, unless it was paused or restarted.
+/* Checks that each leaving node has ended after its grace time, unless it was paused or restarted.
  */
 static void check_leavers(struct play *play)
 {
@@ -202,7 +199,7 @@ static void check_leavers(struct play *play)
     }
 }
 
-/* Runs second by second. Returns false after a failure. */
+/* Runs the world second by second, with all checks. Returns false after a failure. */
 static bool run_until(struct play *play, uint64_t until_ns)
 {
     struct world *world = &play->world;
@@ -215,7 +212,8 @@ static bool run_until(struct play *play, uint64_t until_ns)
     return !has_failed(play);
 }
 
-/* Reports every running node with its rumors and neighbours, to show which one is behind. */
+/* Fails with a list of all running nodes, their rumors and neighbours, which shows the node that is
+ * behind. */
 static void fail_versions_differ(struct play *play)
 {
     const struct world *world = &play->world;
@@ -254,7 +252,7 @@ static void check_all_run(struct play *play)
     }
 }
 
-/* Reports every running node that counts more or fewer members than there are. */
+/* Fails with a list of the running nodes that count a wrong number of members. */
 static void fail_members_differ(struct play *play)
 {
     const struct world *world = &play->world;
@@ -273,7 +271,8 @@ static void fail_members_differ(struct play *play)
     }
 }
 
-/* Waits until all members are known and all outsiders are forgotten. */
+/* Waits until every running node counts exactly the running nodes as members, and so has forgotten
+ * all outsiders. Fails at STORM_FORGET_NS after from_ns. */
 static void wait_for_members(struct play *play, uint64_t from_ns)
 {
     struct world *world = &play->world;
@@ -284,7 +283,8 @@ static void wait_for_members(struct play *play, uint64_t from_ns)
     }
 }
 
-/* Waits for the same time until all nodes have the last key, except members expelled before. */
+/* Waits until all running nodes have the last swarm key. Fails at STORM_HEAL_NS after from_ns, or
+ * if a member that was expelled before has that key. */
 static void wait_for_key(struct play *play, uint64_t from_ns)
 {
     const struct storm_plan *plan = &play->plan;
@@ -320,8 +320,8 @@ static void heal(struct play *play)
     wait_for_key(play, from_ns);
 }
 
-/* Checks that nodes that left together hold one base. That is certain in a full mesh (leave.c). In
- * a larger swarm, the news that another node also leaves may arrive too late. */
+/* Checks that nodes that left together hold one base. This is certain in a full mesh only
+ * (leave.c): in a larger swarm, a node may learn too late that another one also leaves. */
 static void check_bases(struct play *play, uint32_t together)
 {
     if (play->plan.nodes > STORM_MESH_MAX)

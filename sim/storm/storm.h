@@ -16,19 +16,20 @@
 #include "faults/fault.h"
 
 #define STORM_HEAL_NS (120 * SECOND_NS)
-/* The last record of a hostile member may announce the longest silence that nodes accept, 4 * (15 +
- * members) seconds (members.c), and a node that receives it late starts counting then. */
+/* Time in which nodes must forget a hostile member. Its last record may announce the longest
+ * silence that nodes accept, 4 * (15 + members) seconds (members.c). A node that receives this
+ * record late counts from then on. */
 #define STORM_FORGET_NS (600 * SECOND_NS)
 
 struct storm {
     uint64_t seed;
     char why[300];    /* reason of the failure; "" = passed */
-    uint64_t trace;   /* hash of everything that happened */
-    uint64_t events;  /* number of events */
-    double cpu_s;     /* processor time */
-    double virtual_s; /* virtual time played */
+    uint64_t trace;   /* hash of the actions of all nodes */
+    uint64_t events;  /* number of events of the simulation */
+    double cpu_s;     /* processor time, seconds */
+    double virtual_s; /* virtual seconds played */
     double heal_s;    /* seconds from the end of faults and training to one version; NAN = never */
-    uint32_t nodes;   /* size of the swarm */
+    uint32_t nodes;   /* number of nodes */
     uint32_t faults[FAULT_KINDS]; /* number of faults of each kind */
 };
 
@@ -36,21 +37,21 @@ struct storm {
  * none. */
 void storm_play(uint64_t seed, FILE *trace, struct storm *storm);
 
-/* Parses a decimal number, a hexadecimal one after 0x, or hashes any other text, such as a commit's
- * name. Returns false for an empty text. */
+/* Parses a decimal number, or a hexadecimal one after 0x. Hashes any other text, such as the name
+ * of a commit. Returns false for an empty text. */
 bool storm_seed_of(const char *text, uint64_t *seed) MUST_USE;
 
-/* `hearsay sim --faults`: plays the seeds from .. to, both included, in `jobs` processes. Prints a
- * line and the replay command for each failure, and a summary. If a process dies (a CHECK), its
- * seed fails and the others continue. A single seed is played in this process, for debuggers.
- * Returns the exit code: 0 only if all were played and none failed. */
+/* `hearsay sim --faults`: plays the seeds from `from` to `to`, both included, in `jobs` processes.
+ * Prints a line and the replay command for each failure, and a summary. If a process dies (a
+ * CHECK), its seed fails and the other seeds continue. A single seed is played in this process, for
+ * debuggers. Returns the exit code: 0 only if all seeds were played and none failed. */
 struct storm_options {
     uint64_t from;     /* first seed */
     uint64_t to;       /* last seed */
     uint32_t jobs;     /* number of processes; 0 = one for each processor */
     const char *trace; /* trace file, only with a single seed; NULL = none */
     bool twice;        /* plays each seed twice and compares the traces */
-    bool stop;         /* starts no seed after the first failure; running ones finish */
+    bool stop;         /* starts no seed after the first failure, but finishes running ones */
 };
 int storm_command(const struct storm_options *options);
 

@@ -21,18 +21,18 @@
 struct tally {
     const struct storm_options *options;
     struct timespec began;
-    uint64_t seeds;             /* seeds to play; 0 = all 2^64 */
-    uint64_t done;              /* seeds played */
-    uint64_t failed;            /* seeds that failed */
+    uint64_t seeds;             /* number of seeds to play; 0 = all 2^64 */
+    uint64_t done;              /* number of seeds played */
+    uint64_t failed;            /* number of seeds that failed */
     uint64_t events;            /* number of events of all seeds */
-    uint64_t with[FAULT_KINDS]; /* seeds with this kind of fault */
-    double *cpu_s;              /* [done] */
-    double *heal_s;             /* [healed] seconds to one version of each seed */
-    uint64_t healed;            /* seeds that reached one version */
+    uint64_t with[FAULT_KINDS]; /* [kind] number of seeds with this kind of fault */
+    double *cpu_s;              /* [done] processor time of each seed, seconds */
+    double *heal_s;             /* [healed] seconds to one version of each seed that reached it */
+    uint64_t healed;            /* number of seeds that reached one version */
     uint64_t slowest;           /* seed with the most processor time */
     uint64_t last_healed;       /* seed that took longest to reach one version */
-    double cpu_s_most;          /* processor time of that seed */
-    double heal_s_most;         /* time to one version of that seed */
+    double cpu_s_most;          /* processor time of seed `slowest`, seconds */
+    double heal_s_most;         /* seconds to one version of seed `last_healed` */
     bool is_live;               /* the progress line is visible */
 };
 
@@ -114,7 +114,7 @@ static void on_tick(void *self)
     (void)fprintf(stderr, "\r%-*s", LIVE_COLUMNS, line);
 }
 
-/* Plays a seed, in a worker, or in this process for a single seed. */
+/* Plays a seed, twice if the options say so, and fails it if the two runs differ. */
 static void play(const struct storm_options *options, uint64_t seed, FILE *trace,
                  struct storm *storm)
 {
@@ -122,7 +122,7 @@ static void play(const struct storm_options *options, uint64_t seed, FILE *trace
     if (!options->twice || storm->why[0])
         return;
     struct storm again;
-    struct arena padding; /* moves all later allocations, because nothing may depend on addresses */
+    struct arena padding; /* shifts all later allocations: no result may depend on addresses */
     arena_init(&padding, PADDING_BYTES);
     storm_play(seed, NULL, &again);
     arena_release(&padding);

@@ -1,7 +1,7 @@
 /* Draws the plan of a storm from its seed. Each part has a random stream of its own, so a change to
  * one part leaves the others unchanged.
  *
- * Plans contain only what heals by design:
+ * Every swarm of a plan can recover, because:
  * - Logs hold everything published, so a node that lost its disk can catch up.
  * - Links can carry the swarm's traffic.
  * - The graph of known addresses is connected, and every node can connect to all others.
@@ -17,8 +17,8 @@
 #define TEXT_EACH     10   /* one storm in TEXT_EACH trains on text */
 #define RUMOR_BYTES   250  /* most bytes of a rumor with density_max entries */
 #define CONTROL_BYTES 8000 /* most bytes per second and node except rumors */
-#define SERVING_S     40   /* seconds to serve the base to all others */
-#define INCARNATIONS  3    /* typical number of a publishing node's incarnations */
+#define SERVING_S     40   /* seconds in which a node can serve its base to all other nodes */
+#define INCARNATIONS  3    /* incarnations of a publishing node, typically */
 
 #define EXPEL_EACH 4 /* one storm in EXPEL_EACH expels a node */
 #define REKEY_EACH 4 /* one storm in REKEY_EACH gets another swarm key */
@@ -45,8 +45,8 @@ static uint32_t draw_count(struct rng *rng)
     return (uint32_t)(size == 1 ? between(rng, 17, STORM_NODES_MAX) : between(rng, 3, 16));
 }
 
-/* Returns the bytes per second at which one node serves its base to all others in SERVING_S, each
- * block with a version of INCARNATIONS of each node. */
+/* Returns the bytes per second at which one node serves its base to all other nodes in SERVING_S.
+ * Each block carries a version with INCARNATIONS entries per node. */
 static uint64_t serve_least(const struct storm_plan *plan)
 {
     const uint64_t entries = plan->options.block_entries;
@@ -55,10 +55,10 @@ static uint64_t serve_least(const struct storm_plan *plan)
     return plan->nodes * blocks * (entries * sizeof(int32_t) + version_bytes) / SERVING_S;
 }
 
-/* Draws the limits, with one statement for each draw: the order of draws defines the storm. */
+/* Draws the limits. Each draw has a statement of its own, because their order defines the storm. */
 static void draw_limits(struct storm_plan *plan, struct rng *rng)
 {
-    /* All nodes and outsiders, and closing connections. */
+    /* Enough for all nodes and outsiders, and for closing connections. */
     const uint32_t peers_min = plan->nodes + 8;
     const uint32_t peers_most = peers_min < 24 ? 32 : peers_min + 8;
     struct node_options *options = &plan->options;
@@ -142,8 +142,8 @@ static uint32_t callable_below(const struct storm_plan *plan, uint32_t i)
     return i;
 }
 
-/* Draws the known addresses: every node knows node 0; or the previous node; or an earlier one and
- * any other; or all. */
+/* Draws which addresses each node knows, in one of four ways for the whole storm: node 0; the
+ * previous node; an earlier node and a random one; or all nodes. */
 static void draw_knows(struct storm_plan *plan)
 {
     struct rng rng = rng_new(plan->seed, STREAM_KNOWS);
@@ -163,7 +163,7 @@ static void draw_knows(struct storm_plan *plan)
     }
 }
 
-/* Returns the bytes per second of a node that forwards everything to all others. */
+/* Returns the bytes per second that a node needs to forward every rumor to all other nodes. */
 static uint64_t rate_min(const struct storm_plan *plan)
 {
     const uint64_t rumors_per_s =
@@ -204,8 +204,8 @@ static void draw_links(struct storm_plan *plan)
         for (uint32_t to = 0; to < plan->regions; to++)
             draw_path(plan, &rng, from, to);
     const bool has_limits = one_in(&rng, 2);
-    /* A leaving node that receives nothing assumes that the others stay, and leaves, so such storms
-     * have no stalls. */
+    /* Storms in which all nodes leave have no stalls. A leaving node that receives nothing would
+     * assume that the others stay, and leave with a different base. */
     const bool has_stalls = one_in(&rng, 4) && !plan->all_leave;
     for (uint32_t i = 0; i < plan->nodes; i++) {
         struct storm_node *node = &plan->node[i];
@@ -220,7 +220,7 @@ static void draw_links(struct storm_plan *plan)
     }
 }
 
-/* Returns whether another node knows only this one and would otherwise stay alone. */
+/* Returns whether a node knows the address of node i, and might stay alone without it. */
 static bool is_needed(const struct storm_plan *plan, uint32_t i)
 {
     for (uint32_t j = 0; j < plan->nodes; j++)
@@ -249,7 +249,7 @@ static void draw_times(struct storm_plan *plan)
     }
 }
 
-/* Draws two nonempty sides: half against half, or one node against all others. */
+/* Draws two nonempty sides of a fault: half against half, or one node against all others. */
 static void draw_sides(const struct storm_plan *plan, struct rng *rng, struct fault *fault,
                        uint32_t alone)
 {
@@ -260,7 +260,7 @@ static void draw_sides(const struct storm_plan *plan, struct rng *rng, struct fa
     }
 }
 
-/* Draws how long faults of a kind last. */
+/* Draws the duration of a fault of this kind. */
 static uint64_t draw_span_ns(struct rng *rng, enum fault_kind kind)
 {
     static const uint32_t spans[FAULT_KINDS][2] = {
@@ -284,15 +284,15 @@ static uint64_t draw_span_ns(struct rng *rng, enum fault_kind kind)
     return between_log(rng, spans[kind][0], spans[kind][1]) * MILLI_NS;
 }
 
-/* Draws a clock jump: forward by any amount, back by less than an incarnation lasts, so that the
- * next one has a higher number. */
+/* Draws a clock jump in seconds: forward by any amount, or back by less than the time between two
+ * starts of a node. The node's next incarnation then still has a higher number. */
 static double draw_jump_s(struct rng *rng)
 {
     return one_in(rng, 2) ? -0.3 * rng_uniform(rng) : (double)between_log(rng, 1, 30000000);
 }
 
-/* Leaves out flipped labels, because few storms have data. Amounts stay far below wrapping the
- * base. */
+/* Draws kind and strength of a poison. Flipped labels are left out, because few storms have data.
+ * The strength is far too low to make the base wrap. */
 static void draw_poison(struct rng *rng, struct fault *fault)
 {
     fault->poison = (enum poison)(POISON_LABELS + 1 + rng_below(rng, POISONS - 1));
@@ -344,7 +344,8 @@ static void draw_fault(struct storm_plan *plan, struct rng *rng, enum fault_kind
     }
 }
 
-/* A node joins late, and the only donor it knows dies during the transfer. */
+/* Adds a crash of a node whose address a late joiner knows, at a time when it may be sending its
+ * base to the joiner. */
 static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
 {
     for (uint32_t i = 0; i < plan->nodes; i++) {
@@ -367,7 +368,7 @@ static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
 
 static void draw_faults(struct storm_plan *plan)
 {
-    /* Without faults that ruin training, because few storms have data. */
+    /* Faults that ruin training are left out, because few storms have data. */
     for (int kind = 0; kind < FAULT_RUIN; kind++) {
         const uint64_t stream =
             kind == FAULT_POISON ? STREAM_POISON : STREAM_FAULTS + (uint64_t)kind;
@@ -394,7 +395,7 @@ static void draw_expulsion(struct storm_plan *plan)
     storm_expulsion_prepare_for(expulsion, &plan->options);
     for (uint32_t i = 1; i < plan->nodes && plan->options.limits.quarantines; i++) {
         plan->node[i].step_ns =
-            plan->node[0].step_ns; /* unequal steps would get some nodes expelled */
+            plan->node[0].step_ns; /* with unequal steps, votes would expel some nodes */
         plan->node[i].step_samples = plan->node[0].step_samples;
     }
 }

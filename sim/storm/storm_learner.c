@@ -10,7 +10,7 @@
 #define GPT_LINE      "embed 16 8, position 8, residual(norm, attention 2), norm, logits tied"
 #define TOKENS        16
 #define LENGTH        8
-#define TEXT          513 /* bytes of text: 64 windows, and the token after the last one */
+#define TEXT          513 /* bytes of text: 64 windows, and the token after the last window */
 #define BATCH         4
 
 struct storm_learners {
@@ -40,8 +40,8 @@ uint32_t storm_gpt_parameters(void)
     return parameters;
 }
 
-/* Draws text in which each token is usually the previous one plus one, so that there is something
- * to learn. */
+/* Draws a text in which a token is usually the previous one plus one, so that there is something to
+ * learn. */
 static void draw_text(uint8_t text[static TEXT], uint64_t seed)
 {
     struct rng rng = rng_new(seed, 0);

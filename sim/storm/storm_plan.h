@@ -24,18 +24,18 @@
 struct storm_node {
     uint64_t start_ns;       /* time at which the node starts */
     uint64_t leave_ns;       /* time at which it is told to leave; 0 = it stays */
-    uint64_t step_ns;        /* duration of a local step */
-    uint32_t step_samples;   /* samples of a local step */
+    uint64_t step_ns;        /* duration of a local step, nanoseconds */
+    uint32_t step_samples;   /* samples per local step */
     uint32_t region;         /* index of its region */
-    uint32_t start;          /* number of its first weights */
-    uint32_t knows;          /* bit j: it knows the address of node j */
-    bool trains;             /* false: it only forwards */
-    bool dials_only;         /* it accepts no calls */
-    bool is_older;           /* it starts with the previous release */
-    uint64_t upgrade_ns;     /* later starts use this release; 0 = never */
+    uint32_t start;          /* number of the node's first weights */
+    uint32_t knows;          /* bit j is set if the node knows the address of node j */
+    bool trains;             /* the node trains; otherwise it only forwards */
+    bool dials_only;         /* the node accepts no calls */
+    bool is_older;           /* the node begins with the previous release */
+    uint64_t upgrade_ns;     /* starts after this time use the present release; 0 = none does */
     struct rate up;          /* rate of its uplink */
     struct rate down;        /* rate of its downlink */
-    uint64_t stall_ns;       /* length of a stall of its links */
+    uint64_t stall_ns;       /* duration of a stall of the node's links */
     uint64_t stall_every_ns; /* period of the stalls; 0 = none */
 };
 
@@ -45,23 +45,24 @@ struct storm_plan {
     uint32_t regions;            /* number of regions */
     bool learns_text;            /* a small GPT learns; otherwise random walks */
     uint32_t parameters;         /* size of the model */
-    uint32_t density_max;        /* most entries of an update */
+    uint32_t density_max;        /* most entries of one update */
     struct node_options options; /* options of every node, except those that storm_node sets */
     struct storm_node node[STORM_NODES_MAX];
     /* [from][to] paths between regions. */
     struct path paths[STORM_REGIONS_MAX][SCENARIO_REGIONS_MAX];
     struct fault faults[STORM_FAULTS_MAX];
     uint32_t faults_count;
-    uint32_t twins;                   /* spare nodes, started only by a DUPLICATE */
-    uint32_t twin_of[STORM_EACH_MAX]; /* node whose identity each spare node has */
+    uint32_t twins;                   /* number of spare nodes, which only a DUPLICATE starts */
+    uint32_t twin_of[STORM_EACH_MAX]; /* [twins] node whose identity each spare node has */
     struct storm_expulsion expulsion; /* expulsion of a node */
     struct storm_rekey rekey;         /* rotation of the swarm key */
     uint64_t faulty_ns;               /* length of the faulty phase */
-    uint64_t calm_ns;                 /* length of the training after it */
+    uint64_t calm_ns;                 /* length of the fault-free training after the faulty phase */
     bool all_leave;                   /* all nodes are told to leave at the end */
 };
 
-/* storm_draw draws the plan from the seed; the next function writes it as comments of a trace. */
+/* storm_draw draws the plan from the seed. storm_describe writes the plan as comment lines of a
+ * trace. */
 void storm_draw(struct storm_plan *plan, uint64_t seed);
 void storm_describe(const struct storm_plan *plan, FILE *out);
 

@@ -1,5 +1,5 @@
-/* New swarm keys in a storm: the operator orders one in the faulty phase, and another after the
- * faults and the expulsion.
+/* New swarm keys in a storm: the operator orders a key in the faulty phase, and another one after
+ * the faults and the expulsion.
  *
  * Older keys stay valid to the end, because a storm's clocks may be wrong by months, and a node may
  * lose its disk and return with the first key at any time. At the end every running node has the
@@ -11,19 +11,21 @@
 #include "storm/storm_expulsion.h"
 
 struct storm_rekey {
-    bool is_drawn;          /* the swarm has an operator, who orders keys */
-    uint64_t at_ns;         /* time of the first order, from WORLD_BEGIN_NS */
-    uint32_t last;          /* number of the order with the last key; 0 = none after the faults */
-    uint8_t key[KEY_BYTES]; /* the last key */
+    bool is_drawn;  /* the swarm has an operator, who orders keys */
+    uint64_t at_ns; /* time of the first order, counted from WORLD_BEGIN_NS */
+    uint32_t last;  /* number of the order after the faults, which brings the last key; 0 = no such
+                       order */
+    uint8_t key[KEY_BYTES]; /* newest key that was ordered */
 };
 
-/* Gives the operator's next order and its key to a node, like storm_expulsion_order. */
+/* Gives the operator's next order and its key to the node that storm_expulsion_whom_to_ask returns.
+ * is_last: the order comes after the faults. */
 void storm_rekey_order(struct storm_rekey *rekey, struct storm_expulsion *orders,
                        struct world *world, bool is_last);
 
 /* Returns whether all running nodes have the last key. */
 bool storm_rekey_is_done(const struct storm_rekey *rekey, const struct world *world);
-/* Returns whether this node, which was expelled before, never had the last key. */
+/* Returns whether the villain, which was expelled before, never had the last key. */
 bool storm_rekey_is_kept_from(const struct storm_rekey *rekey, const struct world *world,
                               uint32_t villain);
 

@@ -1,7 +1,7 @@
 /* Nodes of the previous release in a storm, which speak only the oldest protocol (wire/protocol.h).
  *
- * In half of the storms about half of the nodes are older. Half of these are upgraded: a node that
- * a fault restarts after that moment runs this release, with the same disk.
+ * In half of the storms about half of the nodes are older. Half of these are upgraded at a random
+ * time: if a fault restarts such a node later, it runs the present release with its old disk.
  */
 #ifndef HEARSAY_SIM_STORM_STORM_RELEASES_H
 #define HEARSAY_SIM_STORM_STORM_RELEASES_H
@@ -10,7 +10,7 @@
 
 void storm_releases_draw(struct storm_plan *plan, struct rng rng);
 
-/* Adds words to the line about a node; nothing for a node of this release. */
+/* Adds the release to a trace's line about a node. Adds nothing for the present release. */
 void storm_releases_describe(const struct storm_node *node, FILE *out);
 
 #endif

@@ -1,14 +1,15 @@
-/* First weights of a storm: in some storms the nodes begin from different ones, and must end with
- * one base all the same. */
+/* First weights of a storm: in some storms nodes begin with different first weights, and must still
+ * end with one base. */
 #ifndef HEARSAY_SIM_STORM_STORM_STARTS_H
 #define HEARSAY_SIM_STORM_STORM_STARTS_H
 
 #include "storm/storm_plan.h"
 
-/* Draws each node's start; 0 on all nodes: they are equal. Other draws come before it. */
+/* Draws the number of each node's first weights; all are 0 if the nodes begin with equal weights.
+ * Releases and expulsion must have been drawn before. */
 void storm_starts_draw(struct storm_plan *plan, struct rng rng);
 void storm_starts_describe(const struct storm_node *node, FILE *out);
-/* Sets the model description of a node with this start. */
+/* Sets the model description that belongs to these first weights. */
 void storm_starts_set(struct node_options *options, uint32_t start);
 
 #endif

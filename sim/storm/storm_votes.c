@@ -11,8 +11,8 @@ void storm_votes_prepare(struct node_options *options)
     options->limits.quarantines = true;
 }
 
-/* Makes a vote against all rumors that node i can still remove of the latest incarnation that it
- * knows; some votes keep more. */
+/* Makes a vote against the latest incarnation of the accused that node i knows. The vote keeps the
+ * rumors that node i can no longer remove, and up to three more. */
 static struct vote vote_of(const struct world *world, uint32_t i, uint32_t voter, uint32_t accused)
 {
     const struct node *node = world->nodes[i].node;

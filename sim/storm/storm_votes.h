@@ -1,6 +1,6 @@
-/* Votes in a storm: members expel one of them, as far back as the log of the node that receives the
- * votes reaches. Before that, a quarter of the members votes against everybody, which has no
- * effect. */
+/* Votes in a storm: members expel one member. Its rumors are removed as far back as the log of the
+ * node that receives the votes reaches. Before that, a quarter of the members votes against every
+ * other member, which has no effect. */
 #ifndef HEARSAY_SIM_STORM_STORM_VOTES_H
 #define HEARSAY_SIM_STORM_STORM_VOTES_H
 
@@ -9,11 +9,11 @@
 /* Makes nodes with these options count votes. */
 void storm_votes_prepare(struct node_options *options);
 
-/* Gives the votes to node i. The members are the first nodes of the world, `accused` is one of
- * them. */
+/* Gives votes of all members against `accused` to node i. The members are the first `members` nodes
+ * of the world. */
 void storm_votes_give(struct world *world, uint32_t members, uint32_t i, uint32_t accused);
 
-/* Returns whether others have expelled node i by votes, which may happen to a poisoned node. */
+/* Returns whether members have expelled node i by votes, which may happen to a poisoned node. */
 bool storm_votes_have_expelled(const struct world *world, uint32_t i);
 
 #endif
