@@ -1,13 +1,13 @@
 /* Anti-entropy (Demers and others 1987): neighbours exchange their versions. A node that sees a gap
- * requests it (repair.c).
+ * requests the missing rumors (repair.c).
  *
  * When two nodes meet, each sends its whole version, or as much of it as fits a message, the latest
- * entries first. After that a random neighbour gets a slice every second, which starts with how
- * much of its own rumors we have. Slices rotate, so in a large swarm a gap is found later, at a
- * constant cost. A neighbour with an equal version hash still gets one entry after the other: the
- * hash has 64 bits, and an attacker can search for two streams that collide, while an entry shows
- * 128 bits. If no rumor arrives any more, a neighbour knows more, and its slice does not show what,
- * we request its whole version. Held by tests/world/test_broadcast_tree.c.
+ * entries first. After that a random neighbour gets a slice every second. Its first entry tells the
+ * neighbour how many of its own rumors we have. Slices rotate, so in a large swarm a gap is found
+ * later, at a constant cost. A neighbour with an equal version hash still gets one entry per slice:
+ * the hash has 64 bits, and an attacker can search for two streams that collide, while an entry
+ * shows 128 bits. Sometimes no rumor arrives any more although a neighbour has more, and its slices
+ * do not show which. Then we request its whole version. Held by tests/world/test_broadcast_tree.c.
  */
 #include <string.h>
 
@@ -21,8 +21,8 @@
 #define LONG      256              /* origins; a version with more of them is long */
 #define WHOLE_MAX ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
 
-/* Returns the number of rumors in the swarm: those known here, or, before this node has joined,
- * those that joined neighbours know if that is more. */
+/* Returns the number of rumors in the swarm: those known here. Before this node has joined, it is
+ * the most that a joined neighbour knows, if that is more. */
 static uint64_t rumors_there_are(const struct node *node)
 {
     const uint64_t shown = joining_has_joined(node) ? 0 : broadcast_most_shown(node, true);
@@ -30,7 +30,8 @@ static uint64_t rumors_there_are(const struct node *node)
     return shown > known ? shown : known;
 }
 
-/* Writes entries of the whole version into scratch, and their samples into `learned`. */
+/* Writes the whole version, or its latest WHOLE_MAX entries, into scratch. Sets `learned` to the
+ * samples behind them. Returns the number of entries. */
 static size_t put_whole(const struct node *node, uint8_t **learned)
 {
     const struct versions *versions = &node->broadcast->versions;
@@ -40,8 +41,8 @@ static size_t put_whole(const struct node *node, uint8_t **learned)
     return versions_latest(versions, NULL, 0, most, node->scratch, *learned);
 }
 
-/* Writes half of a slice of a long version: it rotates over the latest origins, twice as many as
- * there are members. */
+/* Writes the half of a long version's slice that rotates over the latest origins, twice as many as
+ * there are live members. Returns its number of entries. */
 static size_t put_latest(struct node *node, uint8_t *out)
 {
     struct broadcast *broadcast = node->broadcast;
@@ -86,7 +87,7 @@ void anti_entropy_show(struct node *node, const struct peer *peer, bool whole)
                           .whole = whole,
                           .text = {learned, whole ? entries * LEARNED_BYTES : 0},
                           .bulk = {node->scratch, entries * VERSION_ENTRY_BYTES}});
-    /* a full queue: next round */
+    /* if the queue is full, the next round sends a slice */
 }
 
 void anti_entropy_show_all(struct node *node)
@@ -143,7 +144,8 @@ bool anti_entropy_on_version(struct node *node, const struct peer *from,
     }
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, from);
     neighbour->hash = version->hash;
-    neighbour->knows = version->base ? version->rumors : 0; /* otherwise it does not hold them */
+    /* a neighbour without a whole base cannot serve the rumors that it lists */
+    neighbour->knows = version->base ? version->rumors : 0;
     return true;
 }
 

@@ -1,8 +1,9 @@
 /* Passes rumors from the log to the learner, in order, as many at once as it accepts. Rumors of a
- * withheld origin wait in the log and others overtake them: the base is a sum.
+ * withheld origin wait in the log, and later rumors overtake them, since the order of a sum does
+ * not matter.
  *
  * The learner answers in the order of the requests. So its base, as of its last answer, is the sum
- * of what it was given minus what it has not answered.
+ * of all rumors given to it except the unanswered ones.
  */
 #include <string.h>
 
@@ -10,11 +11,11 @@
 #include "node/broadcast/rumor_step.h"
 #include "node/membership/membership.h"
 
-#define COMPARED_MIN 64              /* entries of a rumor that is compared with the residual */
+#define COMPARED_MIN 64 /* fewest entries of a rumor that is compared with the residual */
 #define COMPARED_NS  (SECOND_NS / 4) /* time between two comparisons of one origin */
-/* A comparison takes about 10 ns per entry (bench_threshold), plus as long as 10,000 entries to
- * wait for a GPU. All comparisons take at most 0.5 % of the time, equal parts for each live origin.
- */
+/* Wait after a comparison. It takes about 10 ns per entry (bench_threshold); waiting for a GPU adds
+ * the time of 10,000 entries. All comparisons take at most 0.5 % of the time, in equal parts for
+ * each live origin. */
 #define COMPARING_NS(entries) ((uint64_t)((entries) + 10000) * 10 * 200)
 
 struct update *apply_decode(struct node *node, const uint8_t *rumor, uint32_t bytes)
@@ -47,7 +48,7 @@ static const struct rumor_log_entry *next_to_apply(struct broadcast *broadcast)
     const struct rumor_log_entry *entry;
     while ((entry = rumor_log_next_to_apply(&broadcast->log))) {
         const struct origin *origin = &broadcast->versions.origins[entry->origin_index];
-        if (bit_get(broadcast->apply.withheld, entry->origin_index)) { /* withheld (withheld.h) */
+        if (bit_get(broadcast->apply.withheld, entry->origin_index)) {
             rumor_log_pass_by(&broadcast->log);
             continue;
         }
@@ -79,7 +80,7 @@ void apply_add_given(struct apply *apply, uint32_t entries, struct given given)
 }
 
 /* Returns true if this rumor is to be compared with the residual. A small rumor says little about
- * its direction, and one of a burst stands for all. */
+ * its direction, and one rumor of a burst represents the others. */
 static bool is_compared(const struct node *node, struct origin *origin, uint32_t entries)
 {
     if (!node->options.trains || entries < COMPARED_MIN || node->now_ns < origin->compare_ns)

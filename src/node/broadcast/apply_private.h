@@ -8,9 +8,10 @@
 
 /* State of retract.c. */
 struct retract {
-    bool is_due; /* an expelled member has rumors beyond its limit that have not been looked at */
-    bool needs_base; /* such rumors are no longer in the log */
-    uint64_t rumors; /* rumors that are in the learner's base and no longer in the version */
+    bool is_due; /* an expelled member may have rumors beyond its limit, and retract_begin has not
+                    run since */
+    bool needs_base; /* the log lacks rumors to take out, so another base is needed */
+    uint64_t rumors; /* number of rumors in the learner's base that the version no longer has */
 };
 
 #define APPLYING_MAX 256 /* rumors with the learner at once */
@@ -19,8 +20,8 @@ struct retract {
 /* A rumor or block that was given to the learner and not answered. */
 struct given {
     bool is_block;           /* a block, which has no origin */
-    bool takes_out;          /* the rumor is being retracted */
-    bool is_compared;        /* its agreement was requested */
+    bool takes_out;          /* the rumor was given negated, to take it out of the base */
+    bool is_compared;        /* its agreement with the residual was requested */
     uint32_t origin_index;   /* index of the rumor's origin */
     uint32_t seq;            /* number of the rumor */
     uint64_t at;             /* position of the rumor in the log */
@@ -32,18 +33,18 @@ struct apply {
     struct decoded decoded;        /* decoded rumors that wait for the learner */
     uint32_t entries;              /* entries given to the learner and not answered */
     uint64_t rumors;               /* rumors and blocks given to the learner and not answered */
-    uint32_t blocks;               /* blocks among them */
-    uint32_t taken_out;            /* retractions among them */
+    uint32_t blocks;               /* blocks given to the learner and not answered */
+    uint32_t taken_out;            /* negated rumors given to the learner and not answered */
     struct given given[GIVEN_MAX]; /* ring of the rumors and blocks with the learner */
     uint32_t given_first;          /* index of the oldest one in `given` */
-    uint64_t *withheld;            /* a bit per origin index: its rumors are withheld */
+    uint64_t *withheld;            /* bits by origin index: the origin's rumors are withheld */
     /* Another rumor waits because the learner has as much as it accepts. */
     bool is_full;
 };
 
 /* Decodes a rumor of the log into an update that the caller may change. */
 struct update *apply_decode(struct node *node, const uint8_t *rumor, uint32_t bytes);
-/* Returns true if the learner may be given this many entries; counts them. */
+/* Returns true if the learner may be given another rumor with this many entries. */
 bool apply_may_give(const struct node *node, uint32_t entries);
 void apply_add_given(struct apply *apply, uint32_t entries, struct given given);
 

@@ -29,8 +29,8 @@ static uint64_t barred_of(const struct node *node, const struct version_entry *e
     return entry->next - origin->next;
 }
 
-/* Removes refused rumors from the neighbour's version. A slice does not change what is known of
- * entries outside it. */
+/* Subtracts refused rumors from the neighbour's number of rumors. A slice shows only some entries,
+ * so it never lowers the number of refused rumors that is already known. */
 struct message barred_take_out(struct node *node, const struct peer *from,
                                const struct message *version)
 {

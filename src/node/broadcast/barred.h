@@ -10,26 +10,27 @@
 #include "node/core.h"
 #include "node/orders/admitted.h"
 
-/* Records that something of this incarnation, which is not admitted, arrived from this neighbour:
- * remembers its tag, and adds a note the first time. */
+/* Records that a neighbour sent a rumor or record of an incarnation that is not admitted here.
+ * Remembers the incarnation's tag, and adds a note the first time. */
 void barred_on_stranger(struct node *node, const struct peer *from,
                         const uint8_t id[static ID_BYTES], uint64_t incarnation);
-/* Returns how many of a neighbour's rumors of a known origin may be taken, within the orders'
- * limits. */
+/* Returns how many rumors of a known origin this node may have, given a neighbour that has `next`
+ * of them. The orders limit the number. An origin that is not admitted gets no new ones. */
 static inline uint32_t barred_shown(const struct node *node, const struct peer *from,
                                     const struct origin *origin, uint32_t next)
 {
     const uint32_t most = admitted_takes(node, from, origin->id) ? origin->keep : origin->next;
     return next < most ? next : most;
 }
-/* Returns true if the tag belongs to an id that is not admitted, and the neighbour has other
- * members than we. */
+/* Returns true if the tag belongs to an id that is not admitted, and the neighbour's list of
+ * members differs from ours. */
 static inline bool barred_is_stranger(const struct node *node, const struct peer *from,
                                       uint64_t tag)
 {
     return admitted_is_strangers(node, tag) && !admitted_is_same(node, from);
 }
-/* Returns the neighbour's version without the rumors that we refuse. */
+/* Returns the neighbour's VERSION with the number of rumors reduced by those that this node
+ * refuses. */
 struct message barred_take_out(struct node *node, const struct peer *from,
                                const struct message *version);
 /* Stops counting rumors of unadmitted ids as missing. */

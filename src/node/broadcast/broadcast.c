@@ -11,7 +11,7 @@
 #include "node/orders/verdict.h"
 
 #define SHOWN_NS                                                                                   \
-    (60 * SECOND_NS) /* a gap that no neighbour has shown for this long is lost, not late */
+    (60 * SECOND_NS) /* a gap that no neighbour shows for this long counts as lost, not late */
 #define FULL_NS    (60 * SECOND_NS) /* time between two warnings that the table is full */
 #define SCARCE     8   /* the table is nearly full when only one part in eight is free */
 #define ACTIVE_MIN 256 /* origins that count as active, at least */
@@ -159,8 +159,8 @@ const struct rumor_log *broadcast_log(const struct node *node)
     return &node->broadcast->log;
 }
 
-/* Returns the number of latest origins that include all live members. Origins without rumors count,
- * since their records follow their trees as well. */
+/* Returns how many of the latest origins to visit so that all live members are among them. Origins
+ * without rumors count, because member records follow the trees of their origins. */
 uint32_t broadcast_latest_origins(const struct node *node)
 {
     const uint32_t live = membership_live(node);
@@ -183,9 +183,9 @@ static uint32_t incarnations_of(const struct versions *versions, const uint8_t *
     return incarnations;
 }
 
-/* Returns true if a new origin with this many incarnations may have an entry. An incarnation's
- * rumors stay in the sum, so its entry is never free again. Neither one node that restarts again
- * and again nor many unknown nodes may fill the table. */
+/* Returns true if one more origin may have an entry. incarnations: those of its node that have an
+ * entry. An incarnation's rumors stay in the sum, so its entry is never free again. Neither one
+ * node that restarts again and again nor many unknown nodes may fill the table. */
 static bool may_have_place(const struct versions *versions, uint32_t incarnations)
 {
     CHECK(versions->count <= versions->max);
@@ -269,8 +269,8 @@ uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns)
     return lag_ns;
 }
 
-/* Returns true if rumors of most members are missing: then this node cannot receive so much, or was
- * away. A gap of one origin only suggests a lost neighbour. */
+/* Returns true if rumors of at least half of the members are missing: then this node's link is too
+ * slow, or the node was away. A gap of a single origin only suggests a lost neighbour. */
 bool broadcast_lags(const struct node *node)
 {
     CHECK(node->broadcast->repair.behind <= node->broadcast->versions.count);
@@ -300,7 +300,7 @@ void broadcast_set_fresh(struct node *node, uint64_t fresh_ns)
     node->broadcast->fresh_ns = fresh_ns;
 }
 
-/* Knowledge of neighbours: which rumors each of them has. */
+/* Knowledge of neighbours: the rumors that each neighbour has. */
 
 uint64_t broadcast_knows(const struct node *node, const struct peer *peer)
 {

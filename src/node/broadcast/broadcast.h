@@ -34,30 +34,35 @@ void broadcast_stats(const struct node *node, struct node_stats *stats);
 /* The version. */
 
 const struct versions *broadcast_versions(const struct node *node);
-const struct origin *broadcast_own(const struct node *node); /* this node's present incarnation */
+/* Returns the origin of this node's present incarnation. */
+const struct origin *broadcast_own(const struct node *node);
 const struct rumor_log *broadcast_log(const struct node *node);
-/* Returns the number of latest origins that may still be publishing. */
+/* Returns how many of the latest origins may still be publishing. */
 uint32_t broadcast_active_origins(const struct node *node);
-/* Returns the origin of this record, added if it is new; NULL if the table is full. */
+/* Returns the origin that a member record describes. Adds it if it is unknown; returns NULL if the
+ * table is full. */
 const struct origin *broadcast_origin_of(struct node *node, const struct peer *from,
                                          const struct record *record);
-/* Takes the samples per second that an origin reports. */
+/* Records the samples per second that an origin reports; the largest value counts. */
 void broadcast_on_rate(struct node *node, const struct origin *origin, float samples_per_second);
-uint64_t broadcast_advanced_ns(const struct node *node); /* time of the version's last growth */
+uint64_t broadcast_advanced_ns(const struct node *node); /* time of the version's last change */
 
-/* The node has taken over a model hash and has no base of it yet; replace_version ends that. */
+/* Records that this node has adopted a model hash and lacks its first base. replace_version clears
+ * the mark. */
 void broadcast_set_lacks_first(struct node *node);
 bool broadcast_lacks_first(const struct node *node);
 
-/* Returns for how long a rumor has been missing; and whether rumors of most members are. */
+/* Returns for how long the longest-missing rumor has been missing, or 0 if none is. In
+ * BASE_ROLLING: the age of the base. */
 uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns);
+/* Returns true if rumors of at least half of the members are missing, or in BASE_ROLLING. */
 bool broadcast_lags(const struct node *node);
 /* Returns the time of the last request for a missing rumor; 0 = never. */
 uint64_t broadcast_asked_ns(const struct node *node);
 
-/* Knowledge of neighbours: which rumors each of them has. */
+/* Knowledge of neighbours: the rumors that each neighbour has. */
 
-/* Rumors that the neighbour knows, over all origins. */
+/* Returns the number of rumors, over all origins, that the neighbour has. */
 uint64_t broadcast_knows(const struct node *node, const struct peer *peer);
 void broadcast_set_knows(struct node *node, const struct peer *peer, uint64_t rumors);
 /* Returns true if the neighbour has all rumors that this node published. */
@@ -66,11 +71,12 @@ bool broadcast_has_ours(const struct node *node, const struct peer *peer);
 uint64_t broadcast_most_shown(const struct node *node, bool joined_only);
 /* Returns true if the neighbour has shown its whole version. No rumor passes before that. */
 bool broadcast_is_compared(const struct node *node, const struct peer *peer);
-/* Returns true if this node and the neighbour are from two sides of a partition that both learned
- * much on their own. Then no rumor passes between them. */
+/* Returns true if this node and the neighbour come from two sides of a partition, and each side
+ * learned much on its own. Then no rumor passes between them. */
 bool broadcast_is_partitioned(const struct node *node, const struct peer *peer);
 void broadcast_set_partitioned(struct node *node, const struct peer *peer, bool is_partitioned);
-/* Rumors pass to it. */
+/* Returns true if rumors pass between this node and the neighbour: their versions were compared,
+ * and they are not partitioned. */
 bool broadcast_is_together(const struct node *node, const struct peer *peer);
 struct slots broadcast_together(const struct node *node); /* neighbours that rumors pass to */
 struct slots
@@ -81,33 +87,35 @@ broadcast_eager(const struct node *node); /* neighbours that own rumors are push
 /* Publishes an own update as rumors; returns their bytes. */
 uint64_t broadcast_publish(struct node *node, const struct update *update);
 bool broadcast_has_published(const struct node *node);
-/* ROLLING: sets the time up to which the base is current. Rumors of other nodes are not taken
- * meanwhile. */
+/* Sets the time up to which the base is current, for a node that refreshes it block by block
+ * (BASE_ROLLING). Such a node takes no rumors of other nodes. */
 void broadcast_set_fresh(struct node *node, uint64_t fresh_ns);
 
-/* Orders for the learner. This function sets the next APPLY; false if there is none. */
+/* Orders for the learner. */
 
+/* Sets the action to the next APPLY for the learner. Returns false if there is none. */
 bool broadcast_next_apply(struct node *node, struct action *action);
-/* broadcast_on_block_given: the learner was given a block. The next two functions tell whether it
- * may be given this many entries, and whether any are unanswered. */
+/* Call it when the learner was given a block of this many entries. */
 void broadcast_on_block_given(struct node *node, uint32_t entries);
+/* Returns true if the learner may be given this many more blocks. */
 bool broadcast_may_give_blocks(const struct node *node, uint32_t blocks);
+/* Returns true if the learner has blocks that it has not answered. */
 bool broadcast_has_blocks_given(const struct node *node);
-/* The learner has finished the oldest rumor or block that it was given, which has this many
- * entries. */
+/* Call it when the learner has finished the oldest rumor or block that it was given. entries:
+ * entries of that rumor or block. */
 void broadcast_on_applied(struct node *node, uint32_t entries);
-/* Returns the learner's state: by origin index, the head of the last rumor in its base, or NULL;
- * valid until the next event. */
+/* Sets heads[origin_index] to the head of the origin's last rumor in the learner's base, or to NULL
+ * if the base has none. The heads are valid until the next event. */
 void broadcast_done(const struct node *node, const struct signed_head **heads);
 /* Returns true if the learner has applied every rumor before this log position, except withheld
  * ones. */
 bool broadcast_has_done(const struct node *node, uint64_t newest);
-/* Entries given to the learner and not answered. */
+/* Returns the number of entries given to the learner and not answered. */
 uint32_t broadcast_applying(const struct node *node);
 /* Returns the number of rumors and blocks given to the learner and not answered. */
 uint64_t broadcast_applying_rumors(const struct node *node);
 bool broadcast_is_all_applied(const struct node *node);
-/* Decodes a rumor of the log; valid until the next decoding. */
+/* Decodes a rumor of the log. The result is valid until the next decoding. */
 const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, uint32_t bytes);
 
 /* The broadcast tree of each origin. origin_index: index of the origin. */
@@ -117,25 +125,27 @@ bool broadcast_is_pruned(const struct node *node, const struct peer *peer, uint3
 void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag);
 void broadcast_on_first(struct node *node, const struct peer *from, uint32_t origin_index);
 void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t origin_index);
-/* Stops taking rumors from this neighbour and pushing any to it until it asks, because the link is
+/* Stops the flow of rumors from and to this neighbour until it requests some, because the link is
  * needed for other data. */
 void broadcast_hold_back(struct node *node, const struct peer *peer);
-/* Takes rumors from this neighbour only. */
+/* Takes rumors only from `donor`, which becomes our parent in the tree of every origin. */
 void broadcast_lean_on(struct node *node, const struct peer *donor);
 /* Returns the number of origins in this neighbour's backlog. */
 uint32_t broadcast_backlog(const struct node *node, const struct peer *peer);
 void broadcast_forget_backlog(struct node *node, const struct peer *peer);
-/* Its queue may have space again. */
+/* Call it when this neighbour's queue may have space again: sends rumors of its backlog. */
 void broadcast_on_sent(struct node *node, const struct peer *peer);
 
 /* Anti-entropy. */
 
-#define VERSION_HASH_NONE UINT64_MAX /* shown without first weights; no version has this hash */
+#define VERSION_HASH_NONE UINT64_MAX /* hash shown without a first base; no version has it */
 void anti_entropy_show(struct node *node, const struct peer *peer, bool whole);
 void anti_entropy_show_all(struct node *node);
-/* Once a second: sends a slice to one random neighbour; while leaving, to all, and more often. */
+/* Sends a slice of our version to one random neighbour; called once a second. A leaving node sends
+ * it to all neighbours, and more often. */
 void anti_entropy_round(struct node *node);
-/* Requests this neighbour's whole version, rarely if that is a full message. */
+/* Requests this neighbour's whole version. Versions of many origins are requested less often,
+ * because they fill a whole message. */
 void anti_entropy_ask_for_all(struct node *node, const struct peer *peer);
 /* Requests the versions of all neighbours except `but`, because ours was replaced. */
 void anti_entropy_ask_again(struct node *node, const struct peer *but);
@@ -143,14 +153,14 @@ void anti_entropy_ask_again(struct node *node, const struct peer *but);
  * closed by then. */
 bool anti_entropy_on_version(struct node *node, const struct peer *from,
                              const struct message *version);
-/* Returns how many rumors of the slice we lack. Starts a check of entries that show another stream.
- */
+/* Returns how many rumors in the slice this node lacks. If an entry shows another stream than ours,
+ * sends the neighbour our heads of it (equivocation.h). */
 uint64_t anti_entropy_missing(struct node *node, const struct peer *from,
                               const struct message *version);
 /* Records that the neighbour has our version, and so all rumors that this node published. */
 void anti_entropy_on_same(struct node *node, const struct peer *from,
                           const struct message *version);
-/* Adds a note if versions are equal and digests differ. */
+/* Adds a note if the neighbour's version equals ours and its digest differs. */
 void anti_entropy_check_digest(struct node *node, const struct peer *from,
                                const struct message *version);
 /* Lets rumors pass between this neighbour and us from now on, unless we are partitioned. */
@@ -158,14 +168,16 @@ void anti_entropy_on_compared(struct node *node, const struct peer *from);
 
 /* Repair. */
 
-/* Requests the rumors of the slice that we lack. */
+/* Requests the rumors in the slice that this node lacks. */
 void repair_slice(struct node *node, const struct peer *from, const struct message *version);
 /* Requests all further rumors of this origin from this neighbour. */
 bool repair_ask(struct node *node, const struct peer *peer, uint32_t origin_index);
 void push_backlog_on_want(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq);
-/* A neighbour's log no longer has this rumor. Returns true if only a base has it. */
+/* Handles the message GONE: the neighbour's log no longer has this rumor. Returns true if only a
+ * base can still contain it. */
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq);
-/* The neighbour that sent us rumors has gone. */
+/* Call it when a neighbour has gone. Requests the rumors that it pushed to us from random other
+ * neighbours. */
 void repair_on_lost(struct node *node, uint64_t conn);
 /* Checks all gaps; called a few times a second. */
 void repair_review(struct node *node);

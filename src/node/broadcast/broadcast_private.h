@@ -11,19 +11,20 @@
 
 /* State per neighbour, by slot. Bits and counts are by origin index. */
 struct broadcast_neighbour {
-    uint64_t *lazy;          /* origins not pushed to it: it pruned us, or its queue is full */
-    uint64_t *pruned;        /* origins that we asked it not to push */
+    /* origins whose rumors are not pushed to it: it sent PRUNE, or its queue is full */
+    uint64_t *lazy;
+    uint64_t *pruned;        /* origins whose rumors we asked it not to push */
     uint64_t *backlog;       /* origins whose rumors wait for space in its queue */
-    uint32_t *backlog_from;  /* number of the first rumor that waits, by origin index */
+    uint32_t *backlog_from;  /* by origin index: number of the origin's first rumor that waits */
     uint32_t backlog_count;  /* origins in the backlog */
     uint32_t backlog_cursor; /* origin of the backlog that was served last */
-    size_t
-        blocks_left; /* bytes of blocks in its queue when the last rumor of its backlog was sent */
-    uint64_t hash;   /* hash of the neighbour's version */
-    uint64_t asked_ns;   /* last request for its whole version; 0 = never */
+    /* bytes of blocks in its queue when the last rumor of its backlog was sent */
+    size_t blocks_left;
+    uint64_t hash;       /* hash of the neighbour's version */
+    uint64_t asked_ns;   /* time of the last request for its whole version; 0 = never */
     bool is_compared;    /* it has shown its whole version */
-    bool is_partitioned; /* the neighbour and this node learned much on their own */
-    uint64_t heads_ns;   /* last time it was sent heads of a stream; 0 = never */
+    bool is_partitioned; /* this node and the neighbour learned much on two sides of a partition */
+    uint64_t heads_ns;   /* time when it was last sent heads of a stream; 0 = never */
     uint32_t own_next;   /* number of own rumors that the neighbour has */
     uint64_t barred;     /* number of the neighbour's rumors of ids that are not admitted here */
     uint64_t knows;      /* rumors that the neighbour knows, over all origins */
@@ -39,17 +40,17 @@ struct asked {
 
 /* State of repair.c. */
 struct repair {
-    uint32_t missing;              /* origins with a gap under repair */
-    uint32_t behind;               /* origins with more rumors at some neighbour than here */
-    uint32_t turn;                 /* index of the origin to check first; rotates */
-    uint64_t asked_ns;             /* last request for a missing rumor; 0 = never */
+    uint32_t missing; /* number of origins with a gap under repair */
+    uint32_t behind;  /* number of origins of which some neighbour has more rumors than this node */
+    uint32_t turn;    /* index of the origin to check first; rotates */
+    uint64_t asked_ns;             /* time of the last request for a missing rumor; 0 = never */
     struct asked asked[ASKED_MAX]; /* a ring */
     uint32_t asked_next;           /* index of the next entry to overwrite */
 };
 
 /* State of equivocation.c. */
 struct equivocation {
-    bool is_found;              /* a proof was found and not fetched yet */
+    bool is_found;              /* `proof` holds a proof that was not fetched yet */
     uint8_t proof[PROOF_BYTES]; /* the found proof */
 };
 
@@ -64,18 +65,18 @@ struct rumor_counts {
 
 struct broadcast {
     struct versions versions; /* known rumors of each origin */
-    struct origin *own;       /* this node's present incarnation, one of them */
+    struct origin *own;       /* origin of this node's present incarnation, in `versions` */
     uint64_t *seen;           /* scratch: a bit per origin */
-    uint64_t advanced_ns;     /* last growth of the version */
-    uint64_t full_ns;         /* last warning that the table is full; 0 = never */
-    uint64_t fresh_ns;        /* while ROLLING: time of the base's content */
-    uint32_t latest_shown;    /* latest origins that were in slices so far */
-    bool lacks_first;         /* no base of this model hash is here: the digest is unknown */
-    bool remembers;           /* the weights contain publications of earlier incarnations */
-    struct rumor_log log;     /* the latest rumors, in order of arrival */
-    struct repair repair;     /* missing rumors */
-    struct apply apply;       /* rumors for the learner */
-    struct retract retract;   /* rumors being taken out */
+    uint64_t advanced_ns;     /* time of the version's last change */
+    uint64_t full_ns;         /* time of the last warning that the table is full; 0 = never */
+    uint64_t fresh_ns;        /* while BASE_ROLLING: time up to which the base is current */
+    uint32_t latest_shown;    /* number of latest origins that slices have shown in this rotation */
+    bool lacks_first; /* this node has no base of its model hash yet, so its digest is unknown */
+    bool remembers;   /* the weights contain publications of earlier incarnations */
+    struct rumor_log log;                   /* the latest rumors, in order of arrival */
+    struct repair repair;                   /* missing rumors */
+    struct apply apply;                     /* rumors for the learner */
+    struct retract retract;                 /* rumors being taken out */
     struct equivocation equivocation;       /* detected equivocation */
     struct progress *progress;              /* samples that the swarm has learned */
     struct rumor_counts counts;             /* for the statistics */
@@ -98,24 +99,25 @@ static inline bool peer_is_origin(const struct peer *peer, const struct origin *
     return memcmp(peer->id, origin->id, ID_BYTES) == 0;
 }
 
-/* Adds a new incarnation. Returns NULL if the table is full, in which case this node takes none of
- * its rumors. Warns before that. */
+/* Adds the origin of a new incarnation. Returns NULL if the table has no entry for it; then this
+ * node takes none of its rumors. Adds a note when the table is nearly full. */
 struct origin *broadcast_meet(struct node *node, const struct peer *from,
                               const uint8_t id[static ID_BYTES], uint64_t incarnation);
-/* As versions_add, with the orders' limit for the origin. */
+/* Adds an origin (versions_add) and sets its rumor limit from the orders. Returns NULL if the table
+ * is full. */
 struct origin *broadcast_add(const struct node *node, struct versions *versions,
                              const uint8_t id[static ID_BYTES], uint64_t incarnation);
-/* Returns true if a history may contain another incarnation of this node. The order of arrival does
- * not matter: a node may have no more incarnations than could ever have been added, and a joined
- * node reserves entries for known nodes. */
+/* Returns true if a history may list one more incarnation of the node `id`. The limit per node is
+ * the largest that broadcast_meet ever grants, since origins arrive in another order at each node.
+ * A joined node reserves entries for known nodes. */
 bool broadcast_believes(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* Returns true if the origin's member is expelled: what it learned does not count. */
+/* Returns true if the origin's member is expelled, so that its samples do not count. */
 static inline bool origin_is_expelled(const struct origin *origin)
 {
     return origin->keep != KEEP_ALL;
 }
 
-/* Returns the number of latest origins that include all live members. */
+/* Returns how many of the latest origins to visit so that all live members are among them. */
 uint32_t broadcast_latest_origins(const struct node *node);
 
 /* push_backlog.c: sends a rumor to a neighbour now. Returns false if its queue is full. */
@@ -128,7 +130,8 @@ void push_backlog_forget(struct broadcast_neighbour *neighbour, uint32_t origin_
 /* broadcast_tree.c: asks this neighbour not to push this origin's rumors. */
 void tree_prune(struct node *node, const struct peer *peer, const struct origin *origin);
 
-/* equivocation.c: checks whether two heads of one stream, ours and another, prove equivocation. */
+/* equivocation.c: keeps a proof if two heads of one stream, ours and another, prove equivocation.
+ */
 void equivocation_found(struct node *node, const struct signed_head *ours,
                         const struct signed_head *theirs);
 /* Checks the head of a refused rumor: it may prove equivocation by its origin. */

@@ -3,7 +3,7 @@
  *
  * A rumor is pushed to every neighbour that is eager for its origin. A node that receives a rumor
  * twice prunes the second sender, or the first if the second is the origin itself. The pruned link
- * becomes lazy, and the eager links that are left form a tree. Member records
+ * becomes lazy, and the remaining eager links form a tree. Member records
  * (discovery/member_gossip.c) follow the same trees. A WANT makes a link eager again (repair.c).
  */
 #include <string.h>
@@ -45,7 +45,7 @@ void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag
 
 /* Stops pushing to this neighbour, and taking rumors from it, until it asks. A node that takes over
  * a base gets new rumors only from its donor, and relays none, since a thin link has no space for
- * rumors that the other side has. A ROLLING node takes rumors from no neighbour. */
+ * rumors that the other side has. A node in BASE_ROLLING takes rumors from no neighbour. */
 void broadcast_hold_back(struct node *node, const struct peer *peer)
 {
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
@@ -83,8 +83,8 @@ void broadcast_on_first(struct node *node, const struct peer *from, uint32_t ori
         node->broadcast->versions.origins[origin_index].parent_conn = from->conn;
 }
 
-/* Two neighbours deliver this origin's rumors: one must stop while both are connected. The origin
- * itself is not pruned for being slower once than a relay. */
+/* Handles a rumor that arrived twice: prunes one of the two neighbours that delivered it, if both
+ * are connected. The origin itself is not pruned for being slower once than a relay. */
 void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t origin_index)
 {
     CHECK(origin_index < node->broadcast->versions.count);

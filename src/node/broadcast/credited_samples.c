@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-#define PART 4         /* one of four learners may claim anything */
-#define NEAR (1.0 / 8) /* counts that differ by less are one count at different times */
+#define PART 4         /* the reports of one in four learners are capped, at least of one learner */
+#define NEAR (1.0 / 8) /* relative difference of two members' counts that counts as none */
 
 static int descending(const void *a, const void *b)
 {
@@ -19,7 +19,7 @@ double credited_samples_sum(struct reported_samples *reported, uint32_t count, u
 {
     CHECK(count > 0 && learners > 0);
     const uint32_t most =
-        learners / PART > 1 ? learners / PART : 1; /* number of doubted learners */
+        learners / PART > 1 ? learners / PART : 1; /* number of learners whose reports are capped */
     double rest = reported[0].samples;
     qsort(reported + 1, count - 1, sizeof *reported, descending);
     for (uint32_t i = 1 + most; i < count; i++)

@@ -20,15 +20,16 @@ struct reported_samples {
     double borne_out; /* samples that its rumors support (membership/shares.h) */
 };
 
-/* Returns the credited samples of all. The first claim is this node's own, which is true; the call
- * reorders the others. learners: training members, this node included. */
+/* Returns the sum of all credited samples. reported[0] is this node's own report, which counts in
+ * full; the call reorders all other reports. learners: training members, this node included. */
 double credited_samples_sum(struct reported_samples *reported, uint32_t count, uint32_t learners);
 
-/* Returns the count from which a node starts. all: samples ever reported by all; counted: those
- * credited by credited_samples_sum; said[count]: the counts of other members, which the call
- * reorders. Takes the lower median of these counts: one of three or more members moves it only
- * between the others' values, and one of two never forward. The sum of all reports is exact, so it
- * counts if the median is about the same, or if there are no others. */
+/* Returns the count from which a node starts. all: samples ever reported by all members; counted:
+ * credited samples (credited_samples_sum); said[count]: the counts of other members, which the call
+ * reorders. Takes the lower median of these counts. One liar among three or more members can move
+ * it only between the others' values; one liar of two can never raise it. The sum of all reports is
+ * exact, so it is the result unless it is clearly above the median. It is also the result if there
+ * are no other counts. */
 double credited_samples_begin(double all, double counted, uint64_t *said, uint32_t count);
 
 /* Returns the count from which a node continues: the lower median of other members' counts if that

@@ -32,14 +32,14 @@ struct decoded {
 size_t decoded_arena_bytes(uint32_t entries_max);
 void decoded_init(struct decoded *decoded, struct arena *arena, uint32_t entries_max);
 
-/* Returns space to decode a rumor of at most entries_max entries; valid until the next call. */
+/* Returns space to decode a rumor of at most `entries` entries into; valid until the next call. */
 struct update *decoded_room(struct decoded *decoded, uint32_t entries);
-/* Keeps the rumor that was decoded there, with its log position, which is higher than any before.
- */
+/* Keeps the rumor that was decoded into decoded_room's space. position: its log position, higher
+ * than those of all kept rumors. */
 void decoded_keep(struct decoded *decoded, uint64_t position);
 
-/* Returns the rumor at this position, valid until space is requested; NULL if it is not here. Each
- * is returned once, and none before it afterwards. */
+/* Returns the kept rumor with this log position, or NULL; valid until decoded_room is called. Drops
+ * this rumor and all earlier ones, so call it with rising positions. */
 const struct update *decoded_at(struct decoded *decoded, uint64_t position);
 
 #endif

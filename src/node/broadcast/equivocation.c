@@ -82,7 +82,7 @@ static bool is_excess(const struct origin *origin)
     return origin->next > origin->keep;
 }
 
-/* Sends the last heads that we have up to this number. */
+/* Sends the neighbour our heads of the origin's last HEADS_MAX rumors up to number `last`. */
 static void say_heads(struct node *node, const struct peer *to, const struct origin *origin,
                       uint32_t last)
 {
@@ -114,8 +114,8 @@ void equivocation_on_entry(struct node *node, const struct peer *from, const str
         say_heads(node, from, origin, entry->next);
 }
 
-/* Finds a head of ours that contradicts this one, if possible that of the rumor before it, whose
- * proof is stricter. */
+/* Finds a head of ours that contradicts `theirs`. Tries the head of the rumor before it first,
+ * because it gives the stricter proof. */
 static bool find_contrary(const struct node *node, uint32_t origin_index,
                           const struct signed_head *theirs, struct signed_head *ours)
 {

@@ -6,7 +6,7 @@
 #include "node/broadcast/broadcast.h"
 #include "node/lifecycle/lifecycle.h"
 
-#define RISES 1 /* newer records that prove a later start is running: a dead one signs none */
+#define RISES 1 /* newer records that prove that a later start runs: a dead process signs none */
 
 struct identity_clash {
     /* Reason to end this node; "" = none. */
@@ -36,7 +36,8 @@ static bool is_ours(const struct node *node, const uint8_t id[static ID_BYTES])
     return memcmp(id, node->options.identity->id, ID_BYTES) == 0;
 }
 
-/* Ends this node. what: the reason. */
+/* Sets the reason for which the owner ends this node (node_clash), unless it is leaving. what: the
+ * reason. */
 static void end(struct node *node, const struct peer *from, const char *what)
 {
     char id[KEY_HEX_BYTES];
@@ -77,7 +78,8 @@ static bool is_twins(const struct node *node, const struct bytes *bytes, struct 
            record_verify(bytes->at, node->context) == OK;
 }
 
-/* A twin that is leaving is no reason to end: it may make way for this start. */
+/* A node that has not joined ends only for a twin that is not leaving: a leaving twin may make way
+ * for it. */
 void identity_clash_on_record(struct node *node, const struct peer *from,
                               const struct bytes *record)
 {

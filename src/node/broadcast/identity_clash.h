@@ -7,9 +7,9 @@
  *
  * Of two starts of a node the swarm keeps the later one. So the earlier start ends as soon as a
  * member shows that the later one is in the swarm. Otherwise it would train alone and overwrite its
- * saved base. A node that has not joined yet ends when it meets its twin itself, and the twin
- * continues. A record counts only if our key has signed it, so no other member can end a node by a
- * lie. Held by tests/world/test_identity_clash.c.
+ * saved base. A node that has not joined yet ends when it meets its twin (the other process)
+ * directly, and the twin continues. A record counts only if our key has signed it, so no other
+ * member can end a node by a lie. Held by tests/world/test_identity_clash.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_IDENTITY_CLASH_H
 #define HEARSAY_NODE_BROADCAST_IDENTITY_CLASH_H
@@ -26,7 +26,8 @@ size_t identity_clash_arena_bytes(void);
  * or empty. */
 void identity_clash_on_record(struct node *node, const struct peer *from,
                               const struct bytes *record);
-/* Handles a record with our id that gossip brought. FORGED, MALFORMED: its sender is broken. */
+/* Handles a record with our id that gossip brought. Returns FORGED or MALFORMED if its sender is
+ * broken. */
 enum error identity_clash_on_gossip(struct node *node, const struct peer *from,
                                     const uint8_t record[static RECORD_BYTES]) MUST_USE;
 /* Handles a rumor of this very start that this node has not published: a copy of its memory is

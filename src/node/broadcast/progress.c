@@ -9,15 +9,15 @@
 #include "node/membership/shares.h"
 
 #define SAMPLES_MAX 0x1p62             /* upper bound of any count */
-#define MEET_NS     (60 * SECOND_NS)   /* time to meet the members that were there before */
+#define MEET_NS     (60 * SECOND_NS)   /* time in which a starting node meets the earlier members */
 #define COUNT_NS    (3600 * SECOND_NS) /* length of one counting period */
 
 struct progress {
     double start;        /* samples at the start of this period */
-    uint64_t started_ns; /* time of that start */
+    uint64_t started_ns; /* time when this period started */
     uint64_t samples;    /* largest count so far; never falls */
     bool has_begun;      /* `start` is the swarm's count, not only this node's */
-    bool is_late;        /* the base was taken over: the swarm learned before */
+    bool is_late; /* the base was taken over, so the swarm had learned before this node came */
     struct reported_samples
         *reported;  /* [members_max + 1] scratch buffer of reports, by member number */
     uint64_t *said; /* [members_max] scratch buffer for counts that other members report */
@@ -31,7 +31,7 @@ size_t progress_arena_bytes(const struct node_options *options)
            3 * 64;
 }
 
-/* Starts a counting period: samples known by now belong to earlier ones. */
+/* Starts a counting period: samples known by now belong to earlier periods. */
 static void count_anew(struct versions *versions)
 {
     CHECK(versions->count <= versions->max);
@@ -88,7 +88,7 @@ static uint32_t tally(const struct node *node, struct reported_samples *reported
     }
     for (uint32_t i = 0; i <= members->count; i++) {
         reported[i].samples =
-            fmax(reported[i].samples, 0); /* another incarnation's samples, or rumors taken out */
+            fmax(reported[i].samples, 0); /* a retraction or a new incarnation makes it negative */
         reported[i].borne_out = i < members->count ? members->members[i].borne_out : 0;
         others += i > 0 && reported[i].samples > 0;
     }
@@ -146,10 +146,11 @@ void progress_on_takeover(struct node *node)
     CHECK(node->broadcast->versions.count > 0);
     progress->is_late = true;
     if (!joining_has_joined(node))
-        progress->has_begun = false; /* its checkpoint is too old to continue from */
+        progress->has_begun = false; /* the count in its checkpoint is too old to continue from */
 }
 
-/* Starts counting. A node that received every rumor starts at 0 and doubts all reports. */
+/* Starts counting. A node that received every rumor starts at 0, so that all reports pass through
+ * the credit rule. */
 static void begin(struct node *node)
 {
     struct progress *progress = node->broadcast->progress;
@@ -177,9 +178,9 @@ static void count_on(struct node *node)
         begin_at(node, (double)progress->samples);
 }
 
-/* Returns true if the reports of `count` members suffice. One report is enough only if no other
- * member was ever here. Otherwise an attacker would only need the others to be away for a moment. A
- * returning node does not meet all members at once. */
+/* Returns true if the counts in `count` members' records may move ours. A single count suffices
+ * only if no other member was ever here: otherwise an attacker would only wait until all others are
+ * away for a moment. A returning node waits MEET_NS, since it does not meet all members at once. */
 static bool is_word_enough(const struct node *node, uint32_t count, uint32_t others)
 {
     const bool has_met =

@@ -6,9 +6,9 @@
  *   supported by rumors ───┘
  *
  * Only reports of the present period, an hour long, are doubted. A joiner cannot verify the swarm's
- * earlier history; the other members did, and their records state their counts. A node that has
- * fallen far behind the counts of several members starts a new period there.
- * Held by tests/unit/node/test_credited_samples.c and tests/world/test_rate_schedule.c.
+ * earlier history; the other members did, and their records state their counts. A node whose count
+ * is far below the counts of several members starts a new period at their median. Held by
+ * tests/unit/node/test_credited_samples.c and tests/world/test_rate_schedule.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_PROGRESS_H
 #define HEARSAY_NODE_BROADCAST_PROGRESS_H
@@ -27,7 +27,7 @@ void progress_review(struct node *node);
 
 /* Returns the samples that the swarm has learned. */
 uint64_t progress_samples(const struct node *node);
-/* Returns the count for this node's record; 0 until it has a count. */
+/* Returns the count that this node's record states; 0 until the node has begun to count. */
 uint64_t progress_to_say(const struct node *node);
 
 /* Returns the samples that all members report, whether credited or not. */

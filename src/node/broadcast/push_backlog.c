@@ -60,8 +60,8 @@ void broadcast_forget_backlog(struct node *node, const struct peer *peer)
 }
 
 /* Sends this origin's rumors from number `from` on until the queue is full. If all fit, later ones
- * are pushed as they arrive. While blocks are queued, which let everything else pass, one rumor
- * follows each block. Returns false if the queue is full. */
+ * are pushed as they arrive. While blocks of a base are queued, sends one rumor per block, because
+ * rumors overtake blocks. Returns false if the queue is full. */
 static bool serve(struct node *node, const struct peer *peer, uint32_t origin_index, uint32_t from)
 {
     CHECK(origin_index < node->broadcast->versions.count);

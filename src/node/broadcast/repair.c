@@ -1,11 +1,11 @@
 /* Repair: requests rumors that did not arrive by themselves.
  *
  * A VERSION shows that a neighbour has more rumors of an origin than we. If they do not arrive
- * soon, or arrive more slowly than the origin publishes, we send WANT with the first missing
+ * soon, or arrive more slowly than the origin publishes, we send it WANT with the first missing
  * number. A WANT also grafts the tree (Plumtree): that neighbour pushes from now on, and our
  * previous parent stops, so the tree grows around a slow or broken branch. No neighbour becomes
  * parent of more than its share of the origins at a time, since one link cannot carry the rumors of
- * all. Otherwise all of them would be late and move to the next neighbour at once.
+ * all. Otherwise all origins would be late, and would move to the next neighbour together.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@
                      */
 #define COMING_NS (10 * SECOND_NS) /* time for a new parent to deliver missing rumors */
 #define GONE_ENOUGH                                                                                \
-    4 /* neighbours without a rumor after which it counts as gone, if fewer than most */
+    4 /* a rumor is gone when so many neighbours lack it, or more than half of them */
 #define UNKNOWN_AT_ONCE 64 /* unknown origins requested after one slice */
 
 static void set_missing(struct node *node, struct origin *origin, bool missing)
@@ -53,7 +53,7 @@ void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,
         gap->missing_to = to;
     if (is_first || from->conn != origin->parent_conn ||
         !connection_open_peer(node, gap->missing_from))
-        gap->missing_from = from->conn; /* another neighbour is preferred to the present parent */
+        gap->missing_from = from->conn; /* a neighbour other than our parent is preferred */
     gap->shown_ns = node->now_ns;
     if (gap->behind_ns == 0) {
         gap->behind_ns = node->now_ns;
@@ -69,7 +69,7 @@ void repair_on_known(struct node *node, struct origin *origin)
     gap->gone = 0;
     if (gap->missing && origin->next >= gap->missing_to)
         set_missing(node, origin, false);
-    if (gap->behind_ns && origin->next >= gap->behind_to) { /* what was shown since? */
+    if (gap->behind_ns && origin->next >= gap->behind_to) { /* there may be newer missing rumors */
         gap->behind_ns = origin->next < gap->missing_to ? node->now_ns : 0;
         gap->behind_to = gap->missing_to;
         node->broadcast->repair.behind -= gap->behind_ns == 0;
@@ -97,7 +97,7 @@ void repair_forget_origin(struct node *node, struct origin *origin)
     origin->gap = (struct gap){0};
 }
 
-/* Sends WANT. A ROLLING node has no use for rumors. */
+/* Sends WANT. A node in BASE_ROLLING sends none, because it takes no rumors. */
 static bool want(struct node *node, const struct peer *peer, uint64_t tag, uint32_t seq)
 {
     return base_state(node) != BASE_ROLLING &&
@@ -114,7 +114,7 @@ bool repair_ask(struct node *node, const struct peer *peer, uint32_t origin_inde
     return true;
 }
 
-/* Requests an unknown origin from one neighbour, not from each that shows it. */
+/* Requests the rumors of an unknown origin, from only one of the neighbours that show it. */
 static void ask_first(struct node *node, const struct peer *peer, uint64_t tag)
 {
     struct repair *repair = &node->broadcast->repair;
@@ -146,9 +146,9 @@ void repair_slice(struct node *node, const struct peer *from, const struct messa
     }
 }
 
-/* Handles a neighbour's message that its log lacks a rumor. A node that took over a base has none
- * of its rumors in its log, so another neighbour is asked. If most neighbours lack a rumor, or
- * enough of them, only a base has it. */
+/* Handles GONE. A node that took over a base has none of that base's rumors in its log, so another
+ * neighbour is asked. A rumor that GONE_ENOUGH neighbours lack, or more than half of them, is only
+ * in bases. */
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq)
 {
     struct origin *origin = versions_find(&node->broadcast->versions, tag);
@@ -178,8 +178,8 @@ void repair_on_lost(struct node *node, uint64_t conn)
     }
 }
 
-/* Tries to make this neighbour our parent for the origin in place of a slow one. A neighbour that
- * is ahead of us does not depend on us. */
+/* Tries to make this neighbour our parent for the origin, in place of a slow one. No cycle arises:
+ * a neighbour that has more rumors than we does not get them through us. */
 static bool change_parent(struct node *node, const struct peer *peer, struct origin *origin)
 {
     CHECK(peer->state == PEER_OPEN);
@@ -206,16 +206,16 @@ static bool is_awaited(const struct node *node, const struct origin *origin)
            node->now_ns - origin->gap.asked_ns < AGAIN_NS + asked->rtt_ns;
 }
 
-/* Returns the grace time of a gap. Rumors that a distant neighbour has may be on their way to us
- * from another distant one. */
+/* Returns the grace time of a gap. If a distant neighbour shows rumors, another distant neighbour
+ * may already have sent them to us. */
 static uint64_t after_ns(const struct peer *peer)
 {
     const uint64_t after_ns = peer->rtt_ns > AFTER_NS ? peer->rtt_ns : AFTER_NS;
     return after_ns < LATEST_NS ? after_ns : LATEST_NS;
 }
 
-/* Returns true if no rumor has arrived since the last check, or if for long fewer arrived than were
- * published and another neighbour has more. */
+/* Returns true if no rumor has arrived since the last check. Also true if the gap did not shrink
+ * for SLOW_NS and a neighbour other than our parent has more. */
 static bool is_too_slow(const struct node *node, const struct origin *origin)
 {
     const struct gap *gap = &origin->gap;
@@ -224,8 +224,8 @@ static bool is_too_slow(const struct node *node, const struct origin *origin)
             gap->missing_to - origin->next >= gap->missing_gap);
 }
 
-/* Returns true if a recent new parent has not yet delivered what it had. After COMING_NS it no
- * longer counts. */
+/* Returns true if a new parent has not yet delivered the rumors that were missing when it became
+ * parent. After COMING_NS the answer is false. */
 static bool is_to_come(const struct node *node, const struct origin *origin)
 {
     const struct gap *gap = &origin->gap;
@@ -233,7 +233,7 @@ static bool is_to_come(const struct node *node, const struct origin *origin)
            node->now_ns - gap->changed_ns < COMING_NS;
 }
 
-/* Counts the origins that each neighbour, by slot, is still to deliver. */
+/* Counts, by neighbour slot, the origins whose missing rumors a new parent is still to deliver. */
 static void count_to_come(const struct node *node, uint32_t to_come[static NODE_PEERS_MAX])
 {
     const struct versions *versions = &node->broadcast->versions;
@@ -250,7 +250,7 @@ static bool has_its_share(const struct node *node, uint32_t to_come)
     return to_come > 0 && (to_come + 1) * connection_neighbours(node) > membership_live(node);
 }
 
-/* Returns true if the gap was handled, so that the next look at it starts now. */
+/* Returns true if the gap was handled, so that its grace time starts again. */
 static bool close_gap(struct node *node, const struct peer *peer, struct origin *origin,
                       uint32_t to_come[static NODE_PEERS_MAX])
 {
@@ -260,7 +260,7 @@ static bool close_gap(struct node *node, const struct peer *peer, struct origin 
     const bool is_parent = origin->parent_conn == peer->conn;
     uint32_t *of = &to_come[connection_slot(node, peer)];
     if (!is_parent && has_its_share(node, *of))
-        return false; /* another neighbour may show it, or this one may have less to deliver */
+        return false; /* waits for another neighbour, or until this one has less to deliver */
     *of += !is_parent;
     if (change_parent(node, peer, origin) && broadcast_lags(node))
         node->broadcast->repair.asked_ns = node->now_ns;

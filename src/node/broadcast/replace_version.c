@@ -74,8 +74,8 @@ bool replace_version_is_allowed(const struct node *node, const uint8_t *history,
     return true;
 }
 
-/* Returns true if more rumors of the origin are known than the orders keep; the excess is given
- * up. */
+/* Returns true if more rumors of the origin are known than the orders keep. Such an origin's rumors
+ * are not kept beyond the new base. */
 static bool is_excess(const struct origin *origin)
 {
     return origin->next > origin->keep;
@@ -118,7 +118,8 @@ static uint64_t digest_of_logged(struct node *node, uint32_t origin_index, uint3
     return digest_of_update(broadcast_logged(node, rumor, bytes));
 }
 
-/* Sets the order of the latest origins: those of the history in its order, then all others. */
+/* Sorts the origins from longest silent to latest: first the origins of the history in its order,
+ * then all others. */
 static void set_order(struct node *node, const uint8_t *history, uint32_t entries)
 {
     struct versions *versions = &node->broadcast->versions;
@@ -137,8 +138,8 @@ static void set_order(struct node *node, const uint8_t *history, uint32_t entrie
         versions_touch(versions, versions_newer(versions, NULL));
 }
 
-/* Keeps our rumors beyond the history on top of it. Returns the digest of those that the learner
- * has been given. */
+/* Adds our rumors of an origin from number `next` on to the version's digest. Returns the digest of
+ * those that the learner was given. */
 static uint64_t keep(struct node *node, uint32_t origin_index, uint32_t next)
 {
     struct versions *versions = &node->broadcast->versions;

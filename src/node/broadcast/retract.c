@@ -41,8 +41,8 @@ uint32_t retract_reach(const struct node *node, uint32_t origin_index)
     uint32_t reach = next;
     while (reach > 0 && rumor_log_is_lasting(&node->broadcast->log, origin_index, reach - 1))
         reach--;
-    return reach > 0 && reach < next ? reach + 1
-                                     : reach; /* includes the head of the last rumor that stays */
+    /* the log must also have the last rumor that stays, for its head */
+    return reach > 0 && reach < next ? reach + 1 : reach;
 }
 
 /* Returns true if the log has the rumors to take out, and the last one that stays, whose head is
@@ -66,7 +66,8 @@ uint64_t retract_digest(struct node *node, uint32_t origin_index, uint32_t from)
     return digest;
 }
 
-/* Cuts the version. A ROLLING base is the sum of no version, and its blocks arrive again. */
+/* Removes the origin's rumors beyond its limit from the version and returns their number. In
+ * BASE_ROLLING the learner takes nothing out, because all blocks of the base arrive again. */
 static uint64_t cut(struct node *node, uint32_t origin_index, struct origin *origin)
 {
     struct broadcast *broadcast = node->broadcast;
@@ -85,7 +86,7 @@ static uint64_t cut(struct node *node, uint32_t origin_index, struct origin *ori
     return known - origin->next;
 }
 
-/* Pins the log at the oldest rumor that the learner's base still has to lose. */
+/* Pins the log at the oldest rumor that is still to be taken out of the learner's base. */
 static void pin(struct node *node)
 {
     struct rumor_log *log = &node->broadcast->log;

@@ -5,10 +5,10 @@
  *             it accepts; rumors that it was never given are skipped
  *
  * The base is a sum, so the order of removal does not matter. But if each origin's last rumor
- * leaves first, the learner's base always has a prefix of each stream, as in any version. Until all
- * are out they stay in the log (rumor_log_pin), the base is not served, and no other base is taken
- * over. If the log lacks some of them, no rumor of that origin is taken out, and the base of a
- * neighbour whose log had them is taken over (transfer/fetch.c). Held by
+ * leaves first, the learner's base always contains a prefix of each stream, as every version does.
+ * Until all are out, these rumors stay in the log (rumor_log_pin), the base is not served, and no
+ * other base is taken over. If the log lacks some of them, no rumor of that origin is taken out,
+ * and the base of a neighbour whose log had them is taken over (transfer/fetch.c). Held by
  * tests/world/test_expulsion.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_RETRACT_H
@@ -23,13 +23,14 @@ void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES]);
  * as the log reaches. No publication may be under way. Returns the number of rumors that left the
  * version. */
 uint64_t retract_begin(struct node *node);
-/* Returns the number of this origin's first rumor such that the log has all later ones, and will
- * have them for a while. */
+/* Returns the lowest number from which on this origin's rumors can be taken out: the log has all of
+ * them, and will keep them for a while. */
 uint32_t retract_reach(const struct node *node, uint32_t origin_index);
-/* Returns the change of the digest when this origin's rumors from number `from` on leave the
+/* Returns the amount to add to the digest when this origin's rumors from number `from` on leave the
  * version. The log must have them. */
 uint64_t retract_digest(struct node *node, uint32_t origin_index, uint32_t from);
-/* Sets APPLY, negated, for the next rumor that leaves the learner's base. */
+/* Sets the action to a negated APPLY of the next rumor that leaves the learner's base. Returns
+ * false if none is due, or the learner accepts no more. */
 bool retract_next(struct node *node, struct action *action);
 /* Returns true if a retraction waits for the end of a publication. */
 bool retract_is_due(const struct node *node);

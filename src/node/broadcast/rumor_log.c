@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 
-#define TYPICAL_RUMOR_BYTES 512 /* bytes; if rumors are smaller, the entries run out first */
+#define TYPICAL_RUMOR_BYTES 512 /* assumed mean size of a rumor; sets the number of entries */
 
 static uint64_t entries_for(size_t ring_bytes)
 {
@@ -74,7 +74,7 @@ static bool overlaps(const struct rumor_log *log, size_t offset, uint32_t bytes)
 }
 
 /* Drops the oldest entries until [offset, offset + bytes) and an entry are free. Entries lie in the
- * ring in order, so the oldest is always the next in the way. */
+ * ring in order, so the oldest is always the first obstacle. Returns false if it must stay. */
 static bool make_room(struct rumor_log *log, size_t offset, uint32_t bytes)
 {
     while (overlaps(log, offset, bytes) || log->newest - log->oldest == log->entries_max) {
@@ -85,8 +85,8 @@ static bool make_room(struct rumor_log *log, size_t offset, uint32_t bytes)
     return true;
 }
 
-/* A rumor is never split: skips the rest of the ring's end, with the entries that still lie there.
- */
+/* Skips the unused end of the ring, because a rumor is never split, and drops the entries that lie
+ * there. Returns false if one of them must stay. */
 static bool skip_tail(struct rumor_log *log)
 {
     while (log->oldest != log->newest && entry_at(log, log->oldest)->offset >= log->write_offset &&

@@ -2,13 +2,13 @@
  *
  *   oldest ──────────────── applied ──────────── next ──────────── newest
  *     │ kept for requests      │ given to the      │ not yet given to │
- *     │ of neighbours          │ learner, or held  │ the learner      │
+ *     │ of neighbours          │ learner/withheld  │ the learner      │
  *
- * A withheld rumor (apply.c) is skipped, and later ones are given; a release returns to the first
- * that was skipped. A new rumor overwrites the oldest, but never one that the learner still needs
- * or that is pinned for a retraction. When half of the log waits for the learner, or the log is
- * crowded, it refuses received rumors, which anti-entropy brings later, and no publication starts.
- * So an own publication always fits.
+ * A withheld rumor (apply.c) is skipped, and later rumors are given to the learner. A release
+ * returns to the first skipped rumor. A new rumor overwrites the oldest, but never one that the
+ * learner still needs or that is pinned for a retraction. When half of the log waits for the
+ * learner, or the log is crowded, it refuses received rumors, which anti-entropy brings later, and
+ * no publication starts. So an own publication always fits.
  */
 #ifndef HEARSAY_NODE_BROADCAST_RUMOR_LOG_H
 #define HEARSAY_NODE_BROADCAST_RUMOR_LOG_H
@@ -21,7 +21,7 @@
 
 struct rumor_log_entry {
     uint64_t chain;        /* position + 1 of the next older entry in the same bucket; 0 = none */
-    size_t offset;         /* start in the ring */
+    size_t offset;         /* start of the rumor in the ring, in bytes */
     uint64_t came_ns;      /* time of arrival or publication */
     uint32_t bytes;        /* size */
     uint32_t origin_index; /* index of the rumor's origin */
@@ -32,17 +32,17 @@ struct rumor_log_entry {
 struct rumor_log {
     uint8_t *ring;                   /* [ring_bytes] rumors, back to back */
     size_t ring_bytes;               /* size of the ring */
-    size_t write_offset;             /* place of the next rumor in the ring */
+    size_t write_offset;             /* offset in the ring where the next rumor is written */
     struct rumor_log_entry *entries; /* [entries_max] by position modulo entries_max */
     uint64_t entries_max;            /* a power of two */
     uint64_t oldest;                 /* position of the oldest entry; positions only grow */
     uint64_t newest;                 /* position after the newest entry */
     uint64_t applied;                /* first position that the learner was not given */
-    uint64_t next;                   /* next position to look at for the learner */
-    uint64_t pinned;                 /* nothing from this position on is overwritten */
-    uint64_t since_ns;               /* the log has every rumor that arrived since this time */
-    size_t waiting_bytes;            /* bytes of others' rumors that the learner was not given */
-    uint64_t waiting;                /* number of those rumors */
+    uint64_t next;                   /* position of the next rumor to give to the learner */
+    uint64_t pinned;   /* no rumor from this position on is overwritten; LOG_UNPINNED = no limit */
+    uint64_t since_ns; /* the log has every rumor that arrived since this time */
+    size_t waiting_bytes;  /* bytes of others' rumors that the learner was not given */
+    uint64_t waiting;      /* number of others' rumors that the learner was not given */
     uint64_t *buckets;     /* hash table by origin index and number: position + 1; 0 = none */
     uint64_t buckets_mask; /* size of the hash table - 1 */
 };
@@ -52,8 +52,8 @@ void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_byte
 /* Returns the arena bytes that rumor_log_init takes. */
 size_t rumor_log_arena_bytes(size_t ring_bytes);
 
-/* Copies a rumor with this arrival time into the log. Returns false if too much waits for the
- * learner. */
+/* Copies a rumor into the log; it arrived at now_ns. Returns false if the rumor has no space,
+ * because too much of the log waits for the learner or is pinned. */
 bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t origin_index, uint32_t seq,
                       bool own, const uint8_t *rumor, uint32_t bytes);
 
@@ -69,33 +69,37 @@ static inline bool rumor_log_is_crowded(const struct rumor_log *log)
 const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t origin_index, uint32_t seq,
                               uint32_t *bytes);
 
-/* Returns the next rumor that the learner needs, or NULL. After giving it, call rumor_log_applied;
- * to skip it, rumor_log_pass_by. rumor_log_return goes back to the first skipped one. */
+/* Returns the next rumor that the learner needs, or NULL. Then call rumor_log_applied or
+ * rumor_log_pass_by. */
 const struct rumor_log_entry *rumor_log_next_to_apply(struct rumor_log *log);
 const uint8_t *rumor_log_bytes(const struct rumor_log *log, const struct rumor_log_entry *entry);
+/* Marks that rumor as given to the learner. */
 void rumor_log_applied(struct rumor_log *log);
+/* Skips that rumor. */
 void rumor_log_pass_by(struct rumor_log *log);
+/* Goes back to the first skipped rumor. */
 void rumor_log_return(struct rumor_log *log);
 
-/* Pins the log from this position on, until the next call; LOG_UNPINNED = nothing. */
 #define LOG_UNPINNED UINT64_MAX
+/* Protects the rumors from this position on against being overwritten, until the next call.
+ * LOG_UNPINNED = protects none. */
 void rumor_log_pin(struct rumor_log *log, uint64_t position);
 
-/* Returns true if the rumor will still be in the log after half a log of new rumors.
- * rumor_log_lasting_since_ns: all rumors since this time will. */
+/* Returns true if the rumor will still be in the log after half a log of new rumors. */
 bool rumor_log_is_lasting(const struct rumor_log *log, uint32_t origin_index, uint32_t seq);
+/* Returns the time since when rumor_log_is_lasting is true for every rumor that arrived. */
 uint64_t rumor_log_lasting_since_ns(const struct rumor_log *log);
 /* Finds the arrival time of a rumor; false if the log lacks it. */
 bool rumor_log_came(const struct rumor_log *log, uint32_t origin_index, uint32_t seq,
                     uint64_t *came_ns);
 
-/* Returns true if a quarter of the log or more waits for the learner. */
+/* Returns true if the rumors that wait for the learner fill more than a quarter of the ring. */
 static inline bool rumor_log_is_waiting(const struct rumor_log *log)
 {
     return log->waiting_bytes > log->ring_bytes / 4;
 }
 
-/* Forgets all rumors. */
+/* Drops all rumors. now_ns: time from which on the log is complete. */
 void rumor_log_clear(struct rumor_log *log, uint64_t now_ns);
 
 /* Returns the entry at this position: oldest <= position < newest. */

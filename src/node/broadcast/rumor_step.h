@@ -1,5 +1,5 @@
-/* The step of the base that a rumor makes, at its arrival and when it is applied; for
- * node/byzantine.h. */
+/* A rumor's step: by how much the rumor moves the base. Outlier detection (node/byzantine.h) looks
+ * at it when the rumor arrives and when it is applied. */
 #ifndef HEARSAY_NODE_BROADCAST_RUMOR_STEP_H
 #define HEARSAY_NODE_BROADCAST_RUMOR_STEP_H
 
@@ -11,11 +11,12 @@ struct rumor_step {
     uint32_t origin_index; /* index of the rumor's origin */
     uint32_t seq;          /* number of the rumor */
     double length;         /* Euclidean length of the update, in units of weights */
-    uint64_t samples; /* samples that its origin learned since the rumor before it, as reported */
+    /* samples that the origin reports as learned since its rumor before this one */
+    uint64_t samples;
 };
 
-/* Returns the step of the rumor with this head. before: head of the previous rumor, zeros if there
- * is none. */
+/* Returns the step of the rumor with this head. before: head of the origin's previous rumor, or
+ * zeros if this is the first. */
 static inline struct rumor_step rumor_step_of(uint32_t origin_index, const struct signed_head *head,
                                               const struct signed_head *before)
 {
@@ -29,11 +30,12 @@ static inline struct rumor_step rumor_step_of(uint32_t origin_index, const struc
                                .samples = has > had ? has - had : 0};
 }
 
-/* Handles a rumor from this neighbour. Returns true and the rumor's step if it is new. */
+/* Handles a rumor from this neighbour. If the rumor is new and accepted, sets its step and returns
+ * true. */
 bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_t *rumor,
                         size_t bytes, struct rumor_step *step);
-/* Returns true if the agreement of the oldest unanswered rumor was requested; sets its origin index
- * and number. */
+/* Returns true if the learner was asked how well the oldest unanswered rumor agrees with its
+ * residual. Sets the rumor's origin index and number. */
 bool broadcast_compared(const struct node *node, uint32_t *origin_index, uint32_t *seq);
 
 #endif

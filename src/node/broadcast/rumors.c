@@ -48,8 +48,8 @@ static void know(struct node *node, struct origin *origin, const struct signed_h
 }
 
 /* Handles a rumor whose predecessors are missing: they must come first, from one neighbour. Pushes
- * of others would only fill the link: a node that joins a busy swarm over a thin link would never
- * catch up. */
+ * by other neighbours would only fill the link: a node that joins a busy swarm over a thin link
+ * would never catch up. */
 static void on_gap(struct node *node, const struct peer *from, struct origin *origin, uint32_t seq)
 {
     CHECK(seq > origin->next);
@@ -103,7 +103,8 @@ static bool take(struct node *node, const struct peer *from, struct origin *orig
     const uint32_t origin_index = broadcast_index(node, origin);
     if (!rumor_log_append(&broadcast->log, node->now_ns, origin_index, head->seq, false, rumor.at,
                           (uint32_t)rumor.count)) {
-        repair_note_missing(node, origin, head->seq + 1, from); /* the learner is behind: later */
+        /* the learner is behind, so the rumor is requested again later */
+        repair_note_missing(node, origin, head->seq + 1, from);
         return false;
     }
     decoded_keep(&broadcast->apply.decoded, broadcast->log.newest);
@@ -117,8 +118,8 @@ static bool take(struct node *node, const struct peer *from, struct origin *orig
     return true;
 }
 
-/* Returns true for a rumor signed with our key that we did not publish: another machine has our
- * identity. It is refused, otherwise we could not publish that number ourselves. */
+/* Returns true for a rumor of ours that this node has not published: another process has our
+ * identity. The rumor is refused, because this node will publish under that number itself. */
 static bool is_ours_to_come(const struct node *node, const struct rumor_head *head)
 {
     const struct origin *own = node->broadcast->own;
@@ -128,7 +129,7 @@ static bool is_ours_to_come(const struct node *node, const struct rumor_head *he
 }
 
 /* Returns true if the origin is expelled and this rumor is beyond its limit; the sender may not
- * know that yet. Also true while rumors of the origin are being taken out. */
+ * know of the expulsion yet. Also true while rumors of the origin are being taken out. */
 static bool is_expelled(const struct node *node, const struct rumor_head *head,
                         const struct origin *origin)
 {
@@ -201,7 +202,7 @@ bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
         return false;
     }
     if (head.seq > (origin ? origin->next : 0)) {
-        if (origin) /* a claim without a known origin is not kept: its first rumor or a VERSION
+        if (origin) /* no gap is recorded for an unknown origin: its first rumor or a VERSION
                        follows */
             on_gap(node, from, origin, head.seq);
         return false;
@@ -216,8 +217,9 @@ static size_t rumor_bytes_max(const struct node *node)
     return (size_t)fmin(fmax(budget_slowest(node) * RUMOR_S, RUMOR_USUAL), RUMOR_MAX);
 }
 
-/* Returns how many learned samples the next rumor reports: at most as many as others credit at
- * once. Later rumors report the rest. */
+/* Returns the count of learned samples that the next rumor reports. It exceeds the last reported
+ * count by at most HEAD_SAMPLES_STEP, the limit of a valid rumor; later rumors report the
+ * remainder. */
 static uint64_t samples_to_claim(const struct node *node)
 {
     const uint64_t samples = publish_schedule_samples(node);

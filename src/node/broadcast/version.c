@@ -103,8 +103,8 @@ struct origin *versions_add(struct versions *versions, const uint8_t id[static I
     return origin;
 }
 
-/* Removes the origin added last. It is at the end of its run of slots, so no other origin is
- * lost. */
+/* Removes the origin added last. Its hash slot ends a run of used slots, so every other origin is
+ * still found. */
 static void forget_last(struct versions *versions)
 {
     struct origin *origin = &versions->origins[versions->count - 1];
@@ -246,7 +246,8 @@ uint64_t entries_hash(const uint8_t *entries, size_t count)
     return hash;
 }
 
-/* Hashes of the entries that are not listed, in the other node's version and in ours. */
+/* Sums of the hashes of the entries that are not listed: in the other node's version and in ours.
+ */
 struct rest {
     uint64_t theirs, ours;
 };

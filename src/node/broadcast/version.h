@@ -2,12 +2,12 @@
  * last rumor's head, which covers all its rumors (wire/signed_head.h).
  *
  * An origin is one incarnation of one node; its tag is a 64-bit hash of both. Neighbours compare
- * versions by a 64-bit hash of the whole, independent of the order, and by rotating slices. A
- * message also carries the digest of all known rumors: rumors are sums, so equal versions have
- * equal digests.
+ * versions by a 64-bit hash of the whole version, independent of the order of origins, and by
+ * rotating slices. A VERSION message also carries the digest of the base: a base is a sum of
+ * rumors, so equal versions have equal digests.
  *
  * Ended incarnations stay in the sum permanently. So a node sends its latest entries and the hash
- * of all, which tells whether the rest is equal as well.
+ * of all entries, which tells whether the unsent entries are equal as well.
  */
 #ifndef HEARSAY_NODE_BROADCAST_VERSION_H
 #define HEARSAY_NODE_BROADCAST_VERSION_H
@@ -34,20 +34,22 @@ struct origin {
     uint32_t newer;
     /* Index + 1 of the origin whose last rumor is the next older one; 0 = none. */
     uint32_t older;
-    uint64_t samples;        /* samples that it has learned, by its latest rumor */
-    uint64_t samples_before; /* samples that it had added when our counting period started
+    /* samples that it has learned, as its latest rumor reports; 0 if it is expelled */
+    uint64_t samples;
+    uint64_t samples_before; /* value of versions_samples when our counting period started
                                 (progress.h) */
     struct signed_head last; /* head of rumor next - 1; unset while next is 0 */
     uint32_t applied; /* rumors before this number are in the learner's base, or on their way */
     struct signed_head applied_last; /* head of the last rumor that `applied` covers */
-    uint32_t keep;                   /* rumors from this number on are refused; KEEP_ALL = none */
-    bool is_accused;                 /* there is a proof against its node (orders/proofs.h) */
-    uint64_t bytes;                  /* bytes of its rumors that passed since this node started */
+    uint32_t keep;   /* rumors from this number on are refused; KEEP_ALL = no rumor is */
+    bool is_accused; /* there is a proof against its node (orders/proofs.h) */
+    uint64_t bytes;  /* bytes of its rumors that this node received or published since its start */
     /* Earliest time to compare its rumors with the residual again. */
     uint64_t compare_ns;
-    float rate;           /* largest reported samples per second; 0 = unknown */
-    uint64_t parent_conn; /* neighbour that feeds us its rumors: our parent in its tree */
-    struct gap gap;       /* missing rumors of this origin */
+    float rate; /* largest reported samples per second; 0 = unknown */
+    /* conn of the neighbour that sends us its rumors: our parent in its tree */
+    uint64_t parent_conn;
+    struct gap gap; /* missing rumors of this origin */
 };
 
 struct versions {
@@ -56,7 +58,7 @@ struct versions {
     uint32_t max;           /* capacity */
     uint32_t *slots;        /* hash table by tag, open addressing: index + 1; 0 = free */
     uint32_t slots_mask;    /* size of the hash table - 1 */
-    uint32_t newest;        /* index + 1 of the origin that published last */
+    uint32_t newest;        /* index + 1 of the origin that published most recently */
     uint32_t oldest;        /* index + 1 of the origin that has been silent for longest */
     uint32_t cursor;        /* start of the next slice */
     uint32_t publishers;    /* number of origins with known rumors */
@@ -85,55 +87,58 @@ static inline uint32_t versions_index(const struct versions *versions, const str
     return (uint32_t)origin_index;
 }
 
-/* Adds the origin's next rumor, with this head, and adds `digest` to the digest. */
+/* Counts the origin's next rumor, which has this head, as known. Adds `digest` to the version's
+ * digest, and makes the origin the latest. */
 void versions_advance(struct versions *versions, struct origin *origin,
                       const struct signed_head *head, uint64_t digest);
 
-/* Sets the origin's rumors up to this head as known and applied; NULL = none. The caller corrects
- * digest and samples. */
+/* Marks the origin's rumors up to this head as known and applied; NULL = none of them. The caller
+ * corrects digest and samples. */
 void versions_set(struct versions *versions, struct origin *origin, const struct signed_head *head);
 
-/* Keeps only the rumors up to this head as known; NULL = none. digest: of the removed ones,
- * negated. `applied` stays. */
+/* Forgets the origin's rumors after this head; NULL = all of them. digest: sum of the digests of
+ * the removed rumors negated. `applied` stays. */
 void versions_cut(struct versions *versions, struct origin *origin, const struct signed_head *head,
                   uint64_t digest);
 
 /* Makes the origin the latest, as if it had just published. */
 void versions_touch(struct versions *versions, struct origin *origin);
 
-/* Returns the origin that published last before `after`, or the latest of all for NULL; NULL at the
- * end. */
+/* Returns the origin that comes after `after` in the order from latest to longest silent. NULL as
+ * argument: starts with the latest. Returns NULL at the end. */
 struct origin *versions_older(const struct versions *versions, const struct origin *after);
-/* Returns the origin that published next after `before`, or the one silent for longest for NULL;
- * NULL at the end. */
+/* Returns the origin that comes after `before` in the order from longest silent to latest. NULL as
+ * argument: starts with the longest silent. Returns NULL at the end. */
 struct origin *versions_newer(const struct versions *versions, const struct origin *before);
 
-/* Writes the entry of `first` (unless NULL or without rumors), then those of at most `most` other
- * origins with rumors, continuing where the last slice ended; returns the number. So
- * ceil(publishers / most) slices in a row contain every entry. */
+/* Writes the entry of `first` (unless NULL or without rumors). Then writes the entries of at most
+ * `most` other origins with rumors, continuing where the last slice ended. Returns the number of
+ * entries. So ceil(publishers / most) slices in a row contain every entry. */
 size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
                       uint8_t *out);
 
 /* Writes the entries of the latest origins, except the first `skip`, at most `most`, latest first;
- * returns the number. Counts each origin's rumors up to heads[origin_index] (NULL = none), or all
- * known ones if heads is NULL. `learned`, unless NULL, gets their samples. */
+ * returns the number. An entry counts the origin's rumors up to heads[origin_index] (NULL = none),
+ * or all known rumors if `heads` is NULL. Writes the samples of these origins to `learned` unless
+ * it is NULL. */
 size_t versions_latest(const struct versions *versions, const struct signed_head *const *heads,
                        uint32_t skip, uint32_t most, uint8_t *out, uint8_t *learned);
 
-/* versions_hash returns the hash of a version with each origin's rumors up to heads[origin_index];
- * entries_hash that of `count` encoded entries. */
+/* Returns the hash of a version that has each origin's rumors up to heads[origin_index];
+ * NULL = none of them. */
 uint64_t versions_hash(const struct versions *versions, const struct signed_head *const *heads);
+/* Returns the hash of a version that consists of these `count` encoded entries. */
 uint64_t entries_hash(const uint8_t *entries, size_t count);
 
 /* Finds which of our origins another node knows, from its latest entries and the hash of its whole
- * version: those it lists, and all others except our latest ones; the hash tells where those start.
- * Returns false if no start fits the hash; then it counts as knowing them all. known: [max] bits by
- * origin index. */
+ * version. The node knows the origins that it lists, and all others except some of our latest; the
+ * hash tells how many. Returns false if no number fits the hash; then sets all bits. known: [max]
+ * bits by origin index. */
 bool versions_known(const struct versions *versions, const uint8_t *entries, size_t count,
                     uint64_t hash, uint64_t *known);
 
-/* Returns the samples that the origin adds to the swarm's; 0 if its count continues in the same
- * process's next incarnation. */
+/* Returns the samples that the origin adds to the swarm's count; 0 if the same process counts on in
+ * its next incarnation. */
 uint64_t versions_samples(const struct versions *versions, const struct origin *origin);
 
 #endif

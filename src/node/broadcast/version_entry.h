@@ -5,8 +5,8 @@
  *        8    4 next
  *       12   16 the first bytes of the hash of head number next - 1
  *
- * When two nodes meet, each also sends what the origin of each entry had learned, in the same
- * order:
+ * When two nodes meet, each also sends the learned samples of each entry's origin, in the order of
+ * the entries:
  *
  *        0    8 samples
  *        8    4 samples per second, the most it has reported, float32; 0 = unknown
@@ -26,14 +26,16 @@
 #define LEARNED_BYTES       12
 
 struct version_entry {
-    uint64_t tag;        /* tag of the origin */
-    uint32_t next;       /* number of the origin's next rumor */
-    const uint8_t *hash; /* [SHOWN_HASH_BYTES] of the head before it; meaningless for next 0 */
+    uint64_t tag;  /* tag of the origin */
+    uint32_t next; /* number of the origin's next rumor */
+    /* [SHOWN_HASH_BYTES] start of the hash of head next - 1; undefined if next is 0 */
+    const uint8_t *hash;
 };
 struct version_entry version_entry_at(const uint8_t *vector, size_t i);
 void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next, const uint8_t *head_hash);
 
-/* Returns an origin's part of a version's hash: `next` rumors, the last with this head hash. */
+/* Returns an origin's summand of a version's hash. head_hash: hash of the head of rumor next - 1.
+ */
 uint64_t version_entry_hash(uint64_t tag, uint32_t next, const uint8_t *head_hash);
 
 /* Returns true if the entry has this hash. */

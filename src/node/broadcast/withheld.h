@@ -1,8 +1,7 @@
 /* Withheld origins: their rumors are known and relayed as usual, but the learner gets them only
- * after the release. They wait in the log, and other rumors overtake them: the base is a sum. A
- * base given to another node meanwhile does not contain them either, and its history says so. Held
- * by tests/world/test_withheld.c.
- */
+ * after the release. They wait in the log, and other rumors overtake them, since the order of a sum
+ * does not matter. A base given to another node meanwhile does not contain them either, and its
+ * history does not list them. Held by tests/world/test_withheld.c. */
 #ifndef HEARSAY_NODE_BROADCAST_WITHHELD_H
 #define HEARSAY_NODE_BROADCAST_WITHHELD_H
 
@@ -13,12 +12,13 @@ bool withheld_has(const struct node *node, uint32_t origin_index);
 void withheld_begin(struct node *node, uint32_t origin_index);
 void withheld_end(struct node *node, uint32_t origin_index);
 
-/* The base of all known rumors that are not withheld. withheld_last returns the head of this
- * origin's last rumor in that base, NULL if none; withheld_digest its digest, or false if the log
- * lacks withheld rumors. */
+/* Returns the head of this origin's last rumor in the base of all known rumors that are not
+ * withheld; NULL if that base has none. */
 const struct signed_head *withheld_last(const struct node *node, uint32_t origin_index);
+/* Computes the digest of the base of all known rumors that are not withheld. Returns false if the
+ * log lacks withheld rumors. */
 bool withheld_digest(struct node *node, uint64_t *digest);
-/* Returns true if computing that digest reads rumors, because some are withheld. */
+/* Returns true if withheld_digest has to read rumors from the log, because some are withheld. */
 bool withheld_has_any(const struct node *node);
 
 #endif
