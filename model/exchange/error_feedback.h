@@ -1,14 +1,14 @@
-/* Error feedback: the residual of one entry. CPU and GPU compute the same bits.
+/* Error feedback: the arithmetic of one entry's residual. CPU and GPU compute the same bits.
  *
  *   residual r = value of w - QUANTUM·base     (companding.h; w - QUANTUM·base if not companded)
  *
- * The sum of an entry must stay within int32: 2^31 units, a value of 128. A publication moves no
- * entry outwards whose sum is PUBLISHED_MAX or more, a value of 64. One rumor moves an entry by at
- * most MOVE_MAX, a value of 1. So the sum of an entry stays within 64 + n if at most n rumors, each
- * published without knowledge of the others, move it outwards: 63 of them cannot make it wrap. An
- * entry whose residual points beyond PUBLISHED_MAX is saturated: its residual stays in the weight,
- * is in no publication, and is counted. The rule only applies when a rumor is made, so the sum
- * still does not depend on the order. Held by tests/unit/model/test_companding.c.
+ * A base entry is a sum of int32 units. It must stay below 2^31 units, a value of 128. An entry at
+ * PUBLISHED_MAX units or beyond, a value of 64, is saturated if its residual points further
+ * outwards. Its residual is then never published: it stays in the weight, and the entry is counted.
+ * One rumor moves an entry by at most MOVE_MAX, a value of 1. So n rumors that were published
+ * without knowledge of each other move an entry to a value of at most 64 + n, and 63 of them cannot
+ * make it wrap. The rule only applies when a rumor is made, so the sum does not depend on the order
+ * of rumors. Held by tests/unit/model/test_companding.c.
  */
 #ifndef HEARSAY_MODEL_EXCHANGE_ERROR_FEEDBACK_H
 #define HEARSAY_MODEL_EXCHANGE_ERROR_FEEDBACK_H
@@ -21,8 +21,8 @@
 #include "base/update.h"
 
 #define PUBLISHED_MAX       (1 << 30)
-#define LOST_BITS           0x7FC00000u /* bits of every residual that is NaN */
-#define SATURATED_BITS      0x7FFFFFFFu /* bits of every residual beyond PUBLISHED_MAX */
+#define LOST_BITS           0x7FC00000u /* residual_bits of any NaN */
+#define SATURATED_BITS      0x7FFFFFFFu /* residual_bits of any saturated entry */
 #define VALUE_PUBLISHED_MAX (QUANTUM * PUBLISHED_MAX)
 
 ON_DEVICE static inline float residual(float w, int32_t base, bool companded)
@@ -30,7 +30,7 @@ ON_DEVICE static inline float residual(float w, int32_t base, bool companded)
     return value_of_weight(w, companded) - QUANTUM * (float)base;
 }
 
-/* Returns the weight after its value has moved by `move`. */
+/* Returns the weight after `move` was added to its value (companding.h). */
 ON_DEVICE static inline float moved_weight(float w, float move, bool companded)
 {
     return weight_of_value(value_of_weight(w, companded) + move, companded);
@@ -42,50 +42,52 @@ ON_DEVICE static inline bool is_saturated(float r, int32_t base)
            ((r > 0 && base >= PUBLISHED_MAX) || (r < 0 && base <= -PUBLISHED_MAX));
 }
 
-/* Returns whether the residual may be published at this threshold. NaN is not, because it would
- * spread the error. */
+/* Returns whether the residual may be published at this threshold. A NaN may not, because it would
+ * spread to other nodes. */
 ON_DEVICE static inline bool is_published(float r, int32_t base, float tau)
 {
     return fabsf(r) >= tau && fabsf(r) <= FLT_MAX && !is_saturated(r, base);
 }
 
-/* Returns whether a weight is a running statistic. Large weights of a companded base mostly are.
- * They follow the data and not an optimizer: a part that is withheld returns with the next
- * steps. */
+/* Returns whether a weight counts as a running statistic, such as a mean of batch norm: large
+ * weights of a companded base mostly are. The next steps set a statistic from the data
+ * again, so a part that is withheld would be learned and published twice. */
 ON_DEVICE static inline bool is_statistic(float weight, bool companded)
 {
     return companded && fabsf(weight) >= COMPANDING_FROM;
 }
 
-/* Returns the part of a residual that is withheld: none of a saturated entry, which would never be
- * published, and none of a statistic, which would be published twice. */
+/* Returns the part of a residual that is withheld. It is 0 for a saturated entry, which would never
+ * be published, and for a statistic, which would be published twice. */
 ON_DEVICE static inline float withheld_part(float r, int32_t base, float part, bool statistic)
 {
     return statistic || is_saturated(r, base) ? 0 : part * r;
 }
 
-/* Returns the bits of |r|, or LOST_BITS or SATURATED_BITS. */
+/* Returns the bits of |r|; LOST_BITS if r is NaN, SATURATED_BITS if the entry is saturated. */
 ON_DEVICE static inline uint32_t residual_bits(float r, int32_t base)
 {
     const uint32_t bits = bits_of_float(r) & 0x7FFFFFFFu;
     return bits > 0x7F800000u ? LOST_BITS : is_saturated(r, base) ? SATURATED_BITS : bits;
 }
 
-/* Returns the outer momentum of a weight: beta, but 0 for a statistic. Values of statistics rise by
- * octaves, and momentum would carry them far beyond the data's. */
+/* Returns the outer momentum of a weight: beta, or 0 for a statistic. A value that is larger
+ * by 1 doubles a large weight, so momentum would carry the statistic far beyond the data's. */
 ON_DEVICE static inline float beta_of(float weight, float beta, bool companded)
 {
     return is_statistic(weight, companded) ? 0 : beta;
 }
 
-/* Returns the move of a weight's value per level of the base's move. */
+/* Returns by how much a weight's value moves per level when the base moves by `amount` units per
+ * level. */
 ON_DEVICE static inline float step_of(uint32_t amount, float beta)
 {
     return (1 + beta) * QUANTUM * (float)amount;
 }
 
-/* Returns the move of a weight with residual r, of which an earlier incarnation published `level`:
- * the same as in a cut if r still has all of it. */
+/* Returns the move of a weight's value for an update that an earlier incarnation of this node
+ * published with `level` in this entry. The move takes the published progress out of residual r:
+ * tau·level as in a cut, all of r if r has less, nothing if their signs differ. */
 ON_DEVICE static inline float own_move(float r, float tau, float step, float level)
 {
     const float left = level > 0 ? r : -r;
@@ -94,7 +96,8 @@ ON_DEVICE static inline float own_move(float r, float tau, float step, float lev
     return left > 0 ? step * level - r : step * level;
 }
 
-/* Returns the part of `withheld` to release: at most `most`, and never past zero. */
+/* Returns the part of `withheld` to release: `most`, but never past zero, and 0 if the signs
+ * differ. */
 ON_DEVICE static inline float released(float withheld, float most)
 {
     return withheld > 0 ? fmaxf(fminf(withheld, most), 0) : fminf(fmaxf(withheld, most), 0);

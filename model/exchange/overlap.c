@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-#define OLDER 0.8 /* weight of older publications in the moving average */
+#define OLDER 0.8 /* factor per publication on older ones in sums and moving averages */
 
 double overlap_novelty(const struct overlap *overlap, double counts, double at_once)
 {
@@ -42,7 +42,7 @@ void overlap_on_published(struct overlap *overlap, const struct update *own, dou
     overlap->matched = overlap->against = 0;
 }
 
-/* Counts common entries; both lists of indices are ascending. */
+/* Walks both ascending index lists and counts the entries that are in both. */
 void overlap_on_applied(struct overlap *overlap, const struct update *own,
                         const struct update *theirs)
 {

@@ -7,18 +7,18 @@
 #include "base/error.h"
 #include "exchange/error_feedback.h"
 
-#define ANEW_PART 4096 /* entries reset to the base at once */
+#define ANEW_PART 4096 /* entries per piece in replica_reset_to_base */
 
-#define PIECE 4096 /* entries per piece, on the stack */
+#define PIECE 4096 /* entries per piece elsewhere; pieces are on the stack */
 
-/* The uploaded base is complete for readers of other threads. */
+/* Waits until uploads to the base are complete, so that other threads may read it. */
 static void settle(const struct replica *replica)
 {
     int32_t any;
     replica->backend->download(replica->backend, &any, replica->base, sizeof any);
 }
 
-/* Weights first .. first+count-1, out and back. */
+/* Copy weights first .. first+count-1 to or from host[count]. */
 
 static void download_weights(const struct replica *replica, size_t first, size_t count, float *host)
 {
@@ -62,7 +62,8 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
         replica_begin_part(replica, 0, parameters, host_init);
 }
 
-/* The weights begin exactly at b0, so the first residual is zero. */
+/* Sets base and weights of at most PIECE entries. The weights are set to exactly b0, so the first
+ * residual is zero. */
 static void begin_piece(struct replica *replica, size_t first, size_t count, const float *host_init)
 {
     struct backend *backend = replica->backend;
@@ -100,8 +101,8 @@ static double counts(const struct replica *replica, const struct publish_terms *
     return usual * overlap_novelty(&replica->overlap, usual, terms->at_once);
 }
 
-/* The smallest tau whose amount is not rounded up from less than half a quantum. Below it the base
- * would move by more than this node's share of what it learned. */
+/* Returns the smallest tau whose amount rounds to 1 or more. With a smaller tau, amount_of would
+ * raise the amount to 1, and the base would move by more than this node's share of its progress. */
 static float tau_floor(double counts)
 {
     return (float)fmin(0.5 * (double)QUANTUM / counts, TAU_MAX);
@@ -113,8 +114,8 @@ static uint32_t amount_of(double counts, float tau)
     return (uint32_t)fmin(fmax(amount, 1), AMOUNT_MAX);
 }
 
-/* Returns the number of entries to look for. At TAU_MAX more entries may exceed tau than fit the
- * budget; then it is the number that fits at about two bytes an entry. */
+/* Returns the largest number of entries to publish. If tau is TAU_MAX, more entries may
+ * exceed tau than fit the budget, so the limit is the number that fits at two bytes each. */
 static uint32_t capacity(const struct replica *replica, uint32_t budget_bytes)
 {
     const uint32_t fits = budget_bytes / 2 > 0 ? budget_bytes / 2 : 1;
@@ -132,7 +133,8 @@ static uint32_t survey(struct replica *replica, float floor, uint32_t bins[stati
                                              replica->weights, replica->base, bins);
 }
 
-/* Refines tau within the bin that does not fit as a whole; its entries are then candidates. */
+/* Lowers tau into the bin that does not fit as a whole, by a finer histogram of the candidates in
+ * that bin. May survey again for them and then updates *found. */
 static void split_tau(struct replica *replica, struct threshold *chosen, size_t budget_bytes,
                       uint32_t bins[static HISTOGRAM_BINS], uint32_t *found)
 {
@@ -148,11 +150,13 @@ static void split_tau(struct replica *replica, struct threshold *chosen, size_t 
     threshold_split(chosen, bins, parts, replica->parameters, replica->density_max, budget_bytes);
 }
 
-/* One pass is enough while tau stays about what it was: entries clearly below are not counted. If
- * tau falls below that floor, another pass counts all. */
+/* Returns terms->tau if it is set, otherwise the tau that fits the budget best; 0 if there is
+ * nothing to publish. *found: number of entries at or above the floor of the last survey. One
+ * survey suffices while tau stays near its last value: it skips residuals clearly below. If tau
+ * falls below that floor, a second survey counts all residuals. */
 static float choose_tau(struct replica *replica, const struct publish_terms *terms, uint32_t *found)
 {
-    uint32_t bins[HISTOGRAM_BINS]; /* on the stack: many replicas share one cache */
+    uint32_t bins[HISTOGRAM_BINS]; /* on the stack, so that simulated replicas share a cache */
     const float floor = terms->tau > 0 ? terms->tau : replica->floor;
     size_ratio_learn(&replica->size_ratio, terms->last_bytes);
     *found = survey(replica, floor, bins);
@@ -174,7 +178,7 @@ static float choose_tau(struct replica *replica, const struct publish_terms *ter
     return chosen.tau;
 }
 
-/* Cuts the update from the residual, all of which is in the weights. */
+/* Cuts the update from the residual in the weights. The caller has released withheld progress. */
 static void publish(struct replica *replica, const struct publish_terms *terms)
 {
     uint32_t found;
@@ -186,10 +190,10 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
         return;
     if (published->tau < tau_floor(part)) {
         published->tau = tau_floor(part);
-        replica->size_ratio.last = 0; /* less was published than estimated */
+        replica->size_ratio.last = 0; /* unknown: a higher tau publishes less than estimated */
     }
     published->amount = amount_of(part, published->tau);
-    if (found > replica->candidates_max) { /* candidates of a lower floor were left out */
+    if (found > replica->candidates_max) { /* not all candidates are listed: raise the floor */
         uint32_t bins[HISTOGRAM_BINS];
         found = survey(replica, published->tau, bins);
     }
@@ -254,7 +258,8 @@ const struct update *replica_publish(struct replica *replica, const struct publi
     return &replica->published;
 }
 
-/* Updates of others were checked where they came off the wire (net/wire/rumor.h). */
+/* Guards against our own mistakes: updates of other nodes were checked when they were decoded
+ * (net/wire/rumor.h). */
 static void check_update(const struct replica *replica, const struct update *update)
 {
     CHECK(update->amount <= AMOUNT_MAX);
@@ -279,7 +284,7 @@ double replica_agreement(const struct replica *replica, const struct update *upd
     check_update(replica, update);
     const double agreement = replica->backend->exchange.agreement(replica->backend, update,
                                                                   replica->weights, replica->base);
-    return isfinite(agreement) ? fmax(fmin(agreement, 1), -1) : 0; /* NaN if a weight is NaN */
+    return isfinite(agreement) ? fmax(fmin(agreement, 1), -1) : 0; /* 0: a weight is NaN */
 }
 
 void replica_apply_own(struct replica *replica, const struct update *update, float beta)
@@ -305,7 +310,7 @@ void replica_read_base_part(const struct replica *replica, size_t first, size_t 
     check_block(replica, first, count);
     replica->backend->download(replica->backend, host, replica->base + first, count * sizeof *host);
     for (size_t c = 0; c < count; c++) {
-        int32_t units; /* stored in place of the float */
+        int32_t units; /* the download stored these bits in the float */
         memcpy(&units, &host[c], sizeof units);
         host[c] = weight_of_units(units, replica->weights.are_companded);
     }

@@ -9,12 +9,12 @@
 
 #define SATURATED_BIN (SATURATED_BITS >> BIN_BITS)
 
-#define RUMOR_BYTES   64800.0 /* largest size of a rumor's entries in bytes */
-#define RUMOR_ADDS    150.0   /* bytes that header, signature, record and message add to a rumor */
-#define CODE_OVERHEAD 1.03    /* size of Rice codes over the entropy */
-#define LAYER_BITS    48.0    /* bits of a level's header */
+#define RUMOR_BYTES   64800.0 /* largest size of the entries in one rumor, in bytes */
+#define RUMOR_ADDS    150.0   /* bytes per rumor for header, signature, record and message */
+#define CODE_OVERHEAD 1.03    /* size of Rice codes divided by the entropy */
+#define LAYER_BITS    48.0    /* bits of the header of a level's set */
 #define FLOOR_BINS    9       /* bins of 3 % each between a threshold and the next floor */
-#define RATIO_FADE    0.5     /* weight of older publications */
+#define RATIO_FADE    0.5     /* factor per publication on the sums of older ones */
 #define RATIO_LEAST   0.0625
 #define RATIO_MOST    2.0
 
@@ -30,7 +30,7 @@ static uint32_t bin_of(float value)
     return bits_of_float(value) >> BIN_BITS;
 }
 
-/* The entropy of a choice of m out of n, in bits. */
+/* Returns the entropy, in bits, of a choice of m out of n. */
 static double bits_of_choice(double m, double n)
 {
     if (m <= 0 || m >= n)
@@ -39,16 +39,16 @@ static double bits_of_choice(double m, double n)
     return -n * (p * log2(p) + (1 - p) * log2(1 - p));
 }
 
-/* The histogram summed from above, as far down as it is needed. */
+/* Sums of a histogram from the highest bin down, as far as needed so far. */
 struct tally {
     const uint32_t *bins;           /* [HISTOGRAM_BINS] */
-    uint32_t highest;               /* the last bin that holds a finite residual */
+    uint32_t highest;               /* highest bin that holds a finite residual */
     uint32_t lowest;                /* lowest bin that `above` covers */
-    uint32_t above[HISTOGRAM_BINS]; /* finite residuals in bins >= b, for lowest <= b <= highest */
+    uint32_t above[HISTOGRAM_BINS]; /* finite residuals in bins >= b; lowest <= b <= highest */
 };
 
-/* The last bin below `end` that is not empty; 0 if there is none. A small model leaves most bins
- * empty, so several are compared at once. */
+/* Returns the highest bin below `end` that is not empty; 0 if there is none. Compares 32 bins at
+ * once, since most bins of a small model are empty. */
 static uint32_t last_used(const uint32_t *bins, uint32_t end)
 {
     CHECK(end > 0 && end <= HISTOGRAM_BINS);
@@ -75,10 +75,10 @@ static void tally_down_to(struct tally *tally, uint32_t bin)
             tally->above[tally->lowest] + tally->bins[tally->lowest - 1];
 }
 
-/* The publication with tau at the lower edge of a bin. */
+/* Levels and entries of a publication whose tau is the lower edge of a bin. */
 struct reach {
     int levels;     /* the highest level */
-    double entries; /* entries that reach a level, summed over the levels */
+    double entries; /* sum of |level| over the published entries */
 };
 
 static struct reach reach_at(const struct tally *tally, uint32_t bin)
@@ -102,8 +102,8 @@ static double bytes_of(double bits)
     return body + RUMOR_ADDS * ceil(body / RUMOR_BYTES);
 }
 
-/* Returns the bytes of rumors with this number of entries; their higher levels are distributed as
- * at the lower edge of the bin. */
+/* Returns the estimated bytes of rumors with `entries` entries. Their levels above 1 are assumed to
+ * be distributed as with tau at the bin's lower edge. */
 static double bytes_at(const struct tally *tally, size_t parameters, uint32_t bin, int levels,
                        uint32_t entries)
 {
@@ -118,14 +118,15 @@ static double bytes_at(const struct tally *tally, size_t parameters, uint32_t bi
     return bytes_of(bits);
 }
 
-/* The same of a tau at the edge of the bin. */
+/* Returns the estimated bytes of rumors with tau at the bin's lower edge. */
 static double bytes_by_edge(const struct tally *tally, size_t parameters, uint32_t bin)
 {
     return bytes_at(tally, parameters, bin, reach_at(tally, bin).levels, tally->above[bin]);
 }
 
-/* A choice out of n never takes more than n bits. Where even that bound fits, as is usual in a
- * small model, the logarithms of all levels but the first are not needed. */
+/* Returns whether rumors with tau at the bin's lower edge fit the budget. Tries an upper bound
+ * first: a choice out of n takes at most n bits. In a small model that bound usually fits, and the
+ * logarithms of all levels but the first are not needed. */
 static bool fits(const struct tally *tally, size_t parameters, uint32_t bin,
                  const struct reach *reach, size_t budget_bytes)
 {
@@ -151,14 +152,14 @@ uint32_t threshold_saturated(const uint32_t bins[static HISTOGRAM_BINS])
     return bins[SATURATED_BIN];
 }
 
-/* An upper bound on the residuals that are not zero (bin 0, where it was counted), lost or
- * saturated. */
+/* Returns an upper bound on the number of residuals that are not zero, lost or saturated. Bin 0
+ * holds the zeros if the floor was 0. */
 static double count_nonzero(const uint32_t *bins, size_t parameters)
 {
     return (double)parameters - bins[0] - threshold_lost(bins) - threshold_saturated(bins);
 }
 
-/* Does even the highest tau publish too much? */
+/* Returns whether even tau = TAU_MAX would publish too many entries or bytes. */
 static bool is_beyond(struct tally *tally, size_t parameters, uint32_t count_max,
                       size_t budget_bytes)
 {
@@ -186,10 +187,10 @@ struct threshold threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], fl
     if (tally.highest < bin_of(floor))
         return (struct threshold){.tau = TAU_BELOW};
     if (is_beyond(&tally, parameters, count_max, budget_bytes))
-        return (struct threshold){.tau = TAU_MAX}; /* as many entries as fit; the rest later */
-    /* Goes down as long as it fits. Where most levels stand at their limit, a lower tau takes fewer
-     * bytes but publishes less: it ends where even full levels could not publish more. Bin 0 holds
-     * the zeros. */
+        return (struct threshold){.tau = TAU_MAX}; /* the caller publishes as many as fit */
+    /* Lowers tau bin by bin while the rumors fit. If most levels are at their limit, a lower tau
+     * takes fewer bytes but publishes less. So the loop ends where even full levels could not
+     * publish more. Bin 0 holds the zeros. */
     const double full_levels = (double)LEVEL_MAX * count_nonzero(bins, parameters);
     for (uint32_t bin = tally.lowest; bin > 0; bin--) {
         const float edge = threshold_edge(bin);

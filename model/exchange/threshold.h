@@ -4,14 +4,14 @@
  *   histogram of |residual| ─► threshold_choose ─► tau ─┬─► cut (backend.h)
  *   histogram of one bin ────► threshold_split ──► tau ─┘
  *
- * Of all tau whose rumors fit the byte budget, the one that publishes most is taken. The histogram
- * has a bin every 3 % of |residual|, so the number of entries above every candidate tau (a bin's
- * edge), and above 2 tau, 3 tau, ..., is a sum of bins. From those follows the size of the rumors:
- * each level is coded as a sparse set within the level below it (net/wire/rumor.h), at about the
- * entropy of such a set, wherever its entries lie. Entries that cluster take less (of a model with
- * 25 million parameters the first thousands do, nearly all in its last layer: 0.45), which
- * size_ratio learns from what was published. A bin that does not fit as a whole is then split by a
- * histogram of itself. Held by tests/unit/model/test_threshold.c.
+ * Of all tau whose rumors fit the byte budget, the filter chooses the one that publishes most. The
+ * histogram's bins are 3 % of |residual| wide. A candidate tau is a bin's edge, so the number of
+ * entries above tau, 2 tau, 3 tau, ... is a sum of bins. The size of the rumors follows from these
+ * numbers: each level is coded as a sparse set within the level below it (net/wire/rumor.h), in
+ * about the entropy of a random set. Clustered entries take fewer bytes. In a model with 25 million
+ * parameters the first few thousand entries, nearly all of the last layer, took 0.45 of the
+ * estimate. size_ratio learns this factor from past publications. If the next lower bin does not
+ * fit as a whole, a finer histogram of it splits it. Held by tests/unit/model/test_threshold.c.
  */
 #ifndef HEARSAY_MODEL_EXCHANGE_THRESHOLD_H
 #define HEARSAY_MODEL_EXCHANGE_THRESHOLD_H
@@ -25,50 +25,54 @@
 
 struct threshold {
     float tau;      /* threshold; 0 = nothing to publish */
-    double mass;    /* tau times the sum of |level| that it publishes */
-    double bytes;   /* estimated bytes of its rumors; 0 = tau is 0 or TAU_MAX */
-    uint32_t split; /* next lower bin, part of which may fit; 0 = none */
+    double mass;    /* published amount in units of value: tau times the sum of |level| */
+    double bytes;   /* estimated size of the rumors; 0 = not estimated, as tau is 0 or TAU_MAX */
+    uint32_t split; /* next lower bin, which fits only in part; 0 = none */
 };
 
-/* bins: each residual of at least `floor`, the lower edge of a bin, is in one; smaller residuals
- * are in none (floor 0: every residual is). 1 <= count_max.
- * tau is an edge, 0 < tau <= TAU_MAX, such that at most count_max entries are published and the
- * rumors take about budget_bytes at most. TAU_MAX: the residuals above it alone are too many
- * (weights that diverged), and the caller publishes some of them. 0: there is nothing to publish,
- * or not even one bin fits. TAU_BELOW: the answer depends on residuals below the floor. */
+/* Returns the threshold that publishes most. tau is a bin's edge with 0 < tau <= TAU_MAX, such that
+ * at most count_max entries are published and the rumors take about budget_bytes at most. Special
+ * values of tau: TAU_MAX: even the residuals above TAU_MAX are too many (weights that diverged),
+ * and the caller publishes some of them. 0: there is nothing to publish, or not even one bin fits.
+ * TAU_BELOW: the answer depends on residuals below the floor.
+ *
+ * bins: histogram of all residuals of at least `floor`, which is the lower edge of a bin; 0: of all
+ * residuals. 1 <= count_max. */
 struct threshold threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], float floor,
                                   size_t parameters, uint32_t count_max, size_t budget_bytes);
 
-/* Lowers tau into the bin chosen->split, which is not 0, to within a part of it. parts: the
- * residuals of that bin (backend.h, refine). Residuals that are published as soon as they reach tau
- * pile up just below it, so one bin may hold many times what fits: by whole bins tau would stand
- * still, and almost nothing would be published. */
+/* Lowers chosen->tau into the bin chosen->split, which must not be 0, to the precision of that
+ * bin's parts. parts: histogram of the residuals in that bin (`refine` in backend.h). Residuals
+ * that are published as soon as they reach tau pile up just below it, so one bin may hold many
+ * times more entries than fit. If tau moved only by whole bins, it would stand still and almost
+ * nothing would be published. */
 void threshold_split(struct threshold *chosen, const uint32_t bins[static HISTOGRAM_BINS],
                      const uint32_t parts[static BIN_PARTS], size_t parameters, uint32_t count_max,
                      size_t budget_bytes);
 
-/* Residuals that are infinite or NaN: where weights are no numbers. */
+/* Returns the number of NaN or infinite residuals. */
 uint32_t threshold_lost(const uint32_t bins[static HISTOGRAM_BINS]);
-/* Saturated entries (error_feedback.h). */
+/* Returns the number of saturated entries (error_feedback.h). */
 uint32_t threshold_saturated(const uint32_t bins[static HISTOGRAM_BINS]);
 
-/* The ratio of the rumors' real size to its estimate. All members start at 0. */
+/* Measures the rumors' actual size divided by their estimated size. All members start at 0. */
 struct size_ratio {
-    double taken;     /* decaying sum of the bytes of publications */
-    double estimated; /* decaying sum of their estimates */
-    double last;      /* estimate of the publication under way; 0 = none */
+    double taken;     /* decaying sum of the actual sizes of publications in bytes */
+    double estimated; /* decaying sum of their estimated sizes in bytes */
+    double last; /* estimated bytes of the last publication, until its size is known; 0 = none */
 };
 
-/* Takes the size of the last publication; 0 = unknown. */
+/* Records the actual size of the last publication in bytes; 0 = unknown. */
 void size_ratio_learn(struct size_ratio *ratio, uint64_t bytes);
-/* The estimate that a publication of budget_bytes may come to; never more than bytes_max. Savings
- * by clustered entries are not extrapolated to a much larger budget. */
+/* Returns the estimated size at which a publication will actually take budget_bytes, at most
+ * max(budget_bytes, bytes_max). Savings by clustered entries are not extrapolated to a much larger
+ * budget. */
 size_t size_ratio_budget(const struct size_ratio *ratio, uint32_t budget_bytes, uint32_t bytes_max);
 
-/* The lower edge of a bin. */
+/* Returns the lower edge of a bin. */
 float threshold_edge(uint32_t bin);
 
-/* A bin's edge about a sixth below this tau: the next tau is rarely below it. Returns 0 for 0. */
+/* Returns a bin's edge about a sixth below tau, or 0 for 0. The next tau is rarely below it. */
 float threshold_floor(float tau);
 
 #endif
