@@ -3,13 +3,14 @@
  *   digest of HISTORY ──► missing ◄── updates given to the learner, for blocks not yet written
  *                            └──► minus each block as it is written ──► 0 after the last one
  *
- * The digest is a sum over the entries (base/digest.h), so each block adds its part whenever it was
- * read: a block is brought up to our base before it is written (pending_blocks.c). Later updates
- * change the written and the missing blocks, each by its own entries.
+ * The digest is a sum over the entries (base/digest.h), so each block adds its own part. A block
+ * may be read from the donor at any time: it is brought up to our base before it is written
+ * (pending_blocks.c). Later updates change written and missing blocks; `missing` gets only the
+ * entries of unwritten blocks.
  *
- * The sum is public and linear, so an attacker can construct blocks that fit it. It detects zeros,
- * broken memory and wrong code; digest votes of other members detect the rest (digest_votes.c).
- * Held by tests/world/test_false_base.c.
+ * The sum is public and linear, so an attacker can construct blocks that fit it. The digest detects
+ * zeros, broken memory and wrong code. Digest votes of other members detect constructed bases
+ * (digest_votes.c). Held by tests/world/test_false_base.c.
  */
 #include "base/digest.h"
 #include "node/transfer/transfer_private.h"
@@ -36,12 +37,13 @@ void base_digest_on_write(struct node *node, const struct action *write)
     add(node, digest);
 }
 
-/* Returns the digest of the entries in unwritten blocks. Indices are ascending. */
+/* Returns the digest of the update's entries that are in unwritten blocks. The update's indices are
+ * ascending. */
 static uint64_t digest_of_missing(const struct node *node, const struct update *update)
 {
     const uint32_t each = node->options.block_entries;
     const uint64_t *from = node->transfer->fetch.from;
-    uint64_t digest = 0, end = 0; /* end: of the previous entry's block */
+    uint64_t digest = 0, end = 0; /* end: first index after the previous entry's block */
     bool is_missing = false;
     CHECK(each > 0 && update->count <= node->options.parameters);
     for (uint32_t i = 0; i < update->count; i++) {

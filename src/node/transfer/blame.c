@@ -31,7 +31,7 @@ void blame_put(struct node *node, const uint8_t id[static ID_BYTES])
         connection_hang_up(node, peer, BYE_BROKEN, "gave a base that is not what it says");
 }
 
-/* Adds a note on a false base. It names the donor of the history, also if many nodes gave
+/* Adds a note on a false base. The note names the donor of the history, even if many nodes gave
  * blocks. */
 static void note_false(struct node *node)
 {
@@ -52,7 +52,8 @@ static void note_false(struct node *node)
     memcpy(note->who, donor, sizeof donor);
 }
 
-/* Excludes all nodes that gave blocks for a while: another node may have the swarm's base. */
+/* For REFUSED_NS, requests nothing from the nodes that gave blocks: another node may have the
+ * swarm's base. */
 static void rest_suspects(struct node *node)
 {
     const struct peer *peer;

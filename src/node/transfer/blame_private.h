@@ -1,6 +1,5 @@
-/* The donors of the base being fetched, and the members that gave a false one. No base is taken
- * from those again while this process lives.
- */
+/* The donors of the base being fetched, and the members that gave a false base. While this process
+ * lives, it takes no base from such a member again. */
 #ifndef HEARSAY_NODE_TRANSFER_BLAME_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_BLAME_PRIVATE_H
 
@@ -13,9 +12,10 @@
 struct blame {
     uint8_t ids[BLAMED_MAX][ID_BYTES]; /* ring of blamed members */
     uint32_t count;                    /* members blamed so far; the ring keeps the latest */
-    uint8_t donor_id[ID_BYTES];        /* donor of the version */
-    bool is_of_many;                   /* other nodes gave blocks of its base as well */
-    /* A base was false lately: only the donor gives blocks, so it is to blame next time. */
+    uint8_t donor_id[ID_BYTES];        /* id of the donor of our version */
+    bool is_of_many;                   /* nodes other than the donor gave blocks as well */
+    /* The last base was false, so only the donor gives blocks: if the next base is false, the donor
+     * is to blame. */
     bool from_donor;
 };
 

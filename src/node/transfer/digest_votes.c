@@ -1,5 +1,5 @@
-/* Digest votes: is the taken-over base the swarm's? The history and the blocks of one donor may
- * both be false, and fit. The versions of neighbours tell:
+/* Digest votes: do other members have the taken-over base? A donor may send a false history and
+ * false blocks that match each other. The versions of neighbours reveal it:
  *
  *   their VERSION is ours ──────────────────────────────────────► is their digest ours?
  *   theirs is within ours, and the log has the difference ──► is it ours minus those rumors'?
@@ -8,7 +8,7 @@
  * until its conversation ends. The donor counts as one vote for our base. (For a base restored from
  * a checkpoint, our own past is the donor.)
  *
- *   confirmed  two others agree, or no vote has differed for a minute: the question is closed
+ *   confirmed  two others agree, or no vote has differed for a minute: voting ends
  *   refuted    two or more share another digest, and they are more than those that agree: the donor
  *              is blamed, and the base of one of them is taken over (fetch.c)
  *   tied       equally many agree and differ: noted, no action
@@ -22,11 +22,11 @@
 #include "node/broadcast/equivocation.h"
 #include "node/transfer/transfer_private.h"
 
-#define AGREE_MIN  3                /* votes that confirm, the donor's included */
+#define AGREE_MIN  3                /* votes for our base that confirm it, the donor's included */
 #define WAIT_NS    (5 * SECOND_NS)  /* waiting time for further votes when one differs */
 #define CONFIRM_NS (60 * SECOND_NS) /* time without a differing vote that confirms the base */
 #define RUMORS_MAX 64               /* most rumors of the log that are read for one vote */
-#define COUNT_EACH SECOND_NS        /* shortest time between two such votes of one neighbour */
+#define COUNT_EACH SECOND_NS /* shortest time between a neighbour's votes that read the log */
 
 static uint64_t less(uint64_t digest, uint64_t other)
 {
@@ -42,14 +42,15 @@ void digest_votes_begin(struct node *node)
         transfer->neighbours[i].digest_vote = (struct digest_vote){0};
 }
 
-/* A version within ours, built entry by entry. */
+/* A neighbour's version that is contained in ours, computed from ours by subtracting rumors. */
 struct within {
     uint64_t hash;   /* hash of the version */
     uint64_t digest; /* digest of the version's base */
     uint32_t left;   /* rumors that may still be subtracted */
 };
 
-/* Subtracts our rumors of the origin from number `next` on. Returns false if the log cannot. */
+/* Subtracts our rumors of the origin from number `next` on. Returns false if the log lacks them, or
+ * if they are more than may be subtracted. */
 static bool take_out(struct node *node, struct within *within, const struct origin *origin,
                      uint32_t next)
 {
@@ -75,8 +76,8 @@ static bool take_out(struct node *node, struct within *within, const struct orig
     return true;
 }
 
-/* Computes the digest that our base would have with this version. Returns false if that is
- * unknown. */
+/* Computes the digest that our base would have at the neighbour's version. Returns false if our log
+ * or version does not suffice. */
 static bool digest_within(struct node *node, const struct message *version, uint64_t *digest)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -104,8 +105,8 @@ static bool is_donor(const struct node *node, const struct peer *peer)
     return !node->transfer->digest_votes.is_restored && blame_is_donor(node, peer);
 }
 
-/* Returns true if a neighbour's vote may cost work now; this limits the work that its versions can
- * cause. */
+/* Returns true if a vote of this neighbour may read rumors of the log now. COUNT_EACH limits the
+ * work that its versions can cause. */
 static bool may_count(const struct node *node, const struct digest_vote *digest_vote)
 {
     return digest_vote->heard_ns == 0 || node->now_ns - digest_vote->heard_ns >= COUNT_EACH;
@@ -139,11 +140,12 @@ bool digest_votes_on_version(struct node *node, const struct peer *from,
 struct votes {
     uint32_t agree;           /* votes for our base, the donor's included */
     uint32_t differ;          /* votes for the most frequent other base */
-    uint64_t apart;           /* digest of that base minus ours */
-    const struct peer *other; /* a neighbour with that other base */
+    uint64_t apart;           /* digest of the most frequent other base minus ours */
+    const struct peer *other; /* a neighbour that voted for the most frequent other base */
 };
 
-/* Counts the neighbours with this vote that are not blamed. */
+/* Returns the number of neighbours that voted with this difference of digests and are not blamed.
+ */
 static uint32_t count(const struct node *node, uint64_t apart)
 {
     uint32_t have = 0;
@@ -234,7 +236,7 @@ static void judge(struct node *node)
         note_tie(node, &votes);
 }
 
-/* Requests the whole version of the neighbours in turn. */
+/* Requests the whole version of a random neighbour that has not voted. */
 static void ask(struct node *node)
 {
     const struct peer *peer, *chosen = NULL;

@@ -1,18 +1,19 @@
-/* Fetch: takes over a base when more is missing than rumors will bring, or after a partition.
+/* Fetch: takes over a base when more rumors are missing than neighbours will push, or after a
+ * partition.
  *
  *   too much is missing, or another base wins ──► TAKE to one neighbour
  *   HISTORY ──► replaces our version (takeover.c) ──► FETCH to all neighbours that have the base
  *   BLOCK by BLOCK (pending_blocks.c) ──► complete
  *
  * After HISTORY the node takes rumors as usual: into the log, to neighbours and to the learner. An
- * update has no effect on a missing block, but the block is brought up to date when it arrives. So
- * blocks may come from any neighbour that is not behind our version, in any order. A donor may
- * leave at any time, and its blocks stay.
+ * update has no effect on a missing block: the block is brought up to date when it arrives. So
+ * blocks may come from any neighbour that is not behind our version, in any order. If a donor
+ * leaves, the blocks that it gave stay.
  *
  * The complete base must have the digest that the donor promised (base_digest.c). Otherwise the
- * base is discarded and another history requested. A donor of all blocks is to blame. If many nodes
- * gave blocks, the false one is unknown, and from then on all blocks are requested from the donor
- * of the history. Held by tests/world/test_fetch.c.
+ * base is discarded and another history is requested. If the donor gave all blocks, it is to blame.
+ * If many nodes gave blocks, the liar is unknown; then all blocks of the next base are requested
+ * from the donor of its history. Held by tests/world/test_fetch.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,18 +26,18 @@
 #define ANSWER_NS                                                                                  \
     (5 * SECOND_NS) /* time without an answer after which a neighbour has no base to give */
 #define STALL_NS                                                                                   \
-    (30 * SECOND_NS) /* time without a block after which a neighbour has none to give */
-#define REFUSED_NS (10 * SECOND_NS) /* pause before such a neighbour is asked again */
+    (30 * SECOND_NS) /* time without a block after which a neighbour has no blocks to give */
+#define REFUSED_NS (10 * SECOND_NS) /* pause before a donor that failed is asked again */
 #define SLOW_NS                                                                                    \
-    (5 * SECOND_NS) /* after this time, blocks are requested from idle neighbours as well */
+    (5 * SECOND_NS) /* time after which a slow neighbour's blocks are requested elsewhere */
 #define STUCK_NS (15 * SECOND_NS) /* time without a useful block after which the fetch restarts */
 #define REST_NS  (20 * SECOND_NS) /* shortest time that a taken-over base is kept */
 #define RESTS    3 /* multiple of the takeover's time for which the base is kept at least */
 #define FAR_RUMORS                                                                                 \
     64 /* missing rumors above which a node is far behind, if they also outnumber the blocks */
-#define FAR_EACH    8                /* added missing rumors per origin after joining */
+#define FAR_EACH    8                /* missing rumors per active origin, added after joining */
 #define PROGRESS_NS (10 * SECOND_NS) /* time between two notes of progress */
-#define SPANS_MIN   2 /* spans requested from a new neighbour; it gets more as it delivers */
+#define SPANS_MIN   2 /* spans requested at once from a new donor; more as it delivers */
 
 bool node_is_catching_up(const struct node *node)
 {
@@ -68,8 +69,9 @@ static bool is_waiting(const struct node *node)
     return false;
 }
 
-/* Returns true if no node seems to have the version that we took over: for long no neighbour could
- * be asked for blocks, or no block was useful. Waiting for a slow neighbour does not count. */
+/* Returns true if no node seems to have the version that we took over: for STUCK_NS no neighbour
+ * could be asked for blocks, or no block was useful. Waiting for a slow neighbour does not count.
+ * Also true if the complete base was false. */
 static bool is_stuck(const struct node *node)
 {
     const struct fetch *fetch = &node->transfer->fetch;
@@ -84,8 +86,8 @@ static bool is_stuck(const struct node *node)
 
 /* Returns true if this node may take over the neighbour's base. Three sides could take over each
  * other's bases in a circle, where one wins by learning and the others by the order of origins. So
- * a node that has just taken over a base, or is about to, yields only to a side with more
- * learning. */
+ * a node that has just taken over a base, or is fetching one, yields only to a side that has
+ * clearly learned more. */
 static bool may_yield(const struct node *node, const struct transfer_neighbour *neighbour)
 {
     return neighbour->is_decisive ||
@@ -100,8 +102,8 @@ static bool must_replace(const struct node *node)
                                          base_state(node) != BASE_ROLLING);
 }
 
-/* Returns true if the neighbour's base is better: it is far ahead, or wins. A stuck node takes any
- * base. */
+/* Returns true if the neighbour's base should replace ours: it is far ahead, or wins after a
+ * partition. A stuck node takes any base. */
 static bool is_better(const struct node *node, const struct peer *peer)
 {
     const struct transfer_neighbour *neighbour = transfer_neighbour(node, peer);
@@ -148,9 +150,10 @@ static const struct peer *choose_donor(struct node *node)
     return chosen;
 }
 
-/* Asks the best neighbour for its base. A node that serves its base does not give it up: if two
- * nodes took over each other's, both bases would be lost. So a node that has asked serves no
- * blocks, and two nodes do not ask each other all the time. */
+/* Asks a random neighbour with a better base for it. A node that serves its base does not ask: if
+ * two nodes took over each other's base, both bases would be lost. A node that has asked sends no
+ * history meanwhile. Joined nodes skip half of the calls at random, so that two nodes do not keep
+ * asking each other. */
 static void ask(struct node *node)
 {
     const bool serves = serve_has_served_lately(node);
@@ -159,7 +162,7 @@ static void ask(struct node *node)
         return;
     const struct peer *donor = choose_donor(node);
     if (rumor_log_is_waiting(broadcast_log(node)))
-        return; /* the learner limits the speed, not the network */
+        return; /* the learner is the bottleneck, so a base would not help */
     if (!donor || !connection_say(node, donor, &(struct message){.kind = TAKE}))
         return;
     struct history_request *request = &node->transfer->request;
@@ -171,7 +174,7 @@ static void ask(struct node *node)
     request->entries = 0;
 }
 
-/* Returns true if the neighbour knows so many more rumors that blocks are fewer bytes than the
+/* Returns true if so many rumors are missing that all blocks of the base are fewer bytes than these
  * rumors. */
 static bool is_far(const struct node *node, uint64_t missing)
 {
@@ -242,7 +245,7 @@ uint8_t fetch_standing(const struct node *node)
     return node->transfer->fetch.standing;
 }
 
-/* Returns the next blocks that no neighbour was asked for. */
+/* Returns the next blocks that were not requested from any neighbour; count 0 = none. */
 static struct span next_span(struct node *node)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -266,7 +269,8 @@ static void set_from(struct fetch *fetch, struct span span, uint64_t from)
         fetch->from[span.block + i] = from;
 }
 
-/* Lets other neighbours deliver the blocks that were requested over this conversation. */
+/* Marks the blocks that were requested from this neighbour as missing, so that others are asked for
+ * them. */
 static void release(struct node *node, uint64_t conn)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -285,8 +289,8 @@ static void give_up(struct node *node, const struct peer *donor)
     neighbour->refused_ns = node->now_ns;
 }
 
-/* Requests blocks that slow neighbours owe also from an idle neighbour, when no others remain. The
- * first answer counts. */
+/* Lets an idle neighbour deliver the blocks of one slow neighbour, when all blocks were requested.
+ * The first answer counts. */
 static void take_from_slow(struct node *node, const struct peer *free_one)
 {
     const struct peer *peer;
@@ -300,7 +304,8 @@ static void take_from_slow(struct node *node, const struct peer *free_one)
     }
 }
 
-/* Returns true if pending_blocks can hold another span, because no more is requested than fits. */
+/* Returns true if pending_blocks has space for another span besides all blocks already requested.
+ */
 static bool has_room_for_span(const struct node *node)
 {
     uint32_t taken = 0;
@@ -345,8 +350,8 @@ static void consider_fetching_from(struct node *node, const struct peer *peer)
         fetch_from(node, peer);
 }
 
-/* Requests blocks, first from the donor: other neighbours may know as many rumors, but different
- * ones. */
+/* Requests blocks, first from the donor: other neighbours may know equally many rumors, but
+ * different ones. */
 static void fetch(struct node *node)
 {
     CHECK(!base_is_whole(node));
@@ -427,7 +432,8 @@ static void finish(struct node *node)
     joining_join(node, "holds what the swarm knows");
 }
 
-/* Ends the fetch. If the base is false, all of it must be fetched again. */
+/* Ends the fetch after the last block. If the base is false, the whole base must be fetched again.
+ */
 static void end_fetching(struct node *node)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -493,7 +499,7 @@ static void note_progress(struct node *node)
                     (double)fetch->bytes * 1e-6 / seconds, left);
 }
 
-/* Stops waiting for a neighbour that does not answer: it has no base to give. */
+/* Stops waiting for a history that has not arrived within ANSWER_NS. */
 static void give_up_asking(struct node *node)
 {
     struct history_request *request = &node->transfer->request;

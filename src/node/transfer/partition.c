@@ -1,12 +1,12 @@
-/* The end of a partition: two neighbours have each learned for so long on their own that adding up
- * would be wrong. Within each side shares add up to one, so the sum would count progress twice. If
- * both sides have learned alone for longer than `partition_s`, no rumor passes between the two
- * until one has taken over the other's base (fetch.c).
+/* The end of a partition: two neighbours meet after each side has learned on its own for long. The
+ * sum of both sides' rumors would count progress twice, because the shares of each side add up to
+ * one. So if both sides have learned alone for longer than `partition_s`, no rumor passes between
+ * the two neighbours until one has taken over the other's base (fetch.c).
  *
  * The time that a side has learned alone is the maximum over its members of (samples that the other
  * side does not know) / (samples per second). The number of members does not matter: neither one
  * machine's hour nor a thousand machines' hours can be added to the other side. Both sides compute
- * the same result from the same two versions, if the difference is within the latest entries, of
+ * the same result from the same two versions, if these differ only in their latest entries, of
  * which about 2,700 fit a message. Held by tests/world/test_partition.c.
  */
 #include <math.h>
@@ -17,9 +17,9 @@
 
 #define DECISIVE 1.25 /* ratio of times learned alone that decides without a tie-break */
 
-/* Adds an origin to the contest. All sides that meet must keep the same base, in any order and at
- * any time. So unless one side has clearly learned more, the base of the smallest origin is
- * kept. */
+/* Adds an origin to the contest. Several sides may meet in any order, and must all end with the
+ * same base. So unless one side has clearly learned more, the smallest tag decides: the side that
+ * knows more samples of that origin wins. */
 void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs)
 {
     if (ours > theirs)
@@ -49,8 +49,8 @@ struct alone_s {
     double theirs;
 };
 
-/* Returns the seconds in which an origin learned these samples. rate: that in the version that
- * knows more of the origin, since both sides must use the same one. */
+/* Returns the seconds in which an origin learned these samples. rate: its samples per second, from
+ * the side that knows more of its samples, so that both sides use the same rate. */
 static double seconds_of(uint64_t samples, float rate)
 {
     return rate > 0 && isfinite(rate) ? (double)samples / (double)rate : 0;
@@ -72,8 +72,8 @@ static bool counts(const struct node *node, const struct origin *origin)
     return origin->keep == KEEP_ALL && admitted_may_be(node, origin->id);
 }
 
-/* Compares every origin that either side knows: the listed ones, and ours that the other side does
- * not know. Of all other origins both sides know the same. */
+/* Compares every origin of which the sides know different samples: the listed origins, and our
+ * origins that the other side does not know. Both sides know the same of all other origins. */
 static void compare_all(struct node *node, const struct message *version, struct alone_s *alone,
                         struct contest *contest)
 {
@@ -110,8 +110,8 @@ void partition_judge(struct node *node, const struct peer *from, const struct me
                               fmin(alone.ours, alone.theirs) > node->options.partition_s);
     neighbour->ours_preferred = partition_ours_preferred(&contest);
     neighbour->is_decisive = partition_is_decisive(&contest);
-    neighbour->peer_yields =
-        neighbour->ours_preferred || !version->base; /* it has no base to take over yet */
+    /* a neighbour without a whole base has none that we could take over */
+    neighbour->peer_yields = neighbour->ours_preferred || !version->base;
     CHECK(alone.ours >= 0 && alone.theirs >= 0);
 }
 

@@ -2,11 +2,12 @@
  *
  *   BLOCK ──► pending ── the learner was given all its rumors ──► + the rumors it lacks ──► WRITE
  *
- * A block is the sum of its version's rumors, and our base the sum of those given to the learner.
- * If the block knows more, it waits until neighbours have pushed the difference. What it lacks is
- * added from the log when it is given out. WRITE comes between earlier and later updates of the
- * learner, so each entry contains every rumor once. A block that lacks rumors that left the log is
- * requested again. Held by tests/world/test_fetch.c.
+ * A block is the sum of its version's rumors; our base is the sum of the rumors given to the
+ * learner. If the block contains more rumors, it waits until neighbours have pushed them to us. If
+ * the block lacks rumors, they are added from the log when the block is given to the learner. WRITE
+ * comes between earlier and later updates of the learner, so each entry contains every rumor once.
+ * If the log no longer has a lacking rumor, the block is requested again. Held by
+ * tests/world/test_fetch.c.
  */
 #include <string.h>
 
@@ -24,8 +25,8 @@ static struct pending_block *free_place(const struct node *node)
     return NULL;
 }
 
-/* Requests the block from another neighbour: the base of this one does not fit our version, and its
- * next block would not either. */
+/* Requests the block from another neighbour. The base of the first neighbour does not match our
+ * version, so its next blocks would not match either. */
 static void ask_again(struct node *node, struct pending_block *block)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -39,7 +40,7 @@ static void ask_again(struct node *node, struct pending_block *block)
     block->entries = 0;
 }
 
-/* Returns true if the block must contain what our base has of this origin. In a rolling snapshot
+/* Returns true if a block must agree with our base on this origin's rumors. In a rolling snapshot
  * only own rumors matter. */
 static bool matters(const struct node *node, uint32_t origin_index)
 {
@@ -48,7 +49,7 @@ static bool matters(const struct node *node, uint32_t origin_index)
 }
 
 /* Reads the version of a block. Returns MISSING if it contains an unknown origin, MISMATCH if its
- * unlisted part differs from ours. The latter is ignored where only own rumors matter. */
+ * unlisted part differs from ours. In a rolling snapshot only own rumors must be certain. */
 static enum error read_version(const struct node *node, const struct message *block,
                                uint32_t *version)
 {
@@ -75,7 +76,7 @@ static enum error read_version(const struct node *node, const struct message *bl
 }
 
 /* Returns true if the block contains rumors of an expelled member beyond its limit. In a rolling
- * snapshot it may. */
+ * snapshot only own rumors are checked. */
 static bool has_excess(const struct node *node, const uint32_t *version)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -119,8 +120,8 @@ void pending_clear(struct node *node)
     pending->is_ready = false;
 }
 
-/* Returns true if the learner was given every rumor in the block. Then it also counts the rumors
- * that the block lacks. */
+/* Returns true if the learner was given every rumor in the block. Then sets block->missing to the
+ * number of rumors that the block lacks. */
 static bool is_covered(const struct node *node, struct pending_block *block)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -175,7 +176,8 @@ static void replay(struct node *node, const struct rumor_log_entry *entry)
     }
 }
 
-/* Returns how many entries the learner may be given now; at least one block's while it is idle. */
+/* Returns how many entries the learner may be given now; at least the entries of one block while
+ * the learner is idle. */
 static uint32_t room_of(const struct node *node)
 {
     const uint32_t window = node->options.limits.apply_window, applying = broadcast_applying(node);
@@ -184,7 +186,8 @@ static uint32_t room_of(const struct node *node)
     return room > least ? room : least;
 }
 
-/* Brings blocks up to our base, as many as the learner may be given at once. */
+/* Chooses as many blocks as the learner may be given at once, and adds the rumors of our base that
+ * they lack. */
 static void make_ready(struct node *node)
 {
     struct pending_blocks *pending = &node->transfer->pending;
@@ -236,8 +239,8 @@ static struct action write_of(struct node *node, struct pending_block *block)
     return action;
 }
 
-/* Returns true if the block contains the rumors that this node knows, not others under the same
- * numbers. */
+/* Returns true if the block contains the rumors that this node knows, not other rumors with equal
+ * numbers (equivocation). */
 static bool is_of_our_streams(const struct node *node, const struct pending_block *block)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -254,8 +257,9 @@ static bool is_of_our_streams(const struct node *node, const struct pending_bloc
     return hash == block->hash;
 }
 
-/* Sets the next WRITE. No publication may be under way, since the block would lack what the
- * publication takes out of the residual. */
+/* Sets the action to the WRITE of the next block that matches our base; false if there is none.
+ * Prepares no blocks during a publication, since they would lack the update that it is about to cut
+ * from the residual. */
 bool pending_next_write(struct node *node, struct action *action)
 {
     struct pending_blocks *pending = &node->transfer->pending;

@@ -5,20 +5,20 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-#define PENDING_MAX 128 /* most pending blocks */
+#define PENDING_MAX 128 /* capacity for pending blocks */
 
 /* A received block that is not in our base yet. */
 struct pending_block {
     uint32_t block;   /* number of the block */
     uint32_t entries; /* entries of the block; 0 = this slot is free */
     uint64_t came_ns; /* time of arrival */
-    uint64_t conn;    /* conn of its donor */
+    uint64_t conn;    /* conn of the neighbour that sent it */
     bool is_donors;   /* the block is from the donor of our version */
     bool is_covered;  /* the learner was given every rumor in the block */
     uint64_t missing; /* rumors to add until the block matches our base */
     int32_t *units;   /* [block_entries] values of the block in base units */
-    /* [incarnations_max] number of the block's rumors by origin index; 0 for origins added
-     * later. */
+    /* [incarnations_max] number of rumors in the block, by origin index; 0 for origins added later.
+     */
     uint32_t *version;
     uint64_t hash; /* hash of the block's version, including heads */
 };
@@ -26,12 +26,13 @@ struct pending_block {
 /* State of pending_blocks.c. */
 struct pending_blocks {
     struct pending_block blocks[PENDING_MAX];
-    uint32_t ready_at; /* slot up to which blocks were given out in this round */
+    uint32_t ready_at; /* index of the next block to consider in this round */
     bool is_ready;     /* a round is under way: some blocks match our present base */
 };
 
-/* Stores a block. MISSING: there is no space, or an origin is unknown: request it again. MISMATCH:
- * request it from another neighbour, or later. MALFORMED: not a block. */
+/* Stores a block. Returns MISSING if there is no space or an origin is unknown; then request the
+ * block again. MISMATCH: request it from another neighbour, or later. MALFORMED: the bytes are no
+ * block. */
 enum error pending_put(struct node *node, const struct peer *from, const struct message *message);
 bool pending_next_write(struct node *node, struct action *action);
 void pending_clear(struct node *node);

@@ -6,12 +6,12 @@
  *
  * A complete base needs every rumor since its first block, which a thin line cannot carry. So the
  * node takes no rumors of other nodes, and each block is as recent as the donor's base, whatever
- * the age of the adjacent blocks. That is good enough to train: this node publishes the difference
- * to whatever base it has. But the base is the sum of no version, so it is neither shown, served
- * nor saved.
+ * the age of the adjacent blocks. Such a base is good enough to train on: this node publishes its
+ * progress relative to the base that it has. But the base matches no version, so it is neither
+ * shown, served nor saved.
  *
- * The node uses one donor at a time and requests little at once, so that blocks are recent.
- * Held by tests/world/test_rolling_snapshot.c.
+ * The node uses one donor at a time and requests little at once, so that blocks are recent. Held by
+ * tests/world/test_rolling_snapshot.c.
  */
 #include "node/broadcast/retract.h"
 #include "node/discovery/discovery.h"
@@ -34,8 +34,8 @@ static bool has_company(const struct node *node)
     return false;
 }
 
-/* Returns true if most neighbours have at least half of the rumors that this node lacks, by their
- * versions. Records would be too late: when all lag, records lag as well. */
+/* Returns true if the versions of most neighbours show at least half of the rumors that this node
+ * lacks. Member records would be too late: when all nodes lag, records lag as well. */
 static bool others_keep_up(const struct node *node)
 {
     const uint64_t own = broadcast_versions(node)->rumors;
@@ -49,9 +49,9 @@ static bool others_keep_up(const struct node *node)
     return 2 * keeping_up > neighbours;
 }
 
-/* Returns true if this node's line is too slow: it lags while few others do. If all gave up their
- * bases, none would be left. With two training nodes, each publishes at most what the other can
- * receive (rate/budget.c). */
+/* Returns true if this node's line is too slow: the node lags while few other members do. If all
+ * lagging nodes gave up their bases, no base would be left. With two training nodes the answer is
+ * false: each publishes at most as much as the other can receive (rate/budget.c). */
 static bool is_too_slow(const struct node *node)
 {
     return shares_training(membership_members(node), node->now_ns) > 2 && has_company(node) &&
@@ -61,7 +61,7 @@ static bool is_too_slow(const struct node *node)
            !fetch_is_asking(node) && !serve_has_served_lately(node);
 }
 
-/* Starts a round of blocks. fresh_ns: earliest time at which a block of the last round was read. */
+/* Starts a round of blocks. fresh_ns: time up to which every block of the base is current. */
 static void begin_round(struct node *node, uint64_t fresh_ns)
 {
     node->transfer->rolling.rumors_before = broadcast_most_shown(node, false);
@@ -84,7 +84,8 @@ static void begin(struct node *node)
                     (double)lag_ns * 1e-9);
 }
 
-/* Returns true if this line could carry what the swarm published during the last round. */
+/* Returns true if this node's line could carry the rumors that the swarm published during the last
+ * round. */
 static bool could_keep_up(const struct node *node)
 {
     struct node_stats stats = {0};
@@ -104,12 +105,12 @@ static void end_round(struct node *node)
     CHECK(base_state(node) == BASE_ROLLING);
     joining_join(node, "holds what the swarm knew lately");
     node->transfer->rolling.wants_whole = could_keep_up(node);
-    /* What this node learned in the meantime is in the residual now. */
+    /* The residual now contains everything that this node learned in the meantime. */
     node->transfer->fetch.keep_weights = false;
     begin_round(node, node->transfer->fetch.began_ns);
 }
 
-/* Chooses one neighbour as donor while it has blocks. */
+/* Keeps the donor while it has blocks. Otherwise chooses a random neighbour. */
 static void choose_donor(struct node *node)
 {
     struct rolling_snapshot *rolling = &node->transfer->rolling;

@@ -7,13 +7,13 @@
  * No copy of the base is kept: each block is as recent as its READ. Training steps do not change
  * the base, so a READ need not wait for a step, nor for orders behind it. The learner only promises
  * that answers come in the order of execution, so a block contains the rumors that were answered
- * before it. A taken-over base has everything that was known and not withheld
- * (broadcast/withheld.h) when its taker first asked, since the taker would not get those rumors
- * otherwise. So it gets no block before the learner has applied them. A block comes with the latest
- * entries of its version and the hash of all. Blocks are many bytes. Links carry them when no rumor
- * waits (connection/peer.c), so while this node trains they are limited by its processor: by the
- * options, or SERVE_AUTO. Held by tests/world/test_serve.c, test_joining_load.c and
- * test_takeover.c.
+ * before it. A base given away must contain all rumors that were known and not withheld
+ * (broadcast/withheld.h) when the neighbour first asked, since the neighbour would not get those
+ * rumors otherwise. So the neighbour gets no block before the learner has applied these rumors. A
+ * block comes with the latest entries of its version and the hash of all entries. Links carry
+ * blocks only when no rumor waits (connection/peer.c), so blocks do not delay rumors. But they use
+ * processor time, so while this node trains, the options or SERVE_AUTO limit their bytes per
+ * second. Held by tests/world/test_serve.c, test_joining_load.c and test_takeover.c.
  */
 #include <math.h>
 #include <string.h>
@@ -26,22 +26,23 @@
 #define HISTORY_AT_ONCE ((MESSAGE_MAX - MESSAGE_ADDS) / HISTORY_ENTRY_BYTES)
 #define TURN_S          5
 #define HELD_NS                                                                                    \
-    SECOND_NS /* shortest time between two histories for one node, if that reads rumors */
-#define ANEW_NS    (5 * SECOND_NS) /* a later request may be for another base */
+    SECOND_NS /* shortest time between two histories to one neighbour while rumors are withheld */
+#define ANEW_NS    (5 * SECOND_NS) /* a request after such a pause may be for another base */
 #define SERVE_AUTO 12.5e6 /* default limit for blocks, bytes per second: a sixteenth of a core */
-#define SERVE_PART 0.25   /* default limit as part of what all links carry, if that is more */
+#define SERVE_PART 0.25   /* default limit as part of the rate of all links, if that is more */
 #define LISTED_MAX ((MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX) / VERSION_ENTRY_BYTES)
 
 _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
 
-/* Returns false while a base is being taken over, contains an expelled member's rumors beyond the
+/* Returns false while our base is incomplete, contains rumors of an expelled member beyond its
  * limit, or is refuted. */
 static bool may_serve(const struct node *node)
 {
     return base_is_whole(node) && !retract_needs_base(node) && !digest_votes_refute(node);
 }
 
-/* Handles a request of a neighbour that takes over our base, which has every rumor known by now. */
+/* Records a neighbour's request. If it asks for a base anew, the blocks that it gets must contain
+ * every rumor known by now. */
 static void on_asked(struct node *node, const struct peer *from, bool is_anew)
 {
     struct transfer_neighbour *neighbour = transfer_neighbour(node, from);
@@ -54,8 +55,8 @@ static void on_asked(struct node *node, const struct peer *from, bool is_anew)
 
 /* History of the base. */
 
-/* Returns the bytes of a history. Its parts must describe one moment, so they are sent together or
- * not at all. */
+/* Returns the queue space that a history needs, in bytes. Its parts must describe one moment, so
+ * they are sent together or not at all. */
 static size_t history_room(size_t incarnations)
 {
     return (incarnations + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE * FRAME_MAX;
@@ -90,7 +91,7 @@ static void say_history(struct node *node, const struct peer *to, uint64_t diges
                               .parts = (left + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE,
                               .bulk = {node->scratch, 0}};
     if (left == 0) {
-        history.parts = 1; /* without entries: the first weights */
+        history.parts = 1; /* a history without entries describes the first weights */
         CHECK(connection_say(node, to, &history));
         return;
     }
@@ -110,8 +111,8 @@ static void say_history(struct node *node, const struct peer *to, uint64_t diges
     CHECK(left == 0 && history.part == history.parts);
 }
 
-/* Returns true if there is a base to take over; one without rumors is of use to a node that lacks
- * the first weights. */
+/* Returns true if our base is of use to the neighbour. A base without rumors helps only a node that
+ * lacks the first weights. */
 static bool has_history(const struct node *node, const struct peer *to)
 {
     return origins_in_base(node) > 0 ||
@@ -164,7 +165,7 @@ static uint32_t room_for(const struct peer *peer)
     return waiting < peer->queue.max ? (uint32_t)((peer->queue.max - waiting) / FRAME_MAX) : 0;
 }
 
-/* Returns the limit for blocks in bytes per second. */
+/* Returns the most bytes of blocks that this node sends per second; INFINITY = no limit. */
 static double serve_rate(const struct node *node)
 {
     const uint64_t fixed = node->options.serve_bytes_per_s;
@@ -174,7 +175,8 @@ static double serve_rate(const struct node *node)
                                     : (double)fixed;
 }
 
-/* Returns the number of version entries beside a block, which must include every active origin. */
+/* Returns the number of version entries to send with each block: one for each active origin, if
+ * they fit. */
 static uint32_t listed(const struct node *node)
 {
     const uint32_t most =
@@ -219,14 +221,15 @@ static void put_back(struct transfer_neighbour *neighbour, struct span span)
 {
     CHECK(span.count > 0 && neighbour->fetches_count <= FETCHES_MAX);
     if (neighbour->fetches_count == FETCHES_MAX)
-        return; /* the neighbour will ask again */
+        return; /* the neighbour will request these blocks again */
     memmove(neighbour->fetches + 1, neighbour->fetches,
             neighbour->fetches_count * sizeof *neighbour->fetches);
     neighbour->fetches[0] = span;
     neighbour->fetches_count++;
 }
 
-/* Returns the next neighbour in turn that has received most of its last blocks. */
+/* Returns the next neighbour in turn that waits for blocks and has received most of its last ones;
+ * NULL = none. */
 static const struct peer *next_taker(struct node *node)
 {
     const uint32_t places = node->options.limits.peers_max;
@@ -252,8 +255,8 @@ static void begin_reading(struct node *node, uint64_t conn, struct span span)
         .is_out = true, .bases = node->transfer->fetch.bases, .conn = conn, .span = span};
 }
 
-/* Determines which rumors an answered block contains. Own rumors become known when the learner has
- * cut them, so all of them are in it. */
+/* Sets serve.heads to the rumors that the learner's present answer contains. This includes all own
+ * rumors, since they become known only when the learner has cut them from its residual. */
 static const struct serve *look_at_answer(struct node *node)
 {
     const struct serve *serve = &node->transfer->serve;
@@ -264,7 +267,7 @@ static const struct serve *look_at_answer(struct node *node)
 bool serve_next_read(struct node *node, struct action *action)
 {
     if (node->transfer->serve.reading.is_out || node->now_ns < node->transfer->serve.next_ns ||
-        broadcast_has_blocks_given(node) || /* the last blocks of a base being taken over */
+        broadcast_has_blocks_given(node) || /* the last blocks of a base taken over */
         retract_is_due(node) || retract_is_under_way(node))
         return false;
     const struct peer *peer = next_taker(node);
@@ -294,7 +297,7 @@ static void pay(struct node *node, uint64_t bytes)
         node->now_ns + (uint64_t)((double)bytes * 1e9 / serve_rate(node));
 }
 
-/* Returns true if the base with these heads had rumors of an expelled member beyond the present
+/* Returns true if a base with these heads contains rumors of an expelled member beyond its present
  * limit. */
 static bool has_excess(const struct node *node, const struct signed_head *const *heads)
 {
@@ -329,7 +332,7 @@ static void say_blocks(struct node *node, const struct peer *to, struct span spa
         if (!connection_say(node, to, &message)) {
             put_back(transfer_neighbour(node, to),
                      (struct span){.block = span.block + i, .count = span.count - i});
-            break; /* rumors filled the queue in the meantime */
+            break; /* rumors have filled the queue since the READ */
         }
         bytes += message.text.count + message.bulk.count;
         units += entries;

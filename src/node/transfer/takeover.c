@@ -1,11 +1,11 @@
-/* Takeover: our version is replaced by that of the base being fetched (fetch.c).
+/* Takeover: replaces our version by the version of the base being fetched (fetch.c).
  *
  * This node's earlier progress:
  *   joining      nothing
  *   lagging      its rumors are in the log and stay in the base; the residual stays
  *   partitioned  the weights stay, and the difference becomes residual. It is published again, at
- *                our share and under a new incarnation, since no base contains the old one's last
- *                rumors
+ *                our share and under a new incarnation, since no base contains the last rumors
+ *                of the old incarnation
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +16,9 @@
 #include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
-/* Returns true if a takeover would lose rumors that must stay. Two nodes may each know a little
- * that no log has any more. One of these parts is lost, and both nodes must choose the same. */
+/* Returns true if a takeover would lose rumors that must stay. Two nodes may each know a few rumors
+ * that no log has any more. The rumors of one node are then lost, and both nodes must choose the
+ * same side. */
 static bool would_lose_more(const struct node *node, const uint32_t *next)
 {
     const struct history_request *request = &node->transfer->request;
@@ -38,13 +39,13 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
         if (next[origin_index] == 0)
             partition_count(&contest, origin->tag, origin->samples, 0);
     }
-    /* Some origins have published, but no samples. */
+    /* Neither side knows more samples: the differing origins reported none. */
     const bool is_open = contest.first_tag == UINT64_MAX;
     return loses &&
            (is_open ? versions->digest > request->digest : partition_ours_preferred(&contest));
 }
 
-/* Returns why our base cannot stay; NULL if it can. */
+/* Returns the reason to replace our base; NULL if it can stay. */
 static const char *reason_to_replace(const struct node *node)
 {
     if (broadcast_lacks_first(node))
@@ -57,7 +58,7 @@ static const char *reason_to_replace(const struct node *node)
     return NULL;
 }
 
-/* Adds a note on the start of a takeover. why: the reason that our base cannot stay, or NULL. */
+/* Adds a note on the start of a takeover. why: the reason to replace our base, or NULL. */
 static void note_beginning(struct node *node, const struct peer *donor, const char *why)
 {
     char text[192];
@@ -90,8 +91,8 @@ static uint64_t sum_of(const uint32_t *next, uint32_t count)
 }
 
 enum takeover {
-    TAKEOVER_DONE,   /* the version of that base is now ours */
-    TAKEOVER_NOT,    /* our base stays; no takeover */
+    TAKEOVER_DONE,   /* the donor's version has replaced ours */
+    TAKEOVER_NOT,    /* our base stays */
     TAKEOVER_NO_ROOM /* the table of origins is full */
 };
 
@@ -144,7 +145,8 @@ static void note_no_room(struct node *node, const struct peer *donor)
             "which is to be raised; or it says what cannot be");
 }
 
-/* Appends the next part of the history. MISMATCH: it is not the next part, or too long. */
+/* Appends the next part of the history. Returns TOO_BIG if the history has too many entries,
+ * MISMATCH if this is not the next part. */
 static enum error put_part(struct node *node, const struct message *part)
 {
     struct history_request *request = &node->transfer->request;
@@ -158,7 +160,8 @@ static enum error put_part(struct node *node, const struct message *part)
            part->bulk.count);
     request->entries += (uint32_t)entries;
     request->digest = part->digest;
-    request->asked_ns = node->now_ns; /* restarts the wait, since a thin line takes its time */
+    request->asked_ns = node->now_ns; /* restarts the wait for an answer, since a thin line needs
+                                         long for all parts */
     request->parts++;
     return OK;
 }

@@ -65,5 +65,5 @@ void transfer_on_retracted(struct node *node, uint64_t rumors)
     fetch->rumors -= rumors < fetch->rumors ? rumors : fetch->rumors;
     if (!base_is_whole(node))
         pending_drop_excess(node);
-    serve_save_soon(node); /* the checkpoint on disk has an older base */
+    serve_save_soon(node); /* the checkpoint on disk still contains the retracted rumors */
 }

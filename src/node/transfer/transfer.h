@@ -4,8 +4,9 @@
  *   fetch             takes over a base, block by block, from all neighbours that have it
  *   takeover          replaces our version first
  *   pending_blocks    received blocks, until they match our base
- *   base_digest       checks the complete base against the promise; blame: who promised
- *   digest_votes      is the taken-over base the swarm's?
+ *   base_digest       checks that the complete base has the promised digest
+ *   blame             donors of the base, and members that gave a false one
+ *   digest_votes      do other members have the taken-over base?
  *   rolling_snapshot  a line too thin for rumors: only blocks keep the base recent
  *   serve             gives our base to others and to checkpoints
  *
@@ -18,15 +19,15 @@
 #include "node/core.h"
 
 #define FETCHES_MAX                                                                                \
-    4 /* spans of blocks that one neighbour may wait for; further ones are refused */
+    4 /* spans of blocks that one neighbour may wait for; further requests are refused */
 
 struct transfer *transfer_new(struct arena *arena, const struct node *node);
 size_t transfer_arena_bytes(const struct node_options *options);
 void transfer_on_end(struct node *node, const struct peer *peer); /* the conversation has ended */
 void transfer_stats(const struct node *node, struct node_stats *stats);
 
-/* Partition: a neighbour has sent its whole version. Decides whether we are partitioned, and which
- * base wins. */
+/* Call it when a neighbour has sent its whole version. Decides whether we are partitioned from it,
+ * and whose base is kept. */
 void partition_judge(struct node *node, const struct peer *from, const struct message *version);
 /* Returns true if the neighbour is to take over our base; false if we take over its base. */
 bool partition_peer_yields(const struct node *node, const struct peer *peer);
@@ -36,40 +37,44 @@ bool partition_peer_yields(const struct node *node, const struct peer *peer);
 /* Requests a base and its blocks; called a few times a second, or on demand. */
 void fetch_consider(struct node *node);
 bool fetch_is_asking(const struct node *node); /* a neighbour was asked for its history */
-/* The model hash is now that of a node with this standing: forgets all rumors, and fetches the base
- * of any neighbour. */
+/* Call it when this node has adopted the model hash of a node with this standing (first_weights.h).
+ * Forgets all rumors, and fetches the base of any neighbour. */
 void fetch_begin_first(struct node *node, uint8_t standing);
 uint8_t fetch_standing(const struct node *node);
-/* This neighbour's version has `missing` rumors that we lack. Returns true if it is so far ahead
- * that rumors will not close the gap. */
+/* Records that this node lacks `missing` rumors of the neighbour's version. Returns true if the gap
+ * is so large that rumors will not close it. */
 bool fetch_on_missing(struct node *node, const struct peer *from, const struct message *version,
                       uint64_t missing);
 bool fetch_is_ahead(const struct node *node, const struct peer *peer);
 void fetch_set_ahead(struct node *node,
-                     const struct peer *peer); /* only its base has the rumors that we lack */
+                     const struct peer *peer); /* marks it as far ahead: only its base still
+                                                  contains the rumors that we lack */
 void fetch_on_block(struct node *node, const struct peer *from, const struct message *block);
-void fetch_on_lost(struct node *node, uint64_t conn); /* the conversation ended */
+void fetch_on_lost(struct node *node, uint64_t conn); /* call it when a conversation has ended */
 bool fetch_next_write(struct node *node, struct action *action);
-/* Returns true once after a base is complete, so that neighbours are told. */
+/* Returns true once after a base is complete; then the caller tells the neighbours. */
 bool fetch_take_announcement(struct node *node);
-/* Returns the time of the last block given to the learner, or of the start of waiting for one. */
+/* Returns the time when the learner was last given a block, or when the wait for a block started.
+ */
 uint64_t fetch_wrote_ns(const struct node *node);
 void fetch_restart_wait(struct node *node);
 
-/* Takes a part of a history. Returns true if our version was replaced. */
+/* Handles a part of a donor's history. Returns true if it completed the history and our version was
+ * replaced. */
 bool takeover_on_history(struct node *node, const struct peer *from, const struct message *history);
 
-/* Records that the learner's base moves by this update: one that was given out, or our own. */
+/* Records that the learner's base moves by this update: a rumor that it was given, or our own
+ * publication. */
 void transfer_on_update(struct node *node, const struct update *update);
 
-/* Digest votes: compares a neighbour's version with ours. Returns false if the version says nothing
- * about our base. */
+/* Records a neighbour's digest vote: compares its version and digest with ours. Returns false if
+ * the two cannot be compared. */
 bool digest_votes_on_version(struct node *node, const struct peer *from,
                              const struct message *version);
 void digest_votes_consider(struct node *node); /* called once a second */
 
-/* Records that this many rumors of an expelled member have left our version; the base being fetched
- * must lose them as well. */
+/* Records that this many rumors of an expelled member have left our version. The base being fetched
+ * must not contain them either. */
 void transfer_on_retracted(struct node *node, uint64_t rumors);
 
 /* Starts, continues or ends a rolling snapshot; called a few times a second. */
@@ -81,7 +86,7 @@ void serve_on_take(struct node *node, const struct peer *from);
 void serve_on_fetch(struct node *node, const struct peer *from, uint64_t block, uint64_t count);
 bool serve_next_read(struct node *node, struct action *action);
 bool serve_next_save(struct node *node, struct action *action);
-/* Requests a checkpoint as soon as possible. */
+/* Requests a checkpoint as soon as possible, even if periodic checkpoints are off. */
 void serve_save_anyway(struct node *node);
 
 #endif
