@@ -16,7 +16,7 @@ struct unit {
     double factor;
 };
 
-/* A quantity: its units, and its bounds in the base unit. */
+/* A kind of quantity: its units, and its bounds in the base unit. */
 struct measure {
     const char *what;
     const char *example;
@@ -159,7 +159,7 @@ enum error clause_name(struct clause *clause, char name[static SCENARIO_NAME_BYT
     return OK;
 }
 
-/* Reads a decimal number; returns false if none follows. */
+/* Reads a decimal number. Returns false if none follows. */
 static bool take_number(struct clause *clause, double *value)
 {
     char digits[32];
@@ -203,7 +203,7 @@ enum error clause_count(struct clause *clause, const char *what, uint32_t min, u
     return OK;
 }
 
-/* Lists the units as "s, ms or us". */
+/* Lists the units in a form such as "s, ms or us". */
 static void list_units(char *out, size_t room, const struct unit *units)
 {
     size_t used = 0;

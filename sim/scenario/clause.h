@@ -21,7 +21,7 @@ struct clause {
     size_t at;               /* index of the next character to read */
 };
 
-/* Splits the next clause off *line, which is NULL after the last one. */
+/* Splits the next clause off *line. After the last clause, *line is NULL. */
 enum error clause_next(struct clause *clause, const char **line, struct problem *problem) MUST_USE;
 
 /* Consume these words ("back at") or this sign (">=") and return true, if they follow. */
@@ -34,18 +34,19 @@ bool clause_is_empty(const struct clause *clause);
 enum error clause_name(struct clause *clause, char name[static SCENARIO_NAME_BYTES],
                        struct problem *problem) MUST_USE;
 
-/* Reads a whole number from min to max. `what` names it in the sentence ("a count of nodes"). */
+/* Reads a whole number from min to max. what: name of the number in an error message, such as "a
+ * count of nodes". */
 enum error clause_count(struct clause *clause, const char *what, uint32_t min, uint32_t max,
                         uint32_t *value, struct problem *problem) MUST_USE;
 
-/* Reads a number from min to max. */
+/* Reads a number from min to max. what: as for clause_count. */
 enum error clause_number(struct clause *clause, const char *what, double min, double max,
                          double *value, struct problem *problem) MUST_USE;
 
 enum error clause_time(struct clause *clause, uint64_t *ns, struct problem *problem) MUST_USE;
 enum error clause_duration(struct clause *clause, uint64_t *ns, /* above 0 */
                            struct problem *problem) MUST_USE;
-/* Number of seconds with either sign. */
+/* Reads a number of seconds with either sign. */
 enum error clause_shift(struct clause *clause, double *seconds, struct problem *problem) MUST_USE;
 enum error clause_speed(struct clause *clause, double *samples_per_s,
                         struct problem *problem) MUST_USE;
@@ -53,27 +54,30 @@ enum error clause_size(struct clause *clause, uint64_t *bytes, struct problem *p
 enum error clause_percent(struct clause *clause, double *fraction,
                           struct problem *problem) MUST_USE;
 
-/* Reads a rate; `unlimited` gives 0. */
+/* Reads a rate. The word `unlimited` gives 0. */
 enum error clause_rate(struct clause *clause, uint64_t *bytes_per_s,
                        struct problem *problem) MUST_USE;
 
-/* Appends a change "at T": the rate from at_ns on. Changes must be in order of time. */
+/* Appends a change of a rate, which then applies from at_ns on. Returns MALFORMED if it is not
+ * later than the last change, or if there are too many changes. */
 enum error clause_rate_change(const struct clause *clause, struct rate *rate, uint64_t at_ns,
                               uint64_t bytes_per_s, struct problem *problem) MUST_USE;
 
-/* Returns OK if the whole clause was read. */
+/* Returns OK if the whole clause was read, otherwise MALFORMED. */
 enum error clause_end(const struct clause *clause, struct problem *problem) MUST_USE;
 
-/* Returns MALFORMED with a sentence such as "\"rrt 80 ms\": no such clause; did you mean rtt?", or
- * with the known words. */
+/* Returns MALFORMED with a sentence such as "\"rrt 80 ms\": unknown word rrt; did you mean rtt?".
+ * If no word is similar, the sentence lists the known words. */
 enum error clause_unknown(const struct clause *clause, const char *const *words, size_t count,
                           struct problem *problem) MUST_USE;
 
-/* Returns MALFORMED with "\"rrt 80 ms\": " and the formatted sentence. */
+/* Returns MALFORMED with a sentence that begins with the clause, such as "\"rrt 80 ms\": ", and
+ * continues with the formatted text. */
 enum error clause_fail(const struct clause *clause, struct problem *problem, const char *format,
                        ...) __attribute__((format(printf, 3, 4)));
 
-/* Writes "west, east" from names `stride` bytes apart, as many as fit. */
+/* Writes a list such as "west, east". names: the first of `count` texts, which lie `stride` bytes
+ * apart. The list is cut after `room` bytes. */
 void clause_list(char *out, size_t room, const char *names, size_t stride, size_t count);
 
 #endif

@@ -13,43 +13,46 @@
 #include <stdint.h>
 
 enum metric {
-    METRIC_ACCURACY, /* accuracy >= 0.88 [by 120 s]: of the base, at some time by then; otherwise at
-                        the end */
-    METRIC_ONE_VERSION, /* one version by 10 s after training: by_ns counts from the end */
-    METRIC_COPIES,      /* copies <= 1.1: receptions of each rumor, mean of the second half */
-    METRIC_CONTROL,  /* control <= 2 kB/s: bytes except rumors that a node sends, mean of the second
+    METRIC_ACCURACY,    /* accuracy >= 0.88 [by 120 s]: accuracy of the base at some time by then;
+                           without a time, at the end */
+    METRIC_ONE_VERSION, /* one version by 10 s after training: by_ns counts from training's end */
+    METRIC_COPIES,      /* copies <= 1.1: how often a rumor is received, mean of the second half */
+    METRIC_CONTROL,  /* control <= 2 kB/s: bytes that a node sends except rumors, mean of the second
                         half */
-    METRIC_LINK_USE, /* link use <= 70 %: of the busiest limited link, in the second half */
+    METRIC_LINK_USE, /* link use <= 70 %: utilisation of the busiest limited link, in the second
+                        half */
     METRIC_MEMBERS,  /* members >= 1000 by 60 s: least number of live members known to any node */
-    METRIC_STEPS,    /* steps >= 99 %: local steps made, of those possible in the time */
+    METRIC_STEPS,    /* steps >= 99 %: fraction of the possible local steps, of the slowest node */
     METRIC_COMPONENT, /* one component within 10 s of 60 s: at the last of these moments every
                          running node reaches every other over connections open at both ends */
     METRIC_JOINED, /* joined by 90 s; joined within 10 s of 60 s: at the last of these moments every
                       running node has a whole base, and trains if it should */
     METRIC_REMOVED,  /* no healthy node removed: no node is declared dead, or given up as silent,
                         without a fault that explains it (fault_injector_explains) */
-    METRIC_NO_ALARM, /* no alarm: no node's guard warns */
-    METRIC_ALARM,    /* alarm by 40 s; alarm within 25 s of 60 s: the first warning of a guard is by
-                        then, and not before from_ns */
+    METRIC_NO_ALARM, /* no alarm: no guard of a node or of the base warns */
+    METRIC_ALARM, /* alarm by 40 s; alarm within 25 s of 60 s: a guard warns, and the first warning
+                     is between from_ns and by_ns */
     METRIC_LAST_TENTH, /* last tenth >= best tenth - 0.3 points: mean accuracy of the base over the
                           last tenth of the evaluations, relative to the best consecutive tenth */
-    METRIC_STEPS_OF, /* steps of core >= 95 % from 60 s to 90 s: local steps made, of those that the
-                        group's speed allows. Falls only if a node makes its learner wait */
-    METRIC_PUBLISHED_BY,    /* published by core >= 90 % from 60 s to 90 s: rumor bytes, relative to
-                               the time span of equal length before. Falls if transfers take links or
-                               budget away */
-    METRIC_ACCURACY_OF_ALL, /* accuracy of all >= 0.8 from 60 s to 90 s: of the worst node's own
-                               base at every measured moment; within 60 s of 90 s: at one of them. A
-                               base under replacement counts as it is; a node that does not train
-                               yet does not count. The bound may be relative: see enum bound */
+    METRIC_STEPS_OF,   /* steps of core >= 95 % from 60 s to 90 s: fraction of the local steps that
+                          the group's speed allows. The value falls only if a node makes its learner
+                          wait */
+    METRIC_PUBLISHED_BY, /* published by core >= 90 % from 60 s to 90 s: rumor bytes of the group,
+                            relative to the time span of equal length before. The value falls if
+                            transfers take capacity or budget away */
+    METRIC_ACCURACY_OF_ALL, /* accuracy of all >= 0.8 from 60 s to 90 s: accuracy of the worst
+                               node's own base at every measured moment; within 60 s of 90 s: at one
+                               of these moments. A base under replacement counts as it is; a node
+                               that does not train yet does not count. The bound may be relative:
+                               see enum bound */
     METRIC_BLOCKS, /* blocks <= 1.1 x base: most bytes that a node received in blocks for one base,
                       relative to four bytes per parameter */
     METRIC_JOINING /* joining <= 1.15 x blocks / rate: time from a late node's first start to its
-                      first step, relative to the time of its blocks on its downlink */
+                      first step, relative to the time that its blocks take on its downlink */
 };
 
-/* Reference of an accuracy: a number, or the accuracy of one side of the partition that ends at
- * from_ns, just before its end. */
+/* Reference of an accuracy: a number, or the accuracy of one side of a partition. The partition is
+ * the one that ends at from_ns, and the accuracy is that just before its end. */
 enum bound {
     BOUND_NUMBER,
     BOUND_BETTER_HALF, /* better half - 0.5 points: the best node of the better side */
@@ -58,12 +61,13 @@ enum bound {
 
 struct expect {
     enum metric metric;
-    bool at_least;    /* true for >=, false for <= */
-    double value;     /* 70 % is 0.7; with a relative bound the offset from it */
-    uint64_t from_ns; /* start of the period; 0 = from the start */
-    uint64_t by_ns;   /* end of the period; 0 = at the end */
+    bool at_least; /* true for >=, false for <= */
+    /* Bound, where 70 % is 0.7; for a relative bound, the offset from its reference. */
+    double value;
+    uint64_t from_ns; /* start of the period; 0 = start of the run */
+    uint64_t by_ns;   /* end of the period; 0 = end of the run */
     bool once;        /* ACCURACY_OF_ALL: one moment suffices */
-    enum bound bound; /* ACCURACY_OF_ALL: reference of value */
+    enum bound bound; /* ACCURACY_OF_ALL: reference of the bound */
     uint32_t group;   /* STEPS_OF, PUBLISHED_BY: index of the group */
     char text[96];    /* the condition as written in the scenario */
 };

@@ -24,16 +24,16 @@ struct experiment {
     struct dataset train;    /* training set; empty with made up updates */
     struct shards shards;    /* one shard of the training set for each node */
     struct setup_model made; /* the model */
-    /* Largest batch of the model: of one node, or of all nodes together (ideal). */
+    /* Largest batch of a node; for the strategy ideal, the sum of all nodes' batches. */
     uint32_t batch;
     struct evaluator *evaluator; /* evaluator on the test set; NULL with made up updates */
     float *weights;              /* [P] scratch buffer for evaluations */
     struct guard guard;          /* guard that watches the evaluated base */
     double evaluate_cpu_s;       /* processor time of evaluations so far */
-    double begin_cpu_s;          /* processor time of the process at the start */
+    double begin_cpu_s;          /* processor time of the process when the experiment was opened */
     FILE *trace;                 /* file of the trace; NULL = none */
     void *watcher;
-    /* Called after each moment with the progress from 0 to 1. NULL = no watcher. */
+    /* Called after each moment; progress is from 0 to 1. NULL = no watcher. */
     void (*on_moment)(void *watcher, const struct outcome *outcome, double progress);
     /* Called between events; returns true to end the play early. NULL = play to the end. */
     bool (*is_stopped)(void *watcher);
@@ -43,28 +43,32 @@ enum error experiment_open(struct experiment *experiment, const struct scenario 
                            struct problem *problem) MUST_USE;
 void experiment_close(struct experiment *experiment);
 
-/* Returns the number of parameters of the model, which may be learned or made up. */
+/* Returns the number of parameters of the model, learned or made up. */
 size_t experiment_parameters(const struct experiment *experiment);
 
-/* Creates the learner of node i with its shard, in the arena. A relay has no data. */
+/* Creates the learner of node i with its shard of the data, in the arena. A node that does not
+ * train has no data. */
 struct learner *experiment_learner(struct experiment *experiment, uint32_t i, struct arena *arena);
 
-/* Returns the samples in a step of node i, if its speed is known in advance; 0 = it does not train.
- */
+/* Returns the samples per step of node i; 0 = it does not train. An automatic batch follows from
+ * the node's speed in the scenario. */
 uint32_t experiment_batch(const struct experiment *experiment, uint32_t i);
 
-/* Creates the learner of node i, or a random walk for made up updates. `self` is the experiment. */
+/* Creates the learner of node i, or a random walk if the updates are made up. `self` is the
+ * experiment. */
 void experiment_make_learner(void *self, uint32_t i, struct sim_learner *learner);
 
-/* Evaluates host_weights[P] on the first `samples` of the test set; 0 = all. */
+/* Evaluates host_weights[P] on the first `samples` of the test set; 0 = on all samples. */
 struct evaluation experiment_mark(struct experiment *experiment, const float *host_weights,
                                   uint32_t samples);
 
-/* Returns whether this second has an evaluation. Interrupted plays have none. */
+/* Returns whether the moment at at_ns has an evaluation. After an interruption no moment has one.
+ */
 bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_ns);
 
-/* Evaluates host_weights[P] into the last moment, if this second has an evaluation: always on the
- * same samples. At the end of training also evaluates on the whole test set, for the outcome. */
+/* If the moment at at_ns has an evaluation, evaluates host_weights[P] and stores the result in the
+ * last moment of the outcome. All evaluations use the same samples. At the end of training, also
+ * evaluates on the whole test set. */
 void experiment_evaluate(struct experiment *experiment, struct outcome *outcome, uint64_t at_ns,
                          const float *host_weights);
 
@@ -72,14 +76,15 @@ void experiment_evaluate(struct experiment *experiment, struct outcome *outcome,
 void experiment_show(const struct experiment *experiment, const struct outcome *outcome,
                      uint64_t at_ns);
 
-/* Returns whether the watcher wants to end the play. */
+/* Returns whether the watcher wants to end the play early. */
 bool experiment_is_stopped(const struct experiment *experiment);
 
-/* Evaluates the averaged base of the first node on the whole test set; NULL = the node is down. */
+/* Evaluates the averaged base of the first node on the whole test set. first: learner of this node;
+ * NULL = the node does not run. */
 void experiment_finish_average(struct experiment *experiment, struct outcome *outcome,
                                const struct learner *first);
-/* Completes the outcome of every strategy: evaluates on the whole test set, adds processor time,
- * judges expectations. */
+/* Completes the outcome of any strategy: evaluates on the whole test set, adds processor time,
+ * judges the expectations. */
 void experiment_finish(struct experiment *experiment, struct outcome *outcome,
                        const float *host_weights);
 

@@ -12,11 +12,11 @@
 
 void interrupt_watch(void);
 
-/* Returns the number of the received signal, or 0. */
+/* Returns the number of the first signal received, or 0. */
 int interrupt_signal(void);
 
-/* Removes this folder, if it is empty, when a second signal ends the process; NULL = none. The
- * caller keeps the text valid until the next call. */
+/* Names a folder that a second signal removes if it is empty; NULL = none. The caller keeps the
+ * text valid until the next call. */
 void interrupt_remove(const char *folder);
 
 #endif

@@ -77,8 +77,8 @@ static bool is_second_half(const struct outcome *outcome, double at_s)
     return at_s > span_s / 2 && at_s <= span_s;
 }
 
-/* Returns the utilisation of node i's uplink or downlink: mean of the second half of training, or
- * of the whole run if moments are not kept or have no such value. */
+/* Returns the mean utilisation of node i's uplink or downlink in the second half of training. If no
+ * moment has that value, returns the mean of the whole run. */
 static double node_use(const struct outcome *outcome, uint32_t i, bool up)
 {
     const uint32_t nodes = outcome->scenario->nodes_count;
@@ -142,7 +142,7 @@ struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count)
     return uses;
 }
 
-/* Compares a single value with its bound. */
+/* Compares a value with the bound of an expectation, and formats the value. */
 static struct measured measure_figure(const struct expect *expect, double value, const char *format)
 {
     struct measured measured = {.value = value, .met = expect_is_met(expect, value)};
@@ -168,7 +168,8 @@ static void describe_moment(char *out, size_t bytes, const struct moment *moment
                        amount_bytes((double)moment->sent_bytes, sent));
 }
 
-/* Returns the first moment that meets the expectation, or else the closest one. */
+/* Returns the first moment that meets the expectation. If there is none, returns the closest
+ * moment. */
 static const struct moment *closest(const struct outcome *outcome, const struct expect *expect)
 {
     const struct moment *best = NULL;
@@ -285,7 +286,8 @@ static struct measured measure_removed(const struct outcome *outcome)
     return measured;
 }
 
-/* Collects the evaluations before the end, which uses other samples, and returns their number. */
+/* Collects the accuracies of all evaluations before the end of training, and returns their number.
+ * The evaluation at the end uses other samples. */
 static uint32_t evaluations(const struct outcome *outcome, double *accuracies)
 {
     const double end_s = seconds_of(outcome->scenario->span_ns);
@@ -352,8 +354,8 @@ static struct measured measure_blocks(const struct outcome *outcome, const struc
     return measured;
 }
 
-/* Returns the time that node i took to join, relative to the time of its blocks on its downlink;
- * NAN if it started with the swarm, took over no base, or has no limit. */
+/* Returns the time that node i took to join, relative to the time that its blocks take on its
+ * downlink. Returns NAN if the node started with the swarm, took over no base, or has no limit. */
 static double joining_part(const struct outcome *outcome, uint32_t i)
 {
     const struct group *group = scenario_group(outcome->scenario, i);

@@ -11,7 +11,7 @@
 #include "scenario/scenario.h"
 #include "training/evaluator.h"
 
-/* The swarm at one moment. Counters run from the start, over all nodes. */
+/* The swarm at one moment. Counters run from the start and cover all nodes. */
 struct moment {
     double at_s;
     double accuracy;                /* accuracy of the base; NAN = not measured now */
@@ -27,13 +27,13 @@ struct moment {
     uint32_t running;               /* number of running nodes */
     uint32_t members;               /* least number of live members known to any running node */
     uint32_t components;            /* connected components of the running nodes */
-    uint32_t joined;                /* running nodes with a whole base that train if they should */
+    uint32_t joined;                /* running nodes with a whole base, training if they should */
 };
 
-/* One node at that moment. */
+/* A node at one moment. */
 struct node_moment {
     float samples_per_s; /* training speed since the last moment */
-    float share;         /* fraction of the swarm's progress */
+    float share;         /* fraction of the swarm's progress that counts for the node */
     float lag_s;         /* age in seconds of the oldest existing rumor that the node lacks */
     float behind;        /* number of rumors that the node lacks */
     /* Utilisation of the node's uplink since the last moment; NAN = unlimited. */
@@ -52,7 +52,7 @@ struct node_total {
     uint64_t samples;                   /* samples that the node has trained on */
     uint64_t steps_possible;            /* steps that its speed allows while it should train */
     double share;                       /* fraction of the swarm's progress, at the end */
-    uint64_t warnings;                  /* bit set of warnings by other nodes about this one */
+    uint64_t warnings; /* bit set of note kinds: warnings of other nodes about this node */
     uint64_t rumors_published;
     uint64_t rumors_received;
     uint64_t duplicates; /* rumors received more than once */
@@ -60,10 +60,10 @@ struct node_total {
     uint64_t rumor_bytes_received;
     uint64_t sent_bytes;
     uint64_t received_bytes;
-    uint32_t neighbours;  /* number of neighbours at the end */
-    double up_use;        /* mean utilisation of the node's uplink; NAN = unlimited */
-    double down_use;      /* mean utilisation of the node's downlink; NAN = unlimited */
-    double accuracy;      /* accuracy of the node's own model; NAN = it has the swarm's */
+    uint32_t neighbours; /* number of neighbours at the end */
+    double up_use;       /* mean utilisation of the node's uplink; NAN = unlimited */
+    double down_use;     /* mean utilisation of the node's downlink; NAN = unlimited */
+    double accuracy; /* accuracy of the node's own model; NAN = the node has the swarm's model */
     uint64_t block_bytes; /* most bytes received in blocks for one base */
     double joining_s;     /* seconds from the node's first start to its first step; NAN = no step */
 };
@@ -74,7 +74,7 @@ struct link_total { /* traffic from one region to another */
     uint64_t bytes;
     double rate_bytes_per_s; /* rate at the end; 0 = unlimited */
     double use;              /* mean utilisation of the link; NAN = unlimited */
-    double delay_s;          /* mean delay over all bytes, including queueing */
+    double delay_s;          /* mean delay over all bytes in seconds, including queueing */
     uint64_t resent;         /* segments sent again */
 };
 
@@ -85,8 +85,8 @@ struct verdict {
     char text[192];
 };
 
-/* Utilisation of a limited link: for a node in the second half of training, otherwise in the whole
- * run. */
+/* Utilisation of a limited link. For the link of a node it is a mean over the second half of
+ * training, otherwise over the whole run. */
 struct link_use {
     /* Name of the link, such as "desk/1 up", "west > east". */
     char name[2 * SCENARIO_NAME_BYTES + 16];
@@ -96,10 +96,10 @@ struct link_use {
 
 struct outcome {
     const struct scenario *scenario;
-    const char *command;              /* command that repeats the run; NULL = unknown */
-    struct moment *moments;           /* one moment each virtual second, and one at the end */
-    uint32_t moments_count;           /* moments so far */
-    uint32_t moments_max;             /* capacity of moments */
+    const char *command;    /* command that repeats the run; NULL = unknown */
+    struct moment *moments; /* [moments_count] one moment each virtual second, and one at the end */
+    uint32_t moments_count; /* number of moments so far */
+    uint32_t moments_max;   /* capacity of moments */
     struct node_moment *node_moments; /* [moments_count][nodes]; NULL = too many nodes */
     struct node_total *nodes;         /* [scenario->nodes_count] totals of each node */
     struct link_total *links;         /* [links_count] from malloc; NULL = no network */
@@ -110,42 +110,46 @@ struct outcome {
     double stopped_s; /* virtual time of the interruption; NAN = played to the end */
     /* Accuracy and loss of the base on the whole test set; NAN = not measured. */
     double accuracy, loss;
-    double trained_accuracy;    /* that accuracy at the end of training, before the last exchange */
-    double trained_loss;        /* that loss at the end of training */
-    uint32_t tested;            /* samples of the test set; 0 = not measured */
+    double trained_accuracy; /* accuracy of the base on the whole test set at the end of training,
+                                before the last exchange */
+    double trained_loss;     /* loss of the base on the same set and at the same time */
+    uint32_t tested;         /* samples of the test set; 0 = not measured */
     struct evaluation averaged; /* evaluation of the first node's averaged base; samples 0 = none */
-    double one_version_s;       /* from the end of training until one version; NAN = never */
-    double copies;              /* receptions of each rumor in the second half; NAN = unknown */
+    double one_version_s; /* seconds from the end of training to one version on all nodes; NAN =
+                             never */
+    double copies; /* how often a rumor was received, mean of the second half; NAN = unknown */
     /* Control bytes per second and node in the second half; NAN = unknown. */
     double control_bytes_per_s;
-    double origins;         /* number of incarnations that published */
-    uint64_t base_bytes;    /* size of one base; 0 = unknown */
-    uint32_t removed;       /* healthy nodes declared dead, or given up as silent */
+    double origins;      /* number of incarnations that published */
+    uint64_t base_bytes; /* size of one base; 0 = unknown */
+    uint32_t removed; /* number of healthy nodes that others declared dead or gave up as silent */
     char removed_text[96];  /* first of these removals: "west/3 by east/1 at 31.2 s" */
-    uint32_t alarms;        /* warnings of training guards */
-    double alarm_s;         /* time of the first warning; NAN = none */
+    uint32_t alarms;        /* number of warnings by training guards */
+    double alarm_s;         /* time of the first of these warnings; NAN = none */
     char alarm_text[400];   /* first warning: "gpu/1 at 31.2 s: the training loss here …" */
-    uint64_t trace;         /* hash of everything that happened */
-    uint64_t events;        /* number of events */
-    double cpu_s;           /* processor time of the whole run */
+    uint64_t trace;         /* hash of the actions of all nodes */
+    uint64_t events;        /* number of events of the simulation */
+    double cpu_s;           /* processor time of the whole run, seconds */
     double gradient_cpu_s;  /* part of that time in forward and backward passes */
     double evaluate_cpu_s;  /* part of that time in evaluations */
-    uint64_t rss_bytes_max; /* peak memory of this process so far */
+    uint64_t rss_bytes_max; /* peak memory of this process, bytes */
     char violation[256];    /* the violated invariant; "" = none */
 };
 
-/* Initializes counters to 0, measurements to NAN, and the names of nodes. The scenario must outlive
- * the outcome. */
+/* Sets counters to 0, measurements to NAN, and the names of nodes. The scenario must outlive the
+ * outcome. */
 void outcome_init(struct outcome *outcome, const struct scenario *scenario);
-/* Appends a moment, not earlier than the last one, with counters 0 and measurements NAN. */
+/* Appends a moment with counters 0 and measurements NAN. It must not be earlier than the last one.
+ */
 struct moment *outcome_add(struct outcome *outcome, double at_s);
-struct node_moment *
-outcome_nodes(struct outcome *outcome); /* [nodes] at the last moment; NULL = not kept */
+/* Returns the nodes [nodes_count] at the last moment, or NULL if nodes are not recorded. */
+struct node_moment *outcome_nodes(struct outcome *outcome);
 /* Returns all limited links, busiest first; the caller frees them. */
 struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count);
-void outcome_judge(struct outcome *outcome); /* fills in the verdicts */
+/* Judges all expectations and fills in the verdicts. */
+void outcome_judge(struct outcome *outcome);
 
-/* Records a guard's warning. who: name of the node, or "the base". */
+/* Records the warning of a training guard. who: name of the node, or "the base". */
 void outcome_alarm(struct outcome *outcome, double at_s, const char *who, const char *text);
 
 /* Returns whether METRIC_ACCURACY_OF_ALL needs the accuracy of every node at that time. */

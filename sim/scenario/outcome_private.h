@@ -1,6 +1,6 @@
 /* Shared by the files that judge expectations, and private to them.
  *
- *   outcome.c ─► values of the whole run       outcome_window.c ─► of moments between two times
+ *   outcome.c ─► values of the whole run       outcome_window.c ─► values of a time span
  */
 #ifndef HEARSAY_SIM_SCENARIO_OUTCOME_PRIVATE_H
 #define HEARSAY_SIM_SCENARIO_OUTCOME_PRIVATE_H

@@ -14,8 +14,9 @@ static const struct node_moment *nodes_at(const struct outcome *outcome, uint32_
     return outcome->node_moments + (size_t)at * outcome->scenario->nodes_count;
 }
 
-/* Returns since when, in seconds, `holds` is true without interruption up to the last moment; NAN =
- * it is false there. Sets *last to that moment, or NULL. */
+/* Returns the time in seconds since which `holds` has been true, up to the last moment of the
+ * expectation's period; NAN = it is false at the last moment. Sets *last to the last moment; NULL =
+ * there is none. */
 static double holds_since(const struct outcome *outcome, const struct expect *expect,
                           bool (*holds)(const struct moment *), const struct moment **last)
 {
@@ -77,7 +78,8 @@ struct measured measure_joined(const struct outcome *outcome, const struct expec
     return measured;
 }
 
-/* Returns the mean speed of node i relative to its group's; NAN = it did not run. */
+/* Returns the mean speed of node i relative to the speed of its group; NAN = the node did not run.
+ */
 static double speed_part(const struct outcome *outcome, const struct expect *expect, uint32_t i)
 {
     double sum = 0;
@@ -109,7 +111,7 @@ struct measured measure_steps_of(const struct outcome *outcome, const struct exp
     return measured;
 }
 
-/* Returns the rumor bytes that the group published between two times; NAN = not kept. */
+/* Returns the rumor bytes that the group published between two times; NAN = not recorded. */
 static double bytes_published_by(const struct outcome *outcome, uint32_t group, double from_s,
                                  double by_s)
 {
@@ -140,8 +142,8 @@ struct measured measure_published_by(const struct outcome *outcome, const struct
     return measured;
 }
 
-/* Returns the accuracy of the best, or worst, node of both sides at the last measurement before the
- * partition ended; NAN = none. */
+/* Returns the accuracy of the best (or worst) node on both sides of a partition, at the last
+ * measurement before the partition ended; NAN = none. */
 static double half_accuracy(const struct outcome *outcome, const struct fault *partition, bool best)
 {
     double measured = NAN;
@@ -167,7 +169,8 @@ static double bound_of(const struct outcome *outcome, const struct expect *expec
     return half_accuracy(outcome, partition, expect->bound == BOUND_BETTER_HALF) + expect->value;
 }
 
-/* Returns the accuracy of the worst node at this moment and sets *node; NAN = not measured. */
+/* Returns the accuracy of the worst node at this moment, and sets *node to its index; NAN = not
+ * measured. */
 static double worst_at(const struct outcome *outcome, uint32_t at, uint32_t *node)
 {
     double worst = NAN;

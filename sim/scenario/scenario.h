@@ -28,8 +28,8 @@
 #define SCENARIO_EXPECTS_MAX 32
 #define SCENARIO_FAULTS_MAX  64
 #define SCENARIO_NAME_BYTES  32
-#define SCENARIO_CURVES_MAX  64 /* most nodes for which each node's curve is kept */
-#define SCENARIO_TWINS_MAX   8  /* most second processes with a node's identity */
+#define SCENARIO_CURVES_MAX  64 /* most nodes of a scenario that keeps a curve of each node */
+#define SCENARIO_TWINS_MAX   8  /* most duplicate processes in a scenario */
 
 /* A rate over time, in bytes per second; 0 = unlimited. */
 struct rate {
@@ -44,7 +44,7 @@ struct rate {
 /* A group of nodes: a line `nodes = COUNT NAME, clauses`. */
 struct group {
     char name[SCENARIO_NAME_BYTES];
-    uint32_t first;                   /* index of its first node */
+    uint32_t first;                   /* index of the first node */
     uint32_t count;                   /* number of nodes */
     char region[SCENARIO_NAME_BYTES]; /* region west; default: the group's name */
     double samples_per_s;             /* 400 samples/s; 0 (default) = only forwards */
@@ -54,11 +54,12 @@ struct group {
     uint64_t stop_ns;                 /* until 90 s: leaves then; 0 = stays */
     uint64_t stall_ns;                /* stall 3 s every 20 s: length of each stall of its links */
     uint64_t stall_every_ns;          /* stall 3 s every 20 s: period of the stalls; 0 = none */
-    uint64_t memory_bytes;            /* memory 2 GB: limit for model and node; 0 = none */
-    double data;                      /* data 2: relative size of its shards (default 1) */
-    bool dials_only;                  /* dials only: behind a NAT, accepts no calls */
-    char set[SCENARIO_SETS_MAX][128]; /* set exchange.bytes_per_s=5000: only for these nodes */
-    uint32_t sets;                    /* number of set clauses */
+    uint64_t memory_bytes; /* memory 2 GB: memory limit for model and node, bytes; 0 = none */
+    double data;           /* data 2: relative size of its shards (default 1) */
+    bool dials_only;       /* dials only: behind a NAT, accepts no calls */
+    /* set exchange.bytes_per_s=5000: settings for these nodes only */
+    char set[SCENARIO_SETS_MAX][128];
+    uint32_t sets; /* number of set clauses */
 };
 
 /* Properties of the path from one region to another.
@@ -66,9 +67,10 @@ struct group {
  *   link = west > east   one direction
  *   link = all           every pair and region without a line of its own */
 struct path {
-    uint64_t delay_ns;  /* rtt 80 ms: half of it; delay 40 ms: this direction */
+    uint64_t delay_ns;  /* rtt 80 ms: half of the round-trip time; delay 40 ms: one-way delay */
     uint64_t jitter_ns; /* jitter 5 ms: uniform additional delay, without reordering */
-    double loss;        /* loss 0.1 %: of segments, each sent again one round trip later */
+    double loss; /* loss 0.1 %: fraction of segments that are lost and sent again one round trip
+                    later */
     struct rate rate; /* rate 20 Mbit/s: shared by all nodes of the two regions, in each direction;
                          up and down: from the first region to the second, and back; at 60 s rate
                          (or up, or down) 5 Mbit/s */
@@ -77,7 +79,7 @@ struct path {
 struct scenario {
     char name[64];               /* file name without folder and extension */
     char about[256];             /* one sentence */
-    char source[512];            /* origin of its numbers */
+    char source[512];            /* source of the numbers in the scenario */
     uint64_t seed;               /* seed of all random draws */
     uint64_t span_ns;            /* seconds: end of training */
     uint64_t settle_ns;          /* settle_s: time after training in which to reach one version */
@@ -87,9 +89,9 @@ struct scenario {
     double skew;                 /* alpha of the Dirichlet label skew; 0 = iid shards */
     uint64_t evaluate_ns;        /* evaluate_s: period of evaluations; 0 = only at the end */
     uint32_t evaluate_samples;   /* test samples of an evaluation before the end */
-    bool quarantines;            /* quarantine: most nodes may expel harmful members by votes */
+    bool quarantines;            /* quarantine: the nodes may expel harmful members by votes */
     struct strategy_settings settings; /* [strategy] */
-    struct config config;              /* of every node, without its group's set clauses */
+    struct config config; /* configuration of every node, without the set clauses of its group */
     struct group groups[SCENARIO_GROUPS_MAX];
     uint32_t groups_count;
     uint32_t nodes_count;
@@ -110,15 +112,15 @@ struct scenario {
 enum error scenario_load(struct scenario *scenario, const char *path, const char *const *sets,
                          int sets_count, struct problem *problem) MUST_USE;
 
-/* Warns on standard error of settings that are allowed but rarely intended: regions without a
- * link. */
+/* Warns on standard error of settings that are allowed but rarely intended, such as regions without
+ * a link. */
 void scenario_warn(const struct scenario *scenario);
 
-/* Makes the configuration of node i: the common one with its group's set clauses. */
+/* Makes the configuration of node i: that of all nodes, changed by the set clauses of its group. */
 void scenario_node_config(const struct scenario *scenario, uint32_t i, struct config *config);
 
-/* Removes what only hearsay's own strategy can play: faults, and nodes that start late or leave.
- * Returns whether there were any. */
+/* Removes faults, late starts and leaves, which only the strategy gossip can play. Returns whether
+ * there were any. */
 bool scenario_leave_out(struct scenario *scenario);
 
 const struct group *scenario_group(const struct scenario *scenario, uint32_t i);
@@ -127,7 +129,7 @@ uint32_t scenario_region(const struct scenario *scenario, uint32_t i);
 /* Writes a name such as "desk/2". */
 void scenario_node_name(const struct scenario *scenario, uint32_t i, char *out, size_t bytes);
 
-/* Returns the partition that ends at that time, or NULL. */
+/* Returns the partition fault that ends at this time, or NULL. */
 const struct fault *scenario_partition_until(const struct scenario *scenario, uint64_t at_ns);
 
 static inline double seconds_of(uint64_t ns)
@@ -135,7 +137,7 @@ static inline double seconds_of(uint64_t ns)
     return (double)ns * 1e-9;
 }
 
-/* Returns the bytes per second at a time; 0 = unlimited. */
+/* Returns the rate at this time in bytes per second; 0 = unlimited. */
 uint64_t rate_at(const struct rate *rate, uint64_t now_ns);
 
 #endif

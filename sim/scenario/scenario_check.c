@@ -39,7 +39,7 @@ static enum error check_strategy(const struct scenario *scenario, struct problem
     return OK;
 }
 
-/* Checks that made up updates are drawn by the CPU. */
+/* Checks that only the CPU draws made up updates. */
 static enum error check_device(const struct scenario *scenario, struct problem *problem)
 {
     if (scenario->made_up && device_is_gpu(scenario->config.train.device))
@@ -50,7 +50,7 @@ static enum error check_device(const struct scenario *scenario, struct problem *
     return OK;
 }
 
-/* Checks that a fragment is exchanged before the next one starts. */
+/* Checks, for streaming_diloco, that a fragment's exchange ends before the next one starts. */
 static enum error check_rounds(const struct scenario *scenario, struct problem *problem)
 {
     const struct strategy_settings *rounds = &scenario->settings;
@@ -93,7 +93,7 @@ static enum error check_members(const struct scenario *scenario, struct problem 
                        members, scenario->nodes_count, scenario->nodes_count);
 }
 
-/* Checks that everything an expectation refers to exists. */
+/* Checks that the partitions and measurements that expectations refer to exist. */
 static enum error check_expects(const struct scenario *scenario, struct problem *problem)
 {
     for (uint32_t i = 0; i < scenario->expects_count; i++) {
@@ -110,7 +110,7 @@ static enum error check_expects(const struct scenario *scenario, struct problem 
     return OK;
 }
 
-/* Checks that each duplicate process has a spare node of the world. */
+/* Checks that the world has a spare node for each duplicate process. */
 static enum error check_duplicates(const struct scenario *scenario, struct problem *problem)
 {
     uint32_t count = 0;

@@ -5,11 +5,11 @@
 #include "scenario/clause.h"
 #include "scenario/scenario_parts.h"
 
-/* Kind of the time clause of a metric. */
+/* Time clauses that a metric allows. */
 enum times {
-    TIMES_NONE,    /* none: measured over the whole run */
-    TIMES_HALF,    /* none: measured over the second half */
-    TIMES_BY,      /* none, or by T */
+    TIMES_NONE,    /* no time clause: measured over the whole run */
+    TIMES_HALF,    /* no time clause: measured over the second half */
+    TIMES_BY,      /* no time clause, or by T */
     TIMES_AFTER,   /* by D after training */
     TIMES_REACHED, /* by T, or within D of T */
     TIMES_SPAN,    /* from T to T */

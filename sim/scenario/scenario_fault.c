@@ -6,7 +6,7 @@
 #include "scenario/clause.h"
 #include "scenario/scenario_parts.h"
 
-/* The clauses of a fault line, as bits. */
+/* The clauses of a fault line, as bits of a set. */
 enum {
     AT = 1,
     BACK = 2,
@@ -21,7 +21,7 @@ enum {
     WITH = 1024
 };
 
-/* The node sets in the head of a fault line: X; A B; A | B; optional X. */
+/* The node sets in the head of a fault line: X; A B; A | B; X or nothing. */
 enum sides { ONE, TWO, DIVIDED, OPTIONAL };
 
 static const struct form {
@@ -52,7 +52,7 @@ static const struct form {
     [FAULT_RUIN] = {ONE, WITH | AT, 0, "ruin X, with KIND N, at T"},
 };
 
-/* Word of each clause, in the order of the bits. */
+/* Word of each clause, in the order of the clauses' bits. */
 static const char *const words[] = {"at", "back at", "for",  "from",     "every", "away",
                                     "by", "until",   "disk", "silently", "with"};
 
@@ -118,7 +118,7 @@ static enum error read_member(const struct group *group, struct clause *clause,
     return error;
 }
 
-/* Reads a group, one node of it, a region or all. */
+/* Reads a group, one node of a group, a region, or `all`. */
 static enum error read_set(const struct scenario *scenario, struct clause *clause,
                            struct node_set *set, struct problem *problem)
 {
@@ -320,7 +320,7 @@ static enum error check_complete(const struct fault *fault, unsigned int seen,
     return OK;
 }
 
-/* Refuses poisons that change the data of a running node, which is impossible. */
+/* Refuses flipped labels with a `from` clause: the data of a running node cannot change. */
 static enum error check_poison(const struct fault *fault, unsigned int seen,
                                struct problem *problem)
 {
@@ -331,7 +331,7 @@ static enum error check_poison(const struct fault *fault, unsigned int seen,
     return OK;
 }
 
-/* Refuses a pause that gives neither one time nor a recurrence. */
+/* Checks that a pause has either a time (at), or a period and a time span (every, from). */
 static enum error check_pause(const struct fault *fault, unsigned int seen, struct problem *problem)
 {
     const bool again = (seen & EVERY) != 0;
@@ -347,7 +347,7 @@ static enum error check_pause(const struct fault *fault, unsigned int seen, stru
     return OK;
 }
 
-/* Derives the times that the line does not give. */
+/* Derives those times of a fault that its line does not give. */
 static void derive_times(const struct scenario *scenario, struct fault *fault, unsigned int seen)
 {
     if (seen & FOR && seen & AT)

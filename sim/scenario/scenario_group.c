@@ -81,7 +81,8 @@ static enum error read_change(struct group *group, struct clause *clause, struct
     return clause_rate_change(clause, up ? &group->up : &group->down, at_ns, bytes_per_s, problem);
 }
 
-/* Returns where to store this key among the set clauses, existing or new; NULL if they are full. */
+/* Returns where to store an assignment to this key: in the group's set clause with the key, or in a
+ * new one. Returns NULL if the group has SCENARIO_SETS_MAX set clauses. */
 static char *room_for_set(struct group *group, const struct config_parts *parts)
 {
     char key[sizeof parts->section + sizeof parts->name + 1];
@@ -140,9 +141,9 @@ static enum error read_speed(struct group *group, struct clause *clause, struct 
 static const struct {
     const char *word;
     enum error (*read)(struct group *group, struct clause *clause, struct problem *problem);
-    bool again; /* the clause may be given more than once */
+    bool again; /* the clause may occur more than once */
 } words[] = {
-    {"samples/s", read_speed, false}, /* found by position, because the number comes first */
+    {"samples/s", read_speed, false}, /* found by position, because its number comes first */
     {"up", read_up, false},           {"down", read_down, false},   {"region", read_region, false},
     {"from", read_from, false},       {"until", read_until, false}, {"stall", read_stall, false},
     {"memory", read_memory, false},   {"data", read_data, false},   {"dials", read_dials, false},
@@ -151,7 +152,7 @@ static const struct {
 
 #define WORDS (sizeof words / sizeof words[0])
 
-/* Reads a clause; *seen has a bit for each word of the line so far. */
+/* Reads a clause. *seen has a bit for each word that the line has used so far. */
 static enum error read_clause(struct group *group, struct clause *clause, uint32_t *seen,
                               struct problem *problem)
 {
@@ -184,7 +185,8 @@ static enum error read_head(struct group *group, struct clause *clause, struct p
     return error == OK ? clause_end(clause, problem) : error;
 }
 
-/* Returns whether a name has another meaning where a group may be named. */
+/* Returns whether a name has another meaning in a scenario, so that no group or region may have it.
+ */
 static bool is_reserved(const char *name)
 {
     static const char *const reserved[] = {"all",  "any",   "scenario", "node",  "model",
@@ -260,7 +262,7 @@ enum error scenario_group_set(struct group *group, const char *name, const char 
     return error;
 }
 
-/* Adds the region's name if it is new. */
+/* Adds a region's name to the list of regions if it is new. */
 static void note_region(struct scenario *scenario, const char *name)
 {
     uint32_t i = 0;

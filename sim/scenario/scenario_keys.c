@@ -150,7 +150,7 @@ void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scen
     scenario->quarantines = keys->quarantine;
 }
 
-/* Returns whether the key names one device: the CPU or a GPU. All learners share it. */
+/* Returns whether the value names one device, the CPU or a GPU, which all learners then share. */
 static bool is_one_device(const char *section, const char *name, const char *value)
 {
     return strcmp(section, "train") == 0 && strcmp(name, "device") == 0 && device_is_word(value) &&
@@ -158,8 +158,8 @@ static bool is_one_device(const char *section, const char *name, const char *val
            strchr(value, ',') == NULL;
 }
 
-/* Keys that the simulator sets itself. name NULL means the whole section. The first match counts.
- */
+/* Keys that the simulator sets itself, except those without `how`, which a scenario may set. name
+ * NULL = the whole section. The first match counts. */
 static const struct {
     const char *section;
     const char *name;

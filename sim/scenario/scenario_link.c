@@ -94,7 +94,8 @@ static enum error read_rate(struct reading *reading, struct clause *clause, stru
     return error;
 }
 
-/* Checks that up and down are only given if the line names two regions and both directions. */
+/* Checks that up and down may be given: the link must have two different regions and both
+ * directions. */
 static enum error check_directed(const struct reading *reading, const struct clause *clause,
                                  struct problem *problem)
 {
@@ -116,7 +117,7 @@ static enum error read_down(struct reading *reading, struct clause *clause, stru
     return error == OK ? clause_rate(clause, &reading->back.bytes_per_s, problem) : error;
 }
 
-/* Reads "at 60 s rate 5 Mbit/s", or with up or down instead of rate. */
+/* Reads a change such as "at 60 s rate 5 Mbit/s", with rate, up or down. */
 static enum error read_change(struct reading *reading, struct clause *clause,
                               struct problem *problem)
 {

@@ -18,24 +18,24 @@ enum line_kind { LINE_LINK, LINE_FAULT, LINE_EXPECT, LINE_KINDS };
 
 static const char *const line_keys[LINE_KINDS] = {"link", "fault", "expect"};
 
-/* A line that is parsed once all groups and times are known. */
+/* A line that can be parsed only when all groups and times are known. */
 struct line {
     int number; /* number of the line in the file */
     enum line_kind kind;
     char text[LINE_BYTES]; /* text to the right of the equals sign */
 };
 
-/* State while the file is read. */
+/* State of the loader while it reads a file. */
 struct loader {
     const char *path;
-    struct config_load load;             /* the sections of a node's configuration */
+    struct config_load load;             /* reader of the sections of a node's configuration */
     struct scenario_keys keys;           /* the single values of [scenario] */
     struct strategy_lines lines_of_keys; /* line of each key of [strategy] */
-    struct scenario scenario;            /* the result */
-    struct scenario_links links;         /* pairs of regions with a link line */
-    int group_line[SCENARIO_GROUPS_MAX]; /* line of each group */
+    struct scenario scenario;            /* scenario read so far */
+    struct scenario_links links;         /* links read so far */
+    int group_line[SCENARIO_GROUPS_MAX]; /* [group] line of the file that defines the group */
     uint32_t lines_count;
-    struct line lines[LINES_MAX]; /* link, fault and expect lines, in order */
+    struct line lines[LINES_MAX]; /* link, fault and expect lines, in the order of the file */
 };
 
 static const char *const sections[] = {"scenario", "model",  "data", "train",
@@ -65,7 +65,7 @@ static enum error on_section(void *context, const char *section, struct problem 
     return problem_set(problem, MALFORMED, "unknown section [%.60s]; known: %s", section, known);
 }
 
-/* Prefixes the sentence with the key. The caller adds file and line. */
+/* Prefixes an error's sentence with the key. The caller adds file and line. */
 static enum error with_key(enum error error, const char *key, const struct problem *why,
                            struct problem *problem)
 {
@@ -227,7 +227,7 @@ static enum error check_groups(const struct loader *loader, struct problem *prob
     return OK;
 }
 
-/* Derives the name: "configs/sim-home.conf" gives sim-home. */
+/* Derives the scenario's name from its path: "configs/sim-home.conf" gives sim-home. */
 static void name_after(char *name, size_t room, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -237,7 +237,7 @@ static void name_after(char *name, size_t room, const char *path)
     (void)snprintf(name, room, "%.*s", (int)(length < room ? length : room - 1), file);
 }
 
-/* Numbers the nodes, parses the lines that refer to them, and checks the whole. */
+/* Numbers the nodes, parses the lines that refer to them, and checks the whole scenario. */
 static enum error finish_scenario(struct loader *loader, struct problem *problem)
 {
     struct problem why;

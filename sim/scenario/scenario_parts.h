@@ -32,18 +32,18 @@ struct scenario_keys {
     bool quarantine;
     char about[256];
     char source[512];
-    int line_of[SCENARIO_KEYS_MAX]; /* line of the file that sets the key; 0 = none */
+    int line_of[SCENARIO_KEYS_MAX]; /* [key] line of the file that sets the key; 0 = none */
 };
 
 void scenario_keys_defaults(struct scenario_keys *keys);
 
-/* Sets a key. line: of the file, in which a key may occur once; 0 = an assignment, which may
- * repeat. */
+/* Sets a key. line: number of the line in the file, which may set a key only once; 0 = an
+ * assignment by --set, which may repeat. */
 enum error scenario_keys_set(struct scenario_keys *keys, const char *name, const char *value,
                              int line, struct problem *problem) MUST_USE;
 void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scenario);
 
-/* Returns MALFORMED for a key of a node that the simulator sets itself. */
+/* Returns MALFORMED for a key of a node's configuration that the simulator sets itself. */
 enum error scenario_keys_allowed(const char *section, const char *name, const char *value,
                                  struct problem *problem) MUST_USE;
 
@@ -51,22 +51,23 @@ enum error scenario_keys_allowed(const char *section, const char *name, const ch
 enum error scenario_group_add(struct scenario *scenario, const char *text,
                               struct problem *problem) MUST_USE;
 
-/* Replaces a clause of a group: "up", "5 Mbit/s". */
+/* Replaces one clause of a group. name and value: such as "up" and "5 Mbit/s". */
 enum error scenario_group_set(struct group *group, const char *name, const char *value,
                               struct problem *problem) MUST_USE;
 
-/* Numbers the nodes and collects the regions, once all groups are final. */
+/* Numbers the nodes and collects the regions. Call it when all groups are complete. */
 enum error scenario_group_place(struct scenario *scenario, struct problem *problem) MUST_USE;
 
-/* Checks a group's times against the scenario's. */
+/* Checks that the times of a group lie within the scenario. */
 enum error scenario_group_check(const struct scenario *scenario, const struct group *group,
                                 struct problem *problem) MUST_USE;
 
-/* Which pairs of regions have a link line, and the default for the others. */
+/* Links read so far: the line of each pair of regions, and the path of pairs without a line. */
 struct scenario_links {
-    int line_of[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* line of the file; 0 = none */
-    int line_of_all;                                         /* line of `link = all`; 0 = none */
-    struct path all;                                         /* path that `link = all` describes */
+    /* Line that links [from] to [to]; 0 = none. */
+    int line_of[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
+    int line_of_all; /* line of `link = all`; 0 = none */
+    struct path all; /* path of pairs without a line, from `link = all` */
 };
 enum error scenario_link_add(struct scenario *scenario, struct scenario_links *links,
                              const char *text, int line, struct problem *problem) MUST_USE;

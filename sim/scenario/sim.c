@@ -64,8 +64,8 @@ struct sim_options {
     bool twice;
     bool stop;
     bool help;
-    char seed[64];    /* --seed as an assignment */
-    char seconds[64]; /* --seconds as an assignment */
+    char seed[64];    /* --seed as an assignment for --set */
+    char seconds[64]; /* --seconds as an assignment for --set */
 };
 
 static int complain(int code, const struct problem *problem)
@@ -224,8 +224,8 @@ static void say_moment(const struct live *live, const struct outcome *outcome, d
     (void)fflush(live->out);
 }
 
-/* Prints progress: overwrites the last line on a terminal, otherwise prints a line for each
- * evaluation. */
+/* Prints progress. On a terminal it overwrites the last line, otherwise it prints a line for each
+ * evaluation or ten seconds. */
 static void on_moment(void *watcher, const struct outcome *outcome, double progress)
 {
     const struct live *live = watcher;
@@ -242,8 +242,8 @@ static bool is_stopped(void *watcher)
     return interrupt_signal() != 0;
 }
 
-/* Plays the same scenario with another strategy for the report. Returns false if it was interrupted
- * or cannot be played. */
+/* Plays the scenario with another strategy, for the report. Returns false if the play was
+ * interrupted or impossible. */
 static bool play_one_beside(struct live *live, const struct scenario *scenario,
                             struct outcome *outcome)
 {
@@ -264,7 +264,8 @@ static bool play_one_beside(struct live *live, const struct scenario *scenario,
     return is_open && !outcome_is_stopped(outcome);
 }
 
-/* Plays each node alone (single) and all as one machine (ideal), if the updates are learned. */
+/* For the report of learned updates, also plays each node alone (single) and all as one machine
+ * (ideal). */
 static void play_beside(const struct outcome *outcome, const struct live *live,
                         struct report_beside *beside)
 {
@@ -291,7 +292,7 @@ static void play_beside(const struct outcome *outcome, const struct live *live,
                       "hearsay: interrupted; the other strategies of the report are incomplete\n");
 }
 
-/* Plays, judges and reports. */
+/* Plays the scenario, judges its expectations and writes the report. */
 static enum error play_opened(struct experiment *experiment, const struct sim_options *options,
                               struct outcome *outcome, struct problem *problem)
 {
@@ -320,7 +321,7 @@ static enum error play_opened(struct experiment *experiment, const struct sim_op
     return error;
 }
 
-/* Reports the interruption and what was written. */
+/* Prints on stderr that the play was interrupted, and how much of it the report covers. */
 static void say_interrupted(const struct sim_options *options, const struct outcome *outcome)
 {
     (void)fflush(stdout);
@@ -331,7 +332,7 @@ static void say_interrupted(const struct sim_options *options, const struct outc
                                               : "the report covers only that part");
 }
 
-/* Plays a scenario. Sets *code to the exit code if it returns OK. */
+/* Plays a scenario. If it returns OK, it has set *code to the exit code. */
 static enum error play(const struct scenario *scenario, const struct sim_options *options,
                        const char *command, int *code, struct problem *problem)
 {

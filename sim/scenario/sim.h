@@ -3,13 +3,12 @@
  *
  *   FILE ─► scenario ─► strategy ─► outcome ─► tables, folder, exit code
  *   --faults --seeds A..B ─► storm: each seed its own swarm, links and faults
- *
- * Runs the command; argv[0] begins its messages. Returns the exit code: 0 only if every expectation
- * holds and no invariant is violated.
  */
 #ifndef HEARSAY_SIM_SCENARIO_SIM_H
 #define HEARSAY_SIM_SCENARIO_SIM_H
 
+/* Runs the command and returns its exit code: 0 only if every expectation holds and no invariant is
+ * violated. */
 int sim_run(int argc, char **argv);
 
 #endif

@@ -14,12 +14,14 @@ struct strategy_lines {
 };
 
 size_t strategy_key_count(void);
-const struct config_key *strategy_key_at(size_t i); /* key number i of struct strategy_settings */
+/* Returns key number i; its offset is that of a member of struct strategy_settings. */
+const struct config_key *strategy_key_at(size_t i);
 
 void strategy_keys_defaults(struct strategy_settings *settings);
 
-/* Sets a key. line: of the file, in which a key may occur once; 0 = an assignment, which may
- * repeat. Returns MALFORMED with a sentence for an unknown key or a wrong value. */
+/* Sets a key. line: number of the line in the file, which may set a key only once; 0 = an
+ * assignment by --set, which may repeat. Returns MALFORMED with a sentence for an unknown key or a
+ * wrong value. */
 enum error strategy_keys_set(struct strategy_settings *settings, struct strategy_lines *lines,
                              const char *name, const char *value, int line,
                              struct problem *problem) MUST_USE;

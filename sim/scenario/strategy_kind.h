@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Every strategy except the first, gossip: its constant and its name in a scenario. From AKO on,
- * the strategies have workers that do not all wait for each other (workers.h). */
+/* Every strategy except the first one, gossip: its constant, and its name in a scenario. From AKO
+ * on, the workers of a strategy do not all wait for each other (workers.h). */
 /* clang-format off */
 #define STRATEGIES(EACH) \
     EACH(SINGLE, single) \
@@ -60,12 +60,13 @@ struct strategy_settings {
     double outer_momentum; /* momentum of the outer step, or CONFIG_AUTO_REAL */
     /* Sparseloco, dgc, demo, choco: fraction of entries in a message; auto = published value. */
     double top_part;
-    double error_decay; /* sparseloco, demo: decay of the error feedback in each round */
+    double error_decay; /* sparseloco, demo: factor on the error feedback in each round */
 
     /* Keys of streaming_diloco. */
-    uint32_t fragments;          /* parts of the model, exchanged in turn */
-    uint32_t overlap_steps;      /* steps during the exchange of a fragment */
-    double mixing;               /* weight of the common weights when they arrive */
+    uint32_t fragments;     /* number of parts of the model, which are exchanged in turn */
+    uint32_t overlap_steps; /* steps during the exchange of a fragment */
+    double mixing; /* weight of the common weights when they arrive; the node's own weights have the
+                      remainder */
     unsigned int wire_precision; /* enum wire_precision, of each entry */
 
     uint32_t rank;                   /* powersgd: rank of the factors of a gradient */
@@ -74,14 +75,14 @@ struct strategy_settings {
     double sign_rate;                /* demo: learning rate of the sign step */
     double rho;                      /* admm: strength of the pull towards the consensus */
 
-    double gain;         /* factor of the mean of what all workers send */
-    uint32_t partitions; /* ako: parts of the model, or CONFIG_AUTO */
+    double gain;         /* factor on the mean of the progress that all workers send */
+    uint32_t partitions; /* ako: number of parts of the model, or CONFIG_AUTO */
     double probability;  /* gosgd: probability of a push after a step */
     double threshold;    /* strom, threshold: least size of an entry that is sent */
 
     /* gaia */
-    double significance;  /* least relative size of an update that is sent, in the first step */
-    uint32_t clock_bound; /* most steps ahead of the slowest worker */
+    double significance;  /* least relative size of a sent update in the first step */
+    uint32_t clock_bound; /* most steps that a worker may be ahead of the slowest */
 
     /* Keys of downpour. */
     uint32_t push_steps;  /* steps between two pushes */
@@ -89,16 +90,18 @@ struct strategy_settings {
     bool average;         /* all workers wait for the mean of their weights */
 
     /* dlion */
-    bool batch_by_speed;     /* divide the batches by the speeds of the nodes */
-    double max_n;            /* percent below the largest entry of a tensor, or CONFIG_AUTO_REAL */
-    uint32_t transfer_steps; /* steps between moves towards the best worker; 0 = never */
+    bool batch_by_speed; /* divide the batches by the speeds of the nodes */
+    double max_n; /* entries up to this percentage below the largest of their tensor are sent; or
+                     CONFIG_AUTO_REAL */
+    /* Steps between moves towards the worker with the least loss; 0 = never. */
+    uint32_t transfer_steps;
 
     unsigned int gossip_of; /* gossipgrad: enum gossip_of, the content of messages */
     unsigned int gossip_by; /* gossip_sgd: enum gossip_by, push or pull */
 
     /* choco */
     unsigned int graph; /* enum graph, which defines the neighbours */
-    double consensus;   /* fraction of the way to the neighbours in each step */
+    double consensus;   /* fraction of the way to the neighbours' replicas in each step */
 
     uint32_t fanout; /* mlnet: children of each worker in the tree */
 };
