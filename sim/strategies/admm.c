@@ -31,8 +31,8 @@ struct admm {
     size_t trained; /* leading parameters of the flat vector, without the statistics */
     float *locals;  /* [count][P] x_i of each node */
     float *duals;   /* [count][P] u_i of each node */
-    float *common;  /* [P] the next z */
-    float *sum;     /* [P]: the next z */
+    float *common;  /* [P] z of the last exchange */
+    float *sum;     /* [P] the next z, summed up while nodes send */
     float *own;     /* [P] gradient of one node */
 };
 
@@ -105,7 +105,7 @@ static void exchange(void *self)
         }
 }
 
-/* Called at the start of a round: a node continues from its own weights. */
+/* Does nothing: a node continues from its own weights x_i. */
 static void receive(void *self, uint32_t i, struct learner *learner)
 {
     (void)self;

@@ -3,14 +3,14 @@
  *
  *   active i                         passive j
  *   x = x_i        ─── x, 4P ──►     d = (x − x_j) / 2
- *   x_i −= d'      ◄── x_j, 4P ──    x_j += d             d' = (x − x_j) / 2: the same
+ *   x_i −= d       ◄── x_j, 4P ──    x_j += d
  *
  * Even workers are active: after each step each asks a random odd one. No active worker is ever
  * asked, which prevents deadlock as in the paper, and the graph connects every active with every
- * passive worker. Steps continue during an exchange and their progress stays, so an exchange never
- * changes the mean of all. A gradient is as stale as the exchange is long. An active worker has one
- * exchange at a time; if it lasts longer than a step, the next step starts none, like the paper's
- * communication thread that falls behind. Weights are not locked, in favour of this method.
+ * passive worker. Workers make steps during an exchange and keep their progress, so an exchange
+ * never changes the mean of all. A gradient is as stale as the exchange is long. An active worker
+ * has one exchange at a time; if it lasts longer than a step, the next step starts none, like the
+ * paper's communication thread that falls behind. Weights are not locked, in favour of this method.
  *
  * Tests: tests/unit/sim/test_adpsgd.c. */
 #include <stdlib.h>
@@ -25,7 +25,7 @@ enum { ASK, ANSWER };
 struct adpsgd {
     struct workers *workers;
     size_t parameters;
-    float **asked; /* [count] weights sent by an active worker; NULL = no exchange */
+    float **asked; /* [count] weights that an active worker has sent; NULL = it has no exchange */
     float *own;    /* [P] weights of one worker */
 };
 
@@ -74,7 +74,8 @@ static void on_step(void *self, uint32_t i)
     send(adpsgd, i, 2 * rng_below(workers_rng(adpsgd->workers), passive) + 1, ASK);
 }
 
-/* Moves worker i by half the difference between its earlier weights and the other's. */
+/* Adds half of (other − then) to the weights of worker i. then: its weights when the exchange
+ * began. other: the weights of the other worker. */
 static void move(struct adpsgd *adpsgd, uint32_t i, const float *then, const float *other)
 {
     float *own = adpsgd->own;

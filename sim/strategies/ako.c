@@ -6,13 +6,14 @@
  *   w = w + gain/n · (own Δ, and all that arrives)
  *
  * Every entry of every step is sent once, at most p − 1 steps late. A step sends a p-th of the
- * model to each worker, 4 bytes an entry. With `auto`, p is what the worker's links carry at its
- * speed:
+ * model to each worker, 4 bytes an entry. With `auto`, p is the least number of partitions
+ * for which the worker's links keep up with its steps:
  *
  *   p = ⌈seconds for 4P bytes to each of the others / seconds of a step⌉
  *
- * The paper adds gradients, a gain of n, with a rate to match. Here progress replaces gradients, so
- * that any optimizer may be used. Tests: tests/unit/sim/test_ako.c and test_ako_parts.c. */
+ * The paper adds gradients, which is a gain of n, with a matching rate. Here progress replaces
+ * gradients, so that any optimizer may be used. Tests: tests/unit/sim/test_ako.c and
+ * test_ako_parts.c. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,9 +24,9 @@
 
 struct ako {
     struct workers *workers;
-    float gain;      /* factor of each worker's progress */
-    uint32_t *parts; /* [count] p of each worker */
-    float *pending;  /* [count][P] a of each worker */
+    float gain;      /* factor on each worker's progress: gain / n */
+    uint32_t *parts; /* [count] p, the number of partitions, of each worker */
+    float *pending;  /* [count][P] a, the unsent progress, of each worker */
     size_t parameters;
 };
 

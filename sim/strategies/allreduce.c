@@ -5,9 +5,9 @@
  *   g = sum of g_i / n          float32
  *   g = sum of half(half(g_i) / n), each sum also rounded      float16
  *
- * The second is PyTorch's fp16_compress_hook: gradients are rounded and divided before they are
- * added in half precision, to nearest with ties to even. Values above 65,504 become infinite, as
- * there. Each node sends
+ * The second formula is PyTorch's fp16_compress_hook: gradients are rounded and divided before they
+ * are added in half precision, to nearest with ties to even. Values above 65,504 become infinite,
+ * as in PyTorch. Each node sends
  *
  *   B = 4·P bytes, or 2·P
  *
@@ -85,7 +85,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
                                      : mean[c] + own[c] / count;
 }
 
-/* Completes the exchange: the sum is complete once all nodes have sent. */
+/* Does nothing: the mean is complete once all nodes have sent. */
 static void exchange(void *self)
 {
     (void)self;

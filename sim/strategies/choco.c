@@ -28,18 +28,19 @@
 #define ENTRY_BYTES 8
 
 struct chooser {
-    uint64_t mixed;   /* rounds whose messages have all arrived */
-    uint32_t came[2]; /* messages received for an even and for an odd round */
-    float *hat;       /* [P] the worker's own x̂ */
-    float *hats;      /* [P] sum of the x̂ of its neighbours */
-    float *next[2];   /* [P] additions to hats that wait, of an even and of an odd round */
+    uint64_t mixed;   /* number of rounds whose consensus step was made */
+    uint32_t came[2]; /* number of messages received for an even and for an odd round */
+    float *hat;       /* [P] x̂ of the worker itself */
+    float *hats;      /* [P] sum of the x̂ of the worker's neighbours */
+    /* [P] messages received for an even and for an odd round, not yet added to hats. */
+    float *next[2];
 };
 
 struct choco {
     struct workers *workers;
     size_t parameters;
     uint32_t count;
-    uint32_t neighbours; /* d */
+    uint32_t neighbours; /* d, the number of neighbours of a worker */
     double part;         /* fraction of entries in a message */
     float gamma;
     struct chooser *choosers; /* [count] */
@@ -94,8 +95,8 @@ static bool may_step(void *self, uint32_t i)
     return choco->choosers[i].mixed == workers_steps(choco->workers, i);
 }
 
-/* Makes the consensus step of worker i once it has made its step and received all messages of the
- * round. */
+/* Makes the consensus step of worker i, if the worker has made its local step and received all
+ * messages of the round. */
 static void mix(struct choco *choco, uint32_t i)
 {
     struct chooser *chooser = &choco->choosers[i];
@@ -114,7 +115,7 @@ static void mix(struct choco *choco, uint32_t i)
     chooser->mixed++;
 }
 
-/* Returns the largest entries that the replica of worker i lacks, and updates the replica. */
+/* Returns the largest entries of x_i − x̂_i, and adds them to x̂_i. */
 static struct content *take_largest(struct choco *choco, uint32_t i)
 {
     float *hat = choco->choosers[i].hat, *own = choco->own;

@@ -10,20 +10,20 @@ struct common {
     void *messages;       /* state of the compressor; owned by it */
     float rate;           /* rate of the outer step */
     float mu;             /* momentum of the outer step */
-    float mixing;         /* weight of the common weights in a node's own */
+    float mixing;         /* weight of the common weights in a node's weights after an exchange */
     uint32_t local_steps; /* steps between two exchanges of a fragment */
     uint32_t fragments;
-    uint32_t overlap;   /* steps during the exchange */
+    uint32_t overlap;   /* steps of a node during an exchange */
     uint32_t count;     /* number of nodes */
     uint64_t rounds;    /* rounds begun so far */
     struct round round; /* current round */
-    size_t first;       /* first entry of the current fragment */
-    size_t end;         /* entry after the last one of that fragment */
+    size_t first;       /* index of the first entry of the current fragment */
+    size_t end;         /* index after the last entry of the current fragment */
     size_t parameters;
-    float *weights;  /* [P] x */
-    float *momentum; /* [P] m */
-    float *mean;     /* [P] d */
-    float *own;      /* [P] weights, progress, then message of one node */
+    float *weights;  /* [P] common weights x */
+    float *momentum; /* [P] outer momentum m */
+    float *mean;     /* [P] mean of the messages d */
+    float *own;      /* [P] weights of one node, then its progress, then its message */
 };
 
 static uint64_t dense_bytes(const void *self, size_t parameters)
@@ -75,7 +75,7 @@ static void end(void *self)
     free(common);
 }
 
-/* Returns the end of part `at` of `whole`, divided equally into the fragments. */
+/* Returns where part number `at` begins if `whole` is divided equally into the fragments. */
 static size_t end_of(const struct common *common, uint64_t at, size_t whole)
 {
     return (size_t)(at * whole / common->fragments);

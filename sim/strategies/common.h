@@ -6,8 +6,8 @@
  *   w_i = (1 − mixing)·w_i + mixing·x  mixing is 1 unless nodes continue during the exchange
  *
  * With K fragments, K equal parts of the flat vector, each round applies these lines to the next
- * fragment. Each fragment is exchanged every `local_steps`; a K-th of them is a round. With an
- * overlap of t steps each node makes t more steps during the exchange:
+ * fragment. Each fragment is exchanged every H = `local_steps` steps, so a round has H/K steps.
+ * With an overlap of t steps, each node makes t more steps during the exchange:
  *
  *   steps    ├─ H/K ─┼─ t ─┬─ H/K − t ─┼─ t ─┬─ H/K − t ─┼ …
  *   exchange         ├─────┤ fragment 0 ├─────┤ fragment 1
@@ -19,26 +19,28 @@
 
 #include "strategies/rounds.h"
 
-/* Makes messages of progress. The compressor itself keeps the unsent rest, if at all. */
+/* Turns progress into messages. A compressor with error feedback keeps the unsent remainder itself.
+ */
 struct compressor {
-    /* Allocates state for `count` nodes with malloc. NULL, as for `end`: no state. */
+    /* Allocates state for `count` nodes. NULL, as is `end`, if the compressor has no state. */
     void *(*begin)(const struct experiment *experiment, uint32_t count);
-    /* Replaces progress[parameters] of node i by its message as the other nodes will decode it.
-     * NULL = sent unchanged. */
+    /* Replaces progress[parameters] of node i by its message as other nodes will decode it. NULL =
+     * the progress is sent unchanged. */
     void (*compress)(void *self, uint32_t i, float *progress, size_t parameters);
     uint64_t (*message_bytes)(const void *self, size_t parameters);
     void (*end)(void *self);
-    bool is_reduced; /* messages are added on the way (all-reduce) */
+    bool is_reduced; /* messages are summed on the way (all-reduce); otherwise every node receives
+                        all of them */
 };
 
 extern const struct compressor dense_compressor; /* float32 */
 
 struct common_settings {
-    double outer_rate;     /* published rate, used for auto */
-    double outer_momentum; /* published momentum, used for auto */
+    double outer_rate;     /* rate of the paper, used for `auto` */
+    double outer_momentum; /* momentum of the paper, used for `auto` */
     const struct compressor *compressor;
-    uint32_t fragments;     /* K, at least 1 */
-    uint32_t overlap_steps; /* t <= H/K, rounded down */
+    uint32_t fragments;     /* K, the number of fragments, at least 1 */
+    uint32_t overlap_steps; /* t, at most H/K rounded down */
     double mixing;          /* weight of the common weights when they arrive */
 };
 

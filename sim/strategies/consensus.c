@@ -6,10 +6,10 @@
 #include "base/memory.h"
 
 struct consensus {
-    double *sum; /* [P] */
+    double *sum; /* [P] sum of the weights w_i */
     size_t parameters;
     uint32_t count;
-    double squares; /* sum of |w_i|² */
+    double squares; /* sum of the squared norms |w_i|² */
 };
 
 struct consensus *consensus_new(size_t parameters)

@@ -18,7 +18,7 @@ static size_t side_of(size_t side)
     return divisor;
 }
 
-/* Computes the basis, or its transpose. */
+/* Returns the basis of a side, or its transpose if `turned` is true. */
 static float *basis(size_t side, bool turned)
 {
     float *basis = memory_new(side * side, sizeof *basis);
@@ -50,8 +50,8 @@ void dct_free(struct dct *dct)
     }
 }
 
-/* Computes to[rows][columns] = a[rows][inner] · b[inner][columns]. Rows of b and of `to` are a
- * stride apart. */
+/* Computes to[rows][columns] = a[rows][inner] · b[inner][columns]. The rows of b are b_stride
+ * apart, those of `to` are to_stride apart. */
 static void multiply(const float *a, size_t rows, size_t inner, size_t columns, const float *b,
                      size_t b_stride, float *to, size_t to_stride)
 {

@@ -1,6 +1,6 @@
 /* A matrix in chunks, each with its discrete cosine transform (DCT-II, orthonormal).
  *
- *   Y = R·X·Cᵀ    X a chunk, R and C of its height and width, where
+ *   Y = R·X·Cᵀ    X: a chunk; R and C: bases of its height h and width
  *   R[k][i] = √(1/h) for k = 0, else √(2/h)·cos(π·k·(2i + 1)/2h)
  *
  * A side of a chunk is the largest divisor of the matrix's side that is at most DCT_SIDE, so chunks
@@ -23,7 +23,7 @@ struct dct {
     float *across[2];   /* [width][width] C, and its transpose */
 };
 
-/* Allocates the bases with malloc. */
+/* Allocates the bases for a matrix of this size. */
 void dct_init(struct dct *dct, size_t rows, size_t columns);
 void dct_free(struct dct *dct);
 

@@ -40,9 +40,9 @@ struct demo {
     struct chunked *tensors; /* [tensors_count] all tensors except statistics */
     uint32_t tensors_count;
     float *momentum; /* [count][P] m of each node */
-    float *sum;      /* [P] sum of the messages; for statistics the sum over all nodes */
-    float *senders;  /* [P] number of nodes that sent a component */
-    float *own;      /* [P] a gradient, then a message */
+    float *sum;      /* [P] sum of the messages, and of the statistics of all nodes */
+    float *senders;  /* [P] number of nodes that have sent each component */
+    float *own;      /* [P] gradient of one node, then its message */
     float *step;     /* [P] update for the learners */
     float *shown;    /* [P] weights for evaluation */
 };
@@ -96,7 +96,7 @@ static void end(void *self)
     free(demo);
 }
 
-/* Returns the bits of a component with its index among `entries`. */
+/* Returns how many bits a component takes, with its index in a chunk of `entries`. */
 static uint64_t bits_of(size_t entries)
 {
     uint64_t bits = 8 * sizeof(float);
@@ -105,8 +105,8 @@ static uint64_t bits_of(size_t entries)
     return bits;
 }
 
-/* Keeps the largest components of each chunk of components[P]; with NULL, only counts their
- * bits. */
+/* Keeps the largest components of each chunk of components[P] and returns the bits of their
+ * message. components NULL = only counts the bits. */
 static uint64_t keep_largest(const struct demo *demo, float *components)
 {
     const double part = (double)rounds_or_published(demo->settings->top_part, 1. / 128);

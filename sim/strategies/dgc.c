@@ -30,7 +30,7 @@
 #include "strategies/strategy.h"
 
 #define ENTRY_BYTES   6
-#define WARMUP_FACTOR 0.25 /* factor of the part from epoch to epoch */
+#define WARMUP_FACTOR 0.25 /* factor on the part of sent entries from epoch to epoch */
 
 struct dgc {
     const struct model *model;
@@ -39,7 +39,7 @@ struct dgc {
     uint64_t epoch_samples;
     uint64_t step_samples; /* samples of a step, over all nodes */
     uint64_t samples;      /* samples so far, over all nodes */
-    double part;           /* part of the entries in this step's messages */
+    double part;           /* part of the entries that this step's messages contain */
     uint32_t count;        /* number of nodes */
     size_t parameters;
     float *velocity; /* [count][P] u of each node */
@@ -47,7 +47,7 @@ struct dgc {
     float *mean;     /* [P] mean of the messages */
     float *own;      /* [P] g, then q of one node */
     float *shown;    /* [P] weights for evaluation */
-    uint64_t *keys;  /* [P] */
+    uint64_t *keys;  /* [P] scratch buffer of largest_keep */
 };
 
 static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,
@@ -90,8 +90,8 @@ static void end(void *self)
     free(dgc);
 }
 
-/* Keeps the largest entries of each matrix and returns their number; with NULL, only counts them.
- */
+/* Keeps the largest entries of each matrix in values[P] and returns their number. values NULL =
+ * only counts them. */
 static uint64_t keep_largest(const struct dgc *dgc, float *values)
 {
     uint64_t sent = 0;
@@ -138,7 +138,7 @@ static void clip(const struct dgc *dgc)
         dgc->own[c] *= (float)(most / sqrt(squares));
 }
 
-/* Adds g to u and v; statistics of batch norms have neither. */
+/* Adds g to u and v. Statistics of batch norms are copied to v instead. */
 static void accumulate(const struct dgc *dgc, float *u, float *v)
 {
     const float mu = (float)dgc->train->momentum, decay = (float)dgc->train->weight_decay;
@@ -168,7 +168,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
     }
 }
 
-/* Completes the exchange: the sum is complete once all nodes have sent. */
+/* Does nothing: the mean is complete once all nodes have sent. */
 static void exchange(void *self)
 {
     (void)self;

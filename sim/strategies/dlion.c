@@ -2,7 +2,7 @@
  * speed and links. Each worker steps with the gradients of all, without waiting.
  *
  *   batch_k = batch of all · speed_k / sum of speeds                        batch_by_speed
- *   W_k = W_k − η · gain/n · (g_k + Σ_j (batch_j / batch_k) g_j)            g_j: arrived since then
+ *   W_k = W_k − η · gain/n · (g_k + Σ_j (batch_j / batch_k) g_j)     g_j: arrived since last step
  *   messages: the entries of g within Max N (max_n.h), N as large as         max_n
  *   the link carries in the time of a step if a worker sends to all others at once; at least 0.85
  *   every transfer_steps: W = W − 0.75 (W − W_best), of the worker with the least recent loss
@@ -33,12 +33,13 @@ struct dlion {
     size_t parameters;
     uint32_t count;
     uint32_t transfer_steps;
-    double n;       /* N of Max N; CONFIG_AUTO_REAL = what the links carry */
-    float gain;     /* factor of each worker's gradient */
-    float *came;    /* [count][P] weighted gradients for each worker since its last step */
+    double n;   /* N of Max N in percent; CONFIG_AUTO_REAL = as much as each link carries */
+    float gain; /* factor on each worker's gradient: gain / n */
+    /* [count][P] weighted gradients that each worker has received since its last step. */
+    float *came;
     float *own;     /* [P] weights of one worker, or the gradient of its step */
-    double *losses; /* [count][count] recent loss of the second worker as known to the first; 0 =
-                       unknown */
+    double *losses; /* [count][count] recent loss of the second worker, as the first one knows it; 0
+                       = unknown */
     struct max_n *max_n;
 };
 
@@ -99,7 +100,8 @@ static void publish(struct dlion *dlion, uint32_t i, const float *gradient)
     }
 }
 
-/* Requests the weights of the best worker that worker i knows, unless that is itself. */
+/* Requests the weights of the worker with the least loss that worker i knows, unless this is worker
+ * i itself. */
 static void ask_best(struct dlion *dlion, uint32_t i)
 {
     const struct sim_message request = {.bytes = NOTE_BYTES, .kind = REQUEST};
@@ -111,9 +113,9 @@ static void ask_best(struct dlion *dlion, uint32_t i)
         workers_send(dlion->workers, i, best, &request);
 }
 
-/* Ends a step of worker i. At a transfer a worker compares its loss before this step, which is
- * about as old as the losses received from others. Losses fall, so with a newer one it would
- * consider itself the best. */
+/* Ends a step of worker i. A transfer compares losses. The worker's own loss is that before this
+ * step, because the losses received from others are about as old. Losses fall, so a newer one would
+ * make the worker appear the best. */
 static void on_step(void *self, uint32_t i)
 {
     struct dlion *dlion = self;

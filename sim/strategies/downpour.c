@@ -8,9 +8,9 @@
  *
  * The server is on the machine of the worker with the best uplink to all others. That machine's
  * links carry everything; its own worker's messages are free. During a fetch a worker steps with
- * its old weights and requests no others. Fetched weights replace its own: as in the paper,
- * unpushed progress returns once the server has it. Progress replaces gradients, so that any
- * optimizer may be used; the paper has Adagrad at the server, and adds.
+ * its old weights and starts no other fetch. Fetched weights replace its own. As in the paper, they
+ * lack progress that the worker has not pushed yet. Progress replaces gradients, so that any
+ * optimizer may be used. The paper's server adds gradients with Adagrad.
  *
  * With strategy.average it is SparkNet's averaging (Moritz, Nishihara, Stoica, Jordan 2016, arXiv
  * 1511.06051): every push_steps a worker sends its weights and waits for the mean of all; that
@@ -32,15 +32,15 @@ struct downpour {
     struct workers *workers;
     size_t parameters;
     uint32_t count;
-    uint32_t server; /* worker on the server's machine */
+    uint32_t server; /* index of the worker on the server's machine */
     uint32_t push_steps;
     uint32_t fetch_steps;
     bool is_average;
-    float gain;        /* factor of each worker's progress */
+    float gain;        /* factor on each worker's progress: gain / n */
     float *common;     /* [P] the server's weights */
     float *sum;        /* [P] sum of the weights received in this round */
-    uint32_t came;     /* number of weights in that sum */
-    float *pending;    /* [count][P] a of each worker */
+    uint32_t came;     /* number of weights in `sum` */
+    float *pending;    /* [count][P] a, the unpushed progress, of each worker */
     bool *is_fetching; /* [count] the worker waits for a fetch */
 };
 
@@ -130,7 +130,8 @@ static void on_step(void *self, uint32_t i)
     }
 }
 
-/* Adds weights; once all have arrived, sends their mean to all workers. */
+/* Adds the weights of one worker to the sum. Once all have arrived, sends their mean to all
+ * workers. */
 static void average(struct downpour *downpour, const struct content *local)
 {
     content_add(local, 1, downpour->sum);

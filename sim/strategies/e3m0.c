@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-#define LEAST_EXPONENT (-6) /* smallest exponent: seven powers of two, and 0 */
+#define LEAST_EXPONENT (-6) /* smallest exponent: a value is one of seven powers of two, or 0 */
 
-/* Returns the nearest representable power of two, or 0. Requires 0 <= part <= 1. */
+/* Returns the power of two nearest to `part` that has a code, or 0. Requires 0 <= part <= 1. */
 static float nearest(float part)
 {
     int exponent;

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-/* Returns the number of the running node with this id; `nodes` if there is none. */
+/* Returns the index of the running node with this id, or `nodes` if there is none. */
 static uint32_t node_of(const struct world *world, uint32_t nodes,
                         const uint8_t id[static ID_BYTES])
 {
@@ -16,7 +16,7 @@ static uint32_t node_of(const struct world *world, uint32_t nodes,
     return i;
 }
 
-/* Returns the used fraction of the capacity, as far as that is known. */
+/* Returns the used fraction of a connection's capacity; NAN = the capacity is unknown. */
 static double use_of(double sent_bytes, double carried_bytes)
 {
     return carried_bytes > 0 ? fmin(sent_bytes / carried_bytes, 1) : (double)NAN;

@@ -5,7 +5,8 @@
 #include "scenario/outcome.h"
 #include "world/world.h"
 
-#define EDGES_NODES_MAX 256 /* most nodes with a drawing; larger ones would be unreadable */
+/* Most nodes for which the swarm is drawn: a drawing of more would be unreadable. */
+#define EDGES_NODES_MAX 256
 
 /* Stores the open connections between running nodes in the outcome. */
 void edges_find(const struct world *world, struct outcome *outcome);

@@ -28,22 +28,23 @@
 
 enum { UPDATE, BARRIER };
 
-/* State that one worker keeps of another. */
+/* State of another worker, as one worker knows it. */
 struct mirror {
-    uint64_t clock;     /* step of its last message */
-    uint64_t announced; /* step of a message to wait for */
+    uint64_t clock;     /* number of the step in its last message */
+    uint64_t announced; /* number of the step in its last announcement */
 };
 
 struct gaia {
     struct workers *workers;
     size_t parameters;
     uint32_t count;
-    double significance;    /* v */
-    uint32_t bound;         /* most steps that a worker is ahead of the slowest */
-    float gain;             /* factor of each worker's progress */
-    float *pending;         /* [count][P] a of each worker */
-    float *own;             /* [P] weights of one worker, then its message */
-    struct mirror *mirrors; /* [count][count] state of the second worker, kept by the first */
+    double significance; /* v */
+    uint32_t bound;      /* most steps that a worker may be ahead of the slowest */
+    float gain;          /* factor on each worker's progress: gain / n */
+    float *pending;      /* [count][P] a, the unsent progress, of each worker */
+    float *own;          /* [P] weights of one worker, then its message */
+    /* [count][count] state of the second worker, as the first one knows it. */
+    struct mirror *mirrors;
 };
 
 static void *begin(struct workers *workers, const float *start)
@@ -88,8 +89,7 @@ static bool may_step(void *self, uint32_t i)
     return true;
 }
 
-/* Returns the significant entries of worker i's pending progress in step t, and clears them
- * there. */
+/* Removes the significant entries of step t from worker i's pending progress, and returns them. */
 static struct content *take_significant(struct gaia *gaia, uint32_t i, uint64_t t)
 {
     const float part = (float)(gaia->significance / sqrt((double)t));

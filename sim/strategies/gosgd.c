@@ -19,7 +19,7 @@
 struct gosgd {
     struct workers *workers;
     size_t parameters;
-    double *shares; /* [count] a of each worker */
+    double *shares; /* [count] share a of each worker */
     float *own;     /* [P] weights of one worker */
 };
 

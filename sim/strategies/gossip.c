@@ -17,7 +17,8 @@
 #define OUTSIDERS_MAX 8
 #define SLICE_NS      (SECOND_NS / 20)
 
-enum subject { SUBJECT_START, SUBJECT_LEAVE }; /* kind of an event, whose amount is the node */
+/* Subject of an event from world_put; the event's amount is the index of the node. */
+enum subject { SUBJECT_START, SUBJECT_LEAVE };
 
 struct gossip {
     struct experiment *experiment;
@@ -26,10 +27,11 @@ struct gossip {
     struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
     struct fault_injector *injector;
     struct health health;
-    uint32_t twin_of[SCENARIO_TWINS_MAX]; /* node whose identity each spare node has */
-    struct lifetime *lifetimes;           /* [nodes] */
-    struct node_stats at_half;            /* sums over all nodes at half time */
-    bool has_half;                        /* at_half is set */
+    /* [twin] index of the node whose identity a spare node has. */
+    uint32_t twin_of[SCENARIO_TWINS_MAX];
+    struct lifetime *lifetimes; /* [nodes] */
+    struct node_stats at_half;  /* counters summed over all nodes, at half of the training time */
+    bool has_half;              /* at_half is set */
 };
 
 static uint64_t ns_of(const struct gossip *gossip)
@@ -56,7 +58,7 @@ static void add_node(struct gossip *gossip, uint32_t i)
     scenario_node_config(scenario, i, config);
     struct node_options options =
         setup_plain_options(config, experiment_parameters(gossip->experiment));
-    /* A pointer that outlives the local copy in config. */
+    /* The scenario's text outlives `config`, which is freed below. */
     options.swarm_id = scenario->config.node.swarm;
     options.model = scenario->made_up ? "made up" : gossip->experiment->made.description;
     options.trains = group->samples_per_s > 0;
@@ -84,7 +86,7 @@ static void add_node(struct gossip *gossip, uint32_t i)
     free(config);
 }
 
-/* Makes the learner of node i. A duplicate trains on the shard of its original. */
+/* Makes the learner of node i. A duplicate trains on the shard of its original node. */
 static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_learner)
 {
     struct gossip *gossip = self;
@@ -93,7 +95,7 @@ static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_lea
                             sim_learner);
 }
 
-/* Adds a spare node with the same identity for every node that a fault line duplicates. */
+/* Adds a spare node with the identity of node i for every node i that a fault line duplicates. */
 static void add_twins(struct gossip *gossip)
 {
     const struct scenario *scenario = gossip->experiment->scenario;
@@ -147,7 +149,7 @@ static void build(struct gossip *gossip)
     }
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         const struct group *group = scenario_group(scenario, i);
-        if (i > 0) /* the first node knows no other at its first start */
+        if (i > 0) /* at its first start, the first node knows no address */
             introduce(&gossip->world, i);
         world_put(&gossip->world, WORLD_BEGIN_NS + group->start_ns, SUBJECT_START, i);
         if (group->stop_ns)
@@ -214,8 +216,8 @@ static void measure_node(struct gossip *gossip, uint32_t i, const struct node_st
     };
 }
 
-/* Adds the time since then_ns in which each node should have trained: after training had begun,
- * without pauses. */
+/* Adds the time since then_ns in which each node should have trained: from the begin of its
+ * training on, except pauses. */
 static void count_time(struct gossip *gossip, uint64_t then_ns)
 {
     const uint64_t now_ns = world_now_ns(&gossip->world);
@@ -251,7 +253,7 @@ static double accuracy_of(struct gossip *gossip, uint32_t i)
     return evaluation_accuracy(&evaluation);
 }
 
-/* Measures the accuracy of each node's own base; equal bases are evaluated once. */
+/* Measures the accuracy of each node's own base. Nodes with equal bases are evaluated once. */
 static void measure_accuracies(struct gossip *gossip, struct node_moment *nodes)
 {
     const uint32_t count = gossip->experiment->scenario->nodes_count;
@@ -339,8 +341,8 @@ static void measure(struct gossip *gossip, double span_s)
     experiment_show(gossip->experiment, gossip->outcome, ns_of(gossip));
 }
 
-/* Returns the steps that the node's speed allows in that time. If its batches vary, scales its
- * steps by the samples that the time allows. */
+/* Returns the steps that the node's speed allows in the time trained_ns. If its batches vary,
+ * derives the number from the samples that the time allows. */
 static uint64_t steps_possible(const struct world_node *at, const struct node_stats *stats,
                                uint64_t trained_ns)
 {
@@ -415,7 +417,7 @@ static void total_removed(struct gossip *gossip)
                        (double)(health->removed_ns - WORLD_BEGIN_NS) * 1e-9);
 }
 
-/* Runs the world in slices, so that an interruption is noticed soon. */
+/* Runs the world in short slices, so that an interruption is noticed soon. */
 static void run_until(struct gossip *gossip, uint64_t until_ns)
 {
     struct world *world = &gossip->world;
@@ -426,7 +428,7 @@ static void run_until(struct gossip *gossip, uint64_t until_ns)
     }
 }
 
-/* Trains second by second. */
+/* Runs the training phase second by second, with checks and measurements. */
 static void train(struct gossip *gossip)
 {
     const struct world *world = &gossip->world;
@@ -441,7 +443,7 @@ static void train(struct gossip *gossip)
     }
 }
 
-/* Measures the time from the end of training to one version. */
+/* Ends training, and measures the time until all nodes have one version. */
 static void settle(struct gossip *gossip)
 {
     struct world *world = &gossip->world;

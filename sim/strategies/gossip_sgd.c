@@ -7,8 +7,8 @@
  * strategy.gossip_by is pull or push. Weights are 4P bytes, a request is 8. A pulling worker waits
  * for the answer, a pushing one never waits. Pushed weights are mixed in when they arrive, and m
  * counts them since the last step. The asked or pushing worker does not change, so the mean of all
- * is preserved only on average. It is evaluated. The paper pulls and pushes in every step. Tests:
- * tests/unit/sim/test_gossip_sgd.c. */
+ * is preserved only on average. The mean is evaluated. The paper pulls and pushes in every step.
+ * Tests: tests/unit/sim/test_gossip_sgd.c. */
 #include <stdlib.h>
 
 #include "base/memory.h"

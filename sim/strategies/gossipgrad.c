@@ -8,10 +8,10 @@
  *
  * Information reaches all workers within L steps. strategy.gossip_of is weights, as in the paper,
  * or progress, the change of the weights in a step, in place of the gradients that published code
- * exchanges (torchdistx). With progress the weights drift apart by what is not shared. A message is
- * 4P bytes. A worker starts no step before the message of the last one has arrived; early messages
- * wait. Left out are the paper's exchange during the backward pass, layer by layer, and its
- * rotation of samples in a ring. Tests: tests/unit/sim/test_gossipgrad.c. */
+ * exchanges (torchdistx). With progress the weights drift apart by the progress that is not shared.
+ * A message is 4P bytes. A worker starts no step before the message of the last one has arrived;
+ * early messages wait. Left out are the paper's exchange during the backward pass, layer by layer,
+ * and its rotation of samples in a ring. Tests: tests/unit/sim/test_gossipgrad.c. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -21,9 +21,9 @@
 #define AHEAD_MAX 64 /* most rounds that a worker may be ahead of its receiver */
 
 struct gossiper {
-    uint64_t mixed;       /* rounds whose message was mixed in */
-    struct content *sent; /* content sent in the last round */
-    /* Content by round, received but not mixed in yet; NULL = not received. */
+    uint64_t mixed;       /* number of rounds whose message was mixed in */
+    struct content *sent; /* content sent in the last round; NULL = none */
+    /* [round mod AHEAD_MAX] content that was received but not mixed in yet; NULL = none. */
     struct content *came[AHEAD_MAX];
 };
 
@@ -31,11 +31,12 @@ struct gossipgrad {
     struct workers *workers;
     size_t parameters;
     uint32_t count;
-    uint32_t cycle; /* L; 0 = there is no other worker */
+    uint32_t cycle; /* L, the number of rounds between two draws of places; 0 = there is no other
+                       worker */
     enum gossip_of gossip_of;
     struct gossiper *gossipers; /* [count] */
     uint32_t *at;               /* [count] worker at each place */
-    float *change;              /* [P] */
+    float *change;              /* [P] change of one worker's weights */
 };
 
 static void *begin(struct workers *workers, const float *start)

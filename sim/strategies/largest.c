@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "base/float_bits.h"
 
-/* Returns the key at position `at` in descending order (Hoare's FIND). */
+/* Returns the key at index `at` in descending order of the keys (Hoare's FIND). Reorders the keys.
+ */
 static uint64_t select_key(uint64_t *keys, int64_t count, int64_t at)
 {
     int64_t from = 0, to = count - 1;
@@ -29,8 +30,8 @@ static uint64_t select_key(uint64_t *keys, int64_t count, int64_t at)
     return keys[at];
 }
 
-/* Returns a unique key that grows with the magnitude; among equal magnitudes the first is
- * larger. */
+/* Returns a unique key that grows with the magnitude of a value. Of two equal magnitudes, the first
+ * one has the larger key. */
 static uint64_t key_of(float value, size_t place)
 {
     return (uint64_t)bits_of_float(fabsf(value)) << 32 | (UINT32_MAX - place);

@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define LEAST_PART 1e-5 /* relative length below which a column is rounding error */
+/* Remaining fraction of its length below which a column is only rounding error. */
+#define LEAST_PART 1e-5
 
 static float draw_entry(struct rng *rng)
 {
@@ -42,8 +43,8 @@ static double product(const float *values, size_t rows, uint32_t rank, uint32_t 
     return sum;
 }
 
-/* Subtracts from column k its projections on earlier columns, twice because of rounding. Returns
- * the remaining fraction of its length, from 0 to 1. */
+/* Subtracts from column k its projections on all earlier columns, twice to remove rounding errors.
+ * Returns the remaining fraction of the column's length, from 0 to 1. */
 static double project_out(float *values, size_t rows, uint32_t rank, uint32_t k)
 {
     const double before = product(values, rows, rank, k, k);
@@ -56,8 +57,8 @@ static double project_out(float *values, size_t rows, uint32_t rank, uint32_t k)
     return before > 0 ? sqrt(product(values, rows, rank, k, k) / before) : 0;
 }
 
-/* Orthonormalizes the columns of values[rows][rank] (Gram-Schmidt); linearly dependent columns are
- * drawn again. */
+/* Orthonormalizes the columns of values[rows][rank] (Gram-Schmidt). Replaces linearly dependent
+ * columns by random ones. */
 static void orthonormalise(float *values, size_t rows, uint32_t rank, struct rng *rng)
 {
     for (uint32_t k = 0; k < rank; k++) {

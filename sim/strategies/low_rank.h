@@ -24,7 +24,7 @@ struct low_rank {
     struct rng rng; /* draws the first Q, and replacements of dependent columns of P */
 };
 
-/* Allocates the factors with malloc. 0 < rank <= rows and columns. */
+/* Allocates the factors. Requires 0 < rank <= rows and rank <= columns. */
 void low_rank_init(struct low_rank *factors, size_t rows, size_t columns, uint32_t rank,
                    uint64_t seed);
 void low_rank_free(struct low_rank *factors);

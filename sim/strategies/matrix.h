@@ -1,6 +1,6 @@
-/* A tensor as a matrix: its first dimension against the others; a vector is one row. The tensors of
- * a model are contiguous in its flat vector. Tests: tests/unit/sim/test_powersgd.c, test_onebit.c,
- * test_dgc.c and test_demo.c. */
+/* A tensor as a matrix: its rows are the first dimension, its columns all other dimensions; a
+ * vector is one row. The tensors of a model are contiguous in its flat vector. Tests:
+ * tests/unit/sim/test_powersgd.c, test_onebit.c, test_dgc.c and test_demo.c. */
 #ifndef HEARSAY_SIM_STRATEGIES_MATRIX_H
 #define HEARSAY_SIM_STRATEGIES_MATRIX_H
 

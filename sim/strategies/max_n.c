@@ -12,8 +12,8 @@ struct max_n {
     size_t parameters;
     size_t *ends; /* [count] end of each tensor in the flat vector, in order */
     int count;
-    uint16_t *least; /* [P] least n at which the entry is kept */
-    uint32_t *kept;  /* [MAX_N_ALL + 1] number of entries kept at n */
+    uint16_t *least; /* [P] least n at which each entry is kept */
+    uint32_t *kept;  /* [MAX_N_ALL + 1] number of entries that are kept at each n */
 };
 
 static size_t entries_of(const struct tensor *tensor)

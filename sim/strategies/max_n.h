@@ -17,20 +17,21 @@
 
 struct max_n;
 
-/* Allocates the ranking of one vector at a time. model: its tensors; NULL = one tensor of all
- * entries. */
+/* Allocates memory to rank one vector at a time. model: defines the tensors of the vector; NULL =
+ * one tensor with all entries. */
 struct max_n *max_n_new(const struct model *model, size_t parameters);
 void max_n_free(struct max_n *max_n);
 
-/* Ranks values[P]: finds for each the least n that keeps it, for the functions below. */
+/* Ranks values[P] for the functions below: finds for each entry the least n at which it is kept. */
 void max_n_rank(struct max_n *max_n, const float *values);
 
-/* max_n_bytes returns the bytes of the entries kept at n, in hundredths; the next function the
- * largest n whose bytes do not exceed `bytes`, or MAX_N_LEAST. */
+/* max_n_bytes returns the message bytes for the entries that are kept at n. max_n_fit returns the
+ * largest n at which the message has at most `bytes`, or MAX_N_LEAST. n is in hundredths of a
+ * percent. */
 uint64_t max_n_bytes(const struct max_n *max_n, uint32_t n);
 uint32_t max_n_fit(const struct max_n *max_n, double bytes);
 
-/* Returns the entries of values[P] kept at n, with one reference. */
+/* Returns the entries of values[P] that are kept at n, as a content with one reference. */
 struct content *max_n_content(const struct max_n *max_n, const float *values, uint32_t n);
 
 #endif

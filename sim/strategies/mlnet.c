@@ -4,11 +4,11 @@
  *   in each round, part by part of the model:
  *     up:    a worker's progress plus the sums of its children ─► its parent
  *     root:  W = W + gain/n · (the sum of all)
- *     down:  W ─► children, and so on; with all parts of it a worker makes its next step
+ *     down:  W ─► children, and so on; with all parts of W a worker makes its next step
  *
- * While one of the `fragments` parts is in flight, the next one is added; 4 bytes an entry in both
- * directions. Each worker has up to `fanout` children. Workers with the best uplinks to all others
- * are nearest to the root, which is the server. Their links carry everything.
+ * While one of the `fragments` parts is in flight, the next part is summed. An entry is 4 bytes in
+ * both directions. Each worker has up to `fanout` children. Workers with the best uplinks to all
+ * others are nearest to the root, which is the server. Their links carry everything.
  *
  * Messages of older rounds go first, then those of the first layers; only within one connection,
  * not on a whole link as in the paper, to this method's disadvantage. Progress replaces pushed
@@ -27,10 +27,11 @@ enum { UP, DOWN };
 struct aggregator {
     uint32_t place; /* position in the tree; the children of p are p · fanout + 1, … */
     uint32_t children;
-    uint64_t parts_came; /* parts of W received, in all rounds */
-    uint32_t *came;      /* [parts] messages and own steps in the sum of each part */
-    float *sum;          /* [P] sum of the progress of itself and its descendants */
-    float *next;         /* [P] W as far as received; at the root, W itself */
+    uint64_t parts_came; /* number of parts of W received, in all rounds */
+    uint32_t *came; /* [parts] number of terms in the sum of each part: messages of children, and
+                       the own step */
+    float *sum;     /* [P] sum of the progress of the worker and its descendants */
+    float *next;    /* [P] W as far as received; at the root, W itself */
 };
 
 struct mlnet {
@@ -39,12 +40,12 @@ struct mlnet {
     uint32_t count;
     uint32_t parts;
     uint32_t fanout;
-    float gain;                     /* factor of each worker's progress */
+    float gain;                     /* factor on each worker's progress: gain / n */
     uint32_t *at;                   /* [count] worker at each place */
     struct aggregator *aggregators; /* [count] */
 };
 
-/* Orders the workers by their uplink to all others, best first. */
+/* Orders the workers by the speed of their uplinks to all others, fastest first. */
 static void order_by_links(struct mlnet *mlnet)
 {
     for (uint32_t i = 0; i < mlnet->count; i++) {
@@ -111,7 +112,8 @@ static size_t part_first(const struct mlnet *mlnet, uint32_t part)
     return mlnet->parameters * part / mlnet->parts;
 }
 
-/* Sends a part of values[P] in a round. */
+/* Sends a part of values[P] from worker i to worker `to`. Older rounds and earlier parts have
+ * priority. */
 static void send(struct mlnet *mlnet, uint32_t i, uint32_t to, uint32_t kind, uint32_t part,
                  const float *values)
 {
@@ -128,7 +130,7 @@ static void send(struct mlnet *mlnet, uint32_t i, uint32_t to, uint32_t kind, ui
     workers_send(mlnet->workers, i, to, &message);
 }
 
-/* Stores a received part of W at worker i and forwards it to its children. */
+/* Stores a received part of W at worker i, and forwards the part to the worker's children. */
 static void receive_part(struct mlnet *mlnet, uint32_t i, uint32_t part, const float *values)
 {
     struct aggregator *aggregator = &mlnet->aggregators[i];
@@ -141,8 +143,8 @@ static void receive_part(struct mlnet *mlnet, uint32_t i, uint32_t part, const f
         workers_write(mlnet->workers, i, aggregator->next);
 }
 
-/* Adds progress to the sum of a part at worker i. Once complete, the sum goes to the parent; the
- * root applies it. */
+/* Adds progress to the sum of a part at worker i. When the sum is complete, a worker sends it to
+ * its parent, and the root applies it to W. */
 static void add_up(struct mlnet *mlnet, uint32_t i, uint32_t part, const float *values)
 {
     struct aggregator *aggregator = &mlnet->aggregators[i];

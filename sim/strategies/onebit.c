@@ -10,8 +10,8 @@
  *
  *   B = ⌈(entries + 64·rows)/8⌉ + 4·statistics bytes
  *
- * Each row of a tensor has two values: a row is everything that leads to one output, or a vector of
- * biases or scales. (The paper uses columns, without defining them.) Statistics of batch norms are
+ * Each row of a tensor has two values: a row is all weights of one output, or a vector of biases or
+ * scales. (The paper uses columns, without defining them.) Statistics of batch norms are
  * sent uncompressed. Each half of the exchange takes one transfer delay, because a node sends to
  * all others at once; the links are assumed to be those of a ring, in this method's favour. The
  * paper starts with uncompressed gradients on one machine and sends while computing; neither is
@@ -31,7 +31,7 @@ struct onebit {
     uint32_t count; /* number of nodes */
     size_t parameters;
     float *errors; /* [count][P] e_i of each node */
-    float *error;  /* [P]: e */
+    float *error;  /* [P] e, the error at the nodes that compute the mean */
     float *mean;   /* [P] m; after the exchange q */
     float *own;    /* [P] g_i, then q_i of one node */
     float *shown;  /* [P] weights for evaluation */
@@ -68,8 +68,8 @@ static void end(void *self)
     free(onebit);
 }
 
-/* Compresses the trained part of the flat vector row by row and returns its bits; with NULL, only
- * counts them. */
+/* Compresses the trained part of the flat vector row by row, and returns the bits of the message.
+ * values NULL = only counts the bits. */
 static uint64_t compress_rows(const struct onebit *onebit, float *values, float *error)
 {
     uint64_t bits = 0;

@@ -7,11 +7,11 @@
 
 struct pairs {
     const struct pairs_settings *settings;
-    struct pairs_move move; /* outer step of the current node */
+    struct pairs_move move; /* arguments of the current node's outer step */
     struct rng rng;         /* random numbers for the pairs */
     uint32_t local_steps;   /* steps per round */
     uint32_t count;         /* number of nodes */
-    uint32_t *to;           /* [count] partners in this round */
+    uint32_t *to;           /* [count] partner of each node in this round; the node itself = none */
     float *weights;         /* [count][P] x_i of each node */
     float *progress;        /* [count][P] p_i of each node */
     float *kept;            /* [count][P] kept_i of each node */

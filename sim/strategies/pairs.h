@@ -27,8 +27,8 @@ struct pairs_move {
 };
 
 struct pairs_settings {
-    double outer_rate;     /* published rate, used for auto */
-    double outer_momentum; /* published momentum, used for auto */
+    double outer_rate;     /* rate of the paper, used for `auto` */
+    double outer_momentum; /* momentum of the paper, used for `auto` */
     uint32_t vectors;      /* vectors of P float32 that each node of a pair sends */
     void (*move)(const struct pairs_move *move);
 };
@@ -36,7 +36,8 @@ struct pairs_settings {
 const float *pairs_play(const struct pairs_settings *settings, struct experiment *experiment,
                         struct outcome *outcome);
 
-/* Writes the partner of each node, or itself, to to[count]. Returns how many have a partner. */
+/* Draws random pairs of nodes. Sets to[i] to the partner of node i, or to i if the node has none.
+ * Returns the number of nodes with a partner. */
 uint32_t pairs_draw(struct rng *rng, uint32_t count, uint32_t *to);
 
 void noloco_move(const struct pairs_move *move);

@@ -106,7 +106,7 @@ static struct round next(void *self)
         entries += powersgd->rank * (matrix->factors.rows + matrix->factors.columns);
     }
     round_is_ring_reduce(&round, powersgd->count, entries * sizeof(float));
-    round.transfers *= 2; /* two sequential halves, because Q needs P */
+    round.transfers *= 2; /* two exchanges in sequence, because Q needs P */
     memset(powersgd->mean, 0, powersgd->parameters * sizeof *powersgd->mean);
     return round;
 }
@@ -122,7 +122,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
     }
 }
 
-/* Updates the errors. Uncompressed entries have none. */
+/* Updates the errors e_i of one node. Entries that are sent uncompressed have no error. */
 static void keep_errors(const struct powersgd *powersgd, float *kept)
 {
     size_t end = 0;

@@ -13,14 +13,14 @@ struct rounds {
     void *self; /* state of the method; owned by it */
     struct experiment *experiment;
     struct learner **learners; /* [count] */
-    uint32_t *nodes;           /* [count] node of each learner */
+    uint32_t *nodes;           /* [count] index of the node of each learner */
     struct arena *arenas;      /* [count] */
     uint32_t count;
-    uint64_t step_samples; /* samples of a step, over all nodes */
-    uint64_t step_ns;      /* duration of a step of the slowest node */
-    uint64_t steps;        /* steps of each node so far */
+    uint64_t step_samples; /* samples of one step, summed over all nodes */
+    uint64_t step_ns;      /* duration of a step on the slowest node */
+    uint64_t steps;        /* number of steps that each node has made */
     uint64_t sent_bytes;   /* bytes sent by all nodes so far */
-    uint64_t shown_ns;     /* time of the last moment */
+    uint64_t shown_ns;     /* virtual time of the last moment added to the outcome */
     double *up_bytes;      /* [count] bytes sent by each node */
     double *down_bytes;    /* [count] bytes received by each node */
     double *way_bytes;     /* [regions][regions] bytes from one region to another */
@@ -106,7 +106,8 @@ static void end(struct rounds *rounds)
     free(rounds->way_bytes);
 }
 
-/* Lowers *least to the rate divided by its sharers. */
+/* Lowers *least to a rate divided by the number of its sharers, if this is less. A rate of 0 is
+ * unlimited. */
 static void slower(uint64_t *least, const struct rate *rate, uint32_t sharers, uint64_t now_ns)
 {
     const uint64_t bytes_per_s = rate_at(rate, now_ns) / sharers;
@@ -114,7 +115,7 @@ static void slower(uint64_t *least, const struct rate *rate, uint32_t sharers, u
         *least = bytes_per_s;
 }
 
-/* Returns the receiver of node i in a round; i itself = none. */
+/* Returns the receiver of node i in a round; i itself = the node does not send. */
 static uint32_t receiver(const struct rounds *rounds, const struct round *round, uint32_t i)
 {
     return round->to ? round->to[i] : (i + 1) % rounds->count;
@@ -145,7 +146,7 @@ static void count_traffic(struct rounds *rounds, const struct round *round)
     }
 }
 
-/* Returns how many nodes send from one of these regions to the other in a round. */
+/* Returns how many nodes send from region `here` to region `there` in a round. */
 static uint32_t crossing(const struct rounds *rounds, const struct round *round, uint32_t here,
                          uint32_t there)
 {
@@ -159,7 +160,7 @@ static uint32_t crossing(const struct rounds *rounds, const struct round *round,
     return count;
 }
 
-/* Returns the duration of a round's exchange that begins now. */
+/* Returns the duration of a round's exchange that begins at now_ns. */
 static uint64_t exchange_ns(const struct rounds *rounds, const struct round *round, uint64_t now_ns)
 {
     const struct scenario *scenario = rounds->experiment->scenario;
@@ -184,7 +185,7 @@ static uint64_t exchange_ns(const struct rounds *rounds, const struct round *rou
     return round->transfers * longest_ns + (uint64_t)(sending_s * (double)SECOND_NS);
 }
 
-/* Plays one round, which has no effect if interrupted before the exchange. */
+/* Plays one round. If it is interrupted before the exchange, the round has no effect. */
 static void play_round(struct rounds *rounds, const struct round *round, double *cpu_s)
 {
     const struct rounds_method *method = rounds->method;
@@ -214,8 +215,8 @@ static double distance_now(const struct rounds *rounds)
     return consensus_distance(consensus);
 }
 
-/* Adds the moments before until_ns, with the weights before the next round ends: one each second,
- * and one at the end. */
+/* Adds the moments before until_ns to the outcome: one each second, and one at the end of training.
+ * They have the weights of the last completed round. */
 static void show_until(struct rounds *rounds, struct outcome *outcome, uint64_t until_ns)
 {
     struct experiment *experiment = rounds->experiment;
@@ -238,7 +239,8 @@ static void show_until(struct rounds *rounds, struct outcome *outcome, uint64_t 
     }
 }
 
-/* Returns the fraction of time in which these bytes kept a link busy; NAN = unlimited. */
+/* Returns the fraction of the play in which these bytes kept a link busy; NAN = the link is
+ * unlimited. */
 static double use_of(const struct outcome *outcome, const struct rate *rate, double bytes)
 {
     const double bytes_per_s = (double)rate_at(rate, outcome->scenario->span_ns);

@@ -5,11 +5,11 @@
  *   node j learns ─► send ─┘               └─► receive ─► node j learns …
  *
  * A method defines the messages and their use; the framework has learners, time, bytes and moments.
- * A round takes the computing time of the slowest node, then the time of the exchange, or that of
- * concurrent computing if it is longer. All transfers of an exchange have the rate of its slowest
- * link at the start, shared by the senders that cross it in the round, and its longest delay. In
- * favour of these methods links never lose or stall, and machines that only dial can be called. In
- * a ring of n nodes:
+ * A round takes the computing time of the slowest node, then the longer of two times: that of
+ * the exchange, and that of the steps made meanwhile. All transfers of an exchange have the rate of
+ * its slowest link at the start, shared by the senders that cross it in the round, and its longest
+ * delay. In favour of these methods links never lose or stall, and machines that only dial can be
+ * called. In a ring of n nodes:
  *
  *   reduce   messages are summed on the way; 2(n−1) transfers of an n-th of a message
  *   gather   each message passes every node; n−1 transfers of a message
@@ -29,12 +29,12 @@ struct round {
     const uint32_t *to; /* [count] receiver of node i, or i itself for none; NULL = a ring */
 };
 
-/* Set bytes and transfers for the exchange of one message of each node. */
+/* Set bytes and transfers of a round in which the nodes exchange one message each over a ring. */
 void round_is_ring_reduce(struct round *round, uint32_t count, uint64_t message_bytes);
 void round_is_ring_gather(struct round *round, uint32_t count, uint64_t message_bytes);
 
-/* In each round the framework calls each node's `send`, then `exchange`, then each node's
- * `receive`. send and receive make the steps of the round. */
+/* In each round the framework calls `send` of each node, then `exchange`, then `receive` of each
+ * node. send and receive make the steps of the round. */
 struct rounds_method {
     /* Starts with `count` nodes that all have the weights start[P]. settings: struct of the
      * strategy. */
@@ -44,17 +44,17 @@ struct rounds_method {
     void (*send)(void *self, uint32_t i, struct learner *learner);
     void (*exchange)(void *self);
     void (*receive)(void *self, uint32_t i, struct learner *learner);
-    const float *(*weights)(const void *self); /* returns [P] weights to evaluate */
+    const float *(*weights)(const void *self); /* returns the weights[P] to evaluate */
     void (*end)(void *self);
 };
 
-/* Plays a method; see strategy.h. */
+/* Plays a method. Returns the weights to evaluate (strategy.h). */
 const float *rounds_play(const struct rounds_method *method, const void *settings,
                          struct experiment *experiment, struct outcome *outcome);
 
 void rounds_learn(struct learner *learner, uint32_t steps);
 
-/* Returns the configured rate or momentum, or the published one for auto. */
+/* Returns a configured rate or momentum. If it is CONFIG_AUTO_REAL, returns the published value. */
 float rounds_or_published(double configured, double published);
 
 #endif

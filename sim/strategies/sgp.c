@@ -23,7 +23,7 @@
 
 struct pusher {
     double w;
-    uint64_t came[ROUNDS_MAX]; /* halves received in rounds k with k mod L = 0, 1, … */
+    uint64_t came[ROUNDS_MAX]; /* [k mod L] number of halves received in rounds k */
 };
 
 struct sgp {
@@ -66,7 +66,7 @@ static void end(void *self)
     free(sgp);
 }
 
-/* Returns the number of rounds below `rounds` in which the peer was at distance 2^s. */
+/* Returns in how many of the first `rounds` rounds the peer was at distance 2^s. */
 static uint64_t rounds_at(const struct sgp *sgp, uint64_t rounds, uint32_t s)
 {
     return rounds / sgp->cycle + (s < rounds % sgp->cycle);
@@ -83,7 +83,7 @@ static bool may_step(void *self, uint32_t i)
     return true;
 }
 
-/* Sends half of worker i's x and w to the peer of this round. */
+/* Sends half of worker i's x and w to the peer of this round, and keeps the other half. */
 static void push(struct sgp *sgp, uint32_t i, uint64_t round)
 {
     const uint32_t distance = (uint32_t)1 << round % sgp->cycle;

@@ -13,8 +13,8 @@ struct single {
     uint32_t batch;          /* samples per step */
     uint64_t step_ns;        /* duration of a step */
     uint64_t from_ns;        /* time at which the node starts */
-    uint64_t until_ns;       /* time at which it leaves */
-    uint64_t steps;          /* steps so far */
+    uint64_t until_ns;       /* time at which the node leaves */
+    uint64_t steps;          /* number of steps made so far */
 };
 
 static void make_node(struct experiment *experiment, uint32_t i, struct single *one)
@@ -43,7 +43,8 @@ static void train_until(struct single *one, uint64_t now_ns, double *cpu_s)
     *cpu_s += sim_learner_cpu_s() - begin_s;
 }
 
-/* Evaluates the means over all training nodes, on this many test samples (0 = all). */
+/* Evaluates all training nodes on the first `samples` test samples (0 = all), and sets the means of
+ * accuracy and loss. */
 static void evaluate(struct experiment *experiment, struct outcome *outcome, struct single *all,
                      uint32_t samples, double *mean_accuracy, double *mean_loss)
 {

@@ -12,7 +12,7 @@
 struct sparse {
     size_t parameters;
     double part;   /* fraction of entries kept in each chunk */
-    float decay;   /* factor on the error from round to round */
+    float decay;   /* factor on the error feedback in each round */
     float *errors; /* [count][parameters] e of each node */
 };
 

@@ -23,18 +23,19 @@
 #define SPARSE_CHUNK      4096
 #define SPARSE_ENTRY_BITS 14
 
-/* Returns how many entries of a chunk of count > 0 are kept. */
+/* Returns how many of the `count` entries of a chunk are kept. Requires count > 0. */
 uint32_t sparse_kept(uint32_t count, double part);
 
-/* Sets all entries of values[count] except the `kept` largest by magnitude to 0; of equal ones the
- * first stay. Requires 0 < kept <= count <= SPARSE_CHUNK. */
+/* Sets all entries of values[count] to 0, except the `kept` largest by magnitude; of equal entries,
+ * it keeps the first ones. Requires 0 < kept <= count <= SPARSE_CHUNK. */
 void sparse_keep_largest(float *values, uint32_t count, uint32_t kept);
 
-/* Sorts the nonzero entries of a chunk into four buckets, each 1.5 standard deviations wide, the
- * third centred on their mean, the outer ones open. Each entry becomes the mean of its bucket. */
+/* Rounds the nonzero entries of a chunk to four values. Each entry becomes the mean of its bucket.
+ * The buckets are 1.5 standard deviations wide; the third one is centred on the mean, and the outer
+ * ones are open. */
 void sparse_two_bits(float *values, uint32_t count);
 
-/* Compressor for common.h; uses the scenario's top_part and error_decay. */
+/* Compressor for common.h, which uses the scenario's top_part and error_decay. */
 extern const struct compressor sparse_compressor;
 
 #endif

@@ -44,9 +44,9 @@
 
 #include "scenario/experiment.h"
 
-/* Each function plays to the end and fills in the initialised outcome, except for
- * experiment_finish. Returns the weights that experiment_finish evaluates (memory of the
- * experiment), or NULL. */
+/* Each function plays a strategy to the end and fills in the initialized outcome. The caller then
+ * passes the returned weights to experiment_finish. They are memory of the experiment; NULL =
+ * nothing is left to evaluate. */
 const float *gossip_play(struct experiment *experiment, struct outcome *outcome);
 const float *single_play(struct experiment *experiment, struct outcome *outcome);
 const float *ideal_play(struct experiment *experiment, struct outcome *outcome);
@@ -76,7 +76,7 @@ const float *gossip_sgd_play(struct experiment *experiment, struct outcome *outc
 const float *choco_play(struct experiment *experiment, struct outcome *outcome);
 const float *mlnet_play(struct experiment *experiment, struct outcome *outcome);
 
-/* Plays the strategy of the scenario. */
+/* Plays the strategy that the scenario names. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);
 
 #endif

@@ -24,9 +24,9 @@ struct strom {
     struct workers *workers;
     size_t parameters;
     float threshold; /* τ */
-    float gain;      /* factor of each worker's progress */
-    float *pending;  /* [count][P] r of each worker */
-    float *sent;     /* [P] message of one worker in one step */
+    float gain;      /* factor on each worker's progress: gain / n */
+    float *pending;  /* [count][P] r, the unsent progress, of each worker */
+    float *sent;     /* [P] message of one worker */
 };
 
 static void *begin(struct workers *workers, const float *start)

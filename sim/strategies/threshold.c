@@ -21,10 +21,10 @@
 struct thresholds {
     struct workers *workers;
     size_t parameters;
-    float least;    /* τ */
-    float gain;     /* factor of each worker's progress */
-    float *pending; /* [count][P] r of each worker */
-    float *sent;    /* [P] message of one worker in one step */
+    float least;    /* τ, the least size of a sent entry */
+    float gain;     /* factor on each worker's progress: gain / n */
+    float *pending; /* [count][P] r, the unsent progress, of each worker */
+    float *sent;    /* [P] message of one worker */
 };
 
 static void *begin(struct workers *workers, const float *start)

@@ -5,14 +5,16 @@
 #include "network/wire.h"
 #include "scenario/outcome.h"
 
-/* Returns the fraction of time since *then_s in which the pipe was busy, and advances *then_s to
- * now; NAN = unlimited, or no time has passed. */
+/* Returns the fraction of the last span_s seconds in which the pipe was busy; NAN = the pipe is
+ * unlimited, or span_s is 0. *then_s: busy seconds of the pipe at the start of the span; the
+ * function advances it to the end. */
 double traffic_use(const struct pipe *pipe, double *then_s, double span_s);
 
-/* Stores the mean utilisation of node i's links over the whole play. */
+/* Stores the mean utilisation of a party's uplink and downlink over the whole play in the node's
+ * totals. */
 void traffic_total_node(struct node_total *total, const struct party *party, double span_s);
 
-/* Stores the links between regions that have carried bytes. */
+/* Stores the totals of all links between regions that have carried bytes. */
 void traffic_total_links(struct outcome *outcome, const struct wire *wire);
 
 #endif

@@ -8,22 +8,22 @@
 #include "strategies/consensus.h"
 #include "strategies/traffic.h"
 
-#define WAITING_MAX 2 /* most steps whose messages may be queued while a worker steps */
+#define WAITING_MAX 2 /* no step starts while the messages of this many steps wait */
 
 enum { EVENT_STEP, EVENT_MESSAGES };
 
 struct worker {
     struct learner *learner;
     struct arena arena;
-    uint32_t node;      /* number of the worker's node in the scenario */
+    uint32_t node;      /* index of the worker's node in the scenario */
     uint32_t region;    /* region of that node */
-    uint32_t publishes; /* messages of the last step that sent any */
-    uint32_t queued;    /* messages sent since the last step began */
+    uint32_t publishes; /* number of messages of the last step that sent any */
+    uint32_t queued;    /* number of messages sent since the last step began */
     uint64_t step_ns;   /* duration of a step */
-    uint64_t steps;     /* steps made so far */
+    uint64_t steps;     /* number of steps made so far */
     bool is_stepping;   /* a step is running */
-    double up_s_then;   /* busy time of its uplink at the last moment */
-    double down_s_then; /* busy time of its downlink at the last moment */
+    double up_s_then;   /* seconds in which the uplink was busy, up to the last moment */
+    double down_s_then; /* seconds in which the downlink was busy, up to the last moment */
     uint64_t samples_then;
 };
 
@@ -34,11 +34,11 @@ struct workers {
     struct event_queue queue;
     struct messages *messages;
     struct worker *workers; /* [count] */
-    uint32_t *worker_of;    /* [nodes] worker of each training node */
+    uint32_t *worker_of;    /* [nodes] index of the worker of each training node */
     uint32_t count;
     size_t parameters; /* P */
     struct rng rng;
-    uint64_t samples;      /* samples of all workers so far */
+    uint64_t samples;      /* number of samples of all workers so far */
     double gradient_cpu_s; /* processor time spent in steps */
     float *own;            /* [P] weights of one worker */
     float *other;          /* [P] progress or gradient of one worker */
@@ -95,7 +95,8 @@ uint32_t workers_batch(const struct workers *workers, uint32_t i)
     return learner_batch(at(workers, i)->learner);
 }
 
-/* Gets the rates on the way from i to j: of the uplink, between the regions, of the downlink. */
+/* Sets `rates` to the bytes per second of the three links from worker i to worker j: uplink, link
+ * between regions, downlink. */
 static void rates_between(const struct workers *workers, uint32_t i, uint32_t j, double rates[3])
 {
     const struct scenario *scenario = workers->experiment->scenario;
@@ -119,9 +120,9 @@ static uint32_t workers_in(const struct workers *workers, uint32_t region)
 double workers_share(const struct workers *workers, uint32_t i, uint32_t j)
 {
     const uint32_t here = at(workers, i)->region, there = at(workers, j)->region;
+    /* Number of pairs that share the link between the regions. */
     const double pairs =
-        (double)workers_in(workers, here) *
-        (workers_in(workers, there) - (here == there)); /* pairs that share the region's line */
+        (double)workers_in(workers, here) * (workers_in(workers, there) - (here == there));
     double rates[3];
     CHECK(i != j);
     rates_between(workers, i, j, rates);
@@ -239,7 +240,7 @@ static bool is_held_up(const struct workers *workers, uint32_t i)
     return waiting > 0 && waiting >= WAITING_MAX * at(workers, i)->publishes;
 }
 
-/* Starts a step of worker i, if the method allows one. */
+/* Starts a step of worker i, if the method allows it and the worker's messages have left. */
 static void begin_step(struct workers *workers, uint32_t i)
 {
     struct worker *worker = at(workers, i);
@@ -346,7 +347,7 @@ static void end(struct workers *workers)
     free(workers->other);
 }
 
-/* Copies the weights to evaluate into the experiment's buffer. */
+/* Writes the weights to evaluate to the experiment's buffer, and returns the buffer. */
 static const float *gather(struct workers *workers)
 {
     float *weights = workers->experiment->weights;

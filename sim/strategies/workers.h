@@ -21,76 +21,79 @@
 
 struct workers;
 
-/* Workers are numbered from 0; `self` is the result of begin. */
+/* The functions of a strategy. Workers are numbered from 0; `self` is the result of begin. */
 struct workers_method {
     /* Starts with all workers at the weights start[P]. */
     void *(*begin)(struct workers *workers, const float *start);
     /* Returns whether worker i may start a step. Called after its last step and after each message.
-     * NULL: always. */
+     * NULL = a worker always may. */
     bool (*may_step)(void *self, uint32_t i);
-    /* Ends a step of worker i. Must call workers_step, or workers_gradient and workers_descend,
-     * once. */
+    /* Ends a step of worker i. Must call once either workers_step, or workers_gradient and
+     * workers_descend. */
     void (*on_step)(void *self, uint32_t i);
     void (*on_message)(void *self, uint32_t i, uint32_t from, const struct sim_message *message);
-    /* Writes the weights[P] to evaluate. NULL: the mean over all workers. */
+    /* Writes the weights[P] to evaluate. NULL = the mean over all workers is evaluated. */
     void (*weights)(void *self, float *weights);
     void (*end)(void *self);
 };
 
-/* Plays a method; see strategy.h. */
+/* Plays a method. Returns the weights to evaluate (strategy.h). */
 const float *workers_play(const struct workers_method *method, struct experiment *experiment,
                           struct outcome *outcome);
 
 /* Functions for methods. */
 
 uint32_t workers_count(const struct workers *workers);
-size_t workers_parameters(const struct workers *workers); /* P */
+/* Returns P, the number of parameters of the model. */
+size_t workers_parameters(const struct workers *workers);
 const struct scenario *workers_scenario(const struct workers *workers);
 const struct experiment *workers_experiment(const struct workers *workers);
 struct rng *workers_rng(struct workers *workers);
 uint64_t workers_now_ns(const struct workers *workers);
 
-uint64_t workers_steps(const struct workers *workers, uint32_t i); /* steps of worker i so far */
+/* Returns the number of steps that worker i has made. */
+uint64_t workers_steps(const struct workers *workers, uint32_t i);
 uint64_t workers_step_ns(const struct workers *workers, uint32_t i);
-/* Samples per step of worker i. */
+/* Returns the samples per step of worker i. */
 uint32_t workers_batch(const struct workers *workers, uint32_t i);
 
 /* Returns the bytes per second from worker i to another worker j at this time, if all workers send
- * to all others and share uplinks, downlinks and lines between regions; 0 = unlimited. */
+ * to all others and share uplinks, downlinks and links between regions; 0 = unlimited. */
 double workers_share(const struct workers *workers, uint32_t i, uint32_t j);
 
-/* Returns the seconds in which worker i can send `bytes` to each of the others, if all do so at
- * once, limited by uplink, lines and downlinks; 0 = unlimited. */
+/* Returns the seconds in which worker i can send `bytes` to each of the other workers, if all
+ * workers do so at once. Uplinks, links between regions and downlinks limit them; 0 = unlimited. */
 double workers_seconds_to_all(const struct workers *workers, uint32_t i, double bytes);
 
 /* Makes a step. Returns the change of the weights, [P], valid until the next call. */
 const float *workers_step(struct workers *workers, uint32_t i);
 
-/* A step in two halves. workers_gradient returns the gradient, [P], which the method may change
+/* Make a step in two halves. workers_gradient returns the gradient[P], which the method may change
  * until the next step. workers_descend makes the step with a gradient[P]. The weights may be
  * changed before or after both calls, not in between. */
 float *workers_gradient(struct workers *workers, uint32_t i);
 void workers_descend(struct workers *workers, uint32_t i, const float *gradient);
 
-/* Returns the sum of the losses over the samples of worker i's steps since the last call. */
+/* Returns the sum of the losses of all samples in worker i's steps since the last call. */
 double workers_losses(struct workers *workers, uint32_t i);
 
-/* Access to the weights of worker i, [P]: read them, write them, or add values or content times
- * scale. */
+/* Read and write the weights[P] of worker i, or add scale · values[P] or scale · content to them.
+ */
 void workers_read(const struct workers *workers, uint32_t i, float *weights);
 void workers_write(struct workers *workers, uint32_t i, const float *weights);
 void workers_add(struct workers *workers, uint32_t i, float scale, const float *values);
 void workers_add_content(struct workers *workers, uint32_t i, float scale,
                          const struct content *content);
 
-/* Sends a message; takes over the caller's reference to the content. A message to the sender itself
- * is free. */
+/* Sends a message, and takes over the caller's reference to its content. A message to the sender
+ * itself is free. */
 void workers_send(struct workers *workers, uint32_t from, uint32_t to,
                   const struct sim_message *message);
-/* Sends a message to all others; the content has one reference. */
+/* Sends a message to all other workers, and takes over the caller's one reference to its content.
+ */
 void workers_send_all(struct workers *workers, uint32_t from, const struct sim_message *message);
 
-/* Returns how many messages between the two workers have not started to leave. */
+/* Returns how many messages from `from` to `to` have no byte in the network yet. */
 uint32_t workers_waiting(const struct workers *workers, uint32_t from, uint32_t to);
 
 #endif
