@@ -19,7 +19,7 @@ static const char *after(const char *word, const char *prefix)
     return strncmp(word, prefix, length) == 0 ? word + length : NULL;
 }
 
-/* Parses a whole number; negative if the word is none. */
+/* Returns a whole number below 10,000; negative if the word is not one. */
 static int number(const char *word)
 {
     char *end;
@@ -29,8 +29,8 @@ static int number(const char *word)
     return *end == '\0' ? (int)value : -1;
 }
 
-/* Copies the first GPU of a list to `which` ("" if it is too long). Returns the rest of the list;
- * NULL if nothing follows. */
+/* Copies the first GPU of a comma-separated list to `which` ("" if it is too long). Returns the
+ * list behind it, or NULL if nothing follows. */
 static const char *first_of(const char *list, char which[DEVICE_UUID_TEXT])
 {
     const size_t length = strcspn(list, ",");
@@ -126,7 +126,7 @@ static enum error find_each(const char *list, int found[TEAM_MAX], int *count,
     return OK;
 }
 
-/* Finds the numbers of the listed GPUs. */
+/* Finds the indices of the listed GPUs, or of all. */
 static enum error find_listed(const char *list, int found[TEAM_MAX], int *count,
                               struct problem *problem)
 {
@@ -148,7 +148,8 @@ static enum error find_listed(const char *list, int found[TEAM_MAX], int *count,
     return OK;
 }
 
-/* Finds the GPUs that the word means. Returns none for cpu, or if a listed one is missing. */
+/* Finds the indices of the GPUs that the word names. Returns their number: 0 for cpu, or if a
+ * listed GPU is missing. */
 static int find_gpus(const char *word, int found[TEAM_MAX])
 {
     struct problem problem;

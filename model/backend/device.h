@@ -1,4 +1,4 @@
-/* The computing devices of a node: `device = auto | cpu | cuda:N | cuda:UUID | cuda:N,N,…`.
+/* Finds and opens the devices that `device = auto | cpu | cuda:N | cuda:UUID | cuda:N,N,…` names.
  *
  *   device_open ──► backend_cpu | backend_cuda ◄── struct team ◄── device_open_team
  *
@@ -15,12 +15,12 @@
 #include "backend/team.h"
 #include "base/error.h"
 
-#define DEVICE_UUID_TEXT 41 /* "GPU-", 32 digits in five groups, and the terminating NUL */
-#define DEVICE_NAME_MAX  (8 + TEAM_MAX * DEVICE_UUID_TEXT) /* bytes of the text with its NUL */
+#define DEVICE_UUID_TEXT 41 /* bytes of "GPU-", 32 digits in five groups, and the NUL */
+#define DEVICE_NAME_MAX  (8 + TEAM_MAX * DEVICE_UUID_TEXT) /* bytes of a word, with its NUL */
 #define DEVICE_TEXT_MAX  320
 
-/* Precision of matrix products on a GPU: float32 throughout, or operands rounded to the 19 bits of
- * TF32 or the 16 of bfloat16, which tensor cores multiply faster. Sums and everything else are
+/* Precision of matrix products on a GPU: float32, or operands rounded to the 19 bits of TF32 or the
+ * 16 bits of bfloat16, which tensor cores multiply faster. Sums and all other operations are
  * float32 in any case. */
 enum precision {
     PRECISION_FP32,
@@ -45,44 +45,44 @@ struct gpu {
     "cuda:all"
 _Static_assert(TEAM_MAX == 16, "as the words say");
 
-/* Returns whether the word has one of these forms. */
+/* Returns whether the word is a valid `device`: one of the forms in DEVICE_WORDS. */
 bool device_is_word(const char *word);
 
 /* Returns whether the word names GPUs. */
 bool device_is_gpu(const char *word);
 
-/* Returns the number of devices that the word means; for cuda:all the number of GPUs, but 1 if
- * there are none. */
+/* Returns the number of devices that the word names; for cuda:all the number of GPUs, but at least
+ * 1. */
 int device_count(const char *word);
 
-/* Returns the precision for `auto`. From compute capability 8.0 on: bfloat16 where it is faster
- * (wide layers, sequences), otherwise TF32. Float32 on older GPUs and on the CPU. Of several GPUs,
- * the oldest decides. Loads the CUDA module unless the word is cpu. */
+/* Returns the precision that `auto` means on these devices. From compute capability 8.0 on:
+ * bfloat16 if is_wide (wide layers or sequences, where it is faster), otherwise TF32. Float32 on
+ * the CPU or if one of the GPUs is older. Loads the CUDA module unless the word is cpu. */
 enum precision device_precision(const char *word, bool is_wide);
 const char *device_precision_name(enum precision precision);
 
-/* Returns whether this text of an opened CPU shows that there may be a GPU that cannot be used: its
- * driver is too old, or NVIDIA's device file exists. */
+/* Returns whether there may be a GPU that cannot be used: its driver is too old, or NVIDIA's device
+ * file exists. text: from device_open or device_open_team. */
 bool device_misses_gpu(const char *text);
 
-/* Finds the first GPU that the word means. Returns false if it means none, or the GPU is
+/* Finds the first GPU that the word names. Returns false if it names none, or the GPU is
  * missing. */
 bool device_gpu(const char *word, struct gpu *gpu);
 
-/* Opens the devices. auto: the first GPU, otherwise the CPU. threads: number for the CPU. The
- * beginning of a UUID is enough. With several GPUs the first is the backend, and the team has all;
- * close the team before the backend. With one device the team is NULL. text describes the devices;
- * on an error the problem has the reason. */
+/* Opens the devices that the word names. auto: the first GPU, otherwise the CPU. threads: for the
+ * CPU only. The beginning of a UUID suffices. With several GPUs, *backend is the first and *team
+ * has all; close the team before the backend. With one device *team is NULL. text describes the
+ * devices. On an error, `problem` says the reason. */
 enum error device_open_team(const char *word, int threads, enum precision precision,
                             struct backend **backend, struct team **team,
                             char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;
 
-/* Does the same for a caller that can use only one device. */
+/* Opens one device, as device_open_team does. An error if the word names several. */
 enum error device_open(const char *word, int threads, enum precision precision,
                        struct backend **backend, char text[DEVICE_TEXT_MAX],
                        struct problem *problem) MUST_USE;
 
-/* Prints the libraries with which the program was built, then a line for each GPU. */
+/* Prints a line for the CPU, a line for the CUDA module, and a line for each GPU. */
 void device_list(FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
-/* Dropout masks (Srivastava et al. 2014). They depend only on a draw per sample, the layer and the
- * position, so that the backward pass has the same mask, and a run can be repeated on any device.
- */
+/* Dropout masks (Srivastava et al. 2014). A mask depends only on a random number per sample, the
+ * layer and the position. So the backward pass recomputes the same mask, and a run can be repeated
+ * on any device. */
 #ifndef HEARSAY_MODEL_BACKEND_DROPOUT_H
 #define HEARSAY_MODEL_BACKEND_DROPOUT_H
 
@@ -17,14 +17,14 @@ struct dropout {
     uint32_t layer; /* index of the layer: each layer drops different numbers */
 };
 
-/* Drops a position for this many of 2^32 draws. */
+/* Returns the limit for dropout_drops: of 2^32 hashes, this many are below it. */
 static inline ON_DEVICE uint32_t dropout_below(float rate)
 {
     return (uint32_t)((double)rate * 4294967296.0);
 }
 
-/* Mixes the bits by the finalizer of MurmurHash3 (Appleby): each bit of the input affects each bit
- * of the result. */
+/* Returns the bits mixed by the finalizer of MurmurHash3 (Appleby): each bit of the input affects
+ * each bit of the result. */
 static inline ON_DEVICE uint32_t dropout_mix(uint32_t bits)
 {
     bits = (bits ^ bits >> 16) * 0x85EBCA6Bu;
@@ -32,7 +32,7 @@ static inline ON_DEVICE uint32_t dropout_mix(uint32_t bits)
     return bits ^ bits >> 16;
 }
 
-/* Returns the start of a sample's positions in a layer. */
+/* Returns the seed of a sample's mask in a layer. draw: random number of the sample. */
 static inline ON_DEVICE uint32_t dropout_begin(uint32_t draw, uint32_t layer)
 {
     return dropout_mix(draw ^ dropout_mix(layer + 1));

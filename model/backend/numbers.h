@@ -1,11 +1,11 @@
-/* Numbers in memory of a backend, in one of two types: activations and their gradients, and the
- * weight matrices of a pass.
+/* Vectors in memory of a backend that are float32 or bfloat16: activations, their gradients, and
+ * the rounded weight matrices of a pass.
  *
  *   weights[P], float32 ──rounded once a pass──► matrices ─┐
  *   x ─────────────────────────────────────────────────────┴─► layers ─► y, in the same type
  *
- * backend.h says which arguments have which type. Weights, their gradients and moments are float32
- * and have no tag.
+ * backend.h says which arguments have which type. Weights, their gradients and moments are always
+ * float32 and plain pointers.
  */
 #ifndef HEARSAY_MODEL_BACKEND_NUMBERS_H
 #define HEARSAY_MODEL_BACKEND_NUMBERS_H
@@ -36,7 +36,7 @@ static inline struct numbers floats(const float *at)
     return numbers;
 }
 
-/* Returns the numbers from number `first` on. */
+/* Returns the part of the vector from index `first` on. */
 static inline struct numbers numbers_from(struct numbers numbers, size_t first)
 {
     numbers.at = (char *)numbers.at + first * number_bytes(numbers.type);
@@ -44,7 +44,7 @@ static inline struct numbers numbers_from(struct numbers numbers, size_t first)
 }
 
 #ifndef __cplusplus
-/* Returns the numbers for an operation that takes only float32. */
+/* Returns the pointer for an operation that takes only float32. */
 static inline float *floats_of(struct numbers numbers)
 {
     CHECK(numbers.type == FLOAT32);

@@ -1,9 +1,9 @@
-/* Measures work that the host only queues, by the device's own clock.
+/* Measures the duration of work that the host only queues, by the device's own clock.
  *
  *   begin ─► work ─► end ─► … ─► take
  *
- * On the CPU work is complete when a call returns, so the caller's clock is enough and there are no
- * results here. Held by tests/unit/model/test_step_time.c.
+ * On the CPU work is complete when a call returns. The caller uses its own clock, and `take` has no
+ * results. Held by tests/unit/model/test_step_time.c.
  */
 #ifndef HEARSAY_MODEL_BACKEND_WATCH_H
 #define HEARSAY_MODEL_BACKEND_WATCH_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WATCH_MAX 16 /* most results that are kept; a new one drops the oldest */
+#define WATCH_MAX 16 /* results that are kept at most; a new one drops the oldest */
 
 struct backend;
 
@@ -21,7 +21,7 @@ struct watch_time {
 };
 
 struct watch_operations {
-    bool is_needed; /* the host's clock sees only the queueing time */
+    bool is_needed; /* true if the host's own clock would only measure the queueing */
     /* Times the work that is queued between begin and end. Neither may be called between
      * graph_begin and graph_end. */
     void (*begin)(struct backend *, uint32_t tag);

@@ -55,9 +55,8 @@ struct replica {
     struct update published;    /* the last publication, in host memory */
     uint32_t density_max;       /* largest number of entries in a publication */
     uint32_t *candidates;       /* [candidates_max] entries with |residual| >= the survey's floor */
-    uint32_t
-        candidates_max; /* capacity; if it is too small, a survey with a higher floor follows */
-    float floor;        /* floor of the next survey, a little below the last tau; 0 = none */
+    uint32_t candidates_max;    /* capacity; if too small, a survey with a higher floor follows */
+    float floor; /* floor of the next survey, a little below the last tau; 0 = none */
     struct size_ratio size_ratio; /* actual divided by estimated size of publications */
     struct overlap overlap;       /* overlap of other nodes' publications with this node's */
 };
