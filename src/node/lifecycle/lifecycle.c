@@ -3,10 +3,11 @@
 #define MAY(state) (1u << (state))
 
 struct lifecycle {
-    enum joining joining;       /* whether the node holds the swarm's base */
-    enum stage stage;           /* progress of leaving */
-    bool is_asked_to_leave;     /* the owner, or an expulsion, asked the node to leave */
-    enum finishing finishing;   /* progress of ending the training */
+    enum joining joining;     /* progress of joining: whether the node has the swarm's base */
+    enum stage stage;         /* progress of leaving */
+    bool is_asked_to_leave;   /* the node must leave: its owner asked, or it was expelled or is not
+                                 admitted */
+    enum finishing finishing; /* progress of ending the training */
     enum publishing publishing; /* state of the present publication */
     enum base_state base;       /* whether the base is the sum of the node's version */
 };

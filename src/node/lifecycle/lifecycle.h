@@ -1,7 +1,6 @@
-/* The state machines of a node. Each has an enum, a drawing, a table of allowed moves (lifecycle.c)
- * and one function that moves. Any other move is a defect and ends the process. Every folder may
- * read a state; only the file named here moves it.
- */
+/* The state machines of a node. Each has an enum, a drawing, a table of allowed moves
+ * (lifecycle.c), and one function that moves it. Any other move is a defect and ends the process.
+ * Every folder may read a state; only the files named at its drawing move it. */
 #ifndef HEARSAY_NODE_LIFECYCLE_LIFECYCLE_H
 #define HEARSAY_NODE_LIFECYCLE_LIFECYCLE_H
 
@@ -53,8 +52,9 @@ enum publishing {
  *     ▲ └─────────────────────────────────────────────────────────────────────►   │
  *     └──────── every block arrived ────┘ ▲────── the line is fast enough ────────┘
  *
- * FETCHING may restart, and each round of ROLLING does: both move to themselves. Such a base is the
- * sum of no version, so it is neither shown nor served. */
+ * A restarted fetch moves from FETCHING to FETCHING, and each round of ROLLING from ROLLING to
+ * ROLLING. In both states the base matches no version, so it is neither shown nor served.
+ */
 enum base_state { BASE_WHOLE, BASE_FETCHING, BASE_ROLLING, BASE_STATES };
 
 struct lifecycle *lifecycle_new(struct arena *arena, const struct node_options *options);
@@ -62,16 +62,17 @@ size_t lifecycle_arena_bytes(void);
 
 enum joining joining_state(const struct node *node);
 void joining_move(struct node *node, enum joining to);
-bool joining_has_joined(const struct node *node); /* JOINED or TRAINING */
-/* Moves to JOINED unless the node has joined; notes the reason. */
+bool joining_has_joined(const struct node *node); /* true in JOINED and TRAINING */
+/* Moves to JOINED unless the node has joined, and adds a note with the reason. */
 void joining_join(struct node *node, const char *why);
 
 enum stage leaving_stage(const struct node *node);
 void leaving_move(struct node *node, enum stage to);
-/* Records that the owner has asked the node to leave. */
+/* Records that the node must leave: its owner asked, or it was expelled or is not admitted. */
 void leaving_ask(struct node *node);
 bool leaving_is_asked(const struct node *node);
-/* Returns true while the node continues: it runs, or it has finished and was not asked to leave. */
+/* Returns true while the node stays in the swarm: it runs, or it finishes and was not asked to
+ * leave. */
 bool leaving_stays(const struct node *node);
 
 enum finishing finishing_state(const struct node *node);

@@ -17,7 +17,7 @@
  *
  * A link with less than a quarter of the median headroom is not in good standing. It gets what it
  * can carry, and logs and blocks bring it up to date at its own pace. So a slow member holds back
- * no other member. For the same reason the lag that counts is the median lag. Held by
+ * no other member. For the same reason, only a lag of most members lowers the budget. Held by
  * tests/world/test_budget.c.
  */
 #include <math.h>
@@ -30,10 +30,10 @@
 #define ROOM_LEAST    0.1       /* least part of a link's rate that own rumors get */
 #define STANDING      0.25      /* least part of the median headroom of a link in good standing */
 #define CROWDED       (1.0 / 3) /* part of the links; if more have queued rumors, lines are full */
-#define LAG_S         2.0 /* seconds: a member with more lags, unless publications take longer */
-#define LAG_GROWING   0.5 /* part of that lag above which the estimate does not grow */
+#define LAG_S         2.0 /* lag in seconds above which a member lags, or the time of a publication */
+#define LAG_GROWING   0.5 /* part of that lag; if this node lags more, the estimate does not grow */
 #define LEARNING_MAX  64  /* most members that budget_lagging reads */
-#define MOST          0.5 /* part of the training members: if more lag, most lag */
+#define MOST          0.5 /* part of the training members; if so many lag, the budget falls */
 #define BACKOFF_LEAST 0.02
 #define BACKOFF_FALLS 0.7 /* factor on the backoff per second while it falls */
 #define BACKOFF_RISES 1.1 /* factor on the backoff per second while it rises */
@@ -45,7 +45,7 @@
 #define TRIED 0.5 /* part of the budget that a publication must use to test it */
 #define UNDER_WAY                                                                                  \
     (2 * ACK_BYTES)  /* most unacknowledged bytes of all members together during a probe */
-#define CAP_USED 0.9 /* part of uplink_max; the rest is for requests */
+#define CAP_USED 0.9 /* part of uplink_max that rumors may take; the remainder is for requests */
 
 static int compare(const void *a, const void *b)
 {
@@ -68,7 +68,7 @@ static void count_traffic(const struct peer *peer, struct rate_neighbour *neighb
     const uint64_t sent = all > blocks ? all - blocks : 0;
     const uint64_t own = sent < neighbour->own_bytes ? sent : neighbour->own_bytes;
     const double incoming = (double)(link->received - neighbour->received_seen);
-    /* Decay per second: a handshake before a review is no lasting traffic. */
+    /* Averages over about a second, so that a handshake just before a review barely counts. */
     const double kept = exp2(-span_s);
     neighbour->other = kept * neighbour->other + (1 - kept) * (double)(sent - own) / span_s;
     neighbour->incoming = 0.5 * neighbour->incoming + 0.5 * incoming / span_s;
@@ -78,11 +78,11 @@ static void count_traffic(const struct peer *peer, struct rate_neighbour *neighb
     neighbour->own_bytes = (uint64_t)fmin((double)(neighbour->own_bytes - own), left);
 }
 
-/* Links that carry rumors, one entry each. */
+/* Links that carry rumors, with one entry per link. */
 struct rooms {
     double room[NODE_PEERS_MAX];     /* bytes per second left for own rumors */
     double rate[NODE_PEERS_MAX];     /* bytes per second that the link carries */
-    bool is_crowded[NODE_PEERS_MAX]; /* whether rumors are queued on the link */
+    bool is_crowded[NODE_PEERS_MAX]; /* too many rumors are queued on the link */
     uint32_t count;                  /* number of links */
 };
 
@@ -91,7 +91,7 @@ struct standing {
     double room;      /* least headroom, bytes per second */
     double rate;      /* least rate, bytes per second */
     uint32_t links;   /* number of links */
-    uint32_t crowded; /* number of links with queued rumors */
+    uint32_t crowded; /* number of links with too many queued rumors */
 };
 
 static struct standing standing_of(const struct rooms *rooms)
@@ -141,7 +141,7 @@ static double link_budget(struct node *node, const struct slots *eager,
         const double rate = line_rate(node, peer);
         uplink += rate;
         others += neighbour->other;
-        /* A neighbour counts also while its queue is full for a moment. */
+        /* A neighbour whose queue is full for a moment still counts. */
         if (!slots_has(together, i))
             continue;
         rooms.is_crowded[rooms.count] = pacer_is_crowded(node, peer);
@@ -191,8 +191,8 @@ void budget_on_published(struct node *node, uint64_t bytes)
     budget->is_tried |= (double)bytes >= TRIED * budget->due_bytes;
 }
 
-/* Returns the untested estimate that is safe: if all members publish this much, a line like ours
- * can receive their sum. */
+/* Returns an untested estimate that is safe: if all members publish so many bytes per second, a
+ * line like ours can receive their sum. Returns 0 if no such estimate is known. */
 static double equal_part(const struct node *node, double room)
 {
     const uint32_t live = membership_live(node);

@@ -5,7 +5,7 @@
 #include "base/error.h"
 
 #define SECOND_NS     1e9
-#define SEGMENT_BYTES 1448.0 /* a smaller write is not worth a call while more is queued */
+#define SEGMENT_BYTES 1448.0             /* fewest bytes worth a write while more are queued */
 #define CLOCK_US_MAX  (INT64_MAX / 4000) /* keeps the difference of two clocks below an overflow */
 #define QUANTUM_S     0.005 /* least time that one write takes on a fast link, seconds */
 #define DEPTH_S       0.02  /* seconds of unused credit that a bucket keeps */
@@ -15,18 +15,19 @@
 #define WINDOW_S      0.1 /* seconds of window beyond the round trip, for delayed acknowledgements */
 #define WINDOW_MIN    8192.0
 #define TRIP_FIRST_NS 200000000u
-#define BASE_NS       30000000000u /* nanoseconds of a base delay's half minute */
-#define TARGET_S      0.005        /* seconds that pacing and clocks add to a delay */
+#define BASE_NS       30000000000u /* half of the time for which a base delay counts */
+#define TARGET_S      0.005        /* least target, seconds: delay that pacing and clocks add */
 #define TARGET_BULK_S 0.060
-#define TARGET_MORE_S 0.040 /* added seconds at 64 kB/s; they fall with the root of the rate */
-#define CUT_MAX       0.35  /* part of the rate that a full cut removes in a round */
-#define CUT_FULL      3.0   /* targets of excess backlog that cause a full cut */
-#define FRESH_S       10.0  /* seconds for which a tested rate is fully trusted */
-#define USED          0.5   /* part of the rate that a round must carry to test it */
-#define GROWTH        1.2   /* largest growth factor of a tested rate per second */
-#define GROWTH_MAX    0.5   /* largest part of the rate that is added in one round */
-#define STRIDE        2.0   /* targets that the increase of one round may fill after an overload */
-#define STRIDE_GROWS  1.5   /* factor on that increase after each good round */
+#define TARGET_MORE_S 0.040 /* seconds of the target at 64 kB/s; falls with the root of the rate   \
+                             */
+#define CUT_MAX      0.35   /* part of the rate that a full cut removes in a round */
+#define CUT_FULL     3.0    /* excess backlog that causes a full cut, in targets */
+#define FRESH_S      10.0   /* seconds for which a tested rate is fully trusted */
+#define USED         0.5    /* part of the rate that a round must carry to test it */
+#define GROWTH       1.2    /* largest growth factor of a tested rate per second */
+#define GROWTH_MAX   0.5    /* largest part of the rate that is added in one round */
+#define STRIDE       2.0 /* backlog that a round's increase may add after an overload, in targets */
+#define STRIDE_GROWS 1.5 /* factor on the largest increase after each good round */
 
 void congestion_init(struct congestion *link, uint64_t now_ns)
 {
@@ -108,7 +109,8 @@ void congestion_on_sent(struct congestion *link, uint64_t now_ns, size_t bytes)
     CHECK(bytes > 0 && link->marks_count <= LINK_MARKS);
     link->bucket.credit -= (double)bytes;
     link->sent += bytes;
-    /* The bytes count as handed over with the last mark: the delay is too long, never too short. */
+    /* The ring is full, so these bytes count as handed over at the time of the last mark. Their
+     * delay is overestimated, never underestimated. */
     if (link->marks_count == LINK_MARKS) {
         link->marks[(link->marks_first + LINK_MARKS - 1) % LINK_MARKS].bytes = link->sent;
         return;
@@ -117,7 +119,8 @@ void congestion_on_sent(struct congestion *link, uint64_t now_ns, size_t bytes)
         (struct mark){.bytes = link->sent, .at_ns = now_ns};
 }
 
-/* Finds when the last acknowledged byte was handed over, and drops older marks. */
+/* Finds the time when the last acknowledged byte was handed over, and drops older marks. Returns
+ * false if no mark has it. */
 static bool take_mark(struct congestion *link, uint64_t bytes, uint64_t *handed_ns)
 {
     CHECK(link->marks_first < LINK_MARKS && link->marks_count <= LINK_MARKS);
@@ -271,7 +274,7 @@ bool congestion_on_ack(struct congestion *link, uint64_t now_ns, uint64_t bytes,
         link->look_ns = now_ns - link->look_ns > LOOK_NS ? now_ns : link->look_ns;
         link->look_delay_ns = delay_ns;
     }
-    /* Whether all bytes have arrived: the end of a burst also ends the round. */
+    /* If all bytes have arrived, a burst has ended, which also ends the round. */
     const bool is_all = bytes == link->sent;
     if ((bytes > link->round_ends || is_all) && now_ns - link->round_ns >= ROUND_NS)
         end_round(link, now_ns, &received);

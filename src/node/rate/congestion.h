@@ -1,5 +1,5 @@
-/* Congestion control for one direction of a conversation: estimates what the link carries from the
- * delay of what it carried, and paces new bytes accordingly.
+/* Congestion control for one direction of a conversation: estimates the link's rate from the delay
+ * of earlier bytes, and paces new bytes accordingly.
  *
  *   handed over ─► rate, window ─► transport ~~~ network ~~~ receiver
  *                    ▲                                          │
@@ -13,12 +13,12 @@
  *
  * A round ends when bytes handed over after its start have arrived, or when all bytes have, so the
  * end of a burst counts. If the backlog exceeds a target, the rate falls. If it does not, and the
- * round tested the rate, the rate rises. Before the first backlog a round doubles the rate, if it
- * carried enough to test it: the last bytes of a burst test nothing. The target (22 ms at 5 Mbit/s)
- * falls with the rate, so the faster of two flows through one queue gives way, as in Swift (SIGCOMM
- * 2020). An untested rate is a lower bound of what the link carries. After an overload the rate
- * rises carefully. On a long path the increase that is not yet visible fills at most two targets,
- * and half as much more after each round without harm.
+ * round tested the rate, the rate rises. Before the first backlog, each round doubles the rate if
+ * it carried enough bytes to test it; the last bytes of a burst are too few. The target (22 ms at 5
+ * Mbit/s) falls with the rate, so the faster of two flows through one queue gives way, as in Swift
+ * (SIGCOMM 2020). An untested rate is a lower bound of what the link carries. After an overload the
+ * rate rises carefully, because acknowledgements of a long path show an increase late. The increase
+ * of the first round can fill two targets at most; each good round allows 1.5 times as much.
  *
  * A rate that was not tested for ten seconds loses half of its trust every ten seconds, down to the
  * rate of a new link. So a burst after a long silence starts slowly and doubles each round, up to
@@ -37,10 +37,10 @@
 
 #include "node/rate/token_bucket.h"
 
-#define LINK_RATE_FIRST 32768.0  /* bytes per second of a new link */
-#define LINK_RATE_MIN   500.0    /* bytes per second: several links may share the thinnest line */
+#define LINK_RATE_FIRST 32768.0  /* assumed bytes per second of a new link */
+#define LINK_RATE_MIN   500.0    /* least bytes per second: links may share the thinnest line */
 #define LINK_RATE_MAX   1.25e9   /* bytes per second at most: 10 Gbit/s */
-#define LINK_MARKS      256      /* most unacknowledged times of sending that are remembered */
+#define LINK_MARKS      256      /* capacity for send times of unacknowledged bytes */
 #define ACK_BYTES       2048     /* received bytes that are worth an acknowledgement */
 #define ACK_NS          25000000 /* shortest time between two acknowledgements */
 
@@ -56,53 +56,56 @@ struct congestion {
     bool is_starting;  /* before the first backlog: each round that tests the rate doubles it */
     double stride;     /* largest relative increase of the rate in a round */
     double confidence; /* part of the rate that was trusted at tried_ns, in (0, 1] */
-    uint64_t tried_ns; /* last time that a round tested the rate */
-    struct token_bucket bucket; /* bytes that may be handed over now */
-    uint64_t sent;              /* bytes handed over so far */
-    uint64_t arrived;           /* bytes acknowledged so far */
-    struct mark
-        marks[LINK_MARKS]; /* a ring of unacknowledged bytes and when they were handed over */
-    uint32_t marks_first;  /* index of the oldest mark */
-    uint32_t marks_count;  /* number of marks */
-    uint64_t trip_ns;      /* round trip without the backlog */
-    uint64_t backlog_ns;   /* queueing delay in the last round; 0 = none */
+    uint64_t tried_ns; /* time when a round last tested the rate */
+    struct token_bucket bucket;    /* bytes that may be handed over now */
+    uint64_t sent;                 /* bytes handed over so far */
+    uint64_t arrived;              /* bytes acknowledged so far */
+    struct mark marks[LINK_MARKS]; /* ring: totals of bytes handed over and not acknowledged, with
+                                      the times of handing over */
+    uint32_t marks_first;          /* index of the oldest mark */
+    uint32_t marks_count;          /* number of marks */
+    uint64_t trip_ns;              /* round-trip time without the backlog */
+    uint64_t backlog_ns;           /* queueing delay in the last round; 0 = none */
 
     uint64_t round_ns;      /* start of this round */
-    uint64_t round_ends;    /* the round ends when more bytes than this have arrived */
-    struct mark round_from; /* first acknowledgement of this backlog, by the receiver's clock; 0
-                               bytes = no backlog */
+    uint64_t round_ends;    /* the round ends when more than this total of bytes has arrived */
+    struct mark round_from; /* first acknowledgement since the backlog began, at the receiver's
+                               time; 0 bytes = no backlog */
     bool is_pressed;        /* the pace or the window held bytes back in this round */
-    bool is_bulk;           /* carries blocks, for which a larger backlog is allowed */
+    bool is_bulk;           /* blocks are queued for the link, so a larger backlog is allowed */
 
-    int64_t look_delay_ns;  /* least delay since look_ns, with the offset of the clocks */
+    /* least one-way delay since look_ns; includes the offset of the clocks */
+    int64_t look_delay_ns;
     uint64_t look_ns;       /* start of the window of look_delay_ns */
-    int64_t base_delay[2];  /* least delay of this half minute and of the one before */
+    int64_t base_delay[2];  /* least one-way delays of this half minute and of the one before */
     uint64_t base_delay_ns; /* start of this half minute */
     bool has_base_delay;    /* base_delay is valid */
 
     uint64_t received;    /* bytes received from the other side so far */
-    uint64_t received_ns; /* arrival of the last of these bytes */
-    uint64_t acked;       /* received bytes that were acknowledged */
-    uint64_t acked_ns;    /* last acknowledgement that was sent */
+    uint64_t received_ns; /* time when the last of these bytes arrived */
+    uint64_t acked;       /* number of received bytes that were acknowledged */
+    uint64_t acked_ns;    /* time when the last acknowledgement was sent */
 };
 
 void congestion_init(struct congestion *link, uint64_t now_ns);
 
-/* Returns how many of `waiting` bytes may be handed over now: 0, or enough to be worth a write. The
- * pace never exceeds `rate_max` bytes per second. */
+/* Returns how many of the `waiting` bytes may be handed over now: 0, or enough to be worth a write.
+ * The pace never exceeds `rate_max` bytes per second. */
 size_t congestion_allows(struct congestion *link, uint64_t now_ns, size_t waiting, double rate_max);
-/* Returns when congestion_allows may return more than 0 if no acknowledgement arrives before. */
+/* Returns the time from which congestion_allows may return more than 0, unless an acknowledgement
+ * changes that. */
 uint64_t congestion_wake_ns(const struct congestion *link, uint64_t now_ns, size_t waiting,
                             double rate_max);
-/* Returns true if more bytes may be in flight. A link whose peer acknowledges nothing closes. */
+/* Returns true if more bytes may be in flight. If the peer acknowledges nothing, the result becomes
+ * false and stays so. */
 bool congestion_is_open(struct congestion *link, uint64_t now_ns, double rate_max);
 /* Returns true if at most unacknowledged_max bytes are in flight and no backlog was ever seen. */
 bool congestion_is_idle(const struct congestion *link, uint64_t unacknowledged_max);
 void congestion_on_sent(struct congestion *link, uint64_t now_ns, size_t bytes);
 
 /* Processes an acknowledgement: `bytes` have arrived, the last at `clock_us` of the receiver's
- * clock, and the receiver waited `ack_delay_us` before it sent this. Returns false if the numbers
- * are impossible. */
+ * clock, and the receiver waited `ack_delay_us` before it acknowledged them. Returns false if the
+ * numbers are impossible. */
 bool congestion_on_ack(struct congestion *link, uint64_t now_ns, uint64_t bytes, uint64_t clock_us,
                        uint64_t ack_delay_us);
 

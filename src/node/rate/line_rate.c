@@ -1,4 +1,5 @@
-/* The rate of a line: what its link carries, limited by the user's and the neighbour's settings. */
+/* The rate of a line: the estimated rate of its link, limited by the user's and the neighbour's
+ * settings. */
 #include <math.h>
 
 #include "node/rate/rate_private.h"

@@ -6,14 +6,15 @@
 #include "base/error.h"
 
 #define INTERVAL_S_MAX 60.0
-/* Bench: bench_language_exchange.py (tests/decisions/008-outer-momentum-with-adam.md). Half: 1.861
- * nats of a language model with Adam (0.6: 1.851). Double: 0.8 has 1.867. */
+/* Gain times outer momentum of a learner without local momentum. Bench: bench_language_exchange.py
+ * (tests/decisions/008-outer-momentum-with-adam.md). Half: 1.861 nats of a language model with Adam
+ * (0.6: 1.851). Double: 0.8 has 1.867. */
 #define MOMENTUM       0.6
-#define MOMENTUM_TAKEN (1.0 / 3) /* part of the learner's own momentum that is subtracted */
+#define MOMENTUM_TAKEN (1.0 / 3) /* part of the local momentum that is subtracted from MOMENTUM */
 #define HEAD_BYTES     150.0 /* bytes: head, signature, record and message of a rumor (threshold.c) */
 #define HEAD_PART      0.05 /* part of a publication that heads may take */
 #define PART_MOVED                                                                                 \
-    0.25 /* part of the entries; a smaller publication leaves most progress unpublished */
+    0.25 /* part of the entries; a publication that moves fewer leaves much unpublished */
 /* Bench: library (tests/decisions/029-publications-and-the-learner.md). Half: not measured. Double:
  * a fiftieth took 4.2 % of training with Adam, where 3 % is the goal. */
 #define PUBLISH_PART 0.0125 /* part of a learner's time that cutting publications may take */
@@ -42,7 +43,8 @@ static double heads_s(const struct outer_step_measured *measured)
     return HEAD_BYTES / HEAD_PART / measured->bytes_per_s;
 }
 
-/* Returns the shortest interval, in seconds, that is worth its heads and the learner's time. */
+/* Returns the shortest interval, in seconds, that is worth the bytes of rumor heads and the
+ * learner's time. */
 static double least_s(const struct outer_step_measured *measured)
 {
     return fmax(heads_s(measured), measured->publish_s / PUBLISH_PART);

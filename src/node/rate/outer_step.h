@@ -24,8 +24,8 @@
  * the entries: after OUTER_STEP_MANY steps, at least OUTER_STEP_MANY_S. Otherwise its base would
  * stay far behind its weights. The first six intervals are shorter: the first is one reaction, and
  * none is longer than a second or OUTER_STEP_MANY steps. At that time all nodes learn the same,
- * early application is worth more than averaging noise, and each publication tests what the lines
- * carry.
+ * early application is worth more than averaging noise, and each publication tests the rate of the
+ * lines.
  *
  * Why: the other nodes answer a publication only after the reaction time. A loop with a delay
  * oscillates where gain · reaction / interval approaches pi/2, and settles quickly at 1. Averaging
@@ -49,12 +49,12 @@
 #include <stdint.h>
 
 /* Bench: exchange (tests/decisions/004-gain-as-a-root.md). Half: an interval of half a reaction
- * oscillates where members are far apart (76.8 % in one origin_index). Double: not measured; ten
- * steps gain nothing. */
+ * oscillates where members are far apart (76.8 % in one place). Double: not measured; ten steps
+ * gain nothing. */
 #define OUTER_STEP_STEPS     8.0    /* local steps until a node has reacted to an update */
 #define OUTER_STEP_S         0.25   /* shortest interval, seconds */
 #define OUTER_STEP_MANY      256.0  /* local steps that are worth an earlier publication */
-#define OUTER_STEP_MANY_S    0.0625 /* shortest interval of such a node, seconds */
+#define OUTER_STEP_MANY_S    0.0625 /* shortest interval of a node with many steps, seconds */
 #define OUTER_STEP_BEGINNING 6      /* number of early publications */
 #define OUTER_STEP_FIRST_S   1.0    /* longest interval between early publications, seconds */
 
@@ -81,8 +81,8 @@ struct outer_step {
 
 struct outer_step outer_step_of(const struct outer_step_measured *measured);
 
-/* Returns the hops to most of `live` members. Up to `mesh` members are fully connected; in a larger
- * swarm each has `degree` neighbours. */
+/* Returns the mean number of network hops to most of `live` members. Up to `mesh` members are fully
+ * connected; in a larger swarm each has `degree` neighbours. */
 double outer_step_hops(uint32_t live, uint32_t mesh, uint32_t degree);
 
 #endif

@@ -7,7 +7,7 @@
 #include "node/rate/rate_private.h"
 
 #define CAP_DEPTH_S   0.02 /* seconds of unused uplink_max that may be used later */
-#define SEGMENT_BYTES 1448 /* a smaller write is not worth a call while more is queued */
+#define SEGMENT_BYTES 1448 /* fewest bytes worth a write while more are queued */
 #define FULL_S        0.5  /* most queued rumors, in seconds of the link's rate */
 #define CROWDED_S     0.3  /* queued rumors that mean overload, in seconds of the link's rate */
 #define BUSY_S        0.2  /* queue to which no blocks are added, in seconds of the link's rate */
@@ -60,7 +60,8 @@ static size_t allows(struct node *node, const struct peer *peer, bool is_open, d
     return (double)most < cap ? most : (size_t)cap;
 }
 
-/* Sets a SEND with as many bytes as may go to this peer now. Returns false if there are none. */
+/* Sets the action to a SEND of as many bytes as may go to this peer now. Returns false if none may.
+ */
 static bool next_send(struct node *node, const struct peer *peer, struct action *action)
 {
     struct congestion *link = &rate_neighbour(node, peer)->link;
@@ -83,7 +84,7 @@ static bool next_send(struct node *node, const struct peer *peer, struct action 
     return true;
 }
 
-/* Sets the peer's next SEND or HANGUP. Returns false if it has none. */
+/* Sets the action to the peer's next SEND or HANGUP. Returns false if the peer has none. */
 static bool peer_action(struct node *node, const struct peer *peer, struct action *action)
 {
     if (peer->state == PEER_FREE || peer->hangup_asked)
@@ -176,8 +177,8 @@ bool pacer_is_full(const struct node *node, const struct peer *peer)
     return takes_longer(node, peer, queue_bytes(&peer->queue), FULL_S);
 }
 
-/* Returns true if too many rumors are queued for the peer. The rest of a publication that was saved
- * up for a long time may be queued for as long. */
+/* Returns true if too many rumors are queued for the peer. The last publication may stay queued for
+ * as long as the budget saved up for it (publish_left). */
 bool pacer_is_crowded(const struct node *node, const struct peer *peer)
 {
     const size_t waiting = queue_bytes(&peer->queue);

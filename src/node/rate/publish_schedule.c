@@ -16,13 +16,12 @@
  * nats of a language model (4: 1.640). Double: 1.660. */
 #define FULL_STEPS 4 /* steps between two publications that the budget does not cut */
 #define WAITED_STEPS                                                                               \
-    ANSWER_STEPS /* steps between two publications that it cuts: all members have answered by then \
-                  */
-#define CUT             0.8  /* a publication above this part of its allowed bytes was cut */
-#define FULL_GROWS      1.25 /* factor on the size of a cut publication that is saved up for */
+    ANSWER_STEPS /* steps between two publications that the budget cuts: time for answers */
+#define CUT             0.8 /* a publication that used more than this part of its bytes counts as cut */
+#define FULL_GROWS      1.25 /* assumed size of an uncut publication, as a factor of a cut one */
 #define FINISH_PAUSE_NS (SECOND_NS / 5) /* time between two publications of a finishing node */
 #define HURRIES_MOST    256             /* most consecutive publications of a node that is alone */
-#define HURRIED_PART    (1.0F / 50) /* part of the first threshold below which nothing follows */
+#define HURRIED_PART    (1.0F / 50)     /* part of the first threshold that ends the series */
 #define RATE_MIN        1e-6 /* samples per second of a node that has stopped; 0 would mean unknown */
 
 static int compare(const void *a, const void *b)
@@ -62,7 +61,7 @@ bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t sample
     struct publish_schedule *schedule = &node->rate->schedule;
     schedule->steps += steps;
     schedule->samples += samples;
-    const double many = WAIT_LEAST * OUTER_STEP_MANY; /* fewest steps in a wait */
+    const double many = WAIT_LEAST * OUTER_STEP_MANY; /* steps in the shortest wait */
     const bool were_many = schedule->steps_since >= many;
     schedule->steps_since += steps;
     measure_step(schedule, node->now_ns, steps);
@@ -118,8 +117,8 @@ void publish_schedule_draw_wait(struct publish_schedule *schedule, double least,
     schedule->wait = least + (most - least) * drawn;
 }
 
-/* Returns the wait by the present interval, so that a long interval of a bad moment is
- * forgotten. */
+/* Returns the wait in terms of the present interval, so that a long interval of a bad moment does
+ * not last. */
 uint64_t publish_schedule_wait_ns(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -127,7 +126,7 @@ uint64_t publish_schedule_wait_ns(const struct node *node)
     return (uint64_t)(1e9 * schedule->outer_step.interval_s * schedule->wait);
 }
 
-/* Returns the bytes that the budget saved up since the last publication. */
+/* Returns the bytes that the budget has saved up since the last publication. */
 static double due_bytes(const struct node *node)
 {
     CHECK(node->now_ns >= node->rate->schedule.published_ns);
@@ -138,8 +137,8 @@ static double due_bytes(const struct node *node)
     return node->rate->budget.bytes_per_s * seconds;
 }
 
-/* Returns the fewest steps that are worth a publication. With headroom on the lines more
- * publications pay; without it, larger ones. */
+/* Returns the fewest steps that are worth a publication. If the lines have headroom, more
+ * publications pay; otherwise larger ones pay. */
 static double steps_least(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -197,8 +196,8 @@ void publish_schedule_hurry(struct node *node)
     publishing_move(node, PUBLISHING_WANTED);
 }
 
-/* Returns true if a node without other live members publishes again at once, until little is
- * left. */
+/* Returns true if the node must publish again immediately: it is alone in the swarm, and much is
+ * unpublished. */
 static bool hurries_on(struct node *node, const struct update *update)
 {
     struct publish_schedule *schedule = &node->rate->schedule;
@@ -217,9 +216,9 @@ static double bytes_most(const struct node *node)
     return fmin((double)node->options.log_bytes / 8, UINT32_MAX);
 }
 
-/* The first publication is small, because it reaches every node along every link, and its
- * duplicates shape the broadcast trees. A node alone in the swarm has no line to spare and
- * publishes everything. */
+/* Returns the bytes that the next publication may take. The first publication is small, because it
+ * reaches every node along every link, and its duplicates shape the broadcast trees. A node alone
+ * in the swarm has no line to spare and publishes everything. */
 static uint32_t budget_bytes(const struct node *node, bool is_first)
 {
     const struct rate *rate = node->rate;
@@ -230,9 +229,9 @@ static uint32_t budget_bytes(const struct node *node, bool is_first)
     return (uint32_t)fmin(fmax(bytes, BYTES_LEAST), most);
 }
 
-/* Returns the part of the unpublished rest to withhold from the node's own weights: they count an
- * entry by gain · share, as the base will. A node that leaves withholds nothing, since no later
- * publication would release it. */
+/* Returns the part of the unpublished progress to withhold from the node's own weights. The weights
+ * then count an entry by gain · share, as the base will. A node that leaves withholds nothing,
+ * since no later publication would release it. */
 static double withheld(const struct node *node, double counts)
 {
     if (node->rate->schedule.is_last)
@@ -241,7 +240,8 @@ static double withheld(const struct node *node, double counts)
 }
 
 /* Returns how many own publications other nodes answer as one (overlap.h); 0 if nothing is
- * withheld, since the node's own gradients have then answered what is in the weights. */
+ * withheld, since then the weights contain all progress, and the node's own gradients react to it.
+ */
 static double at_once(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -283,7 +283,8 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     schedule->steps_since = 0;
 }
 
-/* Returns the novelty weight that the learner applied beyond gain · share (publish_terms); >= 1. */
+/* Returns the novelty weight: the factor that the learner applied in addition to gain · share
+ * (publish_terms); >= 1. */
 static double novelty(const struct publish_schedule *schedule, const struct update *update)
 {
     const double usual = schedule->asked_gain * schedule->share;
@@ -292,7 +293,7 @@ static double novelty(const struct publish_schedule *schedule, const struct upda
 }
 
 /* Updates the moving average of the time to cut a publication. The first publication also searches
- * its threshold, so it counts least. */
+ * its threshold, so the second one replaces its time. */
 static void measure_publication(struct publish_schedule *schedule, uint64_t took_ns)
 {
     const double took_s = (double)took_ns * 1e-9;
@@ -300,8 +301,8 @@ static void measure_publication(struct publish_schedule *schedule, uint64_t took
         schedule->publications > 1 ? 0.8 * schedule->publish_s + 0.2 * took_s : took_s;
 }
 
-/* Updates the usual size of a publication that the budget does not cut; it stays unknown until the
- * first such one. */
+/* Updates the usual size of a publication that the budget does not cut. The size is unknown before
+ * the first uncut publication. */
 static void measure_full(struct publish_schedule *schedule, uint64_t bytes)
 {
     CHECK(schedule->allowed_bytes > 0);

@@ -20,10 +20,11 @@
 struct rate *rate_new(struct arena *arena, struct node *node);
 size_t rate_arena_bytes(const struct node_options *options);
 
-/* rate_on_start starts the link of the conversation in this slot; the next functions feed and end
- * it. */
+/* Starts the congestion control of a new conversation with this peer. */
 void rate_on_start(struct node *node, const struct peer *peer);
+/* Counts bytes received from the peer. */
 void rate_on_received(struct node *node, const struct peer *peer, size_t bytes);
+/* Clears the state of an ended conversation; its byte counts stay in the statistics. */
 void rate_on_end(struct node *node, const struct peer *peer);
 
 /* Returns the measurements of the neighbour's link. */
@@ -33,9 +34,10 @@ void rate_stats(const struct node *node, struct node_stats *stats);
 
 /* Pacer. */
 
-/* Sets the next SEND or HANGUP. Serves peers in turn, so that none takes all of the uplink. */
+/* Sets the action to the next SEND or HANGUP; returns false if there is none. Serves peers in turn,
+ * so that no peer takes the whole uplink. */
 bool pacer_next_action(struct node *node, struct action *action);
-/* Lets peers be served whose waiting time has passed. */
+/* Marks all waiting peers as ready if the earliest of their waiting times has passed. */
 void pacer_on_time(struct node *node);
 uint64_t pacer_wake_ns(const struct node *node);
 
@@ -44,44 +46,47 @@ void pacer_say_ack(struct node *node, const struct peer *peer);
 void pacer_consider_ack(struct node *node, const struct peer *peer);
 void pacer_on_ack(struct node *node, const struct peer *peer, const struct message *ack);
 
-/* Returns true if rumors for half a second of the line are queued: add none. */
+/* Returns true if the queued rumors take half a second of the line. Then no further rumor is
+ * queued. */
 bool pacer_is_full(const struct node *node, const struct peer *peer);
-/* Returns true if rumors for more than a third of a second of the line are queued: the line is
- * overloaded. */
+/* Returns true if the line is overloaded: the queued rumors take more than CROWDED_S, and are more
+ * than the rest of the last publication. */
 bool pacer_is_crowded(const struct node *node, const struct peer *peer);
-/* Returns true if messages for a fifth of a second of the line are queued: add no blocks. */
+/* Returns true if the queued messages take a fifth of a second of the line. Then no further blocks
+ * are queued. */
 bool pacer_is_busy(const struct node *node, const struct peer *peer);
 
 /* Budget. */
 
 /* Updates the budget, once a second. eager: slots of the neighbours that own rumors are pushed to.
  * together: slots of all neighbours that rumors pass to. lag_ns: for how long a rumor has been
- * missing here. */
+ * missing on this node. */
 void budget_review(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
 /* Doubles the budget (slow start) if the last publication used it and has arrived everywhere, and
  * no link has seen a backlog yet. */
 void budget_probe(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
 /* Counts bytes of an own rumor that were queued for this neighbour. */
 void budget_on_own(struct node *node, const struct peer *peer, size_t bytes);
-/* Returns the part of the training members that lag; 0 if no member trains. with_us: includes this
- * node. */
+/* Returns the fraction of the training members that lag; 0 if no member trains. with_us: count this
+ * node as well. */
 double budget_lagging(const struct node *node, bool with_us);
 
-double budget_uplink(const struct node *node); /* bytes per second that all links carry */
-/* Returns the bytes per second received, the best of the last seconds. */
+double budget_uplink(const struct node *node); /* bytes per second that all links carry together */
+/* Returns the bytes per second that this node can receive: the highest recent rate, fading by 3 %
+ * per second. */
 double budget_ingress(const struct node *node);
-/* Returns the bytes per second of the slowest link in good standing. */
+/* Returns the bytes per second of the slowest link in good standing (budget.c). */
 double budget_slowest(const struct node *node);
 
 /* Publish schedule. */
 
-/* Counts the learner's steps. Returns true once after each publication, when OUTER_STEP_MANY steps
- * have nearly passed. Then the caller probes the lines and renews the schedule at once instead of
- * within a second. */
+/* Counts the learner's steps. Returns true once after each publication, when half of
+ * OUTER_STEP_MANY steps have passed. Then the caller probes the lines and renews the schedule at
+ * once, instead of within a second. */
 bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t samples);
-/* Measures this node's throughput and chooses interval, gain and momentum again; called once a
- * second. */
+/* Measures this node's throughput in samples per second; called once a second. */
 void publish_schedule_measure(struct node *node);
+/* Chooses interval, gain and outer momentum again from present measurements. */
 void publish_schedule_renew(struct node *node);
 /* Moves to WANTED if a publication is due. */
 void publish_schedule_consider(struct node *node);

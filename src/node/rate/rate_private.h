@@ -7,10 +7,11 @@
 #include "node/rate/outer_step.h"
 #include "node/rate/rate.h"
 
-/* First budget, bytes per second. Many members may share a thin line and start at once, so it is
- * small. A large model raises it: a line too thin for that could not transfer the base to a joiner.
- * Bench: exchange-measured (tests/decisions/017-begin-with-a-small-budget.md). Half: a sixth ruins
- * 64 nodes on thin lines (57.33 %, 78.56 % with this). Double: not measured. */
+/* Least first budget, bytes per second. Many members may share a thin line and start together, so
+ * it is small. A large model has a larger first budget: a line too thin for that could not transfer
+ * the base to a joiner. Bench: exchange-measured
+ * (tests/decisions/017-begin-with-a-small-budget.md). Half: a sixth of this budget ruins
+ * 64 nodes on thin lines (57.33 %; 78.56 % with this value). Double: not measured. */
 #define BUDGET_LEAST 2048.0
 #define BUDGET_FIRST 0x1p-10 /* first budget in bytes per second and per parameter */
 
@@ -23,17 +24,17 @@ struct rate_neighbour {
     double allowed;         /* bytes per second that the neighbour accepts; 0 = unlimited */
     uint64_t own_bytes;     /* bytes of own rumors queued for it and not yet sent */
     uint64_t sent_seen;     /* bytes sent to it up to the last review */
-    uint64_t blocks_seen;   /* bytes of blocks among those */
+    uint64_t blocks_seen;   /* bytes of blocks sent to it up to the last review */
     uint64_t received_seen; /* bytes received from it up to the last review */
-    double other;           /* bytes per second sent to it beside own rumors and blocks */
-    double incoming;        /* bytes per second received from it, moving average */
+    double other;    /* bytes per second sent to it except own rumors and blocks, moving average */
+    double incoming; /* bytes per second received from it, moving average */
 };
 
 /* State of pacer.c. */
 struct pacer {
-    struct slots held_up;       /* slots that are to be served again at wake_ns */
-    uint64_t wake_ns;           /* earliest time to serve a waiting slot; UINT64_MAX = none waits */
-    uint32_t turn;              /* slot to serve first; rotates */
+    struct slots held_up; /* slots that are to be served again at wake_ns */
+    uint64_t wake_ns;     /* earliest time to serve a waiting slot; UINT64_MAX = no slot waits */
+    uint32_t turn;        /* slot to serve first; rotates */
     struct token_bucket uplink; /* token bucket of uplink_max */
     uint64_t ended_sent;        /* bytes sent in ended conversations */
     uint64_t ended_received;    /* bytes received in ended conversations */
@@ -45,26 +46,26 @@ struct budget {
     double rate_estimate; /* estimated bytes per second that the links carry */
     double backoff;       /* factor in (0, 1]; falls while other members cannot keep up */
     double bytes_per_s;   /* budget: rate_estimate · backoff, or the configured value */
-    uint64_t grew_ns;     /* last time that the estimate grew */
+    uint64_t grew_ns;     /* time when the estimate last grew */
     double due_bytes;     /* bytes that the publication under way may take */
     bool is_tried;        /* a publication has used most of its budget since the estimate grew */
     double slowest;       /* bytes per second of the slowest link in good standing */
     double uplink;        /* bytes per second that all links carry together, a lower bound */
-    double ingress;       /* bytes per second received, the best of the last seconds */
+    double ingress;       /* highest recent bytes per second received; fades by 3 % per second */
 };
 
 /* State of publish_schedule.c. */
 struct publish_schedule {
     struct outer_step outer_step; /* present interval, gain and momentum */
     double share;                 /* share of the last publication, 0 .. 1 */
-    double withheld;              /* part of that publication's rest that was withheld */
-    double asked_gain;            /* gain that was requested for it */
-    double novelty;               /* factor by which it counted beyond asked_gain · share */
-    bool is_last;                 /* the publication under way ends training */
-    uint64_t published_ns;        /* time at which the last publication was requested */
-    uint64_t span_ns;             /* time between the last two requests */
+    double withheld;   /* part of the progress left unpublished at that time that was withheld */
+    double asked_gain; /* gain requested for the last publication */
+    double novelty;    /* factor by which that publication counted more than asked_gain · share */
+    bool is_last;      /* the publication under way ends training */
+    uint64_t published_ns;  /* time at which the last publication was requested */
+    uint64_t span_ns;       /* time between the requests of the last two publications */
     double wait;            /* intervals to wait after published_ns; drawn for each publication */
-    struct rng waits;       /* source of those draws */
+    struct rng waits;       /* random numbers for `wait` */
     uint32_t publications;  /* publications of this node so far */
     uint64_t last_bytes;    /* bytes of the last publication's rumors */
     uint32_t allowed_bytes; /* bytes that the last publication was allowed */
@@ -74,8 +75,8 @@ struct publish_schedule {
     uint64_t steps;         /* local steps so far */
     uint64_t samples;       /* samples learned by this node so far */
     uint32_t steps_since;   /* steps since the last publication */
-    uint32_t hurries;       /* publications that may still follow at once; 0 = none */
-    float hurried_tau;      /* threshold of the first of these publications */
+    uint32_t hurries;       /* publications that may still follow immediately; 0 = none */
+    float hurried_tau;      /* threshold of the first publication in a series of immediate ones */
     uint64_t stepped_ns;    /* end of the last step; 0 = none yet */
     double step_s;          /* seconds of a step, moving average; 0 = unknown */
     double publish_s;       /* seconds that a publication takes the learner, moving average */
@@ -86,9 +87,9 @@ struct publish_schedule {
 
 struct rate {
     struct rate_neighbour *neighbours; /* [peers_max], by slot */
-    struct pacer pacer;                /* when neighbours are handed bytes */
-    struct budget budget;              /* how much may be published */
-    struct publish_schedule schedule;  /* when the next publication is due */
+    struct pacer pacer;                /* state of the pacer: when neighbours are handed bytes */
+    struct budget budget;              /* state of the budget: how much may be published */
+    struct publish_schedule schedule;  /* state of the schedule: when the next publication is due */
 };
 
 static inline struct rate_neighbour *rate_neighbour(const struct node *node,
@@ -97,14 +98,14 @@ static inline struct rate_neighbour *rate_neighbour(const struct node *node,
     return &node->rate->neighbours[connection_slot(node, peer)];
 }
 
-/* Returns the gain with which the last publication counted. */
+/* Returns the gain of the last publication, its novelty weight included. */
 static inline double publish_gain(const struct publish_schedule *schedule)
 {
     return schedule->outer_step.gain * schedule->novelty;
 }
 
-/* Returns the seconds that the last publication may take on its way: as long as it was saved up
- * for. */
+/* Returns the seconds that sending the last publication may take: as long as the budget saved up
+ * for it, at most PUBLISH_SPAN_NS. */
 static inline double publish_span_s(const struct node *node)
 {
     const uint64_t span_ns = node->rate->schedule.span_ns;
@@ -120,11 +121,11 @@ static inline double publish_left(const struct node *node)
     return passed_s < span_s ? (double)schedule->last_bytes * (1 - passed_s / span_s) : 0;
 }
 
-/* Returns the most bytes per second to send to this neighbour: the minimum of its limit and the
- * user's. */
+/* Returns the most bytes per second to send to this neighbour: the smaller of the neighbour's limit
+ * and the option neighbour_max. */
 double line_rate_max(const struct node *node, const struct peer *peer);
-/* Returns the rate of this neighbour's link, within that limit and the link's part of
- * uplink_max. */
+/* Returns the usable bytes per second of this neighbour's link: its estimated rate, at most
+ * line_rate_max and the link's part of uplink_max. */
 double line_rate(const struct node *node, const struct peer *peer);
 /* Returns this neighbour's part of downlink_max, bytes per second: half in proportion to its
  * current rate, half equal; 0 = unlimited. */

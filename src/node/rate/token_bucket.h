@@ -1,5 +1,6 @@
-/* A token bucket: it fills with bytes that may be handed over, at a rate and up to a depth. One
- * paces each link (congestion.h), another limits all links to uplink_max (pacer.c).
+/* A token bucket: a credit of bytes that may be handed over. The credit grows at a rate, up to a
+ * depth. Each link has a bucket that paces it (congestion.h); another bucket limits all links
+ * together to uplink_max (pacer.c).
  *
  * Held by tests/unit/node/test_congestion.c.
  */
@@ -10,10 +11,10 @@
 
 struct token_bucket {
     double credit;  /* bytes that may be handed over now; negative = overdrawn */
-    uint64_t at_ns; /* last time that the bucket was filled */
+    uint64_t at_ns; /* time when the bucket was last filled */
 };
 
-/* Fills a bucket at `rate`, up to `depth` bytes. Callers subtract what they hand over. */
+/* Fills a bucket at `rate`, up to `depth` bytes. Callers subtract the bytes that they hand over. */
 void token_bucket_fill(struct token_bucket *bucket, uint64_t now_ns, double rate, double depth);
 
 #endif
