@@ -13,16 +13,16 @@
 #define CACHE_LINE  ((size_t)64)
 
 struct cpu {
-    struct backend table; /* must be first: a pointer to it is also a pointer to the struct */
+    struct backend table; /* must be first: a pointer to it is also a pointer to struct cpu */
     struct team *team;    /* threads for operations that OpenBLAS does not compute */
-    float *scratch;       /* scratch buffer for the largest operation so far */
+    float *scratch;       /* scratch buffer, as large as the largest use so far */
     size_t scratch_count;
 };
 
-/* Header in the cache line before allocated memory. */
+/* Header of allocated memory, in the cache line before it. */
 struct taken {
-    void *start;  /* start of the reserved memory */
-    size_t bytes; /* bytes reserved from the system; 0 = from malloc */
+    void *start;  /* start of the reservation */
+    size_t bytes; /* bytes reserved by mmap; 0 = allocated by aligned_alloc */
 };
 
 static void *behind(void *start, size_t reserved, unsigned char *memory)
@@ -32,8 +32,8 @@ static void *behind(void *start, size_t reserved, unsigned char *memory)
     return memory;
 }
 
-/* Allocates memory from the system, in large pages if available, because a rumor touches entries
- * all over it. The pages are zero and use no memory until they are touched. */
+/* Allocates memory from the system, in large pages if available, because a rumor writes entries
+ * scattered over the whole vector. The pages are zero and take no memory until they are touched. */
 static void *take_large(size_t bytes)
 {
     const size_t reserved = bytes + 2 * LARGE_BYTES;
@@ -89,7 +89,7 @@ static void *cpu_keep(struct backend *backend, const void *from, size_t bytes, b
     return memory;
 }
 
-/* Never records, because a call costs next to nothing on the CPU. */
+/* Records nothing, because a call of an operation costs almost no time on the CPU. */
 static bool cpu_graph_begin(struct backend *backend, struct step_graph *graph)
 {
     (void)backend, (void)graph;
@@ -110,7 +110,7 @@ static bool cpu_stream_is_known(struct backend *backend, void *stream)
 static void cpu_stream_nothing(struct backend *backend, void *stream)
 {
     (void)backend, (void)stream;
-    CHECK(false); /* none is known */
+    CHECK(false); /* cpu_stream_is_known knows no stream */
 }
 
 static void cpu_watch_begin(struct backend *backend, uint32_t tag)
@@ -142,8 +142,7 @@ struct team *cpu_team(struct backend *backend)
     return ((struct cpu *)backend)->team;
 }
 
-/* Returns the scratch buffer. It grows only for an operation larger than all before, which happens
- * during the first batch. */
+/* Returns the scratch buffer, enlarged if needed. It rarely grows after the first batch. */
 float *cpu_scratch(struct backend *backend, size_t count)
 {
     struct cpu *cpu = (struct cpu *)backend;
@@ -173,7 +172,7 @@ static void cpu_dense_forward(struct backend *backend, int batch, int in, int ou
     float *y = floats_of(ys);
     for (int i = 0; i < batch && b; i++)
         memcpy(y + (size_t)i * (size_t)out, b, (size_t)out * sizeof *y);
-    if (batch == 1) /* the weights are read in place, not copied for a matrix product */
+    if (batch == 1) /* reads the weights in place; a matrix product would copy them first */
         cblas_sgemv(CblasRowMajor, CblasNoTrans, out, in, 1, w, in, x, 1, b ? 1 : 0, y, 1);
     else
         cpu_gemm(CblasNoTrans, CblasTrans, batch, out, in, x, w, b ? 1 : 0, y);

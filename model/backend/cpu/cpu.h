@@ -3,10 +3,11 @@
  *   backend_cpu.c       memory, and dense layers
  *   cpu_team.c          threads
  *   cpu_conv.c          convolutions, over cpu_conv_sheets.c and cpu_conv_tiles.c
- *   cpu_optimizers.c    how gradients move weights
- *   cpu_layers.c        activations, pooling, the loss, samples
+ *   cpu_optimizers.c    optimizers
+ *   cpu_layers.c        activations, pooling, losses
  *   cpu_logits.c        logits with their loss
- *   cpu_sequence.c      embedding, norms, sums, tokens
+ *   cpu_gather.c        reading batches from a data set
+ *   cpu_sequence.c      embedding, norms, sums, dropout, SwiGLU
  *   cpu_channel_norm.c  batch norm, group norm, averages of images
  *   cpu_attention.c     attention
  *   cpu_exchange.c      the exchange, over exchange/survey_simd.c
@@ -22,13 +23,13 @@ struct team;
 
 /* Functions of backend_cpu.c. */
 
-/* Returns the threads of the backend. */
+/* Returns the backend's threads. */
 struct team *cpu_team(struct backend *backend);
 
 /* Returns a scratch buffer of `count` floats, valid until the next operation. */
 float *cpu_scratch(struct backend *backend, size_t count);
-/* Computes c[m,n] = a·b + beta·c, row major; a[m,k] and b[k,n], or transposed as stored in
- * memory. */
+/* Computes c[m,n] = a·b + beta·c, row major. a[m,k] and b[k,n] are stored transposed if turn_a and
+ * turn_b say so. */
 void cpu_gemm(CBLAS_TRANSPOSE turn_a, CBLAS_TRANSPOSE turn_b, int m, int n, int k, const float *a,
               const float *b, float beta, float *c);
 

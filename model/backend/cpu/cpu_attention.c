@@ -1,17 +1,18 @@
-/* Causal attention on a CPU: one head at a time, in strips of queries, so that a strip's scores
- * stay in the cache. Later keys are skipped, except those within the strip's own positions. */
+/* Causal attention on the CPU: one head at a time, in strips of queries, so that a strip's scores
+ * stay in the cache. Scores of a query with later keys are computed only within its strip, and then
+ * set to 0. */
 #include <cblas.h>
 #include <math.h>
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/cpu_vector.h"
 
-#define STRIP 64 /* queries */
+#define STRIP 64 /* queries per strip */
 
-/* Positions of a head's rows in a sample. */
+/* Queries, keys and values of one head in one sample. */
 struct head {
-    const float *query, *key, *value; /* [length, size] rows of the head */
-    int stride;                       /* numbers from one position to the next */
+    const float *query, *key, *value; /* [length] rows of `size` numbers */
+    int stride;                       /* numbers from one row to the next */
 };
 
 static struct head head_of(const struct attention *attention, const float *x, int number)
@@ -26,7 +27,7 @@ static struct head head_of(const struct attention *attention, const float *x, in
     };
 }
 
-/* A strip: queries from .. to-1 and keys 0 .. to-1. */
+/* A strip: `rows` queries from `from` on, and keys 0 .. keys-1. */
 struct strip {
     int from, rows, keys;
 };
@@ -51,8 +52,8 @@ static void compare(const struct attention *attention, const struct head *head, 
                 head->stride, head->key, head->stride, 0, scores, strip.keys);
 }
 
-/* Computes the softmax of row i of the strip over the keys up to its own position, and 0 for later
- * keys. Returns the logarithm of the sum. */
+/* Computes the softmax of one query's row over its `seen` first keys, and sets the later ones to 0.
+ * Returns the logarithm of the sum of exponentials. */
 EACH_WIDTH static float softmax_row(int seen, int keys, float *row)
 {
     const float top = vector_most(row, seen);
@@ -99,7 +100,7 @@ void cpu_attention_forward(struct backend *backend, const struct attention *atte
     }
 }
 
-/* Recomputes the softmax from its known sum. */
+/* Recomputes the softmax of softmax_row from the logarithm of its sum. */
 EACH_WIDTH static void softmax_again(int seen, int keys, float log_sum, float *row)
 {
     for (int j = 0; j < seen; j++)
@@ -108,8 +109,8 @@ EACH_WIDTH static void softmax_again(int seen, int keys, float log_sum, float *r
         row[j] = 0;
 }
 
-/* Computes the gradients of the scores from those of the softmax: p · (dp - mixed), where mixed = y
- * · dy. */
+/* Turns a row's gradients of the softmax, dp, into gradients of the scores: p · (dp - mixed), where
+ * mixed is the scalar product of y and dy. */
 EACH_WIDTH static void gradient_row(int keys, float mixed, const float *restrict p,
                                     float *restrict dp)
 {
@@ -117,12 +118,12 @@ EACH_WIDTH static void gradient_row(int keys, float mixed, const float *restrict
         dp[j] = p[j] * (dp[j] - mixed);
 }
 
-/* Destination of a head's gradients. */
+/* Gradients of a head's queries, keys and values, in rows like those of struct head. */
 struct head_gradients {
     float *query, *key, *value;
 };
 
-/* The head's output and its gradient: [length, size], with this row stride. */
+/* Output of a head and its gradient: [length] rows of `size` numbers, `stride` numbers apart. */
 struct head_output {
     const float *y, *dy;
     int stride;
@@ -159,7 +160,7 @@ static void strip_backward(const struct attention *attention, const struct head 
                 stride);
 }
 
-/* Clears the gradients of keys and values, which sum over all queries of all heads that share
+/* Clears the gradients of keys and values. They are sums over all queries of all heads that share
  * them. */
 static void clear_shared(const struct attention *attention, float *dx)
 {
@@ -198,8 +199,7 @@ void cpu_attention_backward(struct backend *backend, const struct attention *att
     }
 }
 
-/* Rotates queries and keys. The angles are computed in double precision, once for each position and
- * pair of numbers. */
+/* Computes the angles in double precision, once for each position and pair of numbers. */
 void cpu_rotate(struct backend *backend, const struct attention *attention, int batch, int turn,
                 struct numbers xs)
 {
@@ -207,7 +207,7 @@ void cpu_rotate(struct backend *backend, const struct attention *attention, int 
     const int half = attention->size / 2, heads = attention->heads + attention->kv_heads;
     const size_t stride = attention_input(attention);
     float *cosines = cpu_scratch(backend, 2 * (size_t)half), *sines = cosines + half;
-    const double each = pow(ROPE_BASE, -1.0 / half); /* ratio of consecutive pairs' rates */
+    const double each = pow(ROPE_BASE, -1.0 / half); /* ratio of successive pairs' angles */
     for (int position = attention->from; position < attention->length; position++) {
         double angle = position;
         for (int i = 0; i < half; i++, angle *= each) {

@@ -1,4 +1,4 @@
-/* Images normalised by channels, and averaged. The planes of a set are processed one after the
+/* Batch norm, group norm and averages of images. The planes of a set are processed one after the
  * other, so that they are still in the cache when they are read again. */
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
-/* Positions of the planes of a set. A plane is a channel of one sample. */
+/* The planes of a set (backend.h): indices first, first + stride, ... A plane is a channel of one
+ * sample. */
 struct planes {
     size_t first;
     size_t stride;
@@ -45,8 +46,8 @@ EACH_WIDTH static float sum_of_squares(const float *x, int count, float mean)
     return lanes_sum(lanes) + rest;
 }
 
-/* Measures mean and deviation. Deviations are summed from their mean, so that a large mean costs no
- * precision. */
+/* Measures mean and deviation. The variance is summed from differences to the mean, so that a large
+ * mean costs no precision. */
 void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm *norm, int batch,
                               const float *x, float *stats)
 {
@@ -68,8 +69,7 @@ void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm
     }
 }
 
-/* Computes statistics from running ones. Updates of other nodes may have made a variance negative;
- * then it counts as 0. */
+/* Updates of other nodes may have made a running variance negative; it then counts as 0. */
 void cpu_channel_norm_recall(struct backend *backend, const struct channel_norm *norm,
                              const float *mean, const float *variance, float *stats)
 {
@@ -101,7 +101,8 @@ void cpu_channel_norm_apply(struct backend *backend, const struct channel_norm *
     }
 }
 
-/* Adds Σ s and Σ s·n over a plane; n is the normalised input. */
+/* Computes sums = Σ dy and Σ dy·n over a plane, where n = (x - mean) · scale is the normalised
+ * input. */
 EACH_WIDTH static void plane_gradients(int places, float mean, float scale, const float *restrict x,
                                        const float *restrict dy, float sums[restrict static 2])
 {
@@ -128,15 +129,15 @@ EACH_WIDTH static void plane_backward(int places, float mean, float own, float c
         dx[i] = own * dy[i] - common - (x[i] - mean) * along;
 }
 
-/* The backward pass of one set. */
+/* State of the backward pass of one set. n is the normalised input. */
 struct norm_gradients {
     struct planes planes;
     int places;
     int channels;
     float mean, scale; /* scale: 1 / deviation */
     const float *w;
-    double sum;   /* sum of w·dy */
-    double along; /* sum of w·dy·n */
+    double sum;   /* Σ w·dy over the set */
+    double along; /* Σ w·dy·n over the set */
 };
 
 static void set_sums(struct norm_gradients *set, const float *x, const float *dy, float *dw,
@@ -154,8 +155,8 @@ static void set_sums(struct norm_gradients *set, const float *x, const float *dy
     }
 }
 
-/* Computes dx. With n = (x - mean) · scale and s = w · dy: dx = scale · (s - mean of s - n · mean
- * of s·n). */
+/* Computes dx of a set. With n = (x - mean) · scale and s = w · dy: dx = scale · (s - mean(s) - n ·
+ * mean(s·n)). */
 static void set_backward(const struct norm_gradients *set, const float *x, const float *dy,
                          float *dx)
 {

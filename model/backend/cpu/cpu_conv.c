@@ -1,6 +1,6 @@
-/* Convolutions: sums over sheets (cpu_conv_sheets.h), a tile of them at a time (cpu_conv_tiles.h).
- * The threads of the backend share the images, and for dw the filters, so the result does not
- * depend on the number of threads.
+/* Convolutions on the CPU. Images are laid out on sheets (cpu_conv_sheets.h), and sums over them
+ * are computed tile by tile (cpu_conv_tiles.h). Threads divide the images among them, or for dw the
+ * filters, so the result does not depend on the number of threads.
  */
 #include <stdint.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
-#define TAPS_AT_ONCE 256 /* taps whose weights fit the fastest cache */
+#define TAPS_AT_ONCE 256 /* taps whose weights fit the L1 cache */
 
-/* Operands of the operation, named as in backend.h. */
+/* Arguments of a convolution's forward or backward pass, named as in backend.h. */
 struct operands {
     struct backend *backend;
     const struct conv *conv;
@@ -30,21 +30,22 @@ struct operands {
     float *db;
 };
 
-/* One result to compute from the operands: y, dw, or a phase of dx. */
+/* Computation of one result: y, dw, or one phase of dx. A row of weights produces one output sheet;
+ * a tap is one weight of a row, with the input that it multiplies. */
 struct call {
     struct operands operands;
     struct team *team;
     struct sheets sheets;
     const struct conv_tiles *tiles;
-    int patch;             /* weights per filter */
-    int phase;             /* of dx */
+    int patch;             /* weights of a filter */
+    int phase;             /* phase of dx (cpu_conv_sheets.h) */
     struct conv_taps taps; /* taps of the first row of the first group */
-    ptrdiff_t *offset;     /* [taps] from an output position to the input that the tap reads */
-    ptrdiff_t *source;     /* [taps] from the first weight of a row to the tap's */
-    float *w;              /* weights of all groups, tile by tile */
-    float *scratches;      /* scratch of each thread: the sheets it reads, then those it writes */
-    size_t read_floats;    /* floats of the sheets that a thread reads */
-    size_t scratch_floats; /* floats of a thread's scratch */
+    ptrdiff_t *offset;     /* [taps] distance from an output position to the tap's input */
+    ptrdiff_t *source;     /* [taps] index of the tap's weight after the first weight of a row */
+    float *w;              /* weights of all groups, packed by pack_weights */
+    float *scratches;   /* for each thread: the sheets that it reads, then those that it writes */
+    size_t read_floats; /* size of the sheets that a thread reads, in floats */
+    size_t scratch_floats; /* size of all sheets of a thread, in floats */
 };
 
 static size_t whole_lines(size_t floats)
@@ -52,8 +53,8 @@ static size_t whole_lines(size_t floats)
     return (floats + CONV_LANES - 1) / CONV_LANES * CONV_LANES;
 }
 
-/* Allocates scratch buffers for this many sheets per thread, and for blocks of images_max images.
- */
+/* Returns a call whose threads each read `read` sheets and write `made` sheets, for blocks of at
+ * most images_max images. */
 static struct call call_begin(const struct operands *operands, int images_max, size_t read,
                               size_t made)
 {
@@ -66,7 +67,7 @@ static struct call call_begin(const struct operands *operands, int images_max, s
                         .tiles = conv_tiles(),
                         .patch = conv_patch(conv)};
     const size_t filters = (size_t)conv->filters, channels = (size_t)conv->in.channels;
-    /* Channels that a filter reads, plus filters that read a channel. */
+    /* upper bound for both passes: channels that a filter reads plus filters that read a channel */
     const size_t met = (filters + channels) / (size_t)conv->groups;
     const size_t taps = met * (size_t)(conv->kernel * conv->kernel) + CONV_EXTRA;
     const size_t weights = filters * (size_t)call.patch;
@@ -82,7 +83,7 @@ static struct call call_begin(const struct operands *operands, int images_max, s
     return call;
 }
 
-/* Returns the first position of the sheets that a thread reads, filled with zeros. */
+/* Clears the sheets that a thread reads, and returns their first position. */
 static float *read_sheets(const struct call *call, int thread)
 {
     float *scratch = call->scratches + (size_t)thread * call->scratch_floats;
@@ -109,7 +110,7 @@ static void set_taps(struct call *call, int count)
     call->taps = (struct conv_taps){count, call->offset};
 }
 
-/* Sets the offsets of the part of x under a filter. */
+/* Sets the taps of a filter, which read sheets of x. */
 static void set_taps_of_filter(struct call *call)
 {
     const int kernel = call->operands.conv->kernel, stride = call->operands.conv->stride;
@@ -124,7 +125,7 @@ static void set_taps_of_filter(struct call *call)
     set_taps(call, call->patch);
 }
 
-/* Sets the offsets of the part of dy under a channel's phase. */
+/* Sets the taps of a channel in the phase of dx, which read sheets of dy. */
 static void set_taps_of_channel(struct call *call)
 {
     const struct conv *conv = call->operands.conv;
@@ -142,7 +143,7 @@ static void set_taps_of_channel(struct call *call)
     set_taps(call, count);
 }
 
-/* Returns the rows of the next tile: a power of two, at most the number left. */
+/* Returns the number of rows in the next tile: a power of two, at most `left`. */
 static int tile_rows(const struct call *call, int left)
 {
     int rows = call->tiles->rows_max;
@@ -151,8 +152,8 @@ static int tile_rows(const struct call *call, int left)
     return rows;
 }
 
-/* Packs the weights of a group in the order in which tiles read them: the rows of a tile side by
- * side, tap by tap. Each row of w follows `stride` numbers after the row before. */
+/* Packs the weights of a group in the order in which tiles read them: for each tile, tap by tap,
+ * the weights of its rows side by side. Rows of w are `stride` numbers apart. */
 static void pack_group(const struct call *call, int rows, const float *w, ptrdiff_t stride,
                        float *to)
 {
@@ -173,7 +174,7 @@ static void pack_weights(const struct call *call, int rows, ptrdiff_t stride)
                    call->w + (size_t)(group * rows) * (size_t)call->taps.count);
 }
 
-/* Computes `rows` sheets of each group from `met` sheets of each. */
+/* Computes `rows` output sheets of each group; each group has `met` input sheets. */
 static void make_sheets(const struct call *call, int rows, int met, struct conv_places places,
                         const float *in, float *out)
 {
@@ -192,7 +193,8 @@ static void make_sheets(const struct call *call, int rows, int met, struct conv_
     }
 }
 
-/* Computes a thread's part of `count` items, in whole units: from *first to before *end. */
+/* Computes which of `count` items a thread processes: *first .. *end-1. Items are divided among
+ * threads in whole units of `unit` items. */
 static void take_part(const struct call *call, int thread, int count, int unit, int *first,
                       int *end)
 {
@@ -207,7 +209,7 @@ static int block_of(const struct call *call, int left)
     return left < call->sheets.images ? left : call->sheets.images;
 }
 
-/* Computes y of a thread's images. */
+/* Computes y for a thread's images. */
 static void make_y(void *state, int thread)
 {
     const struct call *call = state;
@@ -249,7 +251,7 @@ void cpu_conv_forward(struct backend *backend, const struct conv *conv, int batc
     team_run(call.team, make_y, &call);
 }
 
-/* Computes the gradient before the activation, in dy, of a thread's images. */
+/* Overwrites dy with the gradient before the activation, for a thread's images. */
 static void make_dy(void *state, int thread)
 {
     const struct call *call = state;
@@ -264,7 +266,7 @@ static void make_dy(void *state, int thread)
                               floats(of->dy + (size_t)image * size));
 }
 
-/* Adds up the planes of each filter, from the first filter to before `end`. */
+/* Computes db of filters first .. end-1: the sum of each filter's planes of dy. */
 EACH_WIDTH static void add_planes(const struct call *call, int first, int end)
 {
     const struct operands *of = &call->operands;
@@ -277,7 +279,7 @@ EACH_WIDTH static void add_planes(const struct call *call, int first, int end)
     }
 }
 
-/* Adds a block's part to dw, for filters first .. end-1 with gradient sheets `gradient`. */
+/* Adds a block's contribution to dw of filters first .. end-1. gradient: their sheets of dy. */
 static void add_block(const struct call *call, int images, int first, int end, const float *in,
                       const float *gradient)
 {
@@ -296,7 +298,7 @@ static void add_block(const struct call *call, int images, int first, int end, c
     }
 }
 
-/* Computes dw and db of a thread's filters. */
+/* Computes dw and db for a thread's filters. */
 static void make_dw(void *state, int thread)
 {
     const struct call *call = state;
@@ -321,7 +323,7 @@ static void make_dw(void *state, int thread)
     }
 }
 
-/* Computes one phase of dx of a thread's images. */
+/* Computes one phase of dx for a thread's images. */
 static void make_dx(void *state, int thread)
 {
     const struct call *call = state;
@@ -346,14 +348,14 @@ static void make_dx(void *state, int thread)
     }
 }
 
-/* Computes dx phase by phase: each phase has its own weights and sheets. */
+/* Computes dx phase by phase, since each phase has its own taps and sheets. */
 static void backward_to_input(const struct operands *operands)
 {
     const struct conv *conv = operands->conv;
     const int threads = team_threads(cpu_team(operands->backend));
     struct call call = call_begin(operands, (operands->batch + threads - 1) / threads,
                                   (size_t)conv->filters, (size_t)conv->in.channels);
-    if (conv->stride > 1) /* pixels that no weight meets */
+    if (conv->stride > 1) /* for pixels that no filter reads */
         memset(operands->dx, 0,
                (size_t)operands->batch * shape_size(conv->in) * sizeof *operands->dx);
     for (; call.phase < call.sheets.phases * call.sheets.phases; call.phase++) {
@@ -373,7 +375,7 @@ void cpu_conv_backward(struct backend *backend, const struct conv *conv, int bat
                                       .activation = activation,
                                       .x = x,
                                       .w = w,
-                                      .y = (float *)y, /* y is only read here */
+                                      .y = (float *)y, /* the backward pass only reads y */
                                       .dy = dy,
                                       .dx = dx,
                                       .dw = dw,

@@ -4,21 +4,21 @@
 
 #include "backend/cpu/cpu_vector.h"
 
-#define PLACES_AT_ONCE 1536 /* positions of a sheet per pass: all sheets together fit a cache */
+#define PLACES_AT_ONCE 1536 /* positions of a sheet per block: all sheets together fit a cache */
 
-/* Rounds up to an odd number of cache lines, so that not all sheets use the same sets of the
- * cache. */
+/* Rounds up to an odd number of cache lines. An even distance would put the same positions of many
+ * sheets into one set of the cache. */
 static size_t odd_lines(size_t floats)
 {
     return (((floats + CONV_LANES - 1) / CONV_LANES) | 1) * CONV_LANES;
 }
 
-/* Computes the layout. With stride 1 the zeros after a row are also those before the next row, and
- * the same holds for images. */
+/* With stride 1 the zeros after a row are also the zeros before the next row, and the zeros after
+ * an image are also those before the next image. */
 struct sheets sheets_of(const struct conv *conv, int images_max)
 {
     const struct shape out = conv_output(conv);
-    const int more = (conv->kernel - 1) / conv->stride; /* padding beside the outputs */
+    const int more = (conv->kernel - 1) / conv->stride; /* zeros beside and below the outputs */
     const int shared = conv->stride == 1 ? conv->pad : 0;
     const int width = out.width + more - shared, height = out.height + more - shared;
     struct sheets sheets = {.conv = *conv,
@@ -49,23 +49,24 @@ struct conv_places sheets_places(const struct sheets *sheets, int images, int he
     return (struct conv_places){1, images * area, images * area};
 }
 
-/* Part of a channel of an image that is on the sheet of one phase. */
+/* Part of a channel of an image: the pixels of one phase that a weight reads. */
 struct part {
-    ptrdiff_t place; /* position of its first number on the sheet */
-    size_t first;    /* index of that number in the image */
+    ptrdiff_t place; /* position of its first pixel on the sheet */
+    size_t first;    /* index of that pixel in the channel of the image */
     int rows;
     int columns;
 };
 
-/* Returns the number of steps from the first position at or after `from` that belongs to `phase`,
- * to before `end`. */
+/* Raises *from to the next position of `phase`. Returns the number of the phase's positions in
+ * *from .. end-1, which are `stride` apart. */
 static int steps(int *from, int phase, int end, int stride)
 {
     *from += (phase - *from % stride + stride) % stride;
     return *from < end ? (end - *from + stride - 1) / stride : 0;
 }
 
-/* Copies phase (down, right) of an image of the block, without the parts that no weight touches. */
+/* Returns the part of phase (down, right) for an image of the block. It leaves out pixels that no
+ * weight reads. */
 static struct part part_of(const struct sheets *sheets, int image, int down, int right)
 {
     const struct conv *conv = &sheets->conv;
@@ -82,7 +83,7 @@ static struct part part_of(const struct sheets *sheets, int image, int down, int
     return part;
 }
 
-/* Copies a row; faster than memcpy for few bytes. */
+/* Copies numbers; faster than one memcpy for few bytes. */
 static inline void copy_row(float *to, const float *from, int count)
 {
     for (; count >= 16; count -= 16, to += 16, from += 16)

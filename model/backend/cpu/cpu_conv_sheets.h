@@ -1,14 +1,15 @@
-/* Memory layout for convolutions. The images of a block are below each other on sheets, one for
- * each channel, with zeros between and around them. So the number that a weight is multiplied with
- * has the same distance from each place:
+/* Memory layout for convolutions. Each channel has a sheet, on which the images of a block are
+ * below each other, with zeros between and around them. So a weight t of a filter multiplies the
+ * number at the same distance from every output position (`place`):
  *
  *   sheet      . . . . . .      y[place] = Σ w[t] · x[place + distance[t]]
  *              . a b c . .      dx[place] = Σ w[t] · dy[place - distance[t]]
  *              . d e f . .      dw[t] = Σ dy[place] · x[place + distance[t]]
  *              . . . . . .
  *
- * dy, y and dx are on sheets of the same geometry; results between images are dropped. With a
- * stride of s a channel has up to s·s sheets: its phases, each with every s-th row and column.
+ * x, y, dx and dy all have sheets of this geometry. Sums at the zeros between images are computed
+ * but not used. With stride s a channel of x or dx has up to s·s sheets, called phases. Each has
+ * every s-th row and column of the images.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CPU_CPU_CONV_SHEETS_H
 #define HEARSAY_MODEL_BACKEND_CPU_CPU_CONV_SHEETS_H
@@ -18,40 +19,40 @@
 
 struct sheets {
     struct conv conv;
-    struct shape out; /* output of the convolution */
-    int phases;       /* phases of the stride that meet a weight, by row or column */
-    int width;        /* width of a row with its zeros */
-    int area;         /* positions of an image with its zeros */
-    ptrdiff_t origin; /* from the corner of the first padded image to its first output */
+    struct shape out; /* shape of the convolution's output */
+    int phases;       /* number of phases along rows, and along columns, that a weight reads */
+    int width;        /* positions of a row, with its zeros */
+    int area;         /* positions of an image, with its zeros */
+    ptrdiff_t origin; /* distance from the first padded image's corner to its first output */
     size_t margin;    /* zeros before the first position */
     size_t pitch;     /* numbers from one sheet to the next */
-    int images;       /* most images per block */
+    int images;       /* images per block at most */
 };
 
 /* Computes the layout for blocks of at most images_max images. */
 struct sheets sheets_of(const struct conv *conv, int images_max);
 
-/* Returns the distance from a position to row i and column j of a filter, on the sheet of their
- * phase. */
+/* Returns the distance from an output position to the input under row i and column j of a filter.
+ * That input is on the sheet of phase (i % stride, j % stride). */
 ptrdiff_t sheets_distance(const struct sheets *sheets, int i, int j);
 
-/* Returns the positions of a block's images with planes of this size. If there is not enough spare
- * space between the images, all positions are treated as those of one image. */
+/* Returns the positions to compute for a block's images, whose outputs are planes of this size. If
+ * the zeros between images are too few for a vector, the block counts as one image. */
 struct conv_places sheets_places(const struct sheets *sheets, int images, int height, int width);
 
-/* The functions below take sheets from their first position on, behind the margin. The zeros of a
- * sheet must be there already. */
+/* The functions below take pointers to the first position of a sheet, behind its margin. The zeros
+ * of sheets that they write must already be set. */
 
-/* Copies x of a block to in[channels][phases][phases]. */
+/* Copies x of a block to the sheets in[channels][phases][phases]. */
 void sheets_spread_inputs(const struct sheets *sheets, int images, const float *x, float *in);
-/* Copies dy of a block, filters first .. end-1, to gradient[end - first]; zeros also follow the
- * last image. */
+/* Copies dy of filters first .. end-1 of a block to the sheets gradient[end - first]. Sets
+ * CONV_LANES zeros after the last image. */
 void sheets_spread_gradients(const struct sheets *sheets, int images, int first, int end,
                              const float *dy, float *gradient);
-/* Copies made[filters] to y of a block and adds the biases, which may be NULL. */
+/* Copies the sheets made[filters] to y of a block and adds the biases b; b may be NULL. */
 void sheets_collect_outputs(const struct sheets *sheets, int images, const float *made,
                             const float *b, float *y);
-/* Copies made[channels] to one phase of dx of a block. */
+/* Copies the sheets made[channels] to one phase of a block's dx. */
 void sheets_collect_inputs(const struct sheets *sheets, int images, int phase, const float *made,
                            float *dx);
 

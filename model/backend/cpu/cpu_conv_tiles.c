@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Makes gcc unroll loops, so that an array of sums is kept in registers; clang does so by
+/* Makes gcc unroll a loop, so that its array of sums stays in registers. clang unrolls by
  * itself. */
 #ifdef __clang__
 #define UNROLL
@@ -10,7 +10,8 @@
 #define UNROLL _Pragma("GCC unroll 9")
 #endif
 
-/* Vectors of 16 bytes, which every relevant processor has; 64-bit ARM has 32 of them. */
+/* Vectors of 16 bytes, for any processor. 64-bit ARM has 32 registers of them, so tiles are
+ * larger. */
 #define TILE(x)   x##_128
 #define TILE_NAME "128-bit"
 #define TARGET

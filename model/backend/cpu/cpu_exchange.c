@@ -1,4 +1,4 @@
-/* The exchange on the CPU: computes, cuts and adds to the residual. */
+/* The exchange on the CPU (exchange_operations in backend.h). */
 #include "backend/cpu/cpu_exchange.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "exchange/error_feedback.h"
 #include "exchange/survey_simd.h"
 
-#define AHEAD 24 /* entries by which prefetching is ahead */
+#define AHEAD 24 /* entries between a prefetch and its use */
 
 uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count,
                     struct weights w, const int32_t *base, uint32_t host_bins[HISTOGRAM_BINS])
@@ -124,7 +124,7 @@ void cpu_rebase(struct backend *backend, size_t first, size_t count, const int32
         int32_t *ours = base + from;
         for (size_t c = 0; c < part.count; c++) {
             if (to[c] == ours[c])
-                continue; /* unchanged, because subtracting and adding may round */
+                continue; /* the weight must stay bit for bit, and computing it again may round */
             const float r = residual(part.at[c], ours[c], w.are_companded);
             part.at[c] = weight_of_value(QUANTUM * (float)to[c] + r, w.are_companded);
             ours[c] = to[c];
@@ -222,7 +222,8 @@ void cpu_round(struct backend *backend, enum half_type type, size_t count, const
         half[c] = half_to(type, w[c]);
 }
 
-/* The copy of an entry, from this one on: entries of an update rise. */
+/* Returns the copy that contains an entry, searched from `copy` on: the entries of an update
+ * ascend. */
 static const struct weights_copy *copy_of(const struct weights_copy *copy, size_t entry)
 {
     while (entry >= copy->first + copy->count)

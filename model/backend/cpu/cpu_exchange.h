@@ -1,4 +1,4 @@
-/* The operations of the exchange on the CPU, as backend.h describes them. */
+/* The exchange on the CPU (exchange_operations in backend.h). */
 #ifndef HEARSAY_MODEL_BACKEND_CPU_CPU_EXCHANGE_H
 #define HEARSAY_MODEL_BACKEND_CPU_CPU_EXCHANGE_H
 

@@ -1,4 +1,4 @@
-/* Reads batches from a data set: the samples with numbers pick[batch], one after the other. */
+/* Reads batches from a data set, and augments images (gather_operations in backend.h). */
 #include <stdbool.h>
 #include <string.h>
 
@@ -50,8 +50,8 @@ static int clamp(int value, int most)
     return value < 0 ? 0 : value > most ? most : value;
 }
 
-/* Copies one row of a channel. from: that row of the image, or NULL outside. Positions begin ..
- * end-1 are inside the image. */
+/* Writes one row of an augmented channel. from: the row of the image from which it comes, or NULL
+ * if that is outside the image. Columns begin .. end-1 come from inside the image. */
 static void augment_row(const struct augment *augment, const struct augmentation *own, int row,
                         const float *from, float *to)
 {

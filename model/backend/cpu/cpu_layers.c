@@ -5,10 +5,10 @@
 #include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
-/* Pools one row of windows. Each place of the window is compared for the whole row at once, without
- * a branch, because the winner is as good as random and mispredicted branches would cost more than
- * the rest. There are two loops, because compilers would turn one with both choices back into a
- * branch. The function is inline, so that compilers see a constant window. */
+/* Pools one row of windows. Compares one position of all windows of the row at a time, without a
+ * branch. Which position wins is as good as random, so mispredicted branches would take most of the
+ * time. There are two inner loops, because compilers turn a loop that sets both y and winner back
+ * into a branch. The function is inline, so that compilers see a constant window. */
 static inline void pool_row(int window, int width, int out_width, const float *restrict x,
                             float *restrict y, uint8_t *restrict winner)
 {
@@ -50,7 +50,7 @@ void cpu_pool_forward(struct backend *backend, const struct pool *pool, int batc
     }
 }
 
-/* Backward pass of pooling: the winner's input gets dy, all others 0. */
+/* Gives dy of each window to the input that won; all other inputs get 0. */
 void cpu_pool_backward(struct backend *backend, const struct pool *pool, int batch, const float *dy,
                        const uint8_t *winner, float *dx)
 {
@@ -106,7 +106,7 @@ EACH_WIDTH static void silu_backward(size_t count, const float *restrict kept, f
     }
 }
 
-/* Applies an activation. relu passes NaN on; the opposite comparison would hide it as 0. */
+/* RELU keeps a NaN; `y > 0 ? y : 0` would hide it as 0. */
 void cpu_activate(struct backend *backend, enum activation activation, size_t count,
                   struct numbers xs, struct numbers ys)
 {
@@ -114,7 +114,7 @@ void cpu_activate(struct backend *backend, enum activation activation, size_t co
     float *y = floats_of(ys);
     (void)backend;
     if (x != y)
-        memcpy(y, x, count * sizeof *y); /* one array for the loops below, which vectorise */
+        memcpy(y, x, count * sizeof *y); /* with one array in place the loops below vectorise */
     switch (activation) {
     case LINEAR:
         return;
@@ -186,8 +186,8 @@ static int first_largest(int classes, const float *logits)
     return largest;
 }
 
-/* Computes out[c] = exp(logits[c] - top) and returns their sum. It is in double precision, because
- * in a vocabulary of 50,000 most terms are small beside the largest and would be lost. */
+/* Computes out[c] = exp(logits[c] - top). Returns their sum in double precision: in a vocabulary of
+ * 50,000 most terms are small beside the largest, and float would lose them. */
 EACH_WIDTH static double exponentials(int classes, float top, const float *logits, float *out)
 {
     double sum = 0;
@@ -201,7 +201,8 @@ EACH_WIDTH static double exponentials(int classes, float top, const float *logit
     return sum;
 }
 
-/* Computes the loss gradients of a row whose softmax is gradients / sum. */
+/* Turns a row of exponentials, whose sum is `sum`, into gradients of the loss with label
+ * smoothing. */
 static void smooth_gradients(const struct cross_entropy *loss, int label, double sum,
                              float *gradients)
 {
@@ -212,7 +213,8 @@ static void smooth_gradients(const struct cross_entropy *loss, int label, double
     gradients[label] -= (1 - loss->smoothing) * one;
 }
 
-/* Returns the logit of the row's label, changed by label smoothing. */
+/* Returns the mean of the row's logits, weighted by the smoothed label; without smoothing the
+ * label's logit. */
 static double smooth_logit(const struct cross_entropy *loss, int label, const float *logits)
 {
     const double smoothing = (double)loss->smoothing;
@@ -222,8 +224,8 @@ static double smooth_logit(const struct cross_entropy *loss, int label, const fl
     return (1 - smoothing) * (double)logits[label] + smoothing * mean;
 }
 
-/* Computes the loss. The largest logit is subtracted, so no exponential overflows and the sum is at
- * least 1. Without gradients the exponentials go to the scratch buffer. */
+/* Subtracts the largest logit first, so that no exponential overflows and their sum is at least 1.
+ * Without dlogits the exponentials go to the scratch buffer. */
 void cpu_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
                        const float *logits, const int32_t *labels, float *dlogits,
                        struct score *score)

@@ -1,4 +1,4 @@
-/* Logits and their loss, some rows at a time, computed by the operations of a dense layer. */
+/* Logits and their loss, computed some rows at a time by the operations of a dense layer. */
 #include "backend/cpu/cpu.h"
 #include "base/error.h"
 

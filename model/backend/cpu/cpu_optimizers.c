@@ -7,8 +7,8 @@
 #include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
-/* Returns the norm of x, summed in double precision and in parts: a float loses too much over 100
- * million squares. */
+/* Returns the norm of x. Sums parts in double precision, because a float sum of 100 million squares
+ * loses too much. */
 static double length_of(size_t count, const float *x)
 {
     double square = 0;
@@ -40,7 +40,7 @@ void cpu_sgd(struct backend *backend, const struct sgd *sgd, const float *factor
     const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
     const float by = factor_of(factor);
     const size_t decayed = sgd->decayed;
-    /* Both kinds of momentum are w -= rate · (own·g' + kept·m). */
+    /* momentum with and without Nesterov is w -= rate · (own·g' + kept·m) */
     const float own = sgd->nesterov ? 1 : 0, kept = sgd->nesterov ? momentum : 1;
     for (size_t i = 0; i < count; i++) {
         const float gradient = by * g[i] + (i < decayed ? decay : 0) * w[i];
@@ -49,8 +49,8 @@ void cpu_sgd(struct backend *backend, const struct sgd *sgd, const float *factor
     }
 }
 
-/* Makes a step of AdamW. The corrections are the same for all entries, so they become one factor of
- * the rate and one of the root. */
+/* Makes a step of AdamW. Both corrections for the zero start are equal for all entries: one is a
+ * factor of the rate, the other a factor of the root. */
 void cpu_adam(struct backend *backend, const struct adam *adam, const float *factor, size_t count,
               float *restrict w, const float *restrict g, float *restrict m, float *restrict v)
 {
@@ -71,7 +71,7 @@ void cpu_adam(struct backend *backend, const struct adam *adam, const float *fac
     }
 }
 
-/* Computes u of LAMB into g. */
+/* Overwrites g with LAMB's direction u (backend.h). */
 EACH_WIDTH static void lamb_direction(size_t count, const struct adam *adam, float by, float decay,
                                       const float *restrict w, float *restrict g, float *restrict m,
                                       float *restrict v)
@@ -101,16 +101,15 @@ void cpu_lamb(struct backend *backend, const struct adam *adam, const float *fac
         w[i] -= step * g[i];
 }
 
-/* Scratch buffers of one Muon step: a square of the smaller side and its polynomial, and the next
- * x. */
+/* Scratch buffers of one iteration of Muon; side: the smaller side of the matrix x. */
 struct muon_scratch {
-    float *square;     /* [side, side] s of the iteration */
-    float *polynomial; /* [side, side] polynomial of s */
-    float *next;       /* [rows, columns] next x */
+    float *square;     /* [side, side] s = xxᵀ or xᵀx */
+    float *polynomial; /* [side, side] MUON_B·s + MUON_C·s² */
+    float *next;       /* [rows, columns] x after the iteration */
 };
 
-/* Makes one iteration: x = MUON_A·x + (MUON_B·s + MUON_C·s²)·x with s = xxᵀ. If x is higher than
- * wide, s = xᵀx is the right factor instead. */
+/* Makes one iteration of Muon: x = MUON_A·x + (MUON_B·s + MUON_C·s²)·x with s = xxᵀ. If x has more
+ * rows than columns, it uses the smaller s = xᵀx and multiplies by it from the right. */
 static void muon_turn(int rows, int columns, const struct muon_scratch *scratch, float *x)
 {
     const bool is_high = rows > columns;

@@ -1,5 +1,5 @@
-/* Operations on sequences other than matrix products: embedding, norms, sums, and reading of
- * tokens. */
+/* Operations on sequences except matrix products and attention: embedding, norms, sums, dropout,
+ * SwiGLU. */
 #include <math.h>
 #include <string.h>
 
@@ -97,7 +97,8 @@ void cpu_drop(struct backend *backend, const struct dropout *dropout, const uint
                  y);
 }
 
-/* Norms. Deviations are summed from their mean, so that a large mean costs no precision. */
+/* Norms. The variance is summed from differences to the mean, so that a large mean costs no
+ * precision. */
 
 EACH_WIDTH static void norm_row(int size, const float *restrict x, const float *restrict w,
                                 const float *restrict b, float *restrict y, float *restrict stats)
@@ -138,9 +139,9 @@ void cpu_norm_forward(struct backend *backend, size_t rows, int size, struct num
     }
 }
 
-/* Backward pass of a norm's row. With n = (x - mean) · scale and s = dy · w: dx = scale · (s - mean
- * of s - n · mean of s·n), without the second term if no mean is subtracted. dx temporarily holds
- * s. */
+/* Computes dx of a row of a norm, and adds its contribution to dw and db. With n = (x - mean) ·
+ * scale and s = dy · w: dx = scale · (s - mean(s) - n · mean(s·n)). In an RMS norm (db is NULL) the
+ * term mean(s) is left out. dx temporarily holds s. */
 EACH_WIDTH static void norm_row_backward(int size, const float *restrict x, const float *restrict w,
                                          const float *restrict stats, const float *restrict dy,
                                          float *restrict dx, float *restrict dw, float *restrict db)

@@ -17,14 +17,14 @@ struct member {
 
 struct team {
     int threads;
-    struct member *members; /* [threads - 1] threads beside the caller */
+    struct member *members; /* [threads - 1] all threads except the caller's */
     pthread_mutex_t mutex;  /* guards all members below */
     pthread_cond_t begun;
     pthread_cond_t done;
     void (*work)(void *state, int thread);
     void *state;
-    unsigned runs; /* runs begun so far */
-    int busy;      /* members still working on the last run */
+    unsigned runs; /* number of calls of team_run so far */
+    int busy;      /* threads that still work on the present call */
     bool is_over;
 };
 
@@ -58,7 +58,7 @@ static void *member_main(void *argument)
     return NULL;
 }
 
-/* Starts a thread with all signals blocked: signals are for the thread that waits for them. */
+/* Starts a thread with all signals blocked, so that the program's own threads receive them. */
 static void member_start(struct member *member)
 {
     sigset_t all, before;

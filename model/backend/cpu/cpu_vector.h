@@ -1,4 +1,4 @@
-/* Loops that compilers turn into vector instructions, and functions for them. */
+/* Sums and functions for loops that compilers turn into vector instructions. */
 #ifndef HEARSAY_MODEL_BACKEND_CPU_CPU_VECTOR_H
 #define HEARSAY_MODEL_BACKEND_CPU_CPU_VECTOR_H
 
@@ -6,9 +6,9 @@
 
 #include "base/float_bits.h"
 
-/* Marks a function that is compiled for each width of vectors. The choice happens while the program
- * is loaded, before sanitizers are ready for it. Only for gcc: clang's result has not been
- * tested. */
+/* Compiles a function for each width of vectors; the fitting version is chosen while the program is
+ * loaded. Not with sanitizers, which are not ready so early, nor with clang, where it is
+ * untested. */
 #if defined __x86_64__ && defined __GLIBC__ && !defined __SANITIZE_ADDRESS__ &&                    \
     !defined __SANITIZE_THREAD__ && !defined __clang__
 #define EACH_WIDTH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -16,7 +16,7 @@
 #define EACH_WIDTH
 #endif
 
-#define LANES 16 /* parallel sums in a fixed order, which become one or several vectors */
+#define LANES 16 /* partial sums of a loop, in a fixed order; they fill one or more vectors */
 
 static inline float lanes_sum(const float lanes[static LANES])
 {
@@ -28,12 +28,12 @@ static inline float lanes_sum(const float lanes[static LANES])
     return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-/* Returns exp(x) to about one unit in the last place, without a branch: x = n ln 2 + r, |r| <= ln 2
- * / 2, and exp(r) by its series up to r⁷. Below -87 returns exp(-87), about 1e-38; NaN stays
- * NaN. */
+/* Returns exp(x) to about one unit in the last place, without a branch. Splits x = n ln 2 + r with
+ * |r| <= ln 2 / 2 and computes exp(r) by its series up to r⁷. Below -87 it returns exp(-87), about
+ * 1e-38, and above 88 exp(88). NaN stays NaN. */
 static inline float vector_exp(float x)
 {
-    /* Round is 1.5 · 2^23: adding it rounds. */
+    /* adding `round`, 1.5 · 2^23, rounds to a whole number */
     const float most = 88, least = -87, round = 12582912;
     const float low = x < least ? least : x;
     const float bounded = low > most ? most : low;
@@ -47,7 +47,7 @@ static inline float vector_exp(float x)
     p = p * r + 1.0f / 6;
     p = p * r + 0.5f;
     p = (p * r) * r + r + 1;
-    /* The last bits of shifted are n. */
+    /* the last bits of `shifted` are n: the exponent of 2^n */
     return p * float_of_bits((bits_of_float(shifted) + 127) << 23);
 }
 
@@ -91,7 +91,7 @@ static inline float vector_most(const float *x, int count)
     return most;
 }
 
-/* Σ x[i] */
+/* Returns Σ x[i]. */
 static inline float vector_sum(const float *x, int count)
 {
     float lanes[LANES] = {0}, rest = 0;

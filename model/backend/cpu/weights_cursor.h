@@ -1,4 +1,4 @@
-/* Access to weights (base/weights.h) entry by entry, fast for rising entries. */
+/* Access to single weights (base/weights.h) that is fast if entries ascend. */
 #ifndef HEARSAY_MODEL_BACKEND_CPU_WEIGHTS_CURSOR_H
 #define HEARSAY_MODEL_BACKEND_CPU_WEIGHTS_CURSOR_H
 
@@ -6,7 +6,7 @@
 
 struct weights_cursor {
     struct weights weights;
-    /* Rest of the part that contains the last entry, from that entry on. */
+    /* the part with the last accessed entry, from that entry on */
     struct weights_part here;
 };
 
@@ -22,7 +22,7 @@ static inline float *weights_at(struct weights_cursor *cursor, uint32_t entry)
     return cursor->here.at + (entry - cursor->here.first);
 }
 
-/* Prefetches an entry that will be written. */
+/* Prefetches a weight that will be written. */
 static inline void weights_prefetch(const struct weights_cursor *cursor, uint32_t entry)
 {
     if (entry - cursor->here.first < cursor->here.count)
