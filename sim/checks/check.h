@@ -43,8 +43,8 @@ struct published {
     uint32_t node;        /* index of the node; WIRE_NOBODY = an outsider */
     uint8_t id[ID_BYTES]; /* id of the publisher */
     uint64_t incarnation; /* incarnation of the publisher */
-    uint32_t first_seq;   /* number of its first rumor */
-    uint32_t next_seq;    /* number after its last rumor */
+    uint32_t first_seq;   /* number of the update's first rumor */
+    uint32_t next_seq;    /* number after the update's last rumor */
     struct update update; /* copied content */
 };
 

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 
 /* A fault explains the removal of a member for MEMBER_NS after its end: until the last member
- * record from before has expired (four periods). It explains the loss of a neighbour for
- * NEIGHBOUR_NS: the neighbour timeout. */
+ * record from before the fault has expired (four record periods). It explains the loss of a
+ * neighbour for NEIGHBOUR_NS: the neighbour timeout. */
 #define MEMBER_NS    (60 * SECOND_NS)
 #define NEIGHBOUR_NS (NODE_PATIENCE_MAX_NS + 5 * SECOND_NS)
 

@@ -38,10 +38,10 @@ struct comparison_options {
     struct plan plan;
     struct comparison comparison;
     const char *strategies; /* names of strategies; NULL = all */
-    const char *targets;    /* targets; NULL = derived from the final results */
+    const char *targets;    /* levels to reach; NULL = derived from the final results */
     const char *metric;     /* name of the metric; NULL = chosen by the data */
     const char *settings;   /* compare.json of another comparison; NULL = none */
-    char seconds[64];       /* --seconds as an assignment */
+    char seconds[64];       /* --seconds as an assignment for --set */
     bool tune;
     bool as_json;
     bool help;

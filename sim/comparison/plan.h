@@ -15,13 +15,14 @@
 #define PLAN_SETS_MAX  64
 #define PLAN_SEEDS_MAX 100
 #define PLAN_NAME      64
-#define PLAN_OWN       3 /* assignments of a play, not counting its settings */
+/* Number of assignments of a play besides its settings: strategy and two seeds. */
+#define PLAN_OWN 3
 
 enum measure { MEASURE_ACCURACY, MEASURE_LOSS };
 
 struct plan {
     const char *file;                /* scenario file */
-    const char *sets[PLAN_SETS_MAX]; /* the user's assignments */
+    const char *sets[PLAN_SETS_MAX]; /* [sets_count] assignments by --set */
     int sets_count;
     const char *dir; /* folder of the comparison */
     uint32_t jobs;   /* number of processes; 0 = one for each processor */
@@ -40,7 +41,7 @@ struct plan {
     uint32_t plays_count;
     uint32_t kept;   /* number of plays that an earlier run has already finished */
     uint32_t failed; /* plays that failed */
-    bool is_trial;   /* the plays are trials */
+    bool is_trial;   /* the plays are trials of settings (--tune) */
 };
 
 struct play {
@@ -48,9 +49,9 @@ struct play {
     uint64_t seed;
     char sets[PLAN_OWN + 2][TUNING_BYTES]; /* assignments: strategy, two seeds, settings */
     uint32_t sets_count;
-    char name[PLAN_NAME]; /* such as "ako-2" or "ako-try-4" */
+    char name[PLAN_NAME]; /* name of the play, such as "ako-2" or "ako-try-4" */
     char fingerprint[17]; /* hash that identifies what is played */
-    bool is_read;         /* record has been read */
+    bool is_read;         /* the record was read from the play's file */
     struct record record;
 };
 

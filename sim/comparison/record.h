@@ -11,7 +11,7 @@
 
 #include "scenario/outcome.h"
 
-/* The model at one evaluation. */
+/* Measurements at one evaluation. */
 struct record_point {
     double at_s;
     double accuracy;
@@ -21,7 +21,7 @@ struct record_point {
 };
 
 struct record {
-    struct record_point *points; /* [count] in order of time */
+    struct record_point *points; /* [count] evaluations in order of time */
     uint32_t count;
     /* Accuracy of the base at the end of training, on the whole test set; NAN = not measured. */
     double accuracy;

@@ -54,7 +54,7 @@ uint32_t score_targets(const struct plan *plan, double targets[static TARGETS_MA
 struct winner {
     uint32_t first;
     uint32_t second;
-    /* Second strategy's time divided by the first one's, for each seed. */
+    /* Second strategy's time divided by the first one's: statistics over the seeds. */
     struct band margin;
 };
 struct winner score_winner(const struct plan *plan, double target);

@@ -52,7 +52,7 @@ enum fault_kind {
     FAULT_CHURN,  /* churn [X], every D, away D [, from T to T] [, disk lost]: a node of a crashes
                      every every_ns and restarts after away_ns */
     FAULT_POISON, /* poison X, with KIND N [, from T to T]: a publishes other updates than it
-                     learned (enum poison), validly signed; without times permanently */
+                     learned (enum poison), validly signed; without times, during the whole run */
     FAULT_RUIN,   /* ruin X, with KIND N, at T: training of a diverges (enum ruin) until it restarts
                    */
     FAULT_KINDS
@@ -60,17 +60,18 @@ enum fault_kind {
 
 /* State of the disk when a process restarts. */
 enum fault_disk {
-    FAULT_DISK_KEPT, /* disk kept (the default): its newest complete checkpoint */
-    FAULT_DISK_ROTS, /* disk rots: the newest checkpoint is corrupt, so the one before is read */
-    FAULT_DISK_LOST  /* disk lost: empty */
+    FAULT_DISK_KEPT, /* disk kept (the default): the process reads its newest complete checkpoint */
+    FAULT_DISK_ROTS, /* disk rots: the newest checkpoint is corrupt, so the process reads the one
+                        before */
+    FAULT_DISK_LOST  /* disk lost: the disk is empty */
 };
 
 /* How a node of a POISON fault lies. N is the fault's value. Lengths are Euclidean norms. "Learned"
  * means the node's progress since its last publication, and "received" the updates of other nodes
  * since then. */
 enum poison {
-    POISON_LABELS, /* flipped labels: class k of its data becomes class classes - 1 - k, from its
-                      start */
+    POISON_LABELS, /* flipped labels: class k of the node's data becomes class classes - 1 - k, from
+                      the node's start on */
     POISON_SIGN,   /* sign flip N (1): minus N times the learned update */
     POISON_SCALE,  /* scaled N (10): N times the learned update */
     POISON_NOISE,  /* noise N (1): random numbers, N times as long as the learned update */
@@ -88,7 +89,7 @@ enum poison {
 /* How a RUIN fault breaks training. N is the fault's value. */
 enum ruin {
     RUIN_RATE,   /* rate N (50): multiplies the learning rate by N */
-    RUIN_LABELS, /* shuffled labels: permutes the labels of its training samples */
+    RUIN_LABELS, /* shuffled labels: permutes the labels of the node's training samples */
     RUIN_LAYER,  /* dead layer: silences all units of the first layer with biases */
     RUINS
 };
@@ -110,11 +111,11 @@ static inline void node_set_add(struct node_set *set, uint32_t i)
 struct fault {
     enum fault_kind kind;
     uint64_t from_ns;  /* time at which the fault begins */
-    uint64_t to_ns;    /* time at which it ends */
+    uint64_t to_ns;    /* time at which the fault ends */
     struct node_set a; /* nodes that the fault strikes */
     struct node_set b; /* PARTITION, RESET: the other side; empty = all except a */
-    bool any;          /* strikes one node of a, drawn when the fault begins */
-    bool one_way;      /* PARTITION: only from a to b */
+    bool any;          /* the fault strikes one node of a, drawn when it begins */
+    bool one_way;      /* PARTITION: only the direction from a to b is cut */
     uint64_t every_ns; /* period of CHURN, recurring PAUSE or flapping PARTITION */
     uint64_t away_ns;  /* CHURN: time from crash to restart */
     uint64_t least_ns; /* PAUSE: shortest pause */

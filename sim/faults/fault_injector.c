@@ -7,14 +7,14 @@
 #include "base/memory.h"
 #include "faults/hostile.h"
 
-#define EVENT_TAG 0x54726F75ull /* upper half of an event's subject */
+#define EVENT_TAG 0x54726F75ull /* upper half of the subject of an injector's event */
 /* Pauses are extended in slices of this length, so that they can end early. */
 #define SLICE_NS SECOND_NS
 
 enum step { BEGIN, TURN, BACK, STALL, END };
 
 struct injection {          /* a fault of the list and its state */
-    struct fault fault;     /* the fault, in world time */
+    struct fault fault;     /* the fault, with times in world time */
     struct rng rng;         /* random numbers of this fault only */
     struct node_set struck; /* nodes that the fault has struck */
     struct node_set others; /* PARTITION, RESET: nodes on the other side */
@@ -25,7 +25,7 @@ struct injection {          /* a fault of the list and its state */
 
 struct intruder {
     struct hostile *hostile; /* the attacker; NULL = the slot is free */
-    uint32_t injection;      /* index of the fault that placed it */
+    uint32_t injection;      /* index of the fault that placed the attacker */
 };
 
 struct fault_injector {

@@ -199,7 +199,7 @@ static void on_closed(void *self, uint64_t conn)
 static enum attack draw_attack(struct hostile *hostile)
 {
     if (hostile->kind == HOSTILE_STRANGER)
-        return SENDS_NO_HELLO; /* never reached: its handshake fails */
+        return SENDS_NO_HELLO; /* never used, because a stranger's handshake fails */
     if (hostile->kind == HOSTILE_MUTE)
         return SENDS_ALL_BUT_RUMORS;
     /* Most draws attack rumors or bases, which matter most. */

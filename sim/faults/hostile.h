@@ -13,8 +13,9 @@
  *
  * Attackers use the node's own peer and codecs (peer.h, message.h, rumor.h, record.h), so they get
  * as far as any member can. An attacker that is disconnected calls again after a pause. One seed
- * determines everything. Its only valid rumors are those at the limits, which every node must
- * accept; it never signs two with one number. Tests: tests/unit/sim/test_fault_injector_wire.c.
+ * determines everything. The only valid rumors of an attacker are those at the limits, which
+ * every node must accept; it never signs two rumors with one number. Tests:
+ * tests/unit/sim/test_fault_injector_wire.c.
  */
 #ifndef HEARSAY_SIM_FAULTS_HOSTILE_H
 #define HEARSAY_SIM_FAULTS_HOSTILE_H

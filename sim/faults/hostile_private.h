@@ -58,14 +58,14 @@ struct observed {
     uint8_t records[OBSERVED_RECORDS * RECORD_BYTES];
     size_t records_count;
     uint8_t rumor[RUMOR_MAX]; /* newest rumor that the victim has sent */
-    size_t rumor_bytes;       /* size of that rumor; 0 = none was received */
+    size_t rumor_bytes;       /* size of `rumor` in bytes; 0 = none was received */
 };
 
 /* Valid rumors at the limits, signed by a separate identity of the attacker. */
 struct limit_stream {
     struct identity author;
     uint32_t count;                /* number of rumors so far */
-    uint8_t *rumors[LIMIT_RUMORS]; /* rumors by number, each of bytes[] bytes; owned */
+    uint8_t *rumors[LIMIT_RUMORS]; /* [count] rumors, each of bytes[i] bytes; owned */
     size_t bytes[LIMIT_RUMORS];
     struct signed_head last; /* head of the newest rumor */
 };
@@ -90,8 +90,8 @@ struct hostile {
     uint64_t lasts_ns;                  /* longest duration of the call */
     bool established;                   /* the session is established and HELLO was sent */
     bool sending;                       /* a wire_send has not completed yet */
-    bool hung_up;                       /* this side has ended the call */
-    uint64_t next_ns;                   /* time of the next action */
+    bool hung_up;                       /* the attacker has ended the call */
+    uint64_t next_ns;                   /* time of the attacker's next action */
     uint64_t stamp;                     /* stamp of the attacker's newest member record */
     uint64_t received;                  /* message bytes received so far in this call */
     struct observed observed;           /* data that the victim has sent in this call */

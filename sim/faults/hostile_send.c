@@ -86,7 +86,7 @@ static void send_forged_record(struct hostile *hostile)
         memcpy(record.id, any, ID_BYTES);
     }
     if (observed->records_count == 0 || rng_below(rng, 2)) {
-        record.incarnation = UINT64_MAX; /* newer than any genuine one */
+        record.incarnation = UINT64_MAX; /* newer than any real record */
         record.stage = STAGE_LEFT;
         record_create(&record, &hostile->identity, hostile->context, bytes);
     } else {

@@ -23,7 +23,7 @@ struct worker {
     int output;            /* pipe from the worker's stderr */
     bool playing;          /* the worker is working on a job */
     uint64_t job;          /* number of its current or last job */
-    char line[LINE_BYTES]; /* first line that it wrote to stderr */
+    char line[LINE_BYTES]; /* first line that the worker wrote to stderr */
     size_t line_bytes;
 };
 

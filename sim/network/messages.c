@@ -92,7 +92,7 @@ static struct outbox *outbox_of(const struct messages *messages, uint32_t from, 
     return &messages->outboxes[(size_t)from * messages->count + to];
 }
 
-/* Returns the id that a party uses for its connection with party j: its slot is j. */
+/* Returns the id that a party uses for its connection with party j. The id's slot is j. */
 static uint64_t conn_with(uint32_t j)
 {
     return CONN_BASE | j;

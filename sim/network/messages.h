@@ -50,10 +50,10 @@ struct content *content_indexed(size_t count);
 /* Releases one reference to the content; NULL is allowed. */
 void content_drop(struct content *content);
 
-/* Returns the content of all nonzero entries of values[count]. */
+/* Returns a new content with all nonzero entries of values[count]. */
 struct content *content_of_nonzero(const float *values, size_t count);
 
-/* Adds scale · content to its entries of `to`. */
+/* Adds each value of the content, times scale, to its entry of `to`. */
 void content_add(const struct content *content, float scale, float *to);
 
 /* Creates the network, with one party for each node of the scenario and with its links. Times of

@@ -80,7 +80,7 @@ struct half_connection {
 };
 
 struct connection_end {
-    uint32_t party; /* WIRE_NOBODY = no host has this address */
+    uint32_t party; /* host at this end; WIRE_NOBODY = no host has this address */
     uint64_t conn;  /* the party's id of the connection; 0 = not accepted yet */
     bool up;        /* open: may send and receive */
     bool gone;      /* the party has forgotten this connection */
@@ -106,7 +106,7 @@ struct crossing {
 struct wire {
     struct event_queue *event_queue; /* event queue of the world */
     struct wire_owner owner;         /* callbacks */
-    struct rng rng;                  /* draws jitter, loss and tampering */
+    struct rng rng;                  /* random numbers for jitter, loss and tampering */
     uint32_t kind_base;     /* event kind of WIRE_SYN; the other kinds follow in the order of enum
                                wire_event */
     struct party *parties;  /* [parties_count] hosts */

@@ -39,7 +39,7 @@ enum error clause_name(struct clause *clause, char name[static SCENARIO_NAME_BYT
 enum error clause_count(struct clause *clause, const char *what, uint32_t min, uint32_t max,
                         uint32_t *value, struct problem *problem) MUST_USE;
 
-/* Reads a number from min to max. what: as for clause_count. */
+/* Reads a number from min to max. what: name of the number in an error message. */
 enum error clause_number(struct clause *clause, const char *what, double min, double max,
                          double *value, struct problem *problem) MUST_USE;
 

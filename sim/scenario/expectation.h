@@ -52,7 +52,7 @@ enum metric {
 };
 
 /* Reference of an accuracy: a number, or the accuracy of one side of a partition. The partition is
- * the one that ends at from_ns, and the accuracy is that just before its end. */
+ * the one that ends at from_ns. The accuracy is measured just before its end. */
 enum bound {
     BOUND_NUMBER,
     BOUND_BETTER_HALF, /* better half - 0.5 points: the best node of the better side */

@@ -1,5 +1,5 @@
 /* An experiment: the parts that every strategy needs to play a scenario. It has the data, cut into
- * shards, one model and one evaluator for all nodes, learners on demand, and the watcher.
+ * shards, one model and one evaluator for all nodes, learners on demand, and a watcher of the play.
  *
  *   scenario ─► experiment_open ─┬► experiment_learner(i): the learner of node i, like a daemon's
  *                                └► experiment_mark(weights): accuracy and loss

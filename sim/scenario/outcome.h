@@ -22,12 +22,13 @@ struct moment {
     uint64_t sent_bytes;            /* all bytes sent */
     uint64_t control_bytes;         /* bytes sent except rumors */
     uint64_t rumors;                /* rumors published */
-    uint64_t behind;                /* rumors that the node with fewest missing rumors lacks */
-    uint64_t in_flight;             /* bytes in flight on all links */
-    uint32_t running;               /* number of running nodes */
-    uint32_t members;               /* least number of live members known to any running node */
-    uint32_t components;            /* connected components of the running nodes */
-    uint32_t joined;                /* running nodes with a whole base, training if they should */
+    uint64_t behind; /* number of rumors that the node with the fewest rumors lacks, compared to the
+                        node with the most */
+    uint64_t in_flight;  /* bytes in flight on all links */
+    uint32_t running;    /* number of running nodes */
+    uint32_t members;    /* least number of live members known to any running node */
+    uint32_t components; /* number of connected components of the overlay of running nodes */
+    uint32_t joined;     /* running nodes with a whole base, training if they should */
 };
 
 /* A node at one moment. */
@@ -50,12 +51,13 @@ struct node_total {
     bool running;                       /* the node runs at the end */
     uint64_t steps;                     /* local steps of the node */
     uint64_t samples;                   /* samples that the node has trained on */
-    uint64_t steps_possible;            /* steps that its speed allows while it should train */
-    double share;                       /* fraction of the swarm's progress, at the end */
-    uint64_t warnings; /* bit set of note kinds: warnings of other nodes about this node */
+    uint64_t steps_possible; /* steps that the node's speed allows in the time in which it should
+                                train */
+    double share;            /* fraction of the swarm's progress, at the end */
+    uint64_t warnings;       /* bit set of note kinds: warnings of other nodes about this node */
     uint64_t rumors_published;
     uint64_t rumors_received;
-    uint64_t duplicates; /* rumors received more than once */
+    uint64_t duplicates; /* number of receptions of rumors that the node already had */
     uint64_t rumor_bytes_published;
     uint64_t rumor_bytes_received;
     uint64_t sent_bytes;
@@ -123,15 +125,16 @@ struct outcome {
     double origins;      /* number of incarnations that published */
     uint64_t base_bytes; /* size of one base; 0 = unknown */
     uint32_t removed; /* number of healthy nodes that others declared dead or gave up as silent */
-    char removed_text[96];  /* first of these removals: "west/3 by east/1 at 31.2 s" */
+    char removed_text[96];  /* first removal, such as "west/3 by east/1 at 31.2 s" */
     uint32_t alarms;        /* number of warnings by training guards */
-    double alarm_s;         /* time of the first of these warnings; NAN = none */
-    char alarm_text[400];   /* first warning: "gpu/1 at 31.2 s: the training loss here …" */
+    double alarm_s;         /* seconds until the first warning of a guard; NAN = none */
+    char alarm_text[400];   /* first warning of a guard, such as "gpu/1 at 31.2 s: the training loss
+                               here …" */
     uint64_t trace;         /* hash of the actions of all nodes */
     uint64_t events;        /* number of events of the simulation */
     double cpu_s;           /* processor time of the whole run, seconds */
-    double gradient_cpu_s;  /* part of that time in forward and backward passes */
-    double evaluate_cpu_s;  /* part of that time in evaluations */
+    double gradient_cpu_s;  /* part of cpu_s spent in forward and backward passes */
+    double evaluate_cpu_s;  /* part of cpu_s spent in evaluations */
     uint64_t rss_bytes_max; /* peak memory of this process, bytes */
     char violation[256];    /* the violated invariant; "" = none */
 };

@@ -47,16 +47,17 @@ struct group {
     uint32_t first;                   /* index of the first node */
     uint32_t count;                   /* number of nodes */
     char region[SCENARIO_NAME_BYTES]; /* region west; default: the group's name */
-    double samples_per_s;             /* 400 samples/s; 0 (default) = only forwards */
-    struct rate up;                   /* up 10 Mbit/s; at 60 s up 5 Mbit/s */
-    struct rate down;                 /* down 50 Mbit/s; at 60 s down 5 Mbit/s */
-    uint64_t start_ns;                /* from 10 s: starts and joins then (default: 0) */
-    uint64_t stop_ns;                 /* until 90 s: leaves then; 0 = stays */
-    uint64_t stall_ns;                /* stall 3 s every 20 s: length of each stall of its links */
-    uint64_t stall_every_ns;          /* stall 3 s every 20 s: period of the stalls; 0 = none */
-    uint64_t memory_bytes; /* memory 2 GB: memory limit for model and node, bytes; 0 = none */
-    double data;           /* data 2: relative size of its shards (default 1) */
-    bool dials_only;       /* dials only: behind a NAT, accepts no calls */
+    double samples_per_s; /* 400 samples/s: training speed of each node; 0 (default) = the nodes
+                             only forward */
+    struct rate up;       /* up 10 Mbit/s; at 60 s up 5 Mbit/s: rate of each node's uplink */
+    struct rate down;     /* down 50 Mbit/s; at 60 s down 5 Mbit/s: rate of each node's downlink */
+    uint64_t start_ns;    /* from 10 s: time at which the nodes start and join (default 0) */
+    uint64_t stop_ns;     /* until 90 s: time at which the nodes leave; 0 = they stay */
+    uint64_t stall_ns;    /* stall 3 s every 20 s: length of each stall of the nodes' links */
+    uint64_t stall_every_ns; /* stall 3 s every 20 s: period of the stalls; 0 = none */
+    uint64_t memory_bytes;   /* memory 2 GB: memory limit for model and node, bytes; 0 = none */
+    double data;             /* data 2: relative size of the nodes' shards (default 1) */
+    bool dials_only;         /* dials only: the nodes are behind a NAT and accept no calls */
     /* set exchange.bytes_per_s=5000: settings for these nodes only */
     char set[SCENARIO_SETS_MAX][128];
     uint32_t sets; /* number of set clauses */
@@ -81,7 +82,7 @@ struct scenario {
     char about[256];             /* one sentence */
     char source[512];            /* source of the numbers in the scenario */
     uint64_t seed;               /* seed of all random draws */
-    uint64_t span_ns;            /* seconds: end of training */
+    uint64_t span_ns;            /* seconds: time at which training ends */
     uint64_t settle_ns;          /* settle_s: time after training in which to reach one version */
     enum strategy_kind strategy; /* how the nodes learn together */
     bool made_up;                /* updates = made up: no data, weights walk at random */

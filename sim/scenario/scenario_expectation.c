@@ -67,7 +67,7 @@ static enum error read_metric(struct clause *clause, struct expect *expect, stru
     return OK;
 }
 
-/* Reads the group after "steps of". */
+/* Reads the group after "steps of" or "published by". */
 static enum error read_group(const struct scenario *scenario, struct clause *clause,
                              struct expect *expect, struct problem *problem)
 {

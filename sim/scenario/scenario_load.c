@@ -30,7 +30,7 @@ struct loader {
     const char *path;
     struct config_load load;             /* reader of the sections of a node's configuration */
     struct scenario_keys keys;           /* the single values of [scenario] */
-    struct strategy_lines lines_of_keys; /* line of each key of [strategy] */
+    struct strategy_lines lines_of_keys; /* line of the file that sets each key of [strategy] */
     struct scenario scenario;            /* scenario read so far */
     struct scenario_links links;         /* links read so far */
     int group_line[SCENARIO_GROUPS_MAX]; /* [group] line of the file that defines the group */

@@ -29,7 +29,7 @@ struct tally {
     double *cpu_s;              /* [done] processor time of each seed, seconds */
     double *heal_s;             /* [healed] seconds to one version of each seed that reached it */
     uint64_t healed;            /* number of seeds that reached one version */
-    uint64_t slowest;           /* seed with the most processor time */
+    uint64_t slowest;           /* seed that took the most processor time */
     uint64_t last_healed;       /* seed that took longest to reach one version */
     double cpu_s_most;          /* processor time of seed `slowest`, seconds */
     double heal_s_most;         /* seconds to one version of seed `last_healed` */

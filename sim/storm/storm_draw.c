@@ -65,8 +65,8 @@ static void draw_limits(struct storm_plan *plan, struct rng *rng)
     struct node_limits *limits = &options->limits;
     limits->members_max = 128;
     limits->incarnations_max = 1024;
-    limits->listed_max =
-        plan->nodes + 2 + (uint32_t)(plan->seed % 8); /* at least all publishing nodes */
+    /* The list has space for at least all publishing nodes. */
+    limits->listed_max = plan->nodes + 2 + (uint32_t)(plan->seed % 8);
     limits->notes_per_s = 10;
     limits->peers_max = (uint32_t)between(rng, peers_min, peers_most);
     limits->half_open_max = (uint32_t)between(rng, 8, 32);
@@ -74,7 +74,8 @@ static void draw_limits(struct storm_plan *plan, struct rng *rng)
     limits->handshake_ns = between(rng, 5, 10) * SECOND_NS;
     limits->silence_ns = between(rng, 2, 6) * SECOND_NS;
     options->grace_ns = between(rng, 20, 30) * SECOND_NS;
-    limits->send_queue_bytes = (size_t)(66 << 10) << rng_below(rng, 5); /* at least one message */
+    /* The queue holds at least one message. */
+    limits->send_queue_bytes = (size_t)(66 << 10) << rng_below(rng, 5);
 }
 
 static void draw_options(struct storm_plan *plan, struct rng *rng)

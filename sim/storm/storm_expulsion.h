@@ -1,5 +1,5 @@
-/* The operator of a storm's swarm: expels one node in the faulty phase, and orders it again after
- * the faults.
+/* The operator of a storm's swarm: expels one node in the faulty phase, and orders the expulsion
+ * again after the faults.
  *
  * Each order reaches back as far as the log of the node that receives it, or only to a later
  * moment. So there is always a base without the removed rumors, whatever the faults did to other

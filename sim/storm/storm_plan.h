@@ -23,10 +23,10 @@
 /* A node of the plan. Times count from WORLD_BEGIN_NS. */
 struct storm_node {
     uint64_t start_ns;       /* time at which the node starts */
-    uint64_t leave_ns;       /* time at which it is told to leave; 0 = it stays */
+    uint64_t leave_ns;       /* time at which the node is told to leave; 0 = it stays */
     uint64_t step_ns;        /* duration of a local step, nanoseconds */
     uint32_t step_samples;   /* samples per local step */
-    uint32_t region;         /* index of its region */
+    uint32_t region;         /* index of the node's region */
     uint32_t start;          /* number of the node's first weights */
     uint32_t knows;          /* bit j is set if the node knows the address of node j */
     bool trains;             /* the node trains; otherwise it only forwards */
@@ -34,7 +34,7 @@ struct storm_node {
     bool is_older;           /* the node begins with the previous release */
     uint64_t upgrade_ns;     /* starts after this time use the present release; 0 = none does */
     struct rate up;          /* rate of its uplink */
-    struct rate down;        /* rate of its downlink */
+    struct rate down;        /* rate of the node's downlink */
     uint64_t stall_ns;       /* duration of a stall of the node's links */
     uint64_t stall_every_ns; /* period of the stalls; 0 = none */
 };

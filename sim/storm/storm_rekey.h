@@ -3,7 +3,7 @@
  *
  * Older keys stay valid to the end, because a storm's clocks may be wrong by months, and a node may
  * lose its disk and return with the first key at any time. At the end every running node has the
- * last key. A member expelled before that order never has it.
+ * last key. A member that was expelled before the last order never has its key.
  */
 #ifndef HEARSAY_SIM_STORM_STORM_REKEY_H
 #define HEARSAY_SIM_STORM_STORM_REKEY_H

@@ -22,7 +22,7 @@ struct common {
     size_t parameters;
     float *weights;  /* [P] common weights x */
     float *momentum; /* [P] outer momentum m */
-    float *mean;     /* [P] mean of the messages d */
+    float *mean;     /* [P] d, the mean of the messages */
     float *own;      /* [P] weights of one node, then its progress, then its message */
 };
 

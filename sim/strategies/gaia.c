@@ -30,8 +30,8 @@ enum { UPDATE, BARRIER };
 
 /* State of another worker, as one worker knows it. */
 struct mirror {
-    uint64_t clock;     /* number of the step in its last message */
-    uint64_t announced; /* number of the step in its last announcement */
+    uint64_t clock;     /* number of the step in that worker's last message */
+    uint64_t announced; /* number of the step in that worker's last announcement */
 };
 
 struct gaia {

@@ -36,8 +36,8 @@ void round_is_ring_gather(struct round *round, uint32_t count, uint64_t message_
 /* In each round the framework calls `send` of each node, then `exchange`, then `receive` of each
  * node. send and receive make the steps of the round. */
 struct rounds_method {
-    /* Starts with `count` nodes that all have the weights start[P]. settings: struct of the
-     * strategy. */
+    /* Starts with `count` nodes that all have the weights start[P]. settings: the strategy's own
+     * settings; NULL = none. */
     void *(*begin)(const struct experiment *experiment, const void *settings, uint32_t count,
                    const float *start);
     struct round (*next)(void *self);

@@ -37,7 +37,7 @@
  * whose workers do not all wait for each other. Each is in a file of its name. Most rounds continue
  * from common weights (common.h). noloco and gasloc use pairs (pairs.h); powersgd, allreduce,
  * onebit, dgc and demo exchange gradients or momentum. Tests: tests/unit/sim/test_baselines.c and a
- * test of the name of each.
+ * test for each strategy.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
 #define HEARSAY_SIM_STRATEGIES_STRATEGY_H

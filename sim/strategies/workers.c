@@ -16,7 +16,7 @@ struct worker {
     struct learner *learner;
     struct arena arena;
     uint32_t node;      /* index of the worker's node in the scenario */
-    uint32_t region;    /* region of that node */
+    uint32_t region;    /* index of the worker's region */
     uint32_t publishes; /* number of messages of the last step that sent any */
     uint32_t queued;    /* number of messages sent since the last step began */
     uint64_t step_ns;   /* duration of a step */

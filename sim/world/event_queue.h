@@ -16,7 +16,7 @@
 struct event {
     uint64_t at_ns;   /* virtual time of the event */
     uint64_t order;   /* number of the insertion, which breaks ties */
-    uint64_t subject; /* connection, incarnation or fault concerned */
+    uint64_t subject; /* connection, incarnation or fault that the event concerns */
     uint32_t kind;    /* enum world_event or enum wire_event */
     uint32_t who;     /* node, or end of a connection */
     uint64_t amount;  /* bytes, or another number, depending on the kind */

@@ -23,7 +23,7 @@ struct poisoner {
     float *rest;      /* [P] residual: unpublished part of the altered updates */
     float *direction; /* [P] constant direction of a drift */
     float *sum;       /* [P] sum of others' updates since the last publication */
-    float *squares;   /* [P] sum of the squares of those updates */
+    float *squares;   /* [P] sum of the squares of others' updates since the last publication */
     float *ridden;    /* [P] updates of the first other origin since the last publication */
     uint64_t tags[ORIGINS_MAX]; /* tags of origins received since the last publication */
     uint32_t tags_count;        /* number of tags */

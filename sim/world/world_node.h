@@ -58,7 +58,7 @@ struct world_node {
     bool ended;            /* the node will not train any more */
     uint64_t began_ns;     /* time at which training began */
     uint64_t published_ns; /* time of the last publication */
-    uint64_t interval_ns;  /* longest time between publications, as the node announced at the last
+    uint64_t interval_ns;  /* longest time between two publications, as the node stated at the last
                               check */
     /* List of orders that wait for the end of the step, oldest first. */
     struct waiting_order *orders;
