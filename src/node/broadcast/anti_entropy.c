@@ -2,12 +2,13 @@
  * requests the missing rumors (repair.c).
  *
  * When two nodes meet, each sends its whole version, or as much of it as fits a message, the latest
- * entries first. After that a random neighbour gets a slice every second. Its first entry tells the
- * neighbour how many of its own rumors we have. Slices rotate, so in a large swarm a gap is found
- * later, at a constant cost. A neighbour with an equal version hash still gets one entry per slice:
- * the hash has 64 bits, and an attacker can search for two streams that collide, while an entry
- * shows 128 bits. Sometimes no rumor arrives any more although a neighbour has more, and its slices
- * do not show which. Then we request its whole version. Held by tests/world/test_broadcast_tree.c.
+ * entries first. After that a random neighbour gets a slice every second. The first entry of the
+ * slice tells the neighbour how many of its own rumors we have. Slices rotate, so in a large swarm
+ * a gap is found later, at a constant cost. A neighbour with an equal version hash still gets one
+ * entry per slice: the hash has 64 bits, and an attacker can search for two streams that collide,
+ * while an entry shows 128 bits. Sometimes no rumor arrives any more although a neighbour has more,
+ * and its slices do not show which. Then we request its whole version. Held by
+ * tests/world/test_broadcast_tree.c.
  */
 #include <string.h>
 
@@ -18,7 +19,7 @@
 #define SLICE     32               /* entries per slice */
 #define EQUAL     1                /* entries per slice while both version hashes are equal */
 #define LONG_NS   (10 * SECOND_NS) /* time between two requests for the whole of a long version */
-#define LONG      256              /* origins; a version with more of them is long */
+#define LONG      256              /* number of origins above which a version counts as long */
 #define WHOLE_MAX ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
 
 /* Returns the number of rumors in the swarm: those known here. Before this node has joined, it is
@@ -31,7 +32,7 @@ static uint64_t rumors_there_are(const struct node *node)
 }
 
 /* Writes the whole version, or its latest WHOLE_MAX entries, into scratch. Sets `learned` to the
- * samples behind them. Returns the number of entries. */
+ * samples of these origins, which follow the entries. Returns the number of entries. */
 static size_t put_whole(const struct node *node, uint8_t **learned)
 {
     const struct versions *versions = &node->broadcast->versions;

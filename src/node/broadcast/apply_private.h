@@ -14,14 +14,14 @@ struct retract {
     uint64_t rumors; /* number of rumors in the learner's base that the version no longer has */
 };
 
-#define APPLYING_MAX 256 /* rumors with the learner at once */
-#define GIVEN_MAX    512 /* rumors and blocks with the learner at once */
+#define APPLYING_MAX 256 /* most rumors that the learner may have unanswered */
+#define GIVEN_MAX    512 /* most rumors and blocks that the learner may have unanswered */
 
 /* A rumor or block that was given to the learner and not answered. */
 struct given {
     bool is_block;           /* a block, which has no origin */
     bool takes_out;          /* the rumor was given negated, to take it out of the base */
-    bool is_compared;        /* its agreement with the residual was requested */
+    bool is_compared;        /* the learner was asked how well the rumor agrees with its residual */
     uint32_t origin_index;   /* index of the rumor's origin */
     uint32_t seq;            /* number of the rumor */
     uint64_t at;             /* position of the rumor in the log */
@@ -30,14 +30,15 @@ struct given {
 
 /* State of apply.c. */
 struct apply {
-    struct decoded decoded;        /* decoded rumors that wait for the learner */
-    uint32_t entries;              /* entries given to the learner and not answered */
-    uint64_t rumors;               /* rumors and blocks given to the learner and not answered */
-    uint32_t blocks;               /* blocks given to the learner and not answered */
-    uint32_t taken_out;            /* negated rumors given to the learner and not answered */
-    struct given given[GIVEN_MAX]; /* ring of the rumors and blocks with the learner */
-    uint32_t given_first;          /* index of the oldest one in `given` */
-    uint64_t *withheld;            /* bits by origin index: the origin's rumors are withheld */
+    struct decoded decoded; /* decoded rumors that wait for the learner */
+    uint32_t entries;       /* entries given to the learner and not answered */
+    uint64_t rumors;        /* rumors and blocks given to the learner and not answered */
+    uint32_t blocks;        /* blocks given to the learner and not answered */
+    uint32_t taken_out;     /* negated rumors given to the learner and not answered */
+    /* ring of the rumors and blocks given to the learner and not answered */
+    struct given given[GIVEN_MAX];
+    uint32_t given_first; /* index of the oldest rumor or block in `given` */
+    uint64_t *withheld;   /* bits by origin index: the origin's rumors are withheld */
     /* Another rumor waits because the learner has as much as it accepts. */
     bool is_full;
 };

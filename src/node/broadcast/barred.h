@@ -1,6 +1,6 @@
 /* Rumors of ids that are not admitted here (orders/admitted.h). A neighbour may admit them, and
- * list and send their rumors. They are neither taken, nor missing, nor requested; those in the base
- * stay. Held by tests/world/test_admission.c.
+ * list and send their rumors. This node neither takes nor requests such rumors, and does not count
+ * them as missing. Rumors that are already in the base stay. Held by tests/world/test_admission.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_BARRED_H
 #define HEARSAY_NODE_BROADCAST_BARRED_H
@@ -14,8 +14,9 @@
  * Remembers the incarnation's tag, and adds a note the first time. */
 void barred_on_stranger(struct node *node, const struct peer *from,
                         const uint8_t id[static ID_BYTES], uint64_t incarnation);
-/* Returns how many rumors of a known origin this node may have, given a neighbour that has `next`
- * of them. The orders limit the number. An origin that is not admitted gets no new ones. */
+/* Returns how many of the neighbour's `next` rumors of a known origin may be taken, known rumors
+ * included. The orders limit the number; of an origin that is not admitted, only known rumors
+ * count. */
 static inline uint32_t barred_shown(const struct node *node, const struct peer *from,
                                     const struct origin *origin, uint32_t next)
 {

@@ -14,7 +14,7 @@
     (60 * SECOND_NS) /* a gap that no neighbour shows for this long counts as lost, not late */
 #define FULL_NS    (60 * SECOND_NS) /* time between two warnings that the table is full */
 #define SCARCE     8   /* the table is nearly full when only one part in eight is free */
-#define ACTIVE_MIN 256 /* origins that count as active, at least */
+#define ACTIVE_MIN 256 /* fewest origins that count as active */
 #define FEW        8   /* incarnations that every known node may have while there is space */
 #define PART       8 /* one part in eight of the free entries is for further incarnations of one node */
 #define KNOWN_PART 4 /* one part in four of the table is reserved for known nodes */
@@ -22,7 +22,7 @@
 size_t broadcast_arena_bytes(const struct node_options *options)
 {
     const size_t origins = options->limits.incarnations_max;
-    const size_t slots = 4 * sizeof(uint32_t); /* hash slots per origin at most */
+    const size_t slots = 4 * sizeof(uint32_t); /* bytes of hash slots per origin, at most */
     const size_t per_peer = sizeof(struct broadcast_neighbour) + 3 * bit_words(origins) * 8 +
                             origins * sizeof(uint32_t) + 5 * 64;
     return sizeof(struct broadcast) + options->limits.peers_max * per_peer +
@@ -183,9 +183,10 @@ static uint32_t incarnations_of(const struct versions *versions, const uint8_t *
     return incarnations;
 }
 
-/* Returns true if one more origin may have an entry. incarnations: those of its node that have an
- * entry. An incarnation's rumors stay in the sum, so its entry is never free again. Neither one
- * node that restarts again and again nor many unknown nodes may fill the table. */
+/* Returns true if one more origin may have an entry. incarnations: number of its node's
+ * incarnations in the table. An incarnation's rumors stay in the sum, so its entry is never free
+ * again. Neither one node that restarts again and again nor many unknown nodes may fill the table.
+ */
 static bool may_have_place(const struct versions *versions, uint32_t incarnations)
 {
     CHECK(versions->count <= versions->max);

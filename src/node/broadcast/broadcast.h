@@ -11,11 +11,11 @@
  *   anti_entropy     neighbours exchange versions (Demers and others 1987)
  *   repair           requests missing rumors
  *   push_backlog     rumors that a full queue delayed
- *   replace_version  replaces our version by that of a taken-over base
+ *   replace_version  replaces our version by the version of a taken-over base
  *   equivocation     finds members that sign two different streams
  *   retract          takes out an expelled member's rumors
  *
- * Every folder may read a version; only this one writes it.
+ * Every folder may read the version; only this folder changes it.
  */
 #ifndef HEARSAY_NODE_BROADCAST_BROADCAST_H
 #define HEARSAY_NODE_BROADCAST_BROADCAST_H
@@ -28,7 +28,8 @@
 
 struct broadcast *broadcast_new(struct arena *arena, struct node *node);
 size_t broadcast_arena_bytes(const struct node_options *options);
-void broadcast_on_end(struct node *node, const struct peer *peer); /* the conversation has ended */
+/* Call it when the conversation with this neighbour has ended: clears the state for it. */
+void broadcast_on_end(struct node *node, const struct peer *peer);
 void broadcast_stats(const struct node *node, struct node_stats *stats);
 
 /* The version. */
@@ -78,9 +79,10 @@ void broadcast_set_partitioned(struct node *node, const struct peer *peer, bool 
 /* Returns true if rumors pass between this node and the neighbour: their versions were compared,
  * and they are not partitioned. */
 bool broadcast_is_together(const struct node *node, const struct peer *peer);
-struct slots broadcast_together(const struct node *node); /* neighbours that rumors pass to */
-struct slots
-broadcast_eager(const struct node *node); /* neighbours that own rumors are pushed to */
+/* Returns the slots of the neighbours that rumors pass to. */
+struct slots broadcast_together(const struct node *node);
+/* Returns the slots of the neighbours that own rumors are pushed to. */
+struct slots broadcast_eager(const struct node *node);
 
 /* Rumors. */
 

@@ -16,13 +16,13 @@ struct broadcast_neighbour {
     uint64_t *pruned;        /* origins whose rumors we asked it not to push */
     uint64_t *backlog;       /* origins whose rumors wait for space in its queue */
     uint32_t *backlog_from;  /* by origin index: number of the origin's first rumor that waits */
-    uint32_t backlog_count;  /* origins in the backlog */
-    uint32_t backlog_cursor; /* origin of the backlog that was served last */
+    uint32_t backlog_count;  /* number of origins in the backlog */
+    uint32_t backlog_cursor; /* index of the origin whose backlog was served last */
     /* bytes of blocks in its queue when the last rumor of its backlog was sent */
     size_t blocks_left;
     uint64_t hash;       /* hash of the neighbour's version */
     uint64_t asked_ns;   /* time of the last request for its whole version; 0 = never */
-    bool is_compared;    /* it has shown its whole version */
+    bool is_compared;    /* the neighbour has shown its whole version */
     bool is_partitioned; /* this node and the neighbour learned much on two sides of a partition */
     uint64_t heads_ns;   /* time when it was last sent heads of a stream; 0 = never */
     uint32_t own_next;   /* number of own rumors that the neighbour has */
@@ -44,23 +44,23 @@ struct repair {
     uint32_t behind;  /* number of origins of which some neighbour has more rumors than this node */
     uint32_t turn;    /* index of the origin to check first; rotates */
     uint64_t asked_ns;             /* time of the last request for a missing rumor; 0 = never */
-    struct asked asked[ASKED_MAX]; /* a ring */
+    struct asked asked[ASKED_MAX]; /* ring of recent requests for unknown origins */
     uint32_t asked_next;           /* index of the next entry to overwrite */
 };
 
 /* State of equivocation.c. */
 struct equivocation {
     bool is_found;              /* `proof` holds a proof that was not fetched yet */
-    uint8_t proof[PROOF_BYTES]; /* the found proof */
+    uint8_t proof[PROOF_BYTES]; /* the proof, valid if is_found */
 };
 
 /* Counters of rumors.c. */
 struct rumor_counts {
-    uint64_t published;       /* own rumors published */
+    uint64_t published;       /* number of own rumors published */
     uint64_t published_bytes; /* bytes of own rumors, each rumor once */
-    uint64_t received;        /* new rumors of other nodes */
-    uint64_t received_bytes;  /* bytes of those new rumors */
-    uint64_t duplicates;      /* rumors received again */
+    uint64_t received;        /* number of new rumors of other nodes received */
+    uint64_t received_bytes;  /* bytes of new rumors of other nodes */
+    uint64_t duplicates;      /* number of rumors received again */
 };
 
 struct broadcast {
@@ -74,12 +74,12 @@ struct broadcast {
     bool lacks_first; /* this node has no base of its model hash yet, so its digest is unknown */
     bool remembers;   /* the weights contain publications of earlier incarnations */
     struct rumor_log log;                   /* the latest rumors, in order of arrival */
-    struct repair repair;                   /* missing rumors */
-    struct apply apply;                     /* rumors for the learner */
+    struct repair repair;                   /* requests for missing rumors */
+    struct apply apply;                     /* rumors on their way to the learner */
     struct retract retract;                 /* rumors being taken out */
     struct equivocation equivocation;       /* detected equivocation */
-    struct progress *progress;              /* samples that the swarm has learned */
-    struct rumor_counts counts;             /* for the statistics */
+    struct progress *progress;              /* count of the samples that the swarm has learned */
+    struct rumor_counts counts;             /* counters for the statistics */
     struct broadcast_neighbour *neighbours; /* [peers_max] by slot */
 };
 
@@ -136,7 +136,8 @@ void equivocation_found(struct node *node, const struct signed_head *ours,
                         const struct signed_head *theirs);
 /* Checks the head of a refused rumor: it may prove equivocation by its origin. */
 void equivocation_on_refused(struct node *node, const uint8_t *rumor, size_t bytes);
-/* Finds the head of a rumor, also of one that has been taken out. */
+/* Finds the head of a rumor, even if the rumor has been taken out. Returns false if the log lacks
+ * it. */
 bool equivocation_head(const struct node *node, uint32_t origin_index, uint32_t seq,
                        struct signed_head *out);
 /* If an entry of a neighbour's version shows another stream than ours, sends the neighbour our
@@ -147,8 +148,8 @@ void equivocation_on_entry(struct node *node, const struct peer *from, const str
 /* repair.c: records that this neighbour has rumors of the origin before number `to`. */
 void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,
                          const struct peer *from);
-void repair_on_known(struct node *node, struct origin *origin); /* its next rumor has arrived */
-void repair_forget(struct node *node);                          /* forgets every gap */
+void repair_on_known(struct node *node, struct origin *origin);      /* call it for a new rumor */
+void repair_forget(struct node *node);                               /* forgets every gap */
 void repair_forget_origin(struct node *node, struct origin *origin); /* forgets this origin's gap */
 
 #endif

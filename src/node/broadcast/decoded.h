@@ -23,10 +23,10 @@ struct decoded {
     uint64_t positions[DECODED_MAX];    /* positions of the rumors in the log */
     uint32_t first;                     /* index of the first rumor that was not given out */
     uint32_t end;                       /* index after the last rumor */
-    uint32_t *index;                    /* [entries_max] all indices, back to back */
-    int8_t *level;                      /* [entries_max] all levels, back to back */
-    uint32_t entries_max;               /* capacity in entries */
-    uint32_t entries;                   /* entries in use */
+    uint32_t *index;      /* [entries_max] entry indices of all rumors, back to back */
+    int8_t *level;        /* [entries_max] entry levels of all rumors, back to back */
+    uint32_t entries_max; /* capacity in entries */
+    uint32_t entries;     /* entries in use */
 };
 
 size_t decoded_arena_bytes(uint32_t entries_max);

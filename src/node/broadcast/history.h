@@ -19,7 +19,7 @@ struct history_entry {
     uint8_t id[ID_BYTES]; /* id of the origin's node */
     uint64_t incarnation; /* incarnation of that node */
     uint32_t next;        /* rumors before this number are in the base */
-    uint64_t samples;     /* samples that the origin had learned by then */
+    uint64_t samples;     /* samples that the origin had learned at its last rumor in the base */
 };
 struct history_entry history_entry_at(const uint8_t *at);
 

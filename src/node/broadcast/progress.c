@@ -18,8 +18,8 @@ struct progress {
     uint64_t samples;    /* largest count so far; never falls */
     bool has_begun;      /* `start` is the swarm's count, not only this node's */
     bool is_late; /* the base was taken over, so the swarm had learned before this node came */
-    struct reported_samples
-        *reported;  /* [members_max + 1] scratch buffer of reports, by member number */
+    /* [members_max + 1] scratch buffer of reports, by member number */
+    struct reported_samples *reported;
     uint64_t *said; /* [members_max] scratch buffer for counts that other members report */
 };
 
@@ -167,9 +167,9 @@ static void begin(struct node *node)
     begin_at(node, fmax(there, (double)progress->samples));
 }
 
-/* Adds the credited reports of this period. Compares a member's reports only with others' reports
- * of the same hour. Otherwise a member with a week of honest reports could double the count at
- * once. */
+/* Starts the next counting period when the present one has lasted COUNT_NS. So a member's reports
+ * are compared only with others' reports of the same hour. Otherwise a member with a week of honest
+ * reports could double the count at once. */
 static void count_on(struct node *node)
 {
     const struct progress *progress = node->broadcast->progress;
@@ -189,8 +189,8 @@ static bool is_word_enough(const struct node *node, uint32_t count, uint32_t oth
     return count >= 2 || (has_met && others <= 1 && membership_live(node) <= 2);
 }
 
-/* Returns true if this node misses rumors. Then it would count samples twice: from members' totals
- * now, and from the rumors when they arrive. */
+/* Returns true if this node misses rumors of at least half of the members. Then it would count
+ * samples twice: from members' totals now, and from the rumors when they arrive. */
 static bool lacks_claims(const struct node *node)
 {
     const uint32_t behind = node->broadcast->repair.behind;

@@ -20,8 +20,8 @@
                      */
 #define COMING_NS (10 * SECOND_NS) /* time for a new parent to deliver missing rumors */
 #define GONE_ENOUGH                                                                                \
-    4 /* a rumor is gone when so many neighbours lack it, or more than half of them */
-#define UNKNOWN_AT_ONCE 64 /* unknown origins requested after one slice */
+    4 /* a rumor is gone when this many neighbours lack it, or more than half of them */
+#define UNKNOWN_AT_ONCE 64 /* most unknown origins requested after one slice */
 
 static void set_missing(struct node *node, struct origin *origin, bool missing)
 {
@@ -159,7 +159,7 @@ bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, ui
         origin->gap.gone * 2 > connection_neighbours(node))
         return true;
     const struct peer *other = connection_random(node);
-    CHECK(other); /* `from` is a neighbour */
+    CHECK(other); /* there is at least one neighbour: `from` */
     if (other != from)
         (void)repair_ask(node, other, broadcast_index(node, origin));
     origin->gap.changed_ns = 0; /* the wait for this parent has ended */

@@ -139,7 +139,7 @@ static void set_order(struct node *node, const uint8_t *history, uint32_t entrie
 }
 
 /* Adds our rumors of an origin from number `next` on to the version's digest. Returns the digest of
- * those that the learner was given. */
+ * the rumors among them that the learner was given. */
 static uint64_t keep(struct node *node, uint32_t origin_index, uint32_t next)
 {
     struct versions *versions = &node->broadcast->versions;

@@ -23,22 +23,23 @@ struct rumor_log_entry {
     uint64_t chain;        /* position + 1 of the next older entry in the same bucket; 0 = none */
     size_t offset;         /* start of the rumor in the ring, in bytes */
     uint64_t came_ns;      /* time of arrival or publication */
-    uint32_t bytes;        /* size */
+    uint32_t bytes;        /* bytes of the rumor */
     uint32_t origin_index; /* index of the rumor's origin */
     uint32_t seq;          /* number of the rumor */
-    bool is_given;         /* the learner has it */
+    bool is_given;         /* the learner was given the rumor */
 };
 
 struct rumor_log {
-    uint8_t *ring;                   /* [ring_bytes] rumors, back to back */
-    size_t ring_bytes;               /* size of the ring */
-    size_t write_offset;             /* offset in the ring where the next rumor is written */
-    struct rumor_log_entry *entries; /* [entries_max] by position modulo entries_max */
-    uint64_t entries_max;            /* a power of two */
-    uint64_t oldest;                 /* position of the oldest entry; positions only grow */
-    uint64_t newest;                 /* position after the newest entry */
-    uint64_t applied;                /* first position that the learner was not given */
-    uint64_t next;                   /* position of the next rumor to give to the learner */
+    uint8_t *ring;       /* [ring_bytes] rumors, back to back */
+    size_t ring_bytes;   /* size of the ring */
+    size_t write_offset; /* offset in the ring where the next rumor is written */
+    /* [entries_max] entries, at index position modulo entries_max */
+    struct rumor_log_entry *entries;
+    uint64_t entries_max; /* capacity in entries; a power of two */
+    uint64_t oldest;      /* position of the oldest entry; positions only grow */
+    uint64_t newest;      /* position after the newest entry */
+    uint64_t applied;     /* first position that the learner was not given */
+    uint64_t next;        /* position of the next rumor to give to the learner */
     uint64_t pinned;   /* no rumor from this position on is overwritten; LOG_UNPINNED = no limit */
     uint64_t since_ns; /* the log has every rumor that arrived since this time */
     size_t waiting_bytes;  /* bytes of others' rumors that the learner was not given */
@@ -73,9 +74,9 @@ const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t origin_index
  * rumor_log_pass_by. */
 const struct rumor_log_entry *rumor_log_next_to_apply(struct rumor_log *log);
 const uint8_t *rumor_log_bytes(const struct rumor_log *log, const struct rumor_log_entry *entry);
-/* Marks that rumor as given to the learner. */
+/* Marks the rumor that rumor_log_next_to_apply returned as given to the learner. */
 void rumor_log_applied(struct rumor_log *log);
-/* Skips that rumor. */
+/* Skips the rumor that rumor_log_next_to_apply returned. */
 void rumor_log_pass_by(struct rumor_log *log);
 /* Goes back to the first skipped rumor. */
 void rumor_log_return(struct rumor_log *log);

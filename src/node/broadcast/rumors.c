@@ -23,7 +23,7 @@ static void push(struct node *node, const struct origin *origin, const struct pe
 {
     const uint32_t origin_index = broadcast_index(node, origin);
     const struct peer *peer;
-    CHECK(origin->next > 0); /* this rumor is already counted */
+    CHECK(origin->next > 0); /* `next` already counts this rumor */
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
         struct broadcast_neighbour *neighbour = &node->broadcast->neighbours[i];
         if (peer == from || bit_get(neighbour->lazy, origin_index) ||

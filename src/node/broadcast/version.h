@@ -36,10 +36,10 @@ struct origin {
     uint32_t older;
     /* samples that it has learned, as its latest rumor reports; 0 if it is expelled */
     uint64_t samples;
-    uint64_t samples_before; /* value of versions_samples when our counting period started
-                                (progress.h) */
-    struct signed_head last; /* head of rumor next - 1; unset while next is 0 */
-    uint32_t applied; /* rumors before this number are in the learner's base, or on their way */
+    uint64_t samples_before;         /* value of versions_samples when our counting period started
+                                        (progress.h) */
+    struct signed_head last;         /* head of rumor next - 1; unset while next is 0 */
+    uint32_t applied;                /* rumors before this number were given to the learner */
     struct signed_head applied_last; /* head of the last rumor that `applied` covers */
     uint32_t keep;   /* rumors from this number on are refused; KEEP_ALL = no rumor is */
     bool is_accused; /* there is a proof against its node (orders/proofs.h) */
@@ -53,25 +53,27 @@ struct origin {
 };
 
 struct versions {
-    struct origin *origins; /* [max] in the order of arrival; an origin keeps its index */
-    uint32_t count;         /* known origins */
-    uint32_t max;           /* capacity */
-    uint32_t *slots;        /* hash table by tag, open addressing: index + 1; 0 = free */
-    uint32_t slots_mask;    /* size of the hash table - 1 */
-    uint32_t newest;        /* index + 1 of the origin that published most recently */
-    uint32_t oldest;        /* index + 1 of the origin that has been silent for longest */
-    uint32_t cursor;        /* start of the next slice */
-    uint32_t publishers;    /* number of origins with known rumors */
-    uint64_t rumors;        /* known rumors over all origins */
-    uint64_t hash;          /* sum of the hashes of all entries, independent of the order */
-    uint64_t digest;        /* digest of the base that these rumors make */
+    /* [max] known origins in the order of arrival; an origin keeps its index */
+    struct origin *origins;
+    uint32_t count;      /* number of known origins */
+    uint32_t max;        /* capacity in origins */
+    uint32_t *slots;     /* hash table by tag, open addressing: index + 1; 0 = free */
+    uint32_t slots_mask; /* size of the hash table - 1 */
+    uint32_t newest;     /* index + 1 of the origin that published most recently */
+    uint32_t oldest;     /* index + 1 of the origin that has been silent for longest */
+    uint32_t cursor;     /* index of the origin with which the next slice starts */
+    uint32_t publishers; /* number of origins with known rumors */
+    uint64_t rumors;     /* number of known rumors over all origins */
+    uint64_t hash;       /* sum of the hashes of all entries, independent of the order */
+    uint64_t digest;     /* digest of the base that is the sum of all known rumors */
 };
 
 uint64_t origin_tag(const uint8_t id[static ID_BYTES], uint64_t incarnation);
 
 void versions_init(struct versions *versions, struct arena *arena, uint32_t max, uint64_t digest);
 
-struct origin *versions_find(const struct versions *versions, uint64_t tag); /* NULL if unknown */
+/* Returns the origin with this tag; NULL if it is unknown. */
+struct origin *versions_find(const struct versions *versions, uint64_t tag);
 
 /* Adds an origin as the latest. Returns NULL if the table is full. */
 struct origin *versions_add(struct versions *versions, const uint8_t id[static ID_BYTES],

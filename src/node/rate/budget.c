@@ -29,19 +29,18 @@
 #define UTILISATION   0.7       /* part of a link's rate that is used; the rest absorbs bursts */
 #define ROOM_LEAST    0.1       /* least part of a link's rate that own rumors get */
 #define STANDING      0.25      /* least part of the median headroom of a link in good standing */
-#define CROWDED       (1.0 / 3) /* part of the links; if more have queued rumors, lines are full */
-#define LAG_S         2.0 /* lag in seconds above which a member lags, or the time of a publication */
-#define LAG_GROWING   0.5 /* part of that lag; if this node lags more, the estimate does not grow */
+#define CROWDED       (1.0 / 3) /* part of the links that must have queued rumors: lines are full */
+#define LAG_S         2.0       /* least limit in seconds above which a member counts as lagging */
+#define LAG_GROWING   0.5 /* part of the lag limit; a node that lags more keeps its estimate */
 #define LEARNING_MAX  64  /* most members that budget_lagging reads */
-#define MOST          0.5 /* part of the training members; if so many lag, the budget falls */
+#define MOST          0.5 /* part of the training members that must lag before the budget falls */
 #define BACKOFF_LEAST 0.02
 #define BACKOFF_FALLS 0.7 /* factor on the backoff per second while it falls */
 #define BACKOFF_RISES 1.1 /* factor on the backoff per second while it rises */
 #define INGRESS_FADE  0.97
 #define GROWTH        2 /* largest growth factor of the estimate per second */
 #define SEEN                                                                                       \
-    0.5           /* part of a rate that is certain: doubling finds a rate within a factor of two  \
-                   */
+    0.5 /* part of a found rate that is certain: doubling finds it within a factor of two */
 #define TRIED 0.5 /* part of the budget that a publication must use to test it */
 #define UNDER_WAY                                                                                  \
     (2 * ACK_BYTES)  /* most unacknowledged bytes of all members together during a probe */
@@ -191,8 +190,8 @@ void budget_on_published(struct node *node, uint64_t bytes)
     budget->is_tried |= (double)bytes >= TRIED * budget->due_bytes;
 }
 
-/* Returns an untested estimate that is safe: if all members publish so many bytes per second, a
- * line like ours can receive their sum. Returns 0 if no such estimate is known. */
+/* Returns an untested estimate that is safe: if all members publish at this rate, a line like ours
+ * can receive their sum. Returns 0 if no such estimate is known. */
 static double equal_part(const struct node *node, double room)
 {
     const uint32_t live = membership_live(node);
@@ -250,7 +249,7 @@ void budget_review(struct node *node, struct slots eager, struct slots together,
     set_budget(node);
 }
 
-/* Returns true if these neighbours have received the last publication and nothing is queued for
+/* Returns true if the eager neighbours have received the last publication and nothing is queued for
  * them. All members may probe at once over one shared line, so the unacknowledged bytes of all of
  * them together are at most UNDER_WAY. */
 static bool is_delivered(const struct node *node, const struct slots *eager)

@@ -76,7 +76,7 @@ struct outer_step_measured {
 struct outer_step {
     double interval_s; /* mean seconds between two publications */
     double gain;       /* weight of the swarm's progress; 1 = average */
-    double beta;       /* outer momentum, before the gain */
+    double beta;       /* outer momentum; a novelty weight above 1 still divides it */
 };
 
 struct outer_step outer_step_of(const struct outer_step_measured *measured);

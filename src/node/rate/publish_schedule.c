@@ -21,7 +21,7 @@
 #define FULL_GROWS      1.25 /* assumed size of an uncut publication, as a factor of a cut one */
 #define FINISH_PAUSE_NS (SECOND_NS / 5) /* time between two publications of a finishing node */
 #define HURRIES_MOST    256             /* most consecutive publications of a node that is alone */
-#define HURRIED_PART    (1.0F / 50)     /* part of the first threshold that ends the series */
+#define HURRIED_PART    (1.0F / 50) /* part of the first threshold; ends immediate publications */
 #define RATE_MIN        1e-6 /* samples per second of a node that has stopped; 0 would mean unknown */
 
 static int compare(const void *a, const void *b)

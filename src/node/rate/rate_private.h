@@ -58,19 +58,19 @@ struct budget {
 struct publish_schedule {
     struct outer_step outer_step; /* present interval, gain and momentum */
     double share;                 /* share of the last publication, 0 .. 1 */
-    double withheld;   /* part of the progress left unpublished at that time that was withheld */
+    double withheld;   /* part of the unpublished progress withheld at the last publication */
     double asked_gain; /* gain requested for the last publication */
-    double novelty;    /* factor by which that publication counted more than asked_gain · share */
+    double novelty;    /* factor by which the last publication counted beyond asked_gain · share */
     bool is_last;      /* the publication under way ends training */
     uint64_t published_ns;  /* time at which the last publication was requested */
     uint64_t span_ns;       /* time between the requests of the last two publications */
-    double wait;            /* intervals to wait after published_ns; drawn for each publication */
+    double wait;            /* wait after published_ns, in intervals; drawn for each publication */
     struct rng waits;       /* random numbers for `wait` */
     uint32_t publications;  /* publications of this node so far */
     uint64_t last_bytes;    /* bytes of the last publication's rumors */
     uint32_t allowed_bytes; /* bytes that the last publication was allowed */
     bool is_cut;            /* the budget cut the last publication */
-    double part;            /* part of the entries that the last publication moved */
+    double part;            /* part of all entries that the last publication moved */
     double full_bytes;      /* bytes of a publication that no budget cuts; 0 = unknown */
     uint64_t steps;         /* local steps so far */
     uint64_t samples;       /* samples learned by this node so far */

@@ -32,10 +32,10 @@
     (5 * SECOND_NS) /* time after which a slow neighbour's blocks are requested elsewhere */
 #define STUCK_NS (15 * SECOND_NS) /* time without a useful block after which the fetch restarts */
 #define REST_NS  (20 * SECOND_NS) /* shortest time that a taken-over base is kept */
-#define RESTS    3 /* multiple of the takeover's time for which the base is kept at least */
+#define RESTS    3                /* shortest time that a base is kept, in times of its takeover */
 #define FAR_RUMORS                                                                                 \
     64 /* missing rumors above which a node is far behind, if they also outnumber the blocks */
-#define FAR_EACH    8                /* missing rumors per active origin, added after joining */
+#define FAR_EACH    8                /* added to FAR_RUMORS per active origin after joining */
 #define PROGRESS_NS (10 * SECOND_NS) /* time between two notes of progress */
 #define SPANS_MIN   2 /* spans requested at once from a new donor; more as it delivers */
 
@@ -85,8 +85,8 @@ static bool is_stuck(const struct node *node)
 }
 
 /* Returns true if this node may take over the neighbour's base. Three sides could take over each
- * other's bases in a circle, where one wins by learning and the others by the order of origins. So
- * a node that has just taken over a base, or is fetching one, yields only to a side that has
+ * other's bases in a circle, where one side wins by learning and two sides by the order of origins.
+ * So a node that has just taken over a base, or is fetching one, yields only to a side that has
  * clearly learned more. */
 static bool may_yield(const struct node *node, const struct transfer_neighbour *neighbour)
 {
@@ -174,8 +174,7 @@ static void ask(struct node *node)
     request->entries = 0;
 }
 
-/* Returns true if so many rumors are missing that all blocks of the base are fewer bytes than these
- * rumors. */
+/* Returns true if the missing rumors are more bytes than all blocks of the base. */
 static bool is_far(const struct node *node, uint64_t missing)
 {
     const uint64_t each =

@@ -15,7 +15,7 @@
 #include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
-#define DECISIVE 1.25 /* ratio of times learned alone that decides without a tie-break */
+#define DECISIVE 1.25 /* ratio of samples learned alone that decides without a tie-break */
 
 /* Adds an origin to the contest. Several sides may meet in any order, and must all end with the
  * same base. So unless one side has clearly learned more, the smallest tag decides: the side that

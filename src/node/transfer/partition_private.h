@@ -7,9 +7,10 @@
 
 /* Comparison of the samples that only one side has learned. */
 struct contest {
-    double ours, theirs; /* samples that only our, or only the other side has learned */
-    uint64_t first_tag;  /* smallest tag of an origin of which one side knows more samples */
-    bool first_is_ours;  /* our side knows more samples of the origin first_tag */
+    /* samples that only our side has learned, and samples that only the other side has */
+    double ours, theirs;
+    uint64_t first_tag; /* smallest tag of an origin of which one side knows more samples */
+    bool first_is_ours; /* our side knows more samples of the origin first_tag */
 };
 #define CONTEST ((struct contest){.first_tag = UINT64_MAX})
 void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs);

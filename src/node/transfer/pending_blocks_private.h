@@ -15,7 +15,7 @@ struct pending_block {
     uint64_t conn;    /* conn of the neighbour that sent it */
     bool is_donors;   /* the block is from the donor of our version */
     bool is_covered;  /* the learner was given every rumor in the block */
-    uint64_t missing; /* rumors to add until the block matches our base */
+    uint64_t missing; /* number of rumors to add until the block matches our base */
     int32_t *units;   /* [block_entries] values of the block in base units */
     /* [incarnations_max] number of rumors in the block, by origin index; 0 for origins added later.
      */

@@ -22,7 +22,7 @@
 #define LAG_NS      (10 * SECOND_NS)
 #define USUAL_BYTES 4096.0 /* assumed bytes of a rumor before one has arrived */
 #define ENOUGH      0.5  /* part of the received bytes that may be rumors; the rest is for blocks */
-#define FEW         0.25 /* part of the other members up to which few lag */
+#define FEW         0.25 /* largest part of the other members that counts as few */
 
 /* Returns true if a neighbour has been connected long enough to send something. */
 static bool has_company(const struct node *node)

@@ -6,8 +6,8 @@
  *
  * No copy of the base is kept: each block is as recent as its READ. Training steps do not change
  * the base, so a READ need not wait for a step, nor for orders behind it. The learner only promises
- * that answers come in the order of execution, so a block contains the rumors that were answered
- * before it. A base given away must contain all rumors that were known and not withheld
+ * that answers come in the order of execution, so a block contains the rumors that the learner
+ * answered before it. A base given away must contain all rumors that were known and not withheld
  * (broadcast/withheld.h) when the neighbour first asked, since the neighbour would not get those
  * rumors otherwise. So the neighbour gets no block before the learner has applied these rumors. A
  * block comes with the latest entries of its version and the hash of all entries. Links carry
@@ -41,7 +41,7 @@ static bool may_serve(const struct node *node)
     return base_is_whole(node) && !retract_needs_base(node) && !digest_votes_refute(node);
 }
 
-/* Records a neighbour's request. If it asks for a base anew, the blocks that it gets must contain
+/* Records a neighbour's request. If it may be for another base, the neighbour's blocks must contain
  * every rumor known by now. */
 static void on_asked(struct node *node, const struct peer *from, bool is_anew)
 {
@@ -185,8 +185,8 @@ static uint32_t listed(const struct node *node)
 }
 
 /* Returns how many blocks a neighbour gets per turn: all waiting neighbours get a turn within
- * TURN_S at our rate, and the neighbour's link carries the blocks within that time, so none is old
- * when it is sent. */
+ * TURN_S at our rate, and the neighbour's link carries the blocks within that time, so no block is
+ * old when it is sent. */
 static uint32_t fair_turn(const struct node *node, const struct peer *peer)
 {
     uint32_t takers = 0;

@@ -1,13 +1,13 @@
 /* State transfer: a base on its way to us, or from us to another node.
  *
- *   partition         two sides that learned apart meet: which base is kept
+ *   partition         decides which base is kept when two sides of a partition meet
  *   fetch             takes over a base, block by block, from all neighbours that have it
  *   takeover          replaces our version first
- *   pending_blocks    received blocks, until they match our base
+ *   pending_blocks    keeps received blocks until they match our base
  *   base_digest       checks that the complete base has the promised digest
  *   blame             donors of the base, and members that gave a false one
- *   digest_votes      do other members have the taken-over base?
- *   rolling_snapshot  a line too thin for rumors: only blocks keep the base recent
+ *   digest_votes      asks whether other members have the taken-over base
+ *   rolling_snapshot  keeps the base recent by blocks only, over a line too thin for rumors
  *   serve             gives our base to others and to checkpoints
  *
  *   TAKE ─► HISTORY ─► our version is replaced ─► FETCH ─► BLOCK ─► pending ─► WRITE
@@ -23,7 +23,8 @@
 
 struct transfer *transfer_new(struct arena *arena, const struct node *node);
 size_t transfer_arena_bytes(const struct node_options *options);
-void transfer_on_end(struct node *node, const struct peer *peer); /* the conversation has ended */
+/* Call it when the conversation with this neighbour has ended: clears the state for it. */
+void transfer_on_end(struct node *node, const struct peer *peer);
 void transfer_stats(const struct node *node, struct node_stats *stats);
 
 /* Call it when a neighbour has sent its whole version. Decides whether we are partitioned from it,
@@ -36,7 +37,7 @@ bool partition_peer_yields(const struct node *node, const struct peer *peer);
 
 /* Requests a base and its blocks; called a few times a second, or on demand. */
 void fetch_consider(struct node *node);
-bool fetch_is_asking(const struct node *node); /* a neighbour was asked for its history */
+bool fetch_is_asking(const struct node *node); /* a requested history has not arrived yet */
 /* Call it when this node has adopted the model hash of a node with this standing (first_weights.h).
  * Forgets all rumors, and fetches the base of any neighbour. */
 void fetch_begin_first(struct node *node, uint8_t standing);

@@ -14,7 +14,7 @@
 #include "node/transfer/transfer.h"
 #include "wire/block.h"
 
-#define SERVING_NS  (10 * SECOND_NS) /* a node that served within this time may serve again */
+#define SERVING_NS  (10 * SECOND_NS) /* time after serving for which a node keeps its base */
 #define READ_BLOCKS 8                /* most blocks requested or read at once */
 
 /* A range of blocks. */
@@ -27,7 +27,7 @@ struct span {
 struct transfer_neighbour {
     bool has_base;       /* its last VERSION says that it has a whole base */
     bool lacks_first;    /* it lacks the first weights of the swarm */
-    bool is_ahead;       /* it has so many more rumors than we that only its base closes the gap */
+    bool is_ahead;       /* its rumors are far ahead of ours: only its base closes the gap */
     bool ours_preferred; /* our base wins against its base */
     bool is_decisive;    /* one side has clearly learned more */
     /* Across a partition: true = the neighbour takes over our base, false = we take over its
@@ -126,16 +126,17 @@ struct serve {
 };
 
 struct transfer {
-    uint32_t blocks;                       /* number of blocks of a base */
-    uint64_t *seen;                        /* scratch buffer: a bit per origin */
-    struct history_request request;        /* a requested history */
-    struct fetch fetch;                    /* a base being fetched */
-    struct rolling_snapshot rolling;       /* blocks instead of rumors, over a thin line */
+    uint32_t blocks;                /* number of blocks of a base */
+    uint64_t *seen;                 /* scratch buffer: a bit per origin */
+    struct history_request request; /* a requested history */
+    struct fetch fetch;             /* a base being fetched */
+    /* rolling snapshot: blocks instead of rumors, over a thin line */
+    struct rolling_snapshot rolling;
     struct pending_blocks pending;         /* received blocks */
     struct base_digest base_digest;        /* check of the complete base */
     struct digest_votes digest_votes;      /* digest votes on our base */
     struct blame blame;                    /* donors, and members that gave a false base */
-    struct serve serve;                    /* our base for others */
+    struct serve serve;                    /* serving of our base to others */
     struct transfer_neighbour *neighbours; /* [peers_max] by slot */
 };
 
