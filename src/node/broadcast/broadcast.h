@@ -7,7 +7,7 @@
  *   VERSION ─► anti_entropy ─► repair ─► WANT ─► the tree grows around a slow branch
  *
  *   broadcast_tree   neighbours to push an origin's rumors to: a tree per origin (Plumtree: Leitão,
- *                    Pereira, Rodrigues 2007, who have one for all)
+ *                    Pereira, Rodrigues 2007; there, one tree serves all origins)
  *   anti_entropy     neighbours exchange versions (Demers and others 1987)
  *   repair           requests missing rumors
  *   push_backlog     rumors that a full queue delayed

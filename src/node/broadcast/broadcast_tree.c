@@ -1,5 +1,5 @@
-/* The broadcast tree of each origin (Plumtree: Leitão, Pereira, Rodrigues 2007, who have one tree
- * for all).
+/* The broadcast tree of each origin (Plumtree: Leitão, Pereira, Rodrigues 2007; there, one tree
+ * serves all origins).
  *
  * A rumor is pushed to every neighbour that is eager for its origin. A node that receives a rumor
  * twice prunes the second sender, or the first if the second is the origin itself. The pruned link

@@ -9,11 +9,11 @@
  *                        up for. Otherwise it rises by a tenth a second
  *   budget             = rate_estimate · backoff
  *
- * An untried estimate may be too high. It may jump to the part that all members could publish at
- * once. Above that it doubles at most once a second, if the last budget was used and no rumor has
- * been missing here for long. A node that makes many steps between two publications does not wait
- * for that second: its estimate doubles as soon as the last publication has arrived, while no link
- * has seen a backlog.
+ * An untried estimate may be too high. It may jump to the rate at which all members could publish
+ * together. Above that rate it doubles at most once a second, if the last budget was used and no
+ * rumor has been missing on this node for long. A node that makes many steps between two
+ * publications does not wait for that second: its estimate doubles as soon as the last publication
+ * has arrived, while no link has seen a backlog.
  *
  * A link with less than a quarter of the median headroom is not in good standing. It gets what it
  * can carry, and logs and blocks bring it up to date at its own pace. So a slow member holds back

@@ -16,7 +16,7 @@
  * round tested the rate, the rate rises. Before the first backlog, each round doubles the rate if
  * it carried enough bytes to test it; the last bytes of a burst are too few. The target (22 ms at 5
  * Mbit/s) falls with the rate, so the faster of two flows through one queue gives way, as in Swift
- * (SIGCOMM 2020). An untested rate is a lower bound of what the link carries. After an overload the
+ * (SIGCOMM 2020). An untested rate is a lower bound of the link's capacity. After an overload the
  * rate rises carefully, because acknowledgements of a long path show an increase late. The increase
  * of the first round can fill two targets at most; each good round allows 1.5 times as much.
  *

@@ -11,8 +11,8 @@
  *
  *   reaction  = the time until the other nodes train on a publication: the one-way delay, times the
  *               hops to most members, plus OUTER_STEP_STEPS steps.
- *   interval  = reaction times max(√n / 2, 1). The factor is its root where the budget did not cut
- *               the last publication.
+ *   interval  = reaction times max(√n / 2, 1). Where the budget did not cut the last publication,
+ *               reaction times the square root of that factor.
  *   gain      = interval / reaction, between 1 and √n. An interval of OUTER_STEP_S earns no gain.
  *               The first six publications already have the full gain.
  *   beta      = (0.6 - a third of the local momentum) / gain; less with a shorter configured
@@ -30,14 +30,15 @@
  * Why: the other nodes answer a publication only after the reaction time. A loop with a delay
  * oscillates where gain · reaction / interval approaches pi/2, and settles quickly at 1. Averaging
  * over more nodes leaves less noise, so the swarm may take larger steps. But a gain acts as a
- * larger rate, and a long interval as a large batch. Both help early in training and where budgets
- * cut publications. Both cost several points where the rate is already the largest that is stable.
- * So lines with headroom use half of the factor (in logarithms), which costs two tenths of a point
- * in the beginning. gain · beta is the swarm's momentum (heavy ball: Polyak 1964), the outer
- * momentum of DiLoCo. With a local momentum of 0.9, a half never diverged, and 0.3 was better in
- * long runs of a convolutional network. Without local momentum, and with Adam, whose momentum does
- * not lengthen its steps, 0.6 was better. With Adam the outer momentum acts as a larger rate:
- * dividing Adam by the batch noise of the whole swarm gains no more.
+ * larger learning rate, and a long interval as a larger batch. Both help early in training and
+ * where budgets cut publications. Both cost several points of accuracy where the learning rate is
+ * already the largest stable one. So lines with headroom use half of the factor (in logarithms),
+ * which costs two tenths of a point in the beginning. gain · beta is the swarm's momentum (heavy
+ * ball: Polyak 1964), the outer momentum of DiLoCo. With a local momentum of 0.9, a product gain ·
+ * beta of 0.5 never diverged, and 0.3 was better in long runs of a convolutional network. Without
+ * local momentum, and with Adam, whose momentum does not lengthen its steps, 0.6 was better. With
+ * Adam the outer momentum acts as a larger learning rate: dividing Adam by the batch noise of the
+ * whole swarm gains no more.
  *
  * Measured (tests/RESULTS.md, exchange.rule) by tests/bench/bench_exchange.py. Held by
  * tests/unit/node/test_outer_step.c.

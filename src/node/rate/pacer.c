@@ -1,7 +1,6 @@
-/* The pacer: when a neighbour is handed bytes, limited by its link (congestion.h) and the user's
- * settings. Bytes queue here, where the next message can still be chosen, instead of in the
- * network.
- */
+/* The pacer: decides when a neighbour is handed bytes, within the limits of its link (congestion.h)
+ * and the user's settings. Bytes queue here, where the next message can still be chosen, instead of
+ * in the network. */
 #include <math.h>
 
 #include "node/rate/rate_private.h"
@@ -11,7 +10,7 @@
 #define FULL_S        0.5  /* most queued rumors, in seconds of the link's rate */
 #define CROWDED_S     0.3  /* queued rumors that mean overload, in seconds of the link's rate */
 #define BUSY_S        0.2  /* queue to which no blocks are added, in seconds of the link's rate */
-#define WAITS_LEAST   8192 /* bytes that may queue on any link */
+#define WAITS_LEAST   8192 /* bytes that may queue on any link, however slow */
 
 /* Returns the bytes that uplink_max allows now. */
 static double cap_allows(struct node *node)

@@ -1,8 +1,8 @@
 /* Digest votes: do other members have the taken-over base? A donor may send a false history and
  * false blocks that match each other. The versions of neighbours reveal it:
  *
- *   their VERSION is ours ──────────────────────────────────────► is their digest ours?
- *   theirs is within ours, and the log has the difference ──► is it ours minus those rumors'?
+ *   their version equals ours ───────────────────────────────► does their digest equal ours?
+ *   theirs is part of ours, and the log has the difference ──► does it equal ours minus that?
  *
  * The difference of two digests over the same rumors is constant, so a neighbour's last vote counts
  * until its conversation ends. The donor counts as one vote for our base. (For a base restored from
@@ -174,7 +174,7 @@ static struct votes count_votes(const struct node *node)
 
 /* Notes. */
 
-/* Adds a note that starts with the donor if there is one. */
+/* Adds a note on our base. It names the donor, unless the base was restored from a checkpoint. */
 static void note(struct node *node, const char *is_what, const char *because)
 {
     const struct transfer *transfer = node->transfer;
