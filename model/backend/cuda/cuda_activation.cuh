@@ -1,4 +1,4 @@
-/* Activations and their derivatives for one number on the GPU. */
+/* Activations and their derivatives, for one number, in kernels. */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_ACTIVATION_CUH
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_ACTIVATION_CUH
 
@@ -17,7 +17,7 @@ static __device__ float gelu_inner(float x)
 static __device__ float activated(enum activation activation, float value)
 {
     if (activation == RELU)
-        return value < 0 ? 0 : value; /* NaN passes */
+        return value < 0 ? 0 : value; /* a NaN stays NaN */
     if (activation == SIGMOID)
         return 1 / (1 + expf(-value));
     if (activation == GELU)
@@ -27,7 +27,7 @@ static __device__ float activated(enum activation activation, float value)
     return activation == TANH ? tanhf(value) : value;
 }
 
-/* Returns the derivative of gelu or silu at input x. */
+/* Returns the derivative of GELU or SILU at input x. */
 static __device__ float gradient_at(enum activation activation, float x)
 {
     if (activation == SILU) {

@@ -1,4 +1,4 @@
-/* Layout of the rows of a head, and division of attention among blocks, for both implementations
+/* Memory layout of a head's queries, keys and values, for both implementations of attention
  * (cuda_attention.cu, cuda_attention_bf16.cu). */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_ATTENTION_CUH
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_ATTENTION_CUH
@@ -7,17 +7,17 @@
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_transformer.h"
 
-/* Numbers of a head: a row for each position. */
+/* Queries, keys or values of a head, or its outputs: a row for each position. */
 template <typename Number> struct rows {
     const Number *first;
-    size_t stride; /* numbers from one position to the next */
+    size_t stride; /* numbers from one row to the next */
 };
 
-/* A head: its rows, and the positions of its numbers in the outputs. */
+/* A head of one sample. */
 template <typename Number> struct head {
     rows<Number> query, key, value;
-    size_t output; /* offset of the head in y */
-    size_t line;   /* offset of the head in log_sums */
+    size_t output; /* index in y of the head's first output */
+    size_t line;   /* index in log_sums of the head's first query */
 };
 
 template <typename Number>
@@ -47,8 +47,8 @@ static __device__ float score_scale(const struct attention &attention)
     return 1 / sqrtf((float)attention.size);
 }
 
-/* Input of the backward pass. mixed[batch, heads, length] = y · dy: the common term of the
- * gradients of a query's scores. */
+/* Inputs of the backward pass. mixed[batch, heads, length]: scalar product of y and dy for each
+ * query. */
 template <typename Number> struct output {
     const float *log_sums;
     const float *mixed;

@@ -1,8 +1,10 @@
-/* Numbers of activations in kernels: float32 or bfloat16 in memory, float32 in registers.
+/* Access of kernels to activations, which are float32 or bfloat16 in memory and float32 in
+ * registers.
  *
  *   by_type(x.type, …) ──► kernel<Number> ──fetch──► float ──put──► Number
  *
- * A kernel reads and writes PACK numbers at once where whole packs are aligned (by_pack).
+ * A pack is numbers that a thread reads or writes at once: PACK numbers if all packs are aligned,
+ * otherwise one (by_pack).
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_BF16_CUH
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_BF16_CUH
@@ -20,7 +22,7 @@ struct bf16 {
     uint16_t bits;
 };
 
-/* Rounds to nearest, ties to even; NaN stays NaN. */
+/* Returns the bits of the value rounded to nearest, ties to even. NaN stays NaN. */
 static inline __device__ uint16_t bf16_of(float value)
 {
     const uint32_t bits = __float_as_uint(value);
@@ -49,7 +51,7 @@ static inline __device__ void put(bf16 *to, float value)
     to->bits = bf16_of(value);
 }
 
-/* N adjacent numbers of a thread. */
+/* N adjacent numbers in registers of a thread. */
 template <unsigned N> struct pack {
     float at[N];
 };
@@ -78,7 +80,7 @@ static inline __device__ void put_four(bf16 *to, const float *four)
                     bf16_of(four[2]) | (uint32_t)bf16_of(four[3]) << 16};
 }
 
-/* Return or write pack number i. */
+/* fetch_pack reads pack number i, put_pack writes it. */
 template <unsigned N, typename Number>
 static inline __device__ pack<N> fetch_pack(const Number *from, size_t i)
 {
@@ -97,7 +99,8 @@ static inline __device__ void put_pack(Number *to, size_t i, const pack<N> &valu
         put(to + i, value.at[0]);
 }
 
-/* Calls run with a null pointer to the type of the numbers. */
+/* Calls run(pointer) with a null pointer; its type, bf16 * or float *, tells the type of the
+ * numbers. */
 template <typename Run> static cudaError_t by_type(enum number type, Run run)
 {
     return type == BFLOAT16 ? run((bf16 *)NULL) : run((float *)NULL);
@@ -108,7 +111,8 @@ static inline bool is_packed(struct numbers numbers)
     return (uintptr_t)numbers.at % (PACK * number_bytes(numbers.type)) == 0;
 }
 
-/* Calls run with PACK if `count` numbers of each of these are whole packs, otherwise with 1. */
+/* Calls run(N) with N = PACK if `count` is a multiple of PACK and all vectors are aligned for
+ * packs, otherwise with N = 1. */
 template <typename Run, typename... Numbers>
 static cudaError_t by_pack(size_t count, Run run, Numbers... numbers)
 {

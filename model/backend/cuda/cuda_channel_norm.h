@@ -1,9 +1,9 @@
-/* The kernels of images normalised by channels, and averaged (cuda_kernels.h).
+/* The kernels of batch norm, group norm and averages of images (rules: cuda_kernels.h).
  *
  *   backend_cuda_channel_norm.c ──► these ──► cuda_channel_norm.cu ──► stream
  *
- * Every sum is added up in the same order each time. The caller provides the scratch buffers, whose
- * contents do not matter between operations.
+ * Sums are always added in the same order. The caller provides the scratch buffers; their content
+ * may change between calls.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_CHANNEL_NORM_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_CHANNEL_NORM_H
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* Measures the statistics. scratch[planes]: a float for each channel of each sample. */
+/* Measures the statistics. scratch[planes]: one float for each channel of each sample. */
 cudaError_t kernel_channel_measure(cudaStream_t stream, struct channel_norm norm, int batch,
                                    const float *x, float *scratch, float *stats);
 cudaError_t kernel_channel_recall(cudaStream_t stream, struct channel_norm norm, const float *mean,
@@ -25,7 +25,7 @@ cudaError_t kernel_channel_apply(cudaStream_t stream, struct channel_norm norm, 
                                  const float *x, const float *stats, const float *w, const float *b,
                                  enum activation activation, float *y);
 
-/* Inputs and sums of a backward pass. */
+/* Arguments and scratch buffers of a backward pass. */
 struct channel_gradients {
     const float *x;
     const float *stats;
@@ -35,7 +35,7 @@ struct channel_gradients {
     float *plane_sums; /* [planes, 2] scratch buffer */
     float *set_sums;   /* [sets, 2] scratch buffer */
 };
-/* Backward pass; dx may be NULL. */
+/* Makes a backward pass. dx may be NULL. */
 cudaError_t kernel_channel_backward(cudaStream_t stream, struct channel_norm norm, int batch,
                                     enum activation activation, struct channel_gradients gradients,
                                     float *dx, float *dw, float *db);

@@ -1,11 +1,12 @@
-/* Convolutions by cuDNN: operands, and the choice of an algorithm.
+/* Convolutions by cuDNN: descriptors, and the choice of an algorithm. A way is one of the three
+ * products of a convolution: forward, to the inputs, to the weights.
  *
  *   backend_cuda_cudnn.c ──► cudnn_way ──► backend_cuda_cudnn_ways.c ──► cuDNN
  *
- * Only algorithms of cuDNN that give the same sums each time are considered. They are measured when
- * a convolution is first computed (cuda_choice.h); if memory is too short to measure, the first one
- * in cuDNN's order is chosen. In float32 Winograd's algorithms are left out: their additions and
- * subtractions lose three digits.
+ * Only deterministic algorithms of cuDNN are considered. They are measured when a convolution is
+ * first computed (cuda_choice.h). If there is too little memory to measure, the first one in
+ * cuDNN's order is chosen. In float32 Winograd's algorithms are left out, because their additions
+ * and subtractions lose three digits.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_CUDNN_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_CUDNN_H
@@ -16,27 +17,27 @@
 
 enum { FORWARD, BACKWARD, TO_WEIGHTS, WAYS };
 
-/* An algorithm for y, dx (BACKWARD) or dw (TO_WEIGHTS). */
+/* Chosen algorithm for y (FORWARD), dx (BACKWARD) or dw (TO_WEIGHTS). */
 struct way {
     int algorithm;        /* one of cudnnConvolution{Fwd,BwdData,BwdFilter}Algo_t */
-    cudnnMathType_t math; /* math type of its products */
+    cudnnMathType_t math; /* precision of its products */
     size_t scratch_bytes; /* workspace in bytes */
-    bool chosen;          /* the algorithm is chosen; false before its first use */
+    bool chosen;          /* false before the choice */
 };
 
-/* A convolution with one batch size. */
+/* Descriptors of a convolution with one batch size. */
 struct plan {
     struct conv conv;
     int batch;
     cudnnTensorDescriptor_t x;
     cudnnTensorDescriptor_t y;
     cudnnFilterDescriptor_t w;
-    cudnnConvolutionDescriptor_t how[WAYS]; /* [WAYS] descriptors; their math types may differ */
+    cudnnConvolutionDescriptor_t how[WAYS]; /* one for each way: precisions may differ */
     struct way ways[WAYS];
-    size_t scratch_bytes; /* workspace in bytes, enough for each chosen algorithm */
+    size_t scratch_bytes; /* largest workspace of the algorithms chosen so far, in bytes */
 };
 
-/* The planes of one product; NULL for planes that it neither reads nor writes. */
+/* Images and gradients that a product reads or writes; NULL for all others. */
 struct planes {
     const float *x;
     const float *dy;
@@ -44,15 +45,16 @@ struct planes {
     float *dx;
 };
 
-/* Returns the algorithm for y, dx or dw (kind), with the math type `math` if possible. Measuring
- * overwrites the result, which is computed afterwards. Not allowed while a step is recorded. */
+/* Returns the algorithm for y, dx or dw (kind). math: lowest precision that is allowed. Measuring
+ * overwrites y or dx, which the caller computes afterwards. Not allowed while a step is
+ * recorded. */
 struct way cudnn_way(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan,
                      cudnnMathType_t math, int kind, struct planes planes);
 
-/* Returns cuDNN on the backend's stream, loaded at the first call. */
+/* Returns the cuDNN handle on the backend's stream. The first call loads the library. */
 cudnnHandle_t cuda_cudnn(struct cuda *cuda);
 
-/* Ends the process if something went wrong. */
+/* Ends the process if `error` is not success. */
 void cudnn_check(cudnnStatus_t error, const char *what);
 
 #endif

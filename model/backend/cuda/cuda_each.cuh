@@ -1,6 +1,7 @@
-/* Division of work among threads: blocks of 256 threads, in which each thread processes elements at
- * a fixed stride, or each warp lines at a fixed stride. Elements are counted in 32 bits: with 64 a
- * division takes several times as long, and no buffer has more than INT32_MAX floats. */
+/* Division of a kernel's work among threads, in blocks of 256 threads. Each thread processes single
+ * elements, or each warp processes lines of elements, both at a fixed stride. Elements are counted
+ * in 32 bits: a 64-bit division takes several times as long, and no buffer has more than INT32_MAX
+ * floats. */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_EACH_CUH
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_EACH_CUH
 
@@ -10,12 +11,13 @@
 #define THREADS 256
 #define WARP    32
 #define WARPS   (THREADS / WARP)
-#define AT_ONCE 4 /* elements per thread that are loaded before any is used */
+#define AT_ONCE 4 /* elements that a thread loads before it uses the first */
 #ifndef BLOCKS_MAX
-#define BLOCKS_MAX 4096 /* a few waves on the largest device; blocks loop over the rest */
+#define BLOCKS_MAX 4096 /* a few waves on the largest device; blocks loop over further work */
 #endif
 
-/* Blocks of THREADS that one multiprocessor has threads for, by compute capability. */
+/* Number of blocks of THREADS threads that a multiprocessor can run at once, by compute
+ * capability. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define BLOCKS_AT_ONCE 4
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 &&                                             \
@@ -28,16 +30,16 @@
 #define EACH(i, count)                                                                             \
     for (unsigned i = blockIdx.x * THREADS + threadIdx.x; i < (count); i += gridDim.x * THREADS)
 
-/* Iterates over the lines of a warp; the second macro over the positions of a line that belong to
- * this thread. */
+/* EACH_LINE loops over the lines that this thread's warp processes. EACH_PLACE loops over the
+ * positions of a line that this thread processes. */
 #define EACH_LINE(line, lines)                                                                     \
     for (unsigned line = blockIdx.x * WARPS + threadIdx.x / WARP; line < (lines);                  \
          line += gridDim.x * WARPS)
 #define EACH_PLACE(place, places)                                                                  \
     for (unsigned place = threadIdx.x % WARP; place < (places); place += WARP)
 
-/* Reads each element's value, then writes it, AT_ONCE of them: with few bytes per element, several
- * loads must be in flight to saturate the memory. */
+/* Calls write(i, read(i)) for this thread's elements. AT_ONCE elements are read before the first is
+ * written: with few bytes per element, several loads must be in flight to saturate the memory. */
 template <typename Read, typename Write>
 static __device__ void each_at_once(unsigned count, Read read, Write write)
 {
@@ -70,7 +72,8 @@ static cudaError_t launch(cudaStream_t stream, size_t blocks, void (*kernel)(Par
     return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
-/* Launches a kernel. Its first parameter is the number of elements, or of lines. */
+/* launch_each starts a kernel with a thread for each element, launch_lines with a warp for each
+ * line. The first parameter of the kernel is the number of elements or lines. */
 template <typename... Parameters, typename... Arguments>
 static cudaError_t launch_each(cudaStream_t stream, size_t count, void (*kernel)(Parameters...),
                                Arguments... arguments)
@@ -89,8 +92,8 @@ static cudaError_t launch_lines(cudaStream_t stream, size_t lines, void (*kernel
     return launch(stream, (lines + WARPS - 1) / WARPS, kernel, (unsigned)lines, arguments...);
 }
 
-/* Returns the sum over a warp, always added in the same order, to each thread. All threads of the
- * warp must call it. */
+/* Returns the sum of `value` over the warp to each of its threads. Always adds in the same order.
+ * All threads of the warp must call it. */
 template <typename Number> static __device__ Number warp_sum(Number value)
 {
 #pragma unroll
@@ -99,11 +102,11 @@ template <typename Number> static __device__ Number warp_sum(Number value)
     return value;
 }
 
-/* Returns the sum over a block, always added in the same order. All threads of the block must call
- * it. */
+/* Returns the sum of `value` over the block to each of its threads. Always adds in the same order.
+ * All threads of the block must call it. */
 template <typename Number> static __device__ Number block_sum(Number value, Number *shared)
 {
-    __syncthreads(); /* all threads have read the previous sum */
+    __syncthreads(); /* all threads have read the previous sum from `shared` */
     shared[threadIdx.x] = value;
     for (unsigned half = THREADS / 2; half > 0; half /= 2) {
         __syncthreads();

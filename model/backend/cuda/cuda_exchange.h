@@ -1,4 +1,4 @@
-/* The operations of the exchange on the GPU, as backend.h describes them. */
+/* The exchange on the GPU (exchange_operations in backend.h). */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_EXCHANGE_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_EXCHANGE_H
 

@@ -1,4 +1,4 @@
-/* The kernels of cuda_gather.cu, which read a batch from a data set; rules as in cuda_kernels.h. */
+/* The kernels that read a batch from a data set and augment images (rules: cuda_kernels.h). */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_GATHER_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_GATHER_H
 

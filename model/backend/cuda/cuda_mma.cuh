@@ -1,12 +1,12 @@
-/* A warp's bfloat16 products on the tensor cores: two instructions and their operand layouts (PTX
- * ISA, mma.m16n8k16). Lane l has, with row = l / 4 and pair = l % 4:
+/* Matrix products of bfloat16 on the tensor cores, by one warp: two instructions and the layouts of
+ * their operands (PTX ISA, mma.m16n8k16). With row = l / 4 and pair = l % 4, lane l has:
  *
  *   left[16, 16]    rows `row` and row + 8: first columns 2 pair and 2 pair + 1 of both rows, then
  *                   columns 2 pair + 8 and 2 pair + 9 of both
  *   right[16, 8]    column `row`: rows 2 pair, 2 pair + 1, 2 pair + 8 and 2 pair + 9
  *   sums[16, 8]     rows `row` (two) and row + 8 (two), columns 2 pair, 2 pair + 1
  *
- * A word has two numbers, the first in its lower half. */
+ * A word of an operand has two numbers, the first in its lower half. */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_MMA_CUH
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_MMA_CUH
 
@@ -14,7 +14,7 @@
 
 #include <cuda_runtime.h>
 
-/* Returns both numbers rounded to nearest, ties to even, in one word. */
+/* Returns a word with both numbers, rounded to nearest, ties to even. */
 static __device__ uint32_t bf16_pair(float first, float second)
 {
     uint32_t pair = 0;
@@ -24,7 +24,7 @@ static __device__ uint32_t bf16_pair(float first, float second)
     return pair;
 }
 
-/* Adds sums += left · right. All threads of the warp must call it. */
+/* Computes sums += left · right. All threads of the warp must call it. */
 static __device__ void multiply_onto(float sums[4], const uint32_t left[4], const uint32_t right[2])
 {
 #if __CUDA_ARCH__ >= 800

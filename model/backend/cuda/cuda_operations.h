@@ -1,6 +1,7 @@
-/* The operations of the CUDA backend's table except memory, as backend.h describes them.
+/* The operations of the CUDA backend's table, except memory and the exchange. backend.h describes
+ * them.
  *
- *   backend_cuda.c: the table ──► these ──► cuBLAS, cuDNN, kernels ──► stream
+ *   table in backend_cuda.c ──► these ──► cuBLAS, cuDNN, kernels ──► stream
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_OPERATIONS_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_OPERATIONS_H
@@ -14,30 +15,31 @@ bool cuda_graph_begin(struct backend *backend, struct step_graph *graph);
 void cuda_graph_end(struct backend *backend, struct step_graph *graph);
 void cuda_graph_drop(struct backend *backend, struct step_graph *graph);
 
-/* backend_cuda_stream.c */
+/* Functions of backend_cuda_stream.c. */
 bool cuda_stream_is_known(struct backend *backend, void *stream);
 void cuda_stream_wait_for(struct backend *backend, void *stream);
 void cuda_stream_hold_back(struct backend *backend, void *stream);
 
-/* backend_cuda_matmul.c */
-/* Operand type of a product: float32 or bfloat16, the same for both operands. */
+/* Functions of backend_cuda_matmul.c. */
+/* Operand of a matrix product. Both operands have the same type, float32 or bfloat16. */
 struct operand {
     const void *numbers;
     cudaDataType type;
-    int stride; /* numbers from one row to the next; 0 = the width */
+    int stride; /* numbers from one row to the next; 0 = rows are adjacent */
 };
 
 /* Output of a matrix product. */
 struct result {
     void *numbers;
     cudaDataType type;
-    int stride; /* as in struct operand */
+    int stride; /* numbers from one row to the next; 0 = rows are adjacent */
 };
 
 #define cuda_floats(from)  ((struct operand){.numbers = (from), .type = CUDA_R_32F})
 #define cuda_to_floats(to) ((struct result){.numbers = (to), .type = CUDA_R_32F})
 
-/* c[m,n] = epilogue(alpha·a·b + beta·c); row major; a[m,k], b[k,n], or transposed in memory. */
+/* Product c[m,n] = epilogue(alpha·a·b + beta·c), row major. a[m,k] and b[k,n] are stored transposed
+ * if turn_a and turn_b say so. */
 struct product {
     cublasOperation_t turn_a, turn_b;
     int m, n, k;
@@ -45,14 +47,14 @@ struct product {
     struct operand a, b;
     struct result c;
     cublasLtEpilogue_t epilogue;
-    const void *bias; /* [n] in the type of c; added if the epilogue has a bias */
-    float *a_sums;    /* BGRADB: [m] sums of the rows of a, the gradients of biases */
-    void *before;     /* GELU: [m, n] input of the activation, in the type of c */
+    const void *bias; /* [n] biases in the type of c, if the epilogue adds biases */
+    float *a_sums;    /* [m] output of epilogue BGRADB: sums of a's rows, the gradients of biases */
+    void *before;     /* [m, n] in c's type; written by epilogue GELU_AUX_BIAS, read by DGELU */
 };
 
-/* Computes the product. Does nothing and returns false if no algorithm has the epilogue. */
+/* Computes the product. Returns false, and does nothing, if no algorithm has the epilogue. */
 bool cuda_multiply(struct cuda *cuda, const struct product *product);
-/* Computes c = alpha·a·b + beta·c, or a·b, in float32. */
+/* cuda_gemm_onto computes c = alpha·a·b + beta·c, cuda_gemm c = a·b; c is float32. */
 void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
                     int n, int k, float alpha, struct operand a, struct operand b, float beta,
                     float *c);
@@ -180,7 +182,7 @@ void cuda_conv_backward(struct backend *backend, const struct conv *conv, int ba
                         const float *w, const float *y, enum activation activation, float *dy,
                         float *dx, float *dw, float *db);
 void cuda_conv_close(struct cuda *cuda);
-/* Writes "cuDNN 9.19", or that it is missing. */
+/* Writes "cuDNN 9.19", or "no cuDNN" in a build without it. */
 void cuda_conv_describe(char *text, size_t capacity);
 
 #endif

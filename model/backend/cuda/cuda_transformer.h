@@ -1,9 +1,9 @@
-/* The kernels of sequence models other than matrix products (cuda_kernels.h).
+/* The kernels of sequence models, except matrix products (rules: cuda_kernels.h).
  *
  *   backend_cuda_transformer.c ──► these ──► cuda_transformer.cu, cuda_attention*.cu ──► stream
  *
- * Every sum is added up in the same order each time. The caller provides the scratch buffers, whose
- * contents do not matter between operations.
+ * Sums are always added in the same order. The caller provides the scratch buffers; their content
+ * may change between calls.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_TRANSFORMER_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_TRANSFORMER_H
@@ -28,25 +28,26 @@ cudaError_t kernel_add(cudaStream_t stream, size_t count, struct numbers a, stru
                        struct numbers y);
 cudaError_t kernel_add_shared(cudaStream_t stream, int batch, size_t count, struct numbers x,
                               const float *shared, struct numbers y);
-/* Converts numbers: rounds to bfloat16, or widens to float32. */
+/* Converts numbers of different types: float32 to bfloat16, rounded, or bfloat16 to float32. */
 cudaError_t kernel_convert(cudaStream_t stream, size_t count, struct numbers from,
                            struct numbers to);
 cudaError_t kernel_sum_shared(cudaStream_t stream, int batch, size_t count, struct numbers dy,
                               float *dshared);
 cudaError_t kernel_drop(cudaStream_t stream, struct dropout dropout, const uint32_t *draws,
                         struct numbers x, struct numbers y);
-/* Computes the norm of x, or of sum = x + other if sum is not none. */
+/* Computes the norm of x. If sum.at is not NULL, first sets sum = x + other and computes the norm
+ * of the sum. */
 cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, struct numbers x,
                         struct numbers other, struct numbers sum, const float *w, const float *b,
                         struct numbers y, float *stats);
 /* Backward pass of a norm. sums[2, NORM_PARTS, size]: scratch buffer. */
-#define NORM_PARTS 256 /* blocks, each with some of the rows */
+#define NORM_PARTS 256 /* blocks at most; each processes some of the rows */
 cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, struct numbers x,
                                  const float *w, const float *stats, struct numbers dy,
                                  struct numbers passed, float *sums, struct numbers dx, float *dw,
                                  float *db);
-/* Rotates queries and keys. turns[length, size / 2, 2]: scratch buffer for the cosine and sine of
- * each angle. */
+/* Rotates queries and keys. turns[length, size / 2, 2]: scratch buffer for cosine and sine of each
+ * angle. */
 cudaError_t kernel_rotate(cudaStream_t stream, struct attention attention, int batch, int turn,
                           float *turns, struct numbers x);
 cudaError_t kernel_swiglu(cudaStream_t stream, size_t rows, int size, struct numbers x,
@@ -58,16 +59,16 @@ cudaError_t kernel_swiglu_backward(cudaStream_t stream, size_t rows, int size, s
 
 cudaError_t kernel_attention(cudaStream_t stream, struct attention attention, int batch,
                              struct numbers x, struct numbers y, float *log_sums);
-/* Computes mixed[batch, heads, length] = y · dy: the common term of the gradients of a query's
- * scores. */
+/* Computes mixed[batch, heads, length]: the scalar product of y and dy for each query. The
+ * gradients of all scores of a query contain it. */
 cudaError_t kernel_attention_mixed(cudaStream_t stream, struct attention attention, int batch,
                                    struct numbers y, struct numbers dy, float *mixed);
 cudaError_t kernel_attention_gradients(cudaStream_t stream, struct attention attention, int batch,
                                        struct numbers x, const float *log_sums, const float *mixed,
                                        struct numbers dy, struct numbers dx);
 
-/* Kernels of cuda_attention_bf16.cu: attention for supported shapes. y: the output, or its
- * gradient. */
+/* Kernels of cuda_attention_bf16.cu. The first function returns whether they support this shape and
+ * these addresses of x and y, the output or its gradient. */
 
 bool kernel_attention_fits_bf16(const struct attention *attention, struct numbers x,
                                 struct numbers y);
