@@ -32,8 +32,8 @@ double credited_samples_sum(struct reported_samples *reported, uint32_t count, u
  * are no other counts. */
 double credited_samples_begin(double all, double counted, uint64_t *said, uint32_t count);
 
-/* Returns the count from which a node continues: the lower median of other members' counts if that
- * is far ahead and the reports support it. */
+/* Returns the count from which a node continues: `counted`, or the lower median of other members'
+ * counts if that is far ahead and the sum of all reports supports it. */
 double credited_samples_continue(double all, double counted, uint64_t *said, uint32_t count);
 
 #endif

@@ -32,7 +32,8 @@ uint64_t retract_digest(struct node *node, uint32_t origin_index, uint32_t from)
 /* Sets the action to a negated APPLY of the next rumor that leaves the learner's base. Returns
  * false if none is due, or the learner accepts no more. */
 bool retract_next(struct node *node, struct action *action);
-/* Returns true if a retraction waits for the end of a publication. */
+/* Returns true if there may be rumors to take out. Then call retract_begin when no publication is
+ * under way. */
 bool retract_is_due(const struct node *node);
 /* Returns true if the learner's base still has some of the rumors to take out. */
 bool retract_is_under_way(const struct node *node);
