@@ -28,7 +28,7 @@ struct play_answer {
 
 struct progress {
     struct plan *plan;
-    const uint32_t *open; /* [count] plays still to be played */
+    const uint32_t *open; /* [count] indices of the plays still to be played */
     uint32_t count;
     uint32_t done;
     double begin_s;

@@ -30,7 +30,7 @@ struct intruder {
 
 struct fault_injector {
     struct world *world;
-    struct injection *injections; /* [count] */
+    struct injection *injections; /* [count] faults and their states */
     uint32_t count;               /* number of faults */
     uint32_t *holder; /* [nodes_max] index + 1 of the fault that keeps the node down; 0 = none */
     struct intruder *intruders; /* [outsiders_max] attackers in the world */

@@ -86,7 +86,7 @@ struct hostile {
     uint32_t calls;                     /* calls made so far */
     enum attack attack;                 /* attack of this call */
     uint64_t conn;                      /* id of this call; 0 = none */
-    uint64_t call_ns;                   /* start of the call */
+    uint64_t call_ns;                   /* time at which the call began */
     uint64_t lasts_ns;                  /* longest duration of the call */
     bool established;                   /* the session is established and HELLO was sent */
     bool sending;                       /* a wire_send has not completed yet */

@@ -20,7 +20,7 @@ struct content {
     uint32_t references; /* number of references */
     size_t first;        /* entry of the first value, if indexes is NULL */
     size_t count;        /* number of values */
-    float *values;       /* [count] */
+    float *values;       /* [count] values of the entries */
     /* [count] entry of each value, ascending; NULL = entries first, first + 1, … */
     uint32_t *indexes;
 };
@@ -31,7 +31,7 @@ struct sim_message {
     uint64_t number;         /* number of a step or round, as the sender counts */
     double weight;           /* weight of the content, chosen by the sender */
     uint32_t priority;       /* messages with a higher priority overtake waiting ones */
-    struct content *content; /* NULL = none */
+    struct content *content; /* content of the message; NULL = none */
 };
 
 struct messages_owner {

@@ -81,7 +81,7 @@ struct half_connection {
 
 struct connection_end {
     uint32_t party; /* host at this end; WIRE_NOBODY = no host has this address */
-    uint64_t conn;  /* the party's id of the connection; 0 = not accepted yet */
+    uint64_t conn;  /* id by which the party names the connection; 0 = not accepted yet */
     bool up;        /* open: may send and receive */
     bool gone;      /* the party has forgotten this connection */
     bool ghost;     /* the party disappeared without sending FIN or a reset */
@@ -115,7 +115,7 @@ struct wire {
     uint32_t regions;                           /* number of regions */
     struct pipe *region_pipes;                  /* [from][to] pipes between regions */
     struct crossing *crossings;                 /* [from][to] traffic between regions */
-    uint8_t *cuts;                  /* [from][to] by party: number of cuts in this direction */
+    uint8_t *cuts;                  /* [from][to] number of cuts from one party to another */
     struct connection *connections; /* [connections_count] connections, used or free */
     uint32_t connections_count;     /* used entries of the table, including freed ones */
     uint32_t connections_max;       /* capacity of the table */

@@ -20,7 +20,7 @@ static inline uint32_t tcp_from(const struct connection *connection, int to)
     return connection->end[1 - to].party;
 }
 
-/* tcp.c */
+/* Functions of tcp.c. */
 
 /* Allocates a connection and returns its index. */
 uint32_t tcp_new(struct wire *wire);

@@ -44,8 +44,8 @@ enum error clause_number(struct clause *clause, const char *what, double min, do
                          double *value, struct problem *problem) MUST_USE;
 
 enum error clause_time(struct clause *clause, uint64_t *ns, struct problem *problem) MUST_USE;
-enum error clause_duration(struct clause *clause, uint64_t *ns, /* above 0 */
-                           struct problem *problem) MUST_USE;
+/* Reads a time above 0. */
+enum error clause_duration(struct clause *clause, uint64_t *ns, struct problem *problem) MUST_USE;
 /* Reads a number of seconds with either sign. */
 enum error clause_shift(struct clause *clause, double *seconds, struct problem *problem) MUST_USE;
 enum error clause_speed(struct clause *clause, double *samples_per_s,

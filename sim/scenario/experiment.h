@@ -23,7 +23,7 @@ struct experiment {
     struct backend *backend;
     struct dataset train;    /* training set; empty with made up updates */
     struct shards shards;    /* one shard of the training set for each node */
-    struct setup_model made; /* the model */
+    struct setup_model made; /* model that all nodes share */
     /* Largest batch of a node; for the strategy ideal, the sum of all nodes' batches. */
     uint32_t batch;
     struct evaluator *evaluator; /* evaluator on the test set; NULL with made up updates */

@@ -114,7 +114,7 @@ struct outcome {
     double accuracy, loss;
     double trained_accuracy; /* accuracy of the base on the whole test set at the end of training,
                                 before the last exchange */
-    double trained_loss;     /* loss of the base on the same set and at the same time */
+    double trained_loss;     /* loss of the base on the whole test set at the end of training */
     uint32_t tested;         /* samples of the test set; 0 = not measured */
     struct evaluation averaged; /* evaluation of the first node's averaged base; samples 0 = none */
     double one_version_s; /* seconds from the end of training to one version on all nodes; NAN =

@@ -79,7 +79,7 @@ struct path {
 
 struct scenario {
     char name[64];               /* file name without folder and extension */
-    char about[256];             /* one sentence */
+    char about[256];             /* the scenario in one sentence */
     char source[512];            /* source of the numbers in the scenario */
     uint64_t seed;               /* seed of all random draws */
     uint64_t span_ns;            /* seconds: time at which training ends */
@@ -91,14 +91,15 @@ struct scenario {
     uint64_t evaluate_ns;        /* evaluate_s: period of evaluations; 0 = only at the end */
     uint32_t evaluate_samples;   /* test samples of an evaluation before the end */
     bool quarantines;            /* quarantine: the nodes may expel harmful members by votes */
-    struct strategy_settings settings; /* [strategy] */
+    struct strategy_settings settings; /* settings of [strategy] */
     struct config config; /* configuration of every node, without the set clauses of its group */
     struct group groups[SCENARIO_GROUPS_MAX];
     uint32_t groups_count;
     uint32_t nodes_count;
     char regions[SCENARIO_REGIONS_MAX][SCENARIO_NAME_BYTES];
     uint32_t regions_count;
-    struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
+    /* [from][to] paths between regions. */
+    struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
     char unlinked[256]; /* pairs of regions that no link line names; "" = none */
     struct fault faults[SCENARIO_FAULTS_MAX];
     uint32_t faults_count;

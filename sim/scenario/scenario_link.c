@@ -8,8 +8,8 @@
 struct reading {
     struct path path; /* path from the first region to the second, or for every pair (all) */
     struct rate back; /* rate from the second region to the first */
-    bool all;         /* link = all */
-    bool one_way;     /* link = west > east */
+    bool all;         /* the line is `link = all` */
+    bool one_way;     /* the line names one direction: link = west > east */
     uint32_t from;    /* index of the first region */
     uint32_t to;      /* index of the second region */
 };

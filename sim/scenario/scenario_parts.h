@@ -22,8 +22,8 @@
 struct scenario_keys {
     double seconds;
     uint64_t seed;
-    unsigned int strategy; /* enum strategy_kind */
-    unsigned int updates;  /* 1 = made up */
+    unsigned int strategy; /* number of an enum strategy_kind */
+    unsigned int updates;  /* 1 = the updates are made up */
     uint32_t parameters;
     double skew;
     double evaluate_s;

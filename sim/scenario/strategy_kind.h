@@ -56,8 +56,8 @@ enum gossip_by { GOSSIP_PUSH, GOSSIP_PULL };
 
 struct strategy_settings {
     uint32_t local_steps;  /* local steps between two exchanges */
-    double outer_rate;     /* rate of the outer step, or CONFIG_AUTO_REAL */
-    double outer_momentum; /* momentum of the outer step, or CONFIG_AUTO_REAL */
+    double outer_rate;     /* rate of the outer step; CONFIG_AUTO_REAL = published value */
+    double outer_momentum; /* momentum of the outer step; CONFIG_AUTO_REAL = published value */
     /* Sparseloco, dgc, demo, choco: fraction of entries in a message; auto = published value. */
     double top_part;
     double error_decay; /* sparseloco, demo: factor on the error feedback in each round */
@@ -76,11 +76,11 @@ struct strategy_settings {
     double rho;                      /* admm: strength of the pull towards the consensus */
 
     double gain;         /* factor on the mean of the progress that all workers send */
-    uint32_t partitions; /* ako: number of parts of the model, or CONFIG_AUTO */
+    uint32_t partitions; /* ako: number of parts of the model; CONFIG_AUTO = as the links require */
     double probability;  /* gosgd: probability of a push after a step */
     double threshold;    /* strom, threshold: least size of an entry that is sent */
 
-    /* gaia */
+    /* Keys of gaia. */
     double significance;  /* least relative size of a sent update in the first step */
     uint32_t clock_bound; /* most steps that a worker may be ahead of the slowest */
 
@@ -89,7 +89,7 @@ struct strategy_settings {
     uint32_t fetch_steps; /* steps between two fetches; CONFIG_AUTO = push_steps */
     bool average;         /* all workers wait for the mean of their weights */
 
-    /* dlion */
+    /* Keys of dlion. */
     bool batch_by_speed; /* divide the batches by the speeds of the nodes */
     double max_n; /* entries up to this percentage below the largest of their tensor are sent; or
                      CONFIG_AUTO_REAL */
@@ -99,7 +99,7 @@ struct strategy_settings {
     unsigned int gossip_of; /* gossipgrad: enum gossip_of, the content of messages */
     unsigned int gossip_by; /* gossip_sgd: enum gossip_by, push or pull */
 
-    /* choco */
+    /* Keys of choco. */
     unsigned int graph; /* enum graph, which defines the neighbours */
     double consensus;   /* fraction of the way to the neighbours' replicas in each step */
 

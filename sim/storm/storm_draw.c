@@ -188,7 +188,7 @@ static void draw_path(struct storm_plan *plan, struct rng *rng, uint32_t from, u
     struct path *path = &plan->paths[from][to];
     const uint64_t most_us = from == to ? 5000 : 300000;
     *path = (struct path){.delay_ns = between_log(rng, 1000, most_us) * 1000};
-    if (to < from && !one_in(rng, 4)) /* usually symmetric */
+    if (to < from && !one_in(rng, 4)) /* most pairs of regions have equal delays both ways */
         path->delay_ns = plan->paths[to][from].delay_ns;
     if (one_in(rng, 2))
         path->jitter_ns = between(rng, 0, path->delay_ns / 2);

@@ -33,7 +33,7 @@ struct storm_node {
     bool dials_only;         /* the node accepts no calls */
     bool is_older;           /* the node begins with the previous release */
     uint64_t upgrade_ns;     /* starts after this time use the present release; 0 = none does */
-    struct rate up;          /* rate of its uplink */
+    struct rate up;          /* rate of the node's uplink */
     struct rate down;        /* rate of the node's downlink */
     uint64_t stall_ns;       /* duration of a stall of the node's links */
     uint64_t stall_every_ns; /* period of the stalls; 0 = none */

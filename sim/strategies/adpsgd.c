@@ -5,12 +5,13 @@
  *   x = x_i        ─── x, 4P ──►     d = (x − x_j) / 2
  *   x_i −= d       ◄── x_j, 4P ──    x_j += d
  *
- * Even workers are active: after each step each asks a random odd one. No active worker is ever
- * asked, which prevents deadlock as in the paper, and the graph connects every active with every
- * passive worker. Workers make steps during an exchange and keep their progress, so an exchange
- * never changes the mean of all. A gradient is as stale as the exchange is long. An active worker
- * has one exchange at a time; if it lasts longer than a step, the next step starts none, like the
- * paper's communication thread that falls behind. Weights are not locked, in favour of this method.
+ * Even workers are active: after each step an even worker asks a random odd worker. No active
+ * worker is ever asked, which prevents deadlock as in the paper, and the graph connects every
+ * active with every passive worker. Workers make steps during an exchange and keep their progress,
+ * so an exchange never changes the mean of all. A gradient is as stale as the exchange is long. An
+ * active worker has one exchange at a time; if it lasts longer than a step, the next step starts no
+ * exchange, like the paper's communication thread that falls behind. Weights are not locked, in
+ * favour of this method.
  *
  * Tests: tests/unit/sim/test_adpsgd.c. */
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  *
  *   p = ⌈seconds for 4P bytes to each of the others / seconds of a step⌉
  *
- * The paper adds gradients, which is a gain of n, with a matching rate. Here progress replaces
+ * The paper adds gradients (a gain of n) with a matching rate. Here progress replaces
  * gradients, so that any optimizer may be used. Tests: tests/unit/sim/test_ako.c and
  * test_ako_parts.c. */
 #include <math.h>

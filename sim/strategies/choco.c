@@ -43,7 +43,7 @@ struct choco {
     uint32_t neighbours; /* d, the number of neighbours of a worker */
     double part;         /* fraction of entries in a message */
     float gamma;
-    struct chooser *choosers; /* [count] */
+    struct chooser *choosers; /* [count] state of each worker */
     float *own;               /* [P] weights of one worker */
 };
 

@@ -33,7 +33,7 @@ struct compressor {
                         all of them */
 };
 
-extern const struct compressor dense_compressor; /* float32 */
+extern const struct compressor dense_compressor; /* sends all entries as float32 */
 
 struct common_settings {
     double outer_rate;     /* rate of the paper, used for `auto` */

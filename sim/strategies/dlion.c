@@ -5,7 +5,7 @@
  *   W_k = W_k − η · gain/n · (g_k + Σ_j (batch_j / batch_k) g_j)     g_j: arrived since last step
  *   messages: the entries of g within Max N (max_n.h), N as large as         max_n
  *   the link carries in the time of a step if a worker sends to all others at once; at least 0.85
- *   every transfer_steps: W = W − 0.75 (W − W_best), of the worker with the least recent loss
+ *   every transfer_steps: W = W − 0.75 (W − W_best)    W_best: worker with the least recent loss
  *
  * Each part can be disabled: batch_by_speed = no, max_n = 100, transfer_steps = 0. Entries beyond
  * Max N are dropped, not remembered. A message of gradients has 8 more bytes, for batch and loss; a

@@ -3,7 +3,7 @@
  *
  *   each worker:  a = a + Δ                       Δ: change of its weights by a step
  *                 every push_steps:  a ─► server, 4P bytes;  a = 0
- *                 every fetch_steps: w ◄─ server, 4P bytes, after a request of 8
+ *                 every fetch_steps: w ◄─ server, 4P bytes, after a request of 8 bytes
  *   the server:   W = W + gain/n · a              when a has arrived
  *
  * The server is on the machine of the worker with the best uplink to all others. That machine's

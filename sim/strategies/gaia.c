@@ -38,7 +38,7 @@ struct gaia {
     struct workers *workers;
     size_t parameters;
     uint32_t count;
-    double significance; /* v */
+    double significance; /* v, the least relative size of a significant update */
     uint32_t bound;      /* most steps that a worker may be ahead of the slowest */
     float gain;          /* factor on each worker's progress: gain / n */
     float *pending;      /* [count][P] a, the unsent progress, of each worker */

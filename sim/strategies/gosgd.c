@@ -1,5 +1,5 @@
 /* GoSGD (Blot, Picard, Cord, Thome 2016, arXiv 1611.09726): a worker occasionally pushes its
- * weights to one other, with half of its share.
+ * weights to one other worker, with half of its share.
  *
  *   after a step of worker i, with probability p:     a_i = a_i / 2;  (x_i, a_i) to a random other
  *   worker j, when (x, a) has arrived:  x_j = (a_j x_j + a x) / (a_j + a);  a_j = a_j + a

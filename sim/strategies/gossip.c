@@ -24,12 +24,13 @@ struct gossip {
     struct experiment *experiment;
     struct outcome *outcome;
     struct world world;
-    struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
+    /* [from][to] paths between regions. */
+    struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
     struct fault_injector *injector;
     struct health health;
     /* [twin] index of the node whose identity a spare node has. */
     uint32_t twin_of[SCENARIO_TWINS_MAX];
-    struct lifetime *lifetimes; /* [nodes] */
+    struct lifetime *lifetimes; /* [nodes] counters of each node over all its starts */
     struct node_stats at_half;  /* counters summed over all nodes, at half of the training time */
     bool has_half;              /* at_half is set */
 };

@@ -1,5 +1,5 @@
 /* Gossip SGD (Jin, Yuan, Iandola, Keutzer 2016, arXiv 1611.04581): after each step a worker
- * averages its weights with those of a random other.
+ * averages its weights with those of a random other worker.
  *
  *   pull:  ask another j;  x = (x + x_j) / 2 when its weights have arrived, then the next step
  *   push:  send x to another;  x = (x + the sum of the m that arrived) / (1 + m)

@@ -10,8 +10,8 @@
  * or progress, the change of the weights in a step, in place of the gradients that published code
  * exchanges (torchdistx). With progress the weights drift apart by the progress that is not shared.
  * A message is 4P bytes. A worker starts no step before the message of the last one has arrived;
- * early messages wait. Left out are the paper's exchange during the backward pass, layer by layer,
- * and its rotation of samples in a ring. Tests: tests/unit/sim/test_gossipgrad.c. */
+ * early messages wait. The paper also exchanges during the backward pass, layer by layer, and
+ * rotates samples in a ring; both are left out. Tests: tests/unit/sim/test_gossipgrad.c. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -34,7 +34,7 @@ struct gossipgrad {
     uint32_t cycle; /* L, the number of rounds between two draws of places; 0 = there is no other
                        worker */
     enum gossip_of gossip_of;
-    struct gossiper *gossipers; /* [count] */
+    struct gossiper *gossipers; /* [count] state of each worker */
     uint32_t *at;               /* [count] worker at each place */
     float *change;              /* [P] change of one worker's weights */
 };

@@ -1,6 +1,6 @@
 /* Plays synchronous SGD over a free network, the upper bound of averaging gradients at this speed:
- * one model on all data. Its batch is that of all nodes together, divided so that all nodes finish
- * a step at the same time. */
+ * one model on all data. Its batch is the sum of all nodes' batches, divided so that all nodes
+ * finish a step at the same time. */
 #include "strategies/strategy.h"
 #include "world/event_queue.h"
 

@@ -12,8 +12,8 @@
 #include "layers/model.h"
 #include "network/messages.h"
 
-#define MAX_N_LEAST 85u    /* smallest N, in hundredths */
-#define MAX_N_ALL   10000u /* N = 100 */
+#define MAX_N_LEAST 85u    /* smallest N, 0.85 %, in hundredths of a percent */
+#define MAX_N_ALL   10000u /* largest N, 100 %: all entries */
 
 struct max_n;
 

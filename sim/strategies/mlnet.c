@@ -10,9 +10,9 @@
  * both directions. Each worker has up to `fanout` children. Workers with the best uplinks to all
  * others are nearest to the root, which is the server. Their links carry everything.
  *
- * Messages of older rounds go first, then those of the first layers; only within one connection,
- * not on a whole link as in the paper, to this method's disadvantage. Progress replaces pushed
- * gradients, so that any optimizer may be used. The root's weights are evaluated. Tests:
+ * Messages of older rounds go first, then messages of earlier layers. This order applies within one
+ * connection, not on a whole link as in the paper, to this method's disadvantage. Progress replaces
+ * pushed gradients, so that any optimizer may be used. The root's weights are evaluated. Tests:
  * tests/unit/sim/test_mlnet.c. */
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ struct mlnet {
     uint32_t fanout;
     float gain;                     /* factor on each worker's progress: gain / n */
     uint32_t *at;                   /* [count] worker at each place */
-    struct aggregator *aggregators; /* [count] */
+    struct aggregator *aggregators; /* [count] state of each worker */
 };
 
 /* Orders the workers by the speed of their uplinks to all others, fastest first. */

@@ -18,11 +18,11 @@
 struct pairs_move {
     float rate;                 /* rate of the outer step */
     float mu;                   /* momentum of the outer step */
-    size_t parameters;          /* P */
-    const float *mean_weights;  /* [P] x̄ */
-    const float *mean_progress; /* [P] p̄ */
-    const float *progress;      /* [P] p_i */
-    float *weights;             /* [P] x_i */
+    size_t parameters;          /* P, the number of parameters */
+    const float *mean_weights;  /* [P] x̄, mean weights of the pair */
+    const float *mean_progress; /* [P] p̄, mean progress of the pair */
+    const float *progress;      /* [P] p_i, progress of the node */
+    float *weights;             /* [P] x_i, weights of the node */
     float *kept;                /* [P] state kept from round to round, initially 0 */
 };
 

@@ -12,9 +12,9 @@ struct rounds {
     const struct rounds_method *method;
     void *self; /* state of the method; owned by it */
     struct experiment *experiment;
-    struct learner **learners; /* [count] */
+    struct learner **learners; /* [count] learner of each training node */
     uint32_t *nodes;           /* [count] index of the node of each learner */
-    struct arena *arenas;      /* [count] */
+    struct arena *arenas;      /* [count] memory of each learner */
     uint32_t count;
     uint64_t step_samples; /* samples of one step, summed over all nodes */
     uint64_t step_ns;      /* duration of a step on the slowest node */

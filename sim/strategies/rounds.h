@@ -8,8 +8,8 @@
  * A round takes the computing time of the slowest node, then the longer of two times: that of
  * the exchange, and that of the steps made meanwhile. All transfers of an exchange have the rate of
  * its slowest link at the start, shared by the senders that cross it in the round, and its longest
- * delay. In favour of these methods links never lose or stall, and machines that only dial can be
- * called. In a ring of n nodes:
+ * delay. In favour of these methods links never stall or lose bytes, and machines that only dial
+ * can be called. In a ring of n nodes:
  *
  *   reduce   messages are summed on the way; 2(n−1) transfers of an n-th of a message
  *   gather   each message passes every node; n−1 transfers of a message

@@ -10,7 +10,7 @@
  * The sums of x and of w over all workers and messages in flight are constant: w sums up to n.
  *
  * A worker waits for the half that was sent to it overlap_steps rounds ago: 0 is SGP, more is
- * overlap SGP. Early halves are taken at once. Messages have 4P bytes and 4 for w. The mean of all
+ * overlap SGP. Early halves are added at once. Messages have 4P bytes and 4 for w. The mean of all
  * z is evaluated. Tests: tests/unit/sim/test_sgp.c. */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@
 #include "strategies/strategy.h"
 #include "strategies/workers.h"
 
-#define ROUNDS_MAX  32 /* largest L */
+#define ROUNDS_MAX  32 /* largest L that fits in `came` */
 #define SHARE_BYTES 4
 
 struct pusher {
@@ -30,7 +30,7 @@ struct sgp {
     struct workers *workers;
     size_t parameters;
     uint32_t cycle;         /* L of the graph; 0 = there is no other worker */
-    struct pusher *pushers; /* [count] */
+    struct pusher *pushers; /* [count] state of each worker */
     float *x;               /* [count][P] x of each worker */
     float *z;               /* [P] z of one worker */
 };

@@ -5,7 +5,7 @@
  *   where |r| > τ:                   the message to all: indexes and signs;  r = r − sign(r) τ
  *   w = w + gain/n · sign τ          of own messages and arriving ones
  *
- * Own weights also follow the messages, not the step itself. So all weights are equal except for
+ * A worker's own weights follow its messages, not its steps. So all weights are equal except for
  * messages in flight, as in the paper. τ is strategy.threshold; it suits one model and one rate. An
  * entry is 4 bytes: 31 bits of index and one of sign. The paper's entropy coding of indexes for the
  * largest models is left out. The paper sends gradients and exchanges them between two steps. Here
@@ -23,7 +23,7 @@
 struct strom {
     struct workers *workers;
     size_t parameters;
-    float threshold; /* τ */
+    float threshold; /* τ, the threshold */
     float gain;      /* factor on each worker's progress: gain / n */
     float *pending;  /* [count][P] r, the unsent progress, of each worker */
     float *sent;     /* [P] message of one worker */

@@ -33,10 +33,10 @@ struct workers {
     struct experiment *experiment;
     struct event_queue queue;
     struct messages *messages;
-    struct worker *workers; /* [count] */
+    struct worker *workers; /* [count] workers, one for each training node */
     uint32_t *worker_of;    /* [nodes] index of the worker of each training node */
     uint32_t count;
-    size_t parameters; /* P */
+    size_t parameters; /* P, the number of parameters */
     struct rng rng;
     uint64_t samples;      /* number of samples of all workers so far */
     double gradient_cpu_s; /* processor time spent in steps */

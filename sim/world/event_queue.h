@@ -24,8 +24,8 @@ struct event {
 
 struct event_queue {
     uint64_t now_ns;    /* virtual time of the last event that was taken */
-    struct event *heap; /* [count] */
-    size_t count;       /* events waiting */
+    struct event *heap; /* [count] waiting events */
+    size_t count;       /* number of waiting events */
     size_t max;         /* capacity of the heap */
     uint64_t order;     /* events inserted so far */
     uint64_t taken;     /* events taken so far */

@@ -13,7 +13,7 @@
 struct poisoner {
     enum poison kind;  /* kind of lie */
     double value;      /* N of the fault (fault.h) */
-    size_t parameters; /* P; 0 = unknown */
+    size_t parameters; /* P, the size of the vectors; 0 = not known yet */
     struct rng rng;    /* random numbers for noise and an individual direction */
     struct rng common; /* random numbers for a direction shared with colluders */
     float *weights;    /* [P] weights of the node's learner */

@@ -7,7 +7,7 @@
 
 struct u64_set {
     uint64_t *key;   /* [size] keys; 0 = free slot */
-    uint64_t *value; /* [size] */
+    uint64_t *value; /* [size] value of each key */
     size_t size;     /* number of slots, a power of two */
     size_t count;    /* number of keys */
 };

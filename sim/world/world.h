@@ -30,7 +30,7 @@ enum world_event { WORLD_WAKE, WORLD_STEP, WORLD_SAVE, WORLD_OUTSIDER, WORLD_USE
 struct world {
     struct event_queue event_queue; /* queue of future events, with the virtual time */
     struct wire wire;               /* the network */
-    struct check check;             /* invariants */
+    struct check check;             /* state of the invariants' checks */
     struct world_node *nodes;       /* [nodes_max] nodes, running or not */
     uint32_t nodes_count;           /* number of nodes */
     uint32_t nodes_max;             /* capacity of nodes */

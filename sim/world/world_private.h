@@ -5,11 +5,11 @@
 
 #include "world/world.h"
 
-/* world.c */
+/* Functions of world.c. */
 void world_trace(struct world *world, const void *bytes, size_t count);
 void world_stop(struct world *world, uint32_t i);
 
-/* act.c */
+/* Functions of act.c. */
 /* Performs all actions that node i has to offer. */
 void world_pump(struct world *world, uint32_t i);
 /* Handles the end of a local step of node i. */
