@@ -23,7 +23,8 @@ enum error config_options_add_set(struct config_options *options, const char *as
 static void known_options(struct option known[static KNOWN_MAX], unsigned takes)
 {
     static const struct {
-        unsigned needs; /* bit of `takes` that the option needs; 0 = all commands have it */
+        /* Bit of `takes` that a command must have; 0 = every command has the option. */
+        unsigned needs;
         struct option option;
     } ALL[] = {
         {0, {"config", required_argument, NULL, 'c'}},

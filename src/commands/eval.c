@@ -59,10 +59,10 @@ static const char usage[] =
 struct options {
     const char *state;    /* state folder or model file */
     const char *file;     /* file of --config; NULL = not given */
-    bool has_folders;     /* the data are those of the state folder's own configuration */
-    bool names_data;      /* an option or key for the data was given */
+    bool has_folders;     /* the data are described by the configuration in the state folder */
+    bool names_data;      /* an option or --set names the data */
     struct config config; /* configuration; only [data] and [model] are used */
-    bool names_model;     /* --model or --layers was given, so metadata is ignored */
+    bool names_model; /* --model or --layers was given, so the description in the file is ignored */
     bool json;
     bool help;
 };
@@ -70,13 +70,13 @@ struct options {
 struct result {
     char layers[MODEL_LINE_MAX];
     uint64_t digest;
-    uint64_t samples; /* samples that the whole swarm had learned */
-    bool has_samples; /* the file has that number */
+    uint64_t samples; /* samples that the whole swarm had learned when the model was saved */
+    bool has_samples; /* the file contains `samples` */
     struct evaluation score;
     int token_bytes; /* bytes per test token; 0 = images */
 };
 
-/* Resources of an evaluation, released in one place. */
+/* Resources of an evaluation, which are released together. */
 struct bench {
     struct arena arena;
     struct backend *backend;
@@ -84,7 +84,7 @@ struct bench {
     struct dataset test;
 };
 
-/* Sets a key of [data] or [model] from an option, with the key's bounds and messages. */
+/* Sets a key of [data] or [model] to the value of an option. Errors are those of the key. */
 static enum error set_key(struct options *options, const char *key, const char *value,
                           struct problem *problem)
 {
@@ -120,7 +120,7 @@ static enum error set_array(struct options *options, const char *key, const char
 static enum error parse_option(struct options *options, int option, struct problem *problem)
 {
     switch (option) {
-    case 's': /* find_config has already read these */
+    case 's': /* find_config has read these */
     case 'c':
         return OK;
     case 'S':
@@ -181,7 +181,7 @@ static bool is_of_data(int option)
     return strchr("SDXYTOVEN", option) || (option == 'K' && strncmp(optarg, "data.", 5) == 0);
 }
 
-/* Reads the options that count before all others, wherever they stand. */
+/* Reads --state, --config and the options that name data, before any other option is applied. */
 static void find_config(struct options *options, int argc, char **argv)
 {
     int option;
@@ -197,8 +197,8 @@ static void find_config(struct options *options, int argc, char **argv)
     optind = 0; /* restarts glibc's getopt from the beginning */
 }
 
-/* Reads data and model of a node: from the given configuration, or from the one in the state
- * folder, if it is readable and no data were named. */
+/* Reads data and model from a node's configuration: the file of --config, or the copy in the state
+ * folder if that is readable and no option names the data. */
 static enum error read_config(struct options *options, struct problem *problem)
 {
     char path[DISK_PATH_MAX];
@@ -248,7 +248,8 @@ static bool fits(const struct dataset *test, const struct safetensors_about *abo
     return test->tokens || test->classes <= about->classes;
 }
 
-/* Checks the type of the samples: only a model of byte images stores their normalisation. */
+/* Checks whether the samples are bytes or float32, as the model needs. Only a model of byte images
+ * stores a normalisation. */
 static enum error check_type(const struct dataset *test, const struct safetensors_about *about,
                              struct problem *problem)
 {
@@ -262,8 +263,8 @@ static enum error check_type(const struct dataset *test, const struct safetensor
     return OK;
 }
 
-/* Checks the test samples against the model. A test need not have all classes of the model; text
- * may contain tokens that the model lacks. */
+/* Checks the test samples against the model. The test may have fewer classes than the model, and
+ * text may contain tokens that the model lacks. */
 static enum error check_fits(const struct dataset *test, const struct safetensors_about *about,
                              struct problem *problem)
 {
@@ -285,7 +286,7 @@ static enum error check_fits(const struct dataset *test, const struct safetensor
                        about->in.length > 0 ? ", --text or --tokens" : "");
 }
 
-/* Loads the test set with the normalisation and sequence length of the file. */
+/* Loads the test set with the normalisation and sequence length that the model file names. */
 static enum error load_test(struct dataset *test, const struct config_data *data,
                             const struct safetensors_about *about, struct problem *problem)
 {
@@ -326,8 +327,8 @@ static void score(struct bench *bench, const float *weights, struct result *resu
     evaluator_free(evaluator);
 }
 
-/* Makes the model. The test may have tokens that the training data lacked, if the model has outputs
- * for them. */
+/* Makes the model. A test may contain tokens that the training data lacked; the model then gets
+ * outputs for them. */
 static enum error make_model(struct bench *bench, const struct safetensors_about *about,
                              struct problem *problem)
 {
@@ -338,7 +339,8 @@ static enum error make_model(struct bench *bench, const struct safetensors_about
                      classes, (int)batch, problem);
 }
 
-/* Evaluates a file that contains its model description and the normalisation of its data. */
+/* Evaluates a model file that contains the description of its layers and the normalisation of its
+ * data. */
 static enum error evaluate_saved(struct bench *bench, const char *path,
                                  const struct options *options, struct safetensors_about *about,
                                  struct result *result, struct problem *problem)
@@ -360,7 +362,8 @@ static enum error evaluate_saved(struct bench *bench, const char *path,
     return OK;
 }
 
-/* Evaluates any other file, as a swarm with this configuration would start from it. */
+/* Evaluates a weights file of another origin: loads it like model.start, with the configured model
+ * and data. */
 static enum error evaluate_start(struct bench *bench, const char *path,
                                  const struct options *options, struct result *result,
                                  struct problem *problem)
@@ -382,7 +385,7 @@ static enum error evaluate_start(struct bench *bench, const char *path,
     return error;
 }
 
-/* Sets the model from the description in a folder of another library. */
+/* Sets the model from the description in another library's model folder. */
 static enum error name_foreign_model(struct options *options, struct problem *problem)
 {
     struct model_folder_about about;
@@ -505,7 +508,7 @@ int eval_run(int argc, char **argv)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
         return 2;
     }
-    options.config.model.start[0] = '\0'; /* the file itself is the start */
+    options.config.model.start[0] = '\0'; /* the file that is evaluated replaces model.start */
     if (options.help) {
         (void)fputs(usage, stdout);
         return 0;

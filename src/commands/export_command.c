@@ -34,7 +34,7 @@ enum format { FORMAT_BY_NAME, FORMAT_ONNX, FORMAT_TRANSFORMERS };
 
 struct options {
     const char *state; /* state folder or model file */
-    const char *to;    /* folder or file to write */
+    const char *to;    /* path of the folder or file that is written */
     enum format format;
     bool as_json;
     bool help;

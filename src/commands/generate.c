@@ -16,8 +16,9 @@
 #include "state/model_folder.h"
 #include "training/generator.h"
 
-#define BYTES      256  /* tokens of a model that reads text byte by byte */
-#define LENGTH_MAX 1024 /* positions used of a foreign model, which may have far more */
+#define BYTES 256 /* tokens of a model that reads text byte by byte */
+/* Most positions of another library's model that are used; it may have far more. */
+#define LENGTH_MAX 1024
 
 static const char usage[] =
     "hearsay generate [options]: a saved model goes on with a text\n"
@@ -46,13 +47,13 @@ struct options {
     bool help;
 };
 
-/* Resources of a generation, released in one place. */
+/* Resources of a generation, which are released together. */
 struct bench {
     struct arena arena;
     struct backend *backend;
     struct model *model;
     struct generator *generator;
-    bool writes_bytes; /* writes bytes; false = numbers of tokens */
+    bool writes_bytes; /* true: prints bytes; false: prints the numbers of tokens */
 };
 
 static enum error parse_whole(const char *text, uint64_t most, uint64_t *number,
@@ -135,7 +136,7 @@ static enum error parse_options(struct options *options, int argc, char **argv,
     return OK;
 }
 
-/* Reads the model from a folder of another library. */
+/* Reads the model's description from another library's model folder. */
 static enum error read_foreign(const char *folder, struct safetensors_about *about,
                                struct problem *problem)
 {
@@ -181,7 +182,7 @@ static enum error open_model(struct bench *bench, const struct options *options,
     return OK;
 }
 
-/* Sets the prompt from numbers of tokens. */
+/* Parses the prompt as token numbers with blanks in between, and feeds them to the generator. */
 static enum error put_numbers(struct bench *bench, const char *prompt, struct problem *problem)
 {
     const int tokens = model_outputs(bench->model);
@@ -220,7 +221,7 @@ static enum error put_prompt(struct bench *bench, const char *prompt, struct pro
     return OK;
 }
 
-/* Prints all tokens at the end; tokens that are bytes also as text. */
+/* Prints all tokens as one JSON object, also as text if they are UTF-8. */
 static void generate_json(struct bench *bench, const struct options *options)
 {
     json_t *tokens = json_array(), *object = json_object();

@@ -1,4 +1,4 @@
-/* hearsay generate: a saved model continues a text. */
+/* hearsay generate: continues a text with a saved model. */
 #ifndef HEARSAY_COMMANDS_GENERATE_H
 #define HEARSAY_COMMANDS_GENERATE_H
 

@@ -12,25 +12,26 @@
 #include "wire/frame.h"
 #include "wire/reply.h"
 
-#define SECOND_NS   1000000000ull
-#define MS_NS       (SECOND_NS / 1000)
-#define CALL_NS     (10 * SECOND_NS)       /* time limit of a connection and its handshake */
-#define REPLY_NS    (70 * SECOND_NS)       /* time limit of a reply; conversations last a minute */
-#define PATIENCE_S  300                    /* seconds to wait for a node that is busy */
-#define WAIT_MS_MAX (PATIENCE_S * 1000ull) /* longest wait that the node may demand */
-#define AGAIN_NS    SECOND_NS              /* pause before calling again if the node had no slot */
+#define SECOND_NS 1000000000ull
+#define MS_NS     (SECOND_NS / 1000)
+#define CALL_NS   (10 * SECOND_NS) /* time limit of connecting and the handshake */
+/* Time limit of a reply; a node ends a conversation after a minute. */
+#define REPLY_NS    (70 * SECOND_NS)
+#define PATIENCE_S  300 /* seconds for which a request to a busy node is repeated */
+#define WAIT_MS_MAX (PATIENCE_S * 1000ull) /* longest wait that the client accepts from a node */
+#define AGAIN_NS    SECOND_NS /* pause before dialling again a node that had no free slot */
 #define QUEUE_BYTES (2 * FRAME_MAX)
 
-/* Events since the last call or request. */
+/* Last event of the connection since the last call or request. */
 enum progress {
     NOTHING_YET,
-    REFUSED, /* the node refused; `theirs` is its introduction */
-    MET,     /* the session stands */
-    REPLIED, /* a reply arrived; `reply` has it */
-    ENDED    /* the connection ended; `why` has the reason */
+    REFUSED, /* the node refused; its introduction is in `theirs` */
+    MET,     /* the handshake is complete */
+    REPLIED, /* a reply arrived and is in `reply` */
+    ENDED    /* the connection ended for the reason in `why` */
 };
 
-/* The last reply of the node. */
+/* Last reply of the node. */
 struct reply {
     enum reply_reason reason;
     uint64_t count, wait_ns;
@@ -43,21 +44,22 @@ struct reply {
 struct inference_client {
     struct inference_client_options options;
     struct transport *transport;
-    struct arena arena;             /* memory of the peer */
+    struct arena arena;             /* memory in which the peer is allocated */
     struct peer peer;               /* conversation with the node */
-    struct credentials credentials; /* credentials with the introduction that the node expects */
+    struct credentials credentials; /* our keys with the introduction that the node expects */
     struct identity identity;
     struct entropy entropy;
     uint8_t swarm_key[KEY_BYTES];
     struct message_reader *reader;
     struct inference_shape shape;
     uint32_t most;
-    struct introduction theirs; /* introduction of the node, from the version probe */
-    uint64_t dials;             /* dials so far; numbers the connections */
-    uint64_t received;          /* bytes received on this connection */
+    /* The node's introduction, which its refusal of the version probe contained. */
+    struct introduction theirs;
+    uint64_t dials;    /* dials so far; also numbers the connections */
+    uint64_t received; /* bytes received on this connection */
     enum progress progress;
     uint64_t bye; /* reason of a received BYE; 0 = none */
-    bool is_late; /* the time limit has passed */
+    bool is_late; /* the time limit of the current wait has passed */
     char why[160];
     char where[ADDRESS_TEXT_BYTES];
     struct reply reply;
@@ -108,7 +110,7 @@ static void on_reply(struct inference_client *client, const struct message *mess
         memcpy(reply->about, message->text.at, message->text.count);
     if (message->bulk.count > 0)
         memcpy(reply->numbers, message->bulk.at, message->bulk.count);
-    (void)peer_say(&client->peer, &ack); /* without an ACK the node soon sends nothing more */
+    (void)peer_say(&client->peer, &ack); /* without ACKs the node soon stops sending */
     flush(client);
     progress(client, REPLIED);
 }
@@ -197,10 +199,10 @@ static void on_timer(void *self)
 static void on_signal(void *self, int number)
 {
     (void)self, (void)number;
-    exit(1); /* no file is half written here */
+    exit(1); /* the client writes no file that could be left incomplete */
 }
 
-/* Runs the transport until an event, at most for this long. */
+/* Runs the transport until an event or for at most span_ns. */
 static void wait_for(struct inference_client *client, uint64_t span_ns)
 {
     client->is_late = false;
@@ -209,7 +211,8 @@ static void wait_for(struct inference_client *client, uint64_t span_ns)
         transport_run(client->transport);
 }
 
-/* Waits as told, otherwise the node closes the connection. */
+/* Waits for span_ns or until the connection ends. Runs the transport meanwhile, so that the node
+ * keeps the connection open. */
 static void sleep_for(struct inference_client *client, uint64_t span_ns)
 {
     const enum progress before = client->progress;
@@ -236,7 +239,7 @@ static enum error failed(const struct inference_client *client, struct problem *
     return problem_set(problem, FAILED, "%s: %s", client->where, why);
 }
 
-/* Calling the node. */
+/* Dialling the node. */
 
 static void call(struct inference_client *client, const struct introduction *introduction)
 {
@@ -252,8 +255,8 @@ static void call(struct inference_client *client, const struct introduction *int
     wait_for(client, CALL_NS);
 }
 
-/* Sends a version probe, which is refused, and so learns the node's introduction. `ours` becomes
- * the introduction that the node accepts. */
+/* Sends a version probe. The node refuses it and thereby shows its introduction. Sets *ours to the
+ * introduction that the node will accept. */
 static enum error probe(struct inference_client *client, struct introduction *ours,
                         struct problem *problem)
 {
@@ -289,10 +292,10 @@ static enum error meet(struct inference_client *client, struct problem *problem)
     return client->progress == MET ? OK : failed(client, problem);
 }
 
-/* Asking. */
+/* Requests. */
 
-/* Sends one request in this conversation and waits for its reply. Progress is ENDED afterwards if
- * the conversation has ended. */
+/* Sends one request in the current conversation and waits for the reply. Afterwards `progress` is
+ * REPLIED, ENDED, or NOTHING_YET after a timeout. */
 static void say(struct inference_client *client, const void *samples, uint32_t count)
 {
     const struct message message = {.kind = INFERENCE,
@@ -304,14 +307,14 @@ static void say(struct inference_client *client, const void *samples, uint32_t c
     wait_for(client, REPLY_NS);
 }
 
-/* Returns true if the client may call again: the conversation was long enough, or the node had no
+/* Returns true if the client may dial again: the node ended a long conversation, or had no free
  * slot. */
 static bool may_return(const struct inference_client *client)
 {
     return client->progress == ENDED && (client->bye == BYE_RENEW || client->bye == BYE_FULL);
 }
 
-/* Repeats the request until the node answers or PATIENCE_S is over. */
+/* Repeats the request until the node replies with numbers or PATIENCE_S have passed. */
 static enum error ask(struct inference_client *client, const void *samples, uint32_t count,
                       struct problem *problem)
 {
@@ -336,7 +339,7 @@ static enum error ask(struct inference_client *client, const void *samples, uint
         PATIENCE_S);
 }
 
-/* Waits before the next request as the node demands. */
+/* Waits as long as the last reply demands before the next request. */
 static void rest(struct inference_client *client)
 {
     const uint64_t wait_ns = client->reply.wait_ns;
@@ -360,7 +363,7 @@ enum error inference_client_request(struct inference_client *client, const void 
     return OK;
 }
 
-/* Reading of the request form. */
+/* Requests the format of samples and the most samples per request. */
 static enum error learn(struct inference_client *client, struct problem *problem)
 {
     const struct reply *reply = &client->reply;
@@ -375,7 +378,7 @@ static enum error learn(struct inference_client *client, struct problem *problem
     return OK;
 }
 
-/* The client's identity: from a file, or a new random one. */
+/* Loads the swarm key and the client's identity, from a file or as a new random one. */
 static enum error load_keys(struct inference_client *client, struct problem *problem)
 {
     uint8_t seed[SEED_BYTES];

@@ -15,24 +15,24 @@
 
 struct inference_client_options {
     struct address address; /* address of the node */
-    const char *swarm_key;  /* file */
-    const char *identity;   /* identity file; NULL = a new identity for this run */
+    const char *swarm_key;  /* path of the file with the swarm key */
+    const char *identity;   /* path of the identity file; NULL = a new identity for this run */
 };
 
 struct inference_client;
 
-/* Connects and learns the format of samples. Returns an error with a message in `problem`. In both
- * cases the client is to be freed with inference_client_close. */
+/* Connects and learns the format of samples. On an error `problem` has a message. The caller calls
+ * inference_client_close in either case. */
 enum error inference_client_open(struct inference_client **client,
                                  const struct inference_client_options *options,
                                  struct problem *problem) MUST_USE;
 void inference_client_close(struct inference_client *client);
 
 const struct inference_shape *inference_client_shape(const struct inference_client *client);
-/* Most samples per request. */
+/* Returns the most samples that one request may contain. */
 uint32_t inference_client_samples_max(const struct inference_client *client);
 
-/* Requests numbers[count, outputs] for samples[count]. */
+/* Sends samples[count] and receives numbers[count, outputs], the model's predictions. */
 enum error inference_client_request(struct inference_client *client, const void *samples,
                                     uint32_t count, float *numbers,
                                     struct problem *problem) MUST_USE;

@@ -17,7 +17,8 @@ static void fresh_secret(uint8_t *out, size_t bytes)
     secret_wipe(&entropy, sizeof entropy);
 }
 
-/* Prints the result. id: hexadecimal public key; NULL = none. */
+/* Prints the result as JSON. id: the public key in hexadecimal; NULL = a swarm key, which has none.
+ */
 static void print_json(const char *path, const char *id)
 {
     json_t *object = json_object();

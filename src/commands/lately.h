@@ -1,4 +1,4 @@
-/* The latest changes, for a person who watches a terminal: a few lines, the newest first.
+/* A list of the latest changes, for a person who watches a terminal: a few lines, newest first.
  *
  *   12 s ago: node 3 left
  *
@@ -16,15 +16,15 @@ struct lately {
     struct {
         double at_s;
         char text[LATELY_TEXT_BYTES];
-    } item[LATELY_LINES]; /* [count] the changes, newest first */
-    size_t count;         /* number of items */
+    } item[LATELY_LINES]; /* [count] changes, newest first */
+    size_t count;         /* number of changes */
 };
 
-/* Adds a change (printf format). */
+/* Adds a change that happened at at_s, with a text as from printf. Drops the oldest one if full. */
 void lately_note(struct lately *lately, double at_s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Formats the i-th newest change as a line without a line feed; i < count. */
+/* Formats the i-th newest change as a line, without a line feed, and returns `out`. i < count. */
 const char *lately_line(const struct lately *lately, size_t i, double now_s,
                         char out[static LATELY_TEXT_BYTES + 24]);
 

@@ -1,6 +1,6 @@
-/* Memory of libraries: libuv and jansson allocate as the rest of the program does (base/memory.h),
- * so a failure ends the program with a sentence. Without this libuv may abort, and jansson would
- * leave fields out of a page or a log. */
+/* Makes libuv and jansson allocate with the program's own functions (base/memory.h), so that a lack
+ * of memory ends the program with a message. With malloc, libuv might abort, and jansson would
+ * leave out fields. */
 #ifndef HEARSAY_COMMANDS_LIBRARY_MEMORY_H
 #define HEARSAY_COMMANDS_LIBRARY_MEMORY_H
 

@@ -14,7 +14,8 @@
 #define DEFAULT_LENGTH 64
 #define THREADS_MAX    256
 #define PASSES_MAX     100000
-#define BYTES_EACH     28 /* bytes per parameter: weights, gradient, 2 moments, 3 for the base */
+/* Bytes per parameter: weights, gradients, 2 moments, 3 vectors for the base, in float32. */
+#define BYTES_EACH 28
 
 static const char usage[] =
     "hearsay model [options] LINE|NAME|DIR: the layers of a model as a table\n"
@@ -38,12 +39,12 @@ static const char usage[] =
     "Exit codes: 0 shown, 1 there is no such model, or it does not fit the data, 2 wrong usage.\n";
 
 struct options {
-    const char *line; /* name of a preset or line of layers; NULL = list the presets */
+    const char *line; /* name of a preset, or line of layers; NULL = list the presets */
     struct shape image;
     int length;  /* positions of a sequence; 0 = not given */
     int classes; /* number of classes; 0 = not given */
     int batch;
-    const char *device; /* device to time; NULL = no timing */
+    const char *device; /* device on which the model is timed; NULL = not timed */
     int threads;
     int passes;
     bool time;
@@ -169,7 +170,7 @@ static void print_memory(const struct model *model, const struct options *option
         1e-3 * each, options->batch);
 }
 
-/* Answers the request for a loaded model. */
+/* Prints the requested description of a model. */
 static void report(const struct options *options, struct model *model, struct backend *backend,
                    struct arena *arena, const char *device)
 {

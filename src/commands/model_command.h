@@ -1,4 +1,4 @@
-/* hearsay model: describes a line of layers as a table, before any training. */
+/* hearsay model: prints a line of layers as a table, without training it. */
 #ifndef HEARSAY_COMMANDS_MODEL_COMMAND_H
 #define HEARSAY_COMMANDS_MODEL_COMMAND_H
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 #define NAME_WIDTH 34
-#define MS         1e-6 /* milliseconds per nanosecond */
+#define MS         1e-6 /* milliseconds in a nanosecond */
 
 static bool computes(const struct layer *layer)
 {

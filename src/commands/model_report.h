@@ -4,13 +4,13 @@
 
 #include "commands/model_time.h"
 
-/* Prints a table: layer, output, mean, deviation and median in milliseconds, and part of the
- * sample's time. device: name of the device that was timed. */
+/* Prints a table with a row for each layer: output, mean, deviation and median in milliseconds, and
+ * part of the sample's time. device: name of the timed device. */
 void model_report_times(const struct model *model, const struct model_times *times,
                         const char *device);
 
-/* Prints one JSON object on a line. times: NULL = none; a layer that the layer before it computes
- * has null. */
+/* Prints one JSON object in a line. times: NULL = not timed. A layer that is computed as part of
+ * the layer before it has null. */
 void model_report_json(const struct model *model, const struct model_times *times,
                        const char *device);
 

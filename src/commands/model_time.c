@@ -7,10 +7,10 @@
 #include "base/rng.h"
 #include "socket/transport.h"
 
-/* State of one timed pass. */
+/* State of one pass of a sample through the model. */
 struct watch {
     struct backend *backend;
-    uint64_t begun_ns; /* start of the layer that is computed now */
+    uint64_t begun_ns; /* time at which the current layer started */
     uint64_t *took_ns; /* [layers] time of each layer in this pass */
 };
 
@@ -48,7 +48,7 @@ static void on_layer(void *context, int layer, struct numbers y)
     watch->begun_ns = now_ns;
 }
 
-/* Draws a random sample: tokens, or numbers of about the size of normalised ones. */
+/* Draws a random sample: tokens, or numbers with about the size of normalised pixels. */
 static void draw_sample(const struct model *model, float *x)
 {
     struct rng rng = rng_new(1, 0);
@@ -69,7 +69,7 @@ static float *upload(struct backend *backend, const float *from, size_t count)
     return to;
 }
 
-/* Computes the statistics; the times of one layer's passes are adjacent. */
+/* Computes the statistics of each layer and of whole passes. took_ns[passes, layers]: the times. */
 static void sum_up(const struct model *model, const uint64_t *took_ns, struct arena *arena,
                    struct model_times *times)
 {
@@ -100,7 +100,7 @@ void model_time(struct model *model, struct backend *backend, int passes, struct
     draw_sample(model, host_x);
     float *weights = upload(backend, host_weights, parameters);
     float *x = upload(backend, host_x, numbers);
-    /* Passes below 0 warm up, and their times are overwritten. */
+    /* Passes with a negative number only warm up: later passes overwrite their times. */
     for (int i = -passes; i < passes; i++) {
         struct watch watch = {.backend = backend,
                               .took_ns = took_ns + (size_t)(i < 0 ? 0 : i) * layers,

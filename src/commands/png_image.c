@@ -24,14 +24,14 @@ static enum error check(const char *path, const png_image *image, struct shape s
         path, image->width, image->height, shape.width, shape.height);
 }
 
-/* Returns the luma of a colour, Rec. 601 in 16 bits as in Pillow's convert("L"): grey stays as it
- * is. */
+/* Returns the luma of a colour, ITU-R BT.601 in 16 bits as in Pillow's convert("L"). Grey stays
+ * unchanged. */
 static uint8_t grey_of(const uint8_t rgb[3])
 {
     return (uint8_t)((rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u + 0x8000u) >> 16);
 }
 
-/* Copies interleaved red, green and blue into a plane each, or into one plane of grey. */
+/* Copies interleaved red, green and blue into three planes, or into one plane of grey. */
 static void spread(const uint8_t *rgb, struct shape shape, uint8_t *pixels)
 {
     const size_t count = (size_t)shape.height * (size_t)shape.width;

@@ -1,4 +1,4 @@
-/* Reads a PNG of a given size as a model's input bytes. Only png_image.c uses libpng. */
+/* Reads a PNG of a given size as bytes for a model's input. No other file uses libpng. */
 #ifndef HEARSAY_COMMANDS_PNG_IMAGE_H
 #define HEARSAY_COMMANDS_PNG_IMAGE_H
 
@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "base/shape.h"
 
-/* Reads pixels[channels, height, width] from any PNG, converted to grey (one channel, as Pillow
- * does) or to red, green and blue (three); transparent pixels become black. MISMATCH: the image has
- * another size, or the model another number of channels. MALFORMED: an error of libpng. */
+/* Reads pixels[channels, height, width] from any PNG: as grey for one channel, with Pillow's
+ * formula, or as red, green and blue for three. Transparent pixels become black. MISMATCH: wrong
+ * size of the image, or another number of channels. MALFORMED: an error of libpng. */
 enum error png_image_read(const char *path, struct shape shape, uint8_t *pixels,
                           struct problem *problem) MUST_USE;
 

@@ -43,9 +43,10 @@ static const char usage[] =
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
 
 struct options {
-    const char *state;                /* state folder or model file */
-    const char *node;                 /* address of a node to ask; NULL = use a saved model */
-    const char *swarm_key, *identity; /* key files for asking a node; identity may be NULL */
+    const char *state; /* state folder or model file */
+    const char *node;  /* address of the node that predicts; NULL = use a saved model */
+    /* Paths of the key files for asking a node; identity may be NULL. */
+    const char *swarm_key, *identity;
     const char *input[INPUTS_MAX];
     int inputs;
     int top;
@@ -53,18 +54,18 @@ struct options {
     bool help;
 };
 
-/* Resources of a prediction, released in one place. */
+/* Resources of a prediction, which are released together. */
 struct bench {
     struct arena arena;
     struct backend *backend;
-    struct model *model;             /* the saved model; NULL = a node is asked */
+    struct model *model;             /* the saved model; NULL = a node predicts */
     struct inference_client *client; /* connection to the node; NULL = the saved model is used */
     struct safetensors_about about;
     size_t outputs;       /* numbers per prediction */
     float *weights;       /* [P] weights, memory of the backend */
-    float *x;             /* [batch, in] samples, memory of the backend */
-    float *host_x;        /* [batch, in] samples in main memory */
-    float *host_y;        /* [batch, outputs] predictions */
+    float *x;             /* [batch, in] samples in the backend's memory */
+    float *host_x;        /* [batch, in] normalised samples in main memory */
+    float *host_y;        /* [batch, outputs] predictions in main memory */
     unsigned char *bytes; /* [batch, in] samples as in the file, of 1 or 4 bytes each */
     uint32_t batch;       /* samples per batch */
     const struct options *options;
@@ -207,8 +208,8 @@ static enum error load_model(struct bench *bench, const char *path, struct probl
     return OK;
 }
 
-/* Connects to a node and learns what its model takes. The node normalises bytes itself, so mean and
- * scale stay unset. */
+/* Connects to a node and learns the shape of its model's samples and outputs. The node normalises
+ * bytes itself, so about.mean stays 0. */
 static enum error meet_node(struct bench *bench, struct problem *problem)
 {
     struct inference_client_options options = {.swarm_key = bench->options->swarm_key,
@@ -242,8 +243,8 @@ static void softmax(const float *logits, size_t classes, double *probabilities)
         probabilities[c] /= sum;
 }
 
-/* Returns the most probable class, the first one of equals, and sets its probability to zero for
- * the next call. */
+/* Returns the most probable class, the first one if several are equal. Sets *probability, and marks
+ * the class in the array so that the next call returns another one. */
 static size_t take_likeliest(double *probabilities, size_t classes, double *probability)
 {
     size_t best = 0;
@@ -306,7 +307,8 @@ static void say_numbers(const struct bench *bench, const char *path, uint64_t sa
     json_decref(list);
 }
 
-/* Computes host_y[count, outputs] from host_x[count, in], or from the bytes of these samples. */
+/* Computes host_y[count, outputs], with the model from host_x[count, in], or by a request to the
+ * node. */
 static enum error compute(const struct bench *bench, uint32_t count, struct problem *problem)
 {
     struct backend *backend = bench->backend;
@@ -320,7 +322,8 @@ static enum error compute(const struct bench *bench, uint32_t count, struct prob
     return OK;
 }
 
-/* The predictions for samples from number `first` of the file on. */
+/* Predicts `count` samples and prints the results. first: index of their first sample in the file.
+ */
 static enum error predict(const struct bench *bench, const char *path, uint64_t first,
                           uint32_t count, struct problem *problem)
 {
@@ -335,7 +338,7 @@ static enum error predict(const struct bench *bench, const char *path, uint64_t 
     return error;
 }
 
-/* Reading of samples. */
+/* Reading samples. */
 
 /* Normalises samples as in training (dataset.h): (pixel - mean) · scale. */
 static void normalise(const struct bench *bench, size_t numbers)
@@ -381,7 +384,8 @@ static enum error check_finite(const struct npy_file *file, const float *x, uint
                        file->path, first + at / file->size);
 }
 
-/* A terminal shows each prediction at once; with other outputs it shows a line of progress. */
+/* Predicts all samples of a .npy file. Shows a line of progress unless standard output is a
+ * terminal, where the predictions themselves show it. */
 static enum error predict_npy(const struct bench *bench, struct npy_file *file,
                               struct problem *problem)
 {
@@ -434,7 +438,8 @@ static bool is_png(const char *path)
     return is_read && memcmp(begin, magic, sizeof magic) == 0;
 }
 
-/* Chooses the order of the dimensions. If both orders are plausible, the model's input decides. */
+/* Chooses the order of the dimensions, channels first or last. If both are possible, takes the one
+ * that matches the model's input. */
 static enum error order_as_learned(const struct bench *bench, struct npy_file *file,
                                    struct problem *problem)
 {

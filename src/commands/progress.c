@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "plot/bar.h"
 
-#define QUIET_S   2.0 /* seconds; shorter work needs no line */
+#define QUIET_S   2.0 /* seconds for which no line is shown, since the work may be short */
 #define EVERY_S   0.2
 #define BAR_MAX   30
-#define TEXT_LEFT 32 /* columns for the text beside bar and name */
+#define TEXT_LEFT 32 /* columns for the text besides bar and name */
 #define CLEAR     "\r\033[K"
 
 static double now_s(void)

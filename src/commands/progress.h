@@ -24,13 +24,13 @@ struct progress {
 /* Starts a progress line on standard error. */
 void progress_begin(struct progress *progress, const char *what);
 
-/* Reports that a part, 0 .. 1, is done. Cheap enough to be called after each batch. */
+/* Reports the part of the work that is done, 0 .. 1. Cheap enough to be called after each batch. */
 void progress_at(struct progress *progress, double part);
 
-/* Clears the line. */
+/* Removes the line from the terminal. */
 void progress_end(struct progress *progress);
 
-/* progress_at with a given time, for its test. */
+/* Like progress_at, at a given time; for its test. */
 void progress_at_time(struct progress *progress, double now_s, double part);
 
 #endif

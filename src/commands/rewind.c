@@ -51,23 +51,23 @@ struct options {
     struct config_options config; /* state folder, and whether help was requested */
     const char *id;               /* id of the harmful member; "" = not given */
     const char *out;              /* path of the copy */
-    long to;                      /* number of the base to copy; 0 = list them */
-    bool to_best;                 /* copies the best base instead */
+    long to;                      /* number of the base to copy, from 1; 0 = list the bases */
+    bool to_best;                 /* copy the best base */
 };
 
-/* A base in the folder. */
+/* A saved base in the state folder. */
 struct base {
     char path[BASE_PATH_BYTES];
     uint64_t saved_s;               /* time of saving, seconds since 1970 */
     uint64_t inode;                 /* inode of the file: a base may have two names */
-    struct safetensors_about about; /* metadata of the file */
-    struct base_summary summary;    /* contributions in the base */
+    struct safetensors_about about; /* metadata of the base file */
+    struct base_summary summary;    /* each member's contributions to the base */
 };
 
 struct bases {
     size_t count;
     size_t best;                 /* index of the best base; SIZE_MAX = unknown */
-    struct best_base best_base;  /* score of the best base, if known */
+    struct best_base best_base;  /* score of the best base; valid if best is known */
     struct base base[BASES_MAX]; /* the bases, newest first */
 };
 
@@ -153,7 +153,7 @@ static enum error read_base(struct bases *bases, const char *path, uint64_t save
     return error;
 }
 
-/* Reads a base. One that cannot be read is reported and skipped: another one may do. */
+/* Reads a base into the list. Reports a base that cannot be read and skips it. */
 static void read_or_name(struct bases *bases, const char *path, uint64_t saved_s, const char *id)
 {
     struct problem problem;
@@ -165,14 +165,14 @@ static bool has_file(const struct bases *bases, const char *path)
 {
     struct stat file;
     if (stat(path, &file) != 0)
-        return true; /* there are no lines to add */
+        return true; /* the file does not exist, so it need not be read */
     for (size_t i = 0; i < bases->count; i++)
         if (bases->base[i].inode == file.st_ino)
             return true;
     return false;
 }
 
-/* Finds the best base, which may be one of the others under another name. */
+/* Finds the best base. Its file may be a hard link to another base of the list. */
 static void find_best(struct bases *bases, const char *folder, const char *id)
 {
     char path[BASE_PATH_BYTES];
@@ -225,7 +225,7 @@ static double age_s(const struct base *base)
     return now_ms > base->saved_s * 1000 ? (double)(now_ms - base->saved_s * 1000) * 1e-3 : 0;
 }
 
-/* Returns base number n, from 1, as JSON. */
+/* Returns base number n (from 1) as JSON. id: the member whose contribution is shown. */
 static json_t *base_json(const struct bases *bases, size_t n, const char *id)
 {
     const struct base *base = &bases->base[n - 1];
@@ -285,7 +285,7 @@ static void print_bases(const struct bases *bases, const char *id)
                      id);
 }
 
-/* Checks that the weights are those that were saved. */
+/* Checks the base's weights against the digest in its file. */
 static enum error check_base(const struct base *base, struct problem *problem)
 {
     struct safetensors_about about = base->about;

@@ -1,7 +1,7 @@
-/* hearsay rewind: restarts a swarm from a base that was saved before a member did harm, for the
- * case that no log reaches back far enough to take out its rumors.
+/* hearsay rewind: restarts a swarm from a base that was saved before a member did harm. It is for
+ * the case that no log reaches back far enough to retract that member's rumors.
  *
- *   STATE_DIR/base.safetensors, base-T.safetensors ─► a table: time, and contributions in the sum
+ *   STATE_DIR/base.safetensors, base-T.safetensors ─► a table: time, contributions of members
  *     ─ --to N ─► a checked copy, and what is to be done with it, step by step
  *
  * It needs no running node and changes nothing in the state folder. The new swarm has another name,

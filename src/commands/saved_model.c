@@ -7,7 +7,7 @@
 
 #include "state/model_folder.h"
 
-#define READS_MAX 100 /* most attempts to read a file that is being replaced */
+#define READS_MAX 100 /* most attempts to read a file that a node replaces meanwhile */
 
 enum error saved_model_find(char path[static BASE_PATH_BYTES], const char *state,
                             struct problem *problem)
@@ -38,8 +38,8 @@ bool saved_model_is_foreign(const char *path, const char *state)
     return model_folder_is(state) && strcmp(path, tensors) == 0;
 }
 
-/* Loads weights and metadata of one file. A training node may replace its file between two reads.
- * If the metadata is the same before and after the weights are read, both are of one file. */
+/* Loads weights and metadata from one version of the file. A training node may replace the file
+ * between two reads, so the function reads the metadata again and repeats if it has changed. */
 enum error saved_model_load(const char *path, const struct model *model, float *weights,
                             struct safetensors_about *about, struct problem *problem)
 {

@@ -1,4 +1,4 @@
-/* Finds and loads a model that a node has saved, for the commands that use it. */
+/* Finds and loads a model that a node has saved, for the commands that use saved models. */
 #ifndef HEARSAY_COMMANDS_SAVED_MODEL_H
 #define HEARSAY_COMMANDS_SAVED_MODEL_H
 
@@ -11,11 +11,11 @@
 enum error saved_model_find(char path[static BASE_PATH_BYTES], const char *state,
                             struct problem *problem) MUST_USE;
 
-/* Returns true if it is a folder of another library. */
+/* Returns true if the model file at `path` is part of another library's model folder, `state`. */
 bool saved_model_is_foreign(const char *path, const char *state);
 
-/* Loads weights[P], and *about from the same file, which safetensors_read_about has read before.
- * FORGED: the weights were damaged or changed. */
+/* Loads weights[P], and *about from the same version of the file. The caller has filled *about with
+ * safetensors_read_about. FORGED: the weights do not match their digest. */
 enum error saved_model_load(const char *path, const struct model *model, float *weights,
                             struct safetensors_about *about, struct problem *problem) MUST_USE;
 

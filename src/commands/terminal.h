@@ -7,16 +7,17 @@
 
 #include <stdbool.h>
 
-#define TERMINAL_COLUMNS 80 /* columns if the size is unknown */
+#define TERMINAL_COLUMNS 80 /* columns assumed if the size is unknown */
 #define TERMINAL_ROWS    24
 
 struct terminal {
-    int rows, columns; /* size; 0 = no terminal, or one without cursor movement (TERM=dumb) */
-    bool is_utf8;      /* output may contain more than ASCII, also in a file */
-    bool has_color;    /* colours may be written */
+    int rows, columns; /* size; 0 = not a terminal, or one without cursor movement (TERM=dumb) */
+    bool is_utf8;      /* the output may contain UTF-8, also if it is a file */
+    bool has_color;    /* the output may contain colours */
 };
 
-/* Describes an open file; a terminal's size may change at any time. */
+/* Describes the terminal behind an open file. Call it before each output, since the size may
+ * change. */
 struct terminal terminal_of(int file);
 
 #endif

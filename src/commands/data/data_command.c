@@ -95,7 +95,7 @@ static bool is_colour_terminal(void)
            (strcmp(depth, "truecolor") == 0 || strcmp(depth, "24bit") == 0);
 }
 
-/* Reports all files, even if one has a problem. */
+/* Prints a report on each file. A file with a problem does not stop the others. */
 static int report_files(char **paths, int count, int samples)
 {
     int code = 0;

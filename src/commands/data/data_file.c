@@ -14,26 +14,26 @@
 #include "data/arrays.h"
 
 #define BLOCK_BYTES    ((uint64_t)1 << 20)
-#define COLUMNS_MAX    16 /* columns of a table that are described one by one */
+#define COLUMNS_MAX    16 /* most columns of a table for which statistics are printed */
 #define TEXT_SHOWN     400
 #define TOKENS_SHOWN   24
 #define BROKEN_NOWHERE UINT64_MAX
 
-/* Findings while a file is read. */
+/* Findings of one pass over the file. */
 struct summary {
     struct moments all;
     struct moments column[COLUMNS_MAX]; /* statistics of each column of a table */
     /* [DATASET_TOKENS_MAX] counts of labels or tokens; NULL = not counted. */
     uint64_t *counts;
-    double odd;         /* a number that cannot be a label; 0 = none was found */
-    uint64_t odd_at;    /* index of the sample with that number */
-    uint64_t broken_at; /* index of a sample with NaN or infinity */
-    double broken;      /* that */
+    double odd;         /* first number that cannot be a label; 0 = every number can be one */
+    uint64_t odd_at;    /* index of the sample that has the number `odd` */
+    uint64_t broken_at; /* index of the first sample with NaN or infinity; BROKEN_NOWHERE = none */
+    double broken;      /* the NaN or infinity itself */
     void *first;        /* first samples, in the format of the file */
     uint64_t first_count;
 };
 
-/* Returns true if the file has labels or tokens: whole numbers, one per sample. */
+/* Returns true if each sample is one whole number: a label or a token. */
 static bool has_counts(const struct data_reader *reader)
 {
     return reader->size == 1 && reader->kind != 'f';
@@ -109,7 +109,7 @@ static enum error read_all(struct summary *summary, struct data_reader *reader, 
     return error;
 }
 
-/* Prints what is known before the numbers are read. */
+/* Prints the file's path, type and shape, which are known before its numbers are read. */
 static void print_header(FILE *out, const struct data_reader *reader)
 {
     char what[64];
@@ -168,7 +168,7 @@ static void print_statistics(FILE *out, const struct summary *summary,
         print_columns(out, summary, reader->size);
 }
 
-/* Checks the numbers as a node would, as samples or as targets. */
+/* Checks whether a node would accept the numbers as samples or as targets. */
 static enum error check(const struct summary *summary, const struct data_reader *reader,
                         struct problem *problem)
 {
@@ -239,7 +239,7 @@ static void show(FILE *out, const struct summary *summary, const struct data_rea
         show_numbers(out, summary, reader, in_colour);
 }
 
-/* Returns how many samples are kept to be shown. */
+/* Returns the number of first samples that the summary keeps for display. */
 static uint64_t shown(const struct data_reader *reader, int samples)
 {
     const uint64_t most = samples == 0                  ? 0

@@ -9,12 +9,12 @@
 
 #include "base/error.h"
 
-/* Prints the findings with the first `samples` samples, at most DATA_SHOW_MAX. Also prints all
- * findings on errors. */
+/* Prints the findings and the first `samples` samples, at most DATA_SHOW_MAX. Prints them even if
+ * the file has an error. */
 enum error data_file_report(FILE *out, const char *path, int samples, bool in_colour,
                             struct problem *problem) MUST_USE;
 
-/* Sets the findings as a JSON object, which belongs to the caller also on errors. */
+/* Sets *object to the findings as JSON, which the caller frees, even if the file has an error. */
 enum error data_file_json(json_t **object, const char *path, struct problem *problem) MUST_USE;
 
 #endif

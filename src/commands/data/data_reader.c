@@ -22,7 +22,8 @@ static bool is_idx(const unsigned char *begin, int bytes)
            begin[3] >= 1 && begin[3] <= 4;
 }
 
-/* Returns true for a token file of llm.c, whose magic numbers are dates, in either byte order. */
+/* Returns true if the file begins like a token file of llm.c. Its magic numbers are dates, in
+ * either byte order. */
 static bool is_llmc(const unsigned char *begin, int bytes)
 {
     uint32_t number = 0;
@@ -33,7 +34,7 @@ static bool is_llmc(const unsigned char *begin, int bytes)
     return (number >= 20240000 && number < 20300000) || (turned >= 20240000 && turned < 20300000);
 }
 
-/* Reads the first bytes of the file, decompressed. */
+/* Reads the first bytes of the file, decompressed, and returns their number. */
 static int look_at(const char *path, unsigned char begin[static LOOKED_AT])
 {
     gzFile stream = gzopen(path, "rb");

@@ -13,7 +13,7 @@
 
 #define TEXT_SHOWN    400
 #define TOKENS_SHOWN  24
-#define CHANNELS_LAST 4 /* width up to which an image may have its channels last by mistake */
+#define CHANNELS_LAST 4 /* image width up to which the last axis may be the channels by mistake */
 
 /* Training and test data with their statistics. */
 struct report {
@@ -104,7 +104,7 @@ static void print_predicted(const struct report *report)
         counts_print(report->out, report->train_counts, report->test_counts, classes);
 }
 
-/* Notes on possible mistakes; they refuse nothing. */
+/* Notes on possible mistakes in the data. They refuse nothing. */
 
 static void note_classes(const struct report *report)
 {
@@ -155,7 +155,7 @@ static void note_numbers(const struct report *report)
                     report->out);
 }
 
-/* Printing of samples. */
+/* Printed samples. */
 
 static void caption(char text[32], const struct dataset *set, size_t i)
 {
@@ -169,8 +169,8 @@ static void caption(char text[32], const struct dataset *set, size_t i)
                            (double)set->targets[i * (size_t)set->classes + (size_t)k]);
 }
 
-/* Shows augmented samples below the originals, as a first epoch may have them; each node draws its
- * own. The samples are normalised, so that a hole is filled with the mean. */
+/* Shows augmented samples below the originals, as a first epoch might have them. The samples are
+ * normalised first, so that erased parts get the mean value. */
 static void show_augmented(const struct report *report, struct data_show *show)
 {
     const struct dataset *train = &report->train;
@@ -264,7 +264,7 @@ enum error data_set_report(FILE *out, const struct config *config, int samples, 
     return error;
 }
 
-/* Returns the notes as an array of texts. */
+/* Returns the notes as a JSON array of strings. */
 static json_t *notes_json(struct report *report)
 {
     char *text = NULL;

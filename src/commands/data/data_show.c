@@ -5,14 +5,14 @@
 #include "base/error.h"
 
 #define LINE_MAX_COLUMNS 78
-#define PICTURE_COLUMNS  28 /* most columns of one picture; wider ones are shrunk */
+#define PICTURE_COLUMNS  28 /* most columns of one picture; a wider image is scaled down */
 #define GAP              2
 #define NUMBERS_SHOWN    12
 #define SIDE_MIN         4 /* smallest side of a picture */
 
 static const char SHADES[] = " .:-=+*#%@";
 
-/* Layout of pictures in the terminal. A line of text has two rows of dots. */
+/* Layout of pictures in the terminal. Each line of text shows two rows of dots. */
 struct canvas {
     int scale;   /* pixels per dot, in both directions */
     int columns; /* dots in a row of a picture */
@@ -29,7 +29,7 @@ static struct canvas canvas_of(struct shape shape)
     return canvas;
 }
 
-/* Returns the mean of a dot's pixels in one channel, 0 .. 1; 0 below the picture. */
+/* Returns the mean of a dot's pixels in one channel, scaled to 0 .. 1; 0 below the image. */
 static double dot(const struct data_show *show, const struct canvas *canvas, const float *sample,
                   int channel, int row, int column)
 {
@@ -49,11 +49,11 @@ static double dot(const struct data_show *show, const struct canvas *canvas, con
 }
 
 struct colour {
-    double part[3]; /* red, green, blue */
+    double part[3]; /* red, green and blue, 0 .. 1 */
 };
 
-/* Returns the colour of a dot: three channels are red, green and blue; otherwise the first channel
- * is shown as grey. */
+/* Returns the colour of a dot. An image with three channels is red, green and blue; any other image
+ * is shown in grey, from its first channel. */
 static struct colour colour_at(const struct data_show *show, const struct canvas *canvas,
                                const float *sample, int row, int column)
 {
@@ -63,7 +63,7 @@ static struct colour colour_at(const struct data_show *show, const struct canvas
     return colour;
 }
 
-/* Returns the luma of a colour (Rec. 601). */
+/* Returns the luma of a colour (ITU-R BT.601). */
 static double shade_of(struct colour colour)
 {
     return 0.299 * colour.part[0] + 0.587 * colour.part[1] + 0.114 * colour.part[2];

@@ -8,11 +8,11 @@
 
 #include "base/shape.h"
 
-#define DATA_SHOW_MAX 16 /* samples */
+#define DATA_SHOW_MAX 16 /* most samples that are shown */
 
-/* Samples to show. samples[count, shape] are numbers from `low` (black) to `high` (white);
- * caption[count] is the line below each, or NULL. in_colour draws half blocks on a terminal with
- * 24-bit colours. */
+/* Samples to show. samples[count, shape]: numbers from `low` (black) to `high` (white).
+ * caption[count]: the line below each sample, or NULL. in_colour: draw half blocks in 24-bit
+ * colours. */
 struct data_show {
     struct shape shape;
     const float *samples;

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "commands/json_output.h"
 
-#define LINES_MAX 20 /* most classes that have a line each */
-#define NAMED     5  /* classes listed at either end if there are more */
+#define LINES_MAX 20 /* most classes for which the table has a line each */
+#define NAMED     5  /* rarest and most frequent classes listed if there are more than LINES_MAX */
 
 void moments_add(struct moments *moments, double number)
 {
@@ -62,7 +62,8 @@ static void print_lines(FILE *out, const uint64_t *train, const uint64_t *test, 
     }
 }
 
-/* Returns the next class in order of frequency after `last`. */
+/* Returns the class after `last` in order of frequency, rarest or most frequent first. last =
+ * classes: returns the first one. */
 static size_t next_of(const uint64_t *counts, size_t classes, size_t last, bool rarest)
 {
     size_t best = classes;

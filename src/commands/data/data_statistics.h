@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Running statistics (Welford 1962). Starts as zeros. */
+/* Running statistics (Welford 1962). Initialize with zeros. */
 struct moments {
     uint64_t count;
     double mean;
@@ -26,11 +26,11 @@ void moments_print(FILE *out, const struct moments *moments);
 /* Returns {"mean": …, "deviation": …, "least": …, "most": …}; NULL if there was no number. */
 json_t *moments_json(const struct moments *moments);
 
-/* Returns the counts as a JSON array. */
+/* Returns the classes' counts as a JSON array. */
 json_t *counts_json(const uint64_t *counts, size_t classes);
 
 /* Prints how often each class occurs in the training data and, unless test is NULL, in the test
- * data. Each class has a line; if there are many, only the rarest and the most frequent ones. */
+ * data. If there are many classes, prints only the rarest and the most frequent ones. */
 void counts_print(FILE *out, const uint64_t *train, const uint64_t *test, size_t classes);
 
 /* Returns the number of classes that occur at least once. */

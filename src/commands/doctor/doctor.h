@@ -1,13 +1,13 @@
 /* hearsay doctor: checks everything that a node needs to start, and says how to fix what is wrong.
  *
- *   doctor.c        the command
- *   doctor_line.c   prints one line of the result
- *   doctor_here.c    this machine: keys, log, folder and what is in it, data, model, device, port
+ *   doctor.c         the command
+ *   doctor_line.c    prints one line of the result
+ *   doctor_here.c    this machine: keys, log, state folder and its files, data, model, device, port
  *   doctor_key.c     which swarm key a start would use
  *   doctor_gpu.c     a trial start on the GPU
  *   doctor_memory.c  memory that the node needs, part by part
  *   doctor_peers.c   other nodes, and how they see this one
- *   doctor_visit.c   dials them with the node's own code
+ *   doctor_visit.c   dials the peers with a node's own code
  *   doctor_place.c   scope of an address
  */
 #ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_H
@@ -21,40 +21,41 @@
 
 enum verdict { VERDICT_OK, VERDICT_WARN, VERDICT_FAIL };
 
-/* Result of a trial start on a GPU, as far as it came. */
+/* Result of a trial start on a GPU. A value that the start did not reach is 0. */
 struct rehearsal {
     /* Free GPU memory with CUDA loaded; 0 = there is no GPU, or it cannot be opened. */
     size_t free_bytes;
     size_t total_bytes; /* total GPU memory */
-    size_t left_bytes;  /* GPU memory left when the node has started; 0 = it did not come so far */
-    char why[256];      /* last sentence of a failed start */
+    size_t left_bytes;  /* GPU memory left after the start; 0 = the start failed */
+    char why[256];      /* last error message of a failed start */
 };
 
 /* State of the command: its configuration and the findings so far. */
 struct doctor {
-    FILE *out;            /* output for the lines */
-    json_t *lines;        /* array for the lines instead; NULL = print to out */
-    struct config config; /* configuration as the node would read it */
-    bool is_waiting;      /* the terminal shows the subject of a check under way */
+    FILE *out;     /* stream to which lines are printed */
+    json_t *lines; /* JSON array that receives the lines instead of `out`; NULL = print to `out` */
+    struct config config; /* configuration that the node would have */
+    bool is_waiting;      /* the terminal shows the subject of the check that is running */
     int failed;           /* lines with FAIL */
     int warned;           /* lines with WARN */
 
-    struct identity identity;            /* if has_identity */
-    uint8_t swarm_key[KEY_BYTES];        /* if has_swarm_key */
-    char model[SETUP_DESCRIPTION_BYTES]; /* if has_model */
-    uint64_t parameters;                 /* of the model */
-    uint8_t model_hash[16];              /* of the checkpoint's swarm, if: */
-    bool has_taken_first;                /* its first weights were taken over from there */
-    uint64_t layers_bytes;               /* that its layers keep of the largest batch */
-    double data_bytes;                   /* of samples for training and tests */
-    double further_bytes;                /* that each GPU beside the first takes */
-    uint64_t free_bytes;                 /* on the disk of the state folder */
-    bool has_identity;                   /* the identity could be read */
-    bool has_swarm_key;                  /* the swarm key could be read */
-    bool has_model;                      /* the model could be built */
-    bool is_on_gpu;                      /* the model is to be on a GPU */
-    struct rehearsal rehearsal;          /* of that */
-    bool has_folder;                     /* the state folder is writable */
+    struct identity identity;     /* the node's identity; valid if has_identity */
+    uint8_t swarm_key[KEY_BYTES]; /* the swarm key that a start would use; valid if has_swarm_key */
+    char model[SETUP_DESCRIPTION_BYTES]; /* description of the model; valid if has_model */
+    uint64_t parameters;                 /* number of model parameters */
+    /* Model hash in the swarm of the checkpoint; valid if has_taken_first. */
+    uint8_t model_hash[16];
+    bool has_taken_first;       /* the node took its first weights over from that swarm */
+    uint64_t layers_bytes;      /* memory for the layers' outputs at the largest batch, in bytes */
+    double data_bytes;          /* memory for the training and test samples, in bytes */
+    double further_bytes;       /* memory on each GPU except the first, in bytes */
+    uint64_t free_bytes;        /* free space on the disk of the state folder, in bytes */
+    bool has_identity;          /* the identity could be read */
+    bool has_swarm_key;         /* the swarm key could be read */
+    bool has_model;             /* the model could be built */
+    bool is_on_gpu;             /* the node would train on a GPU */
+    struct rehearsal rehearsal; /* result of a trial start on that GPU */
+    bool has_folder;            /* the state folder is writable */
     /* The state folder existed before, and no node uses it now. */
     bool has_state;
     bool is_taken;     /* a running node uses the state folder */

@@ -1,6 +1,6 @@
-/* A trial start on the GPU: a child builds the learner with all scratch buffers, as a node does,
- * and reports how much GPU memory is left. If memory runs out, the child ends with a sentence, and
- * this process goes on. */
+/* A trial start on the GPU. A child process builds the learner with all scratch buffers, as a node
+ * does, and reports how much GPU memory is left. If memory runs out, only the child ends, with an
+ * error message. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -8,7 +8,7 @@
 
 #include "commands/doctor/doctor.h"
 
-#define PREFIX "hearsay: " /* start of the sentence with which a process ends */
+#define PREFIX "hearsay: " /* beginning of the error message of a process that ends */
 
 static void report(int pipe, const struct device_memory *memory)
 {
@@ -16,7 +16,7 @@ static void report(int pipe, const struct device_memory *memory)
         _exit(1);
 }
 
-/* Returns the memory of the GPU after opening it; total is 0 if there is no GPU. */
+/* Opens the device and returns its memory before the start; total is 0 if there is no GPU. */
 static struct device_memory memory_at_first(const struct config *config)
 {
     struct backend *backend;
@@ -25,7 +25,7 @@ static struct device_memory memory_at_first(const struct config *config)
     char text[DEVICE_TEXT_MAX];
     struct device_memory memory = {0};
     if (setup_device(config, &backend, &team, text, &problem) != OK)
-        return memory; /* the line on the device reports that */
+        return memory; /* the check of the device reports the problem */
     memory = backend->memory(backend);
     if (team)
         team->close(team);
@@ -33,7 +33,7 @@ static struct device_memory memory_at_first(const struct config *config)
     return memory;
 }
 
-/* Runs in the child. The keys are left out, because they use no GPU memory. */
+/* Runs in the child process. Leaves out the keys, because they use no GPU memory. */
 static _Noreturn void rehearse(const struct config *config, int pipe)
 {
     struct own_keys keys = {.swarm_key = {0}};
@@ -48,7 +48,7 @@ static _Noreturn void rehearse(const struct config *config, int pipe)
     _exit(0);
 }
 
-/* Reads the child's standard error and keeps its last line. */
+/* Reads the child's standard error to its end and keeps the last line in `why`. */
 static void keep_last_line(int from, char *why, size_t room)
 {
     char piece[256], line[256] = "";

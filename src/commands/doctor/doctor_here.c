@@ -21,8 +21,10 @@
 #include "state/incarnation.h"
 #include "state/state_dir.h"
 
-#define COPIES        3 /* checkpoints: the old one, the new one, and updates saved meanwhile */
-#define BASES         2 /* base.safetensors files on the disk at once if no older bases are kept */
+/* Files of checkpoint size at once: old checkpoint, new one, and updates meanwhile. */
+#define COPIES 3
+/* Base.safetensors files at once while one is replaced, without older bases. */
+#define BASES         2
 #define YEAR_2024_S   1704067200
 #define CLOCK_SLACK_S 5
 
@@ -54,7 +56,7 @@ static void look_at_locked_memory(struct doctor *doctor)
     locked_memory_free(&memory);
 }
 
-/* Checks the log, to which the node appends. */
+/* The log, to which the node appends. */
 
 static void look_at_log(struct doctor *doctor)
 {
@@ -155,7 +157,7 @@ static void look_at_sandbox(struct doctor *doctor)
     doctor_say(doctor, is_whole ? VERDICT_OK : VERDICT_WARN, "sandbox", "%s", text);
 }
 
-/* Reading of the state folder, as a node reads it at its start. */
+/* State folder, read as a node reads it at its start. */
 
 static void say_refused(void *context, const struct problem *problem)
 {
@@ -172,7 +174,7 @@ static void look_at_incarnation(struct doctor *doctor)
         doctor_say(doctor, VERDICT_FAIL, "incarnation", "%s", problem.text);
 }
 
-/* Checks that the table of origins has space for the incarnations in the checkpoint. */
+/* Checks that the table of origins has space for all incarnations in the checkpoint. */
 static enum error check_history(const struct doctor *doctor, const struct checkpoint *checkpoint,
                                 struct problem *problem)
 {
@@ -298,7 +300,8 @@ static void look_at_processors(struct doctor *doctor, const char *device)
         doctor_say(doctor, VERDICT_OK, "device", "%s; %ld processors", device, processors);
 }
 
-/* Returns the peak rate of matrix products in this precision / that in float32; 1 if unknown. */
+/* Returns the peak speed of matrix products in this precision as a multiple of the float32 speed; 1
+ * if unknown. */
 static double gain_of(const struct gpu *gpu, enum precision precision)
 {
     CHECK(precision < PRECISION_AUTO);
@@ -307,8 +310,8 @@ static double gain_of(const struct gpu *gpu, enum precision precision)
                : 1;
 }
 
-/* Reports the precision of matrix products on the GPU, its speed, and the speed of the automatic
- * choice. */
+/* Reports the GPU, the precision of its matrix products, and how much faster train.precision = auto
+ * would be. */
 static void look_at_precision(struct doctor *doctor, const char *device)
 {
     struct config freed = doctor->config;
@@ -355,7 +358,8 @@ static void look_at_device(struct doctor *doctor)
 static void look_at_port(struct doctor *doctor)
 {
     const struct address *listen = &doctor->config.node.listen;
-    const struct transport_owner nobody = {0}; /* the transport is never run */
+    /* This transport never runs, so no callback is called. */
+    const struct transport_owner nobody = {0};
     char text[ADDRESS_TEXT_BYTES];
     struct problem problem;
     uint16_t port;
@@ -373,7 +377,8 @@ static void look_at_port(struct doctor *doctor)
     transport_free(transport);
 }
 
-/* Returns when a file in the folder was last written, and its name; 0 = never. */
+/* Finds the file in the folder that was written last. Returns its time and sets its name; returns 0
+ * if there is no file. */
 static time_t newest_in(const char *dir, char name[static NAME_MAX + 1])
 {
     time_t newest = 0;
@@ -420,7 +425,7 @@ void doctor_look_here(struct doctor *doctor)
     look_at_locked_memory(doctor);
     look_at_log(doctor);
     look_at_folder(doctor);
-    doctor_rehearse(doctor); /* before the sandbox, whose rules apply to this process only */
+    doctor_rehearse(doctor); /* before the sandbox, whose rules also apply to child processes */
     look_at_sandbox(doctor);
     look_at_data(doctor);
     if (doctor->has_model && doctor->has_folder)

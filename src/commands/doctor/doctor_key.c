@@ -1,5 +1,5 @@
-/* Determines which swarm key a start would use: the configured one, or one that an order has
- * brought. */
+/* Determines which swarm key a start would use: the configured one, or one that an operator's order
+ * has brought. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,8 @@
 #include "state/order_files.h"
 #include "state/swarm_key_files.h"
 
-/* Returns the latest order for a key in the state folder; number 0 = none. */
+/* Returns the latest order for a swarm key in the state folder; its number is 0 if there is none.
+ */
 static struct order latest_order(const char *folder)
 {
     struct order latest = {0}, order;
@@ -60,7 +61,8 @@ static void say_missing(struct doctor *doctor, const struct order *order)
                    node->swarm_key, (unsigned)order->number, node->state_dir, node->swarm_key);
 }
 
-/* Compares the configured key with the orders in the folder; it may be newer than all of them. */
+/* Compares the configured key with the keys of the orders in the folder. The configured key may be
+ * newer than all of them. */
 static void look_at_orders(struct doctor *doctor)
 {
     const struct config_node *node = &doctor->config.node;

@@ -1,4 +1,4 @@
-/* Prints one line of the result. */
+/* Prints the result of one check as a line, or adds it to the JSON array. */
 #include "commands/doctor/doctor.h"
 
 #include <stdarg.h>
@@ -55,7 +55,8 @@ void doctor_say(struct doctor *doctor, enum verdict verdict, const char *subject
         (void)fprintf(doctor->out, "%-4s  %s: ", VERDICTS[verdict], subject);
         (void)vfprintf(doctor->out, format, arguments);
         (void)fputc('\n', doctor->out);
-        (void)fflush(doctor->out); /* the next check may take a while */
+        /* The user sees this line before the next check, which may be slow. */
+        (void)fflush(doctor->out);
     }
     va_end(arguments);
 }

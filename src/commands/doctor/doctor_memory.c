@@ -1,5 +1,5 @@
-/* Computes a node's memory for this model and data, part by part, from the configuration only.
- * Allocates none of it. */
+/* Computes from the configuration how much memory a node needs for each purpose. Allocates none of
+ * it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct part {
     double bytes;
 };
 
-/* Parts of a node's memory. With a GPU, the first on_device parts are GPU memory. */
+/* The memory of a node by purpose. With a GPU, the first on_device entries are GPU memory. */
 struct parts {
     struct part part[PARTS_MAX];
     int count;
@@ -38,7 +38,8 @@ static uint32_t moments_of(const struct config *config)
                : 0;
 }
 
-/* Adds the parts in main memory. A saver needs more while it saves (state/saver.h). */
+/* Adds the entries in main memory. While it saves, a saver needs more than counted here
+ * (state/saver.h). */
 static void add_host(struct parts *parts, const struct doctor *doctor)
 {
     const struct node_options options = setup_plain_options(&doctor->config, doctor->parameters);
@@ -93,8 +94,8 @@ static void list(const struct parts *parts, int count, char text[static TEXT_BYT
                                  parts->part[i].name, amount_of(parts->part[i].bytes, "B").text);
 }
 
-/* Reports the GPU's memory from the trial start. What the parts do not explain is scratch buffers,
- * logits included, and memory of cuBLAS, cuDNN and recorded steps. */
+/* Reports the GPU memory that the trial start used. The listed parts do not include scratch buffers
+ * (with the logits), cuBLAS, cuDNN and recorded CUDA graphs. The line shows these as one number. */
 static void look_at_gpu(struct doctor *doctor, const struct parts *parts)
 {
     const struct rehearsal *rehearsal = &doctor->rehearsal;
@@ -118,7 +119,7 @@ static void look_at_gpu(struct doctor *doctor, const struct parts *parts)
                    rehearsal->why, text);
 }
 
-/* Returns the memory that the system has available; 0 = unknown. */
+/* Returns the bytes of memory that the system has available; 0 = unknown. */
 static double available_bytes(void)
 {
     char line[128];
@@ -132,8 +133,8 @@ static double available_bytes(void)
     return (double)kib * 1024;
 }
 
-/* Returns the bytes on each GPU beside the first: weights, gradients, layers for its part of a
- * step, and samples. */
+/* Returns the bytes that each GPU except the first needs: weights, gradients, layers for its share
+ * of a step, and samples. */
 static double further_bytes(const struct config *config, const struct dataset *train,
                             const struct model *model)
 {

@@ -1,5 +1,6 @@
-/* Checks of the configured peers: whether each name resolves, connects and lets this node in
- * (doctor_visit.h); and whether they can dial our own address. */
+/* Checks the configured peers: whether each name resolves, and whether the peer accepts a
+ * connection from this node (doctor_visit.h). Also checks whether the peers can dial this node's
+ * address. */
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "commands/doctor/doctor_place.h"
 #include "commands/doctor/doctor_visit.h"
 
-#define NAME_WAIT_NS (15000 * MS_NS) /* time limit of a lookup, the same as a node's */
+#define NAME_WAIT_NS (15000 * MS_NS) /* time limit of a name lookup; a node has the same */
 
 /* A name lookup that is under way. */
 struct lookup {
@@ -35,7 +36,7 @@ static void start_lookups(struct lookup *lookups, const struct address_list *pee
             .ar_name = lookup->host, .ar_service = lookup->port, .ar_request = &lookup->hints};
         list[i] = &lookup->request;
     }
-    /* A lookup that could not start reports that as its result. */
+    /* If a lookup could not start, gai_error reports that as its result. */
     (void)getaddrinfo_a(GAI_NOWAIT, list, (int)peers->count, NULL);
 }
 
@@ -60,8 +61,8 @@ static void take_numbers(struct visit *visit, const struct addrinfo *found)
             visit->number[visit->numbers++] = address_of_socket(found->ai_addr);
 }
 
-/* Resolves all names. Lookups that have not ended in time stay in memory, because the system still
- * uses them. */
+/* Resolves all names. Lookups that are still running at the time limit are not freed, because the
+ * system still uses their memory. */
 static void find_numbers(struct round *round)
 {
     const struct address_list *peers = &round->doctor->config.node.peers;
@@ -107,7 +108,7 @@ static void find_self(struct round *round)
             round->visits[i].is_self |= is_self(round->doctor, &round->visits[i].number[n]);
 }
 
-/* Results of the visits. */
+/* Results of visits. */
 
 static int by_length(const void *a, const void *b)
 {
@@ -204,13 +205,14 @@ static void say_visit(struct doctor *doctor, struct visit *visit, bool can_greet
                    "whether it lets us in is not known: keys or model are missing");
 }
 
-/* Our address as the peers see it. */
+/* Our own address. */
 
-/* Returns the widest scope of the peers' addresses. *ours: the address from which this machine
- * dials that peer; "" if no peer has a route. */
+/* Returns the widest scope among the peers' addresses that have a route. Sets *ours to the address
+ * from which this machine dials that peer, or to its default source address if no peer has a route;
+ * "" if there is none. */
 static enum place widest(const struct round *round, struct address *ours)
 {
-    /* Documentation address (RFC 5737). */
+    /* address reserved for documentation (RFC 5737); nothing is sent to it */
     static const struct address somewhere = {.host = "192.0.2.1", .port = 1};
     enum place widest = PLACE_LOOPBACK;
     *ours = (struct address){0};
@@ -226,7 +228,8 @@ static enum place widest(const struct round *round, struct address *ours)
     return widest;
 }
 
-/* Explains who can dial an address; peers: the widest scope among the peers' addresses. */
+/* Returns words on who can dial an address of scope `place`. peers: the widest scope among the
+ * peers' addresses. */
 static const char *consequence_of(enum place place, enum place peers)
 {
     if (place_is_nobodys(place))

@@ -8,14 +8,14 @@
 
 #include "base/error.h"
 
-/* Addresses with the same first bits. */
+/* A range of addresses with a common prefix. */
 struct network {
     uint8_t prefix[16];
     int bits;
     enum place place;
 };
 
-/* The first network that contains an address decides. */
+/* The scope of an address is that of the first range that contains it. */
 static const struct network V4[] = {
     {{127}, 8, PLACE_LOOPBACK},
     {{169, 254}, 16, PLACE_LINK_LOCAL},
@@ -45,7 +45,8 @@ static const struct network V6[] = {
     {{0xff}, 8, PLACE_MULTICAST},
     /* All IPv6 addresses that are assigned today (RFC 4291). */
     {{0x20}, 3, PLACE_PUBLIC},
-    {{0x00, 0x64, 0xff, 0x9b}, 96, PLACE_PUBLIC}, /* IPv4 behind a translator (RFC 6052) */
+    /* IPv4 addresses behind a NAT64 translator (RFC 6052). */
+    {{0x00, 0x64, 0xff, 0x9b}, 96, PLACE_PUBLIC},
     {{0}, 0, PLACE_RESERVED},
 };
 
@@ -59,7 +60,7 @@ static bool is_in(const struct network *network, const uint8_t *number)
 
 static enum place place_in(const struct network *network, const uint8_t *number)
 {
-    while (!is_in(network, number)) /* the last network contains all addresses */
+    while (!is_in(network, number)) /* the last range contains every address */
         network++;
     return network->place;
 }
@@ -109,7 +110,7 @@ const char *place_text(enum place place)
     check_failed(__FILE__, __LINE__, "every place has its text");
 }
 
-/* Converts the numeric address to a socket address; returns 0 if it is not numeric. */
+/* Converts a numeric address to a socket address and returns its length; 0 = not numeric. */
 static socklen_t socket_of(const struct address *address, struct sockaddr_storage *out)
 {
     struct sockaddr_in *v4 = (struct sockaddr_in *)out;

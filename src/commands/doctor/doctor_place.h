@@ -7,7 +7,8 @@
 /* Scope of an address. From loopback on, each range includes the ones before it (IANA's registries
  * of special-purpose addresses, RFC 6890). */
 enum place {
-    PLACE_RESERVED,      /* 0/8, 240/4, and ranges that no registry has assigned: no machine */
+    /* 0/8, 240/4, and ranges not assigned by any registry: no machine has such an address. */
+    PLACE_RESERVED,
     PLACE_DOCUMENTATION, /* 192.0.2/24, 198.51.100/24, 203.0.113/24, 2001:db8::/32, 3fff::/20 */
     PLACE_BENCHMARK,     /* 198.18/15, 2001:2::/48: tests of network devices */
     PLACE_MULTICAST,     /* 224/4, ff00::/8: a multicast group */
@@ -26,11 +27,11 @@ const char *place_text(enum place place);
 /* Returns true if no machine can have an address of this scope. */
 bool place_is_nobodys(enum place place);
 
-/* Returns true if this machine has the numeric address. Tries to bind a socket to it. */
+/* Returns true if this machine has the numeric address. Finds out by binding a socket to it. */
 bool place_is_here(const struct address *address);
 
-/* Finds the address from which this machine would dial a numeric address, without sending anything;
- * its port is 0. Returns false if there is no route. */
+/* Finds the address from which this machine would dial a numeric address, and sets its port to 0.
+ * Sends no packet. Returns false if there is no route. */
 bool place_towards(const struct address *numeric, struct address *ours);
 
 #endif

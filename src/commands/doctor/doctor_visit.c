@@ -2,10 +2,11 @@
 
 #include <string.h>
 
-#define ANSWER_NS   (5000 * MS_NS)
-#define VISIT_NS    (30000 * MS_NS) /* time limit of a visit: longest dial and handshake */
-#define ARRIVAL_NS  (3000 * MS_NS)  /* time limit for the large goodbye; a peer waits longer */
-#define LARGE_BYTES 8192            /* bytes of a goodbye that fills several Ethernet packets */
+#define ANSWER_NS (5000 * MS_NS)
+#define VISIT_NS  (30000 * MS_NS) /* time limit of a visit: a slow dial and a handshake */
+/* Time limit for the large goodbye to arrive. */
+#define ARRIVAL_NS  (3000 * MS_NS)
+#define LARGE_BYTES 8192 /* bytes of the first goodbye: more than one Ethernet packet */
 #define QUEUE_BYTES (2 * LARGE_BYTES)
 
 static void begin(struct round *round, struct visit *visit)
@@ -13,7 +14,7 @@ static void begin(struct round *round, struct visit *visit)
     const uint64_t now_ns = transport_now_ns();
     const uint64_t conn = ++round->dials << 32 | (uint64_t)(visit - round->visits);
     peer_start(&visit->peer, conn, true, &visit->address, now_ns);
-    visit->deadline_ns = round->end_ns; /* the transport itself ends a dial */
+    visit->deadline_ns = round->end_ns; /* the transport has its own time limit for a dial */
     visit->is_connected = visit->late = false;
     transport_dial(round->transport, conn, &visit->address, 0);
 }
@@ -31,7 +32,7 @@ static void flush(struct round *round, struct visit *visit)
     if (peer_next_send(&visit->peer, SIZE_MAX, true, &bytes, &count))
         transport_send(round->transport, visit->peer.conn, bytes, count);
     else if (visit->peer.state == PEER_MEETING && peer_is_flushed(&visit->peer) &&
-             visit->rounds > 1) /* in the first round the peer ends the conversation */
+             visit->rounds > 1) /* in the first conversation the peer hangs up */
         transport_hang_up(round->transport, visit->peer.conn);
 }
 
@@ -68,9 +69,9 @@ static void on_connected(void *self, uint64_t conn)
     set_timer(round);
 }
 
-/* Sends a goodbye with the one reason after which a peer forgets the caller without a note. The
- * first goodbye is large, because small packets may pass where a node's rumors would not. The peer
- * ignores the added bytes, since only a BYE with reason FULL has records. */
+/* Sends a goodbye with the reason after which a peer keeps no note about the caller. The first
+ * goodbye is large, to see whether full-size packets arrive. The peer ignores the added bytes,
+ * since it reads them only in a BYE with reason FULL. */
 static void say_goodbye(struct visit *visit)
 {
     static const char why[] = "hearsay doctor has only looked whether it can get in";
@@ -82,7 +83,8 @@ static void say_goodbye(struct visit *visit)
     CHECK(peer_say(&visit->peer, &bye));
 }
 
-/* A node would take over these first weights, or the other would take its. */
+/* Adopts the peer's first weights for a second dial. When nodes with different first weights meet,
+ * one of them adopts those of the other, so this difference is not an error. */
 static void take_first(struct round *round, struct visit *visit)
 {
     struct introduction ours = round->credentials.ours;
@@ -130,7 +132,8 @@ static void on_sent(void *self, uint64_t conn)
     flush(round, visit);
 }
 
-/* Returns true if the peer is to be dialled again, for a better measurement of the round trip. */
+/* Returns true if the peer must be dialled again: with its model hash, or for another measurement
+ * of the round-trip time. Otherwise sets visit->why if the visit failed. */
 static bool has_next_round(const struct round *round, struct visit *visit, const char *why)
 {
     if (visit->is_dialled_again) {
@@ -171,7 +174,7 @@ static void on_closed(void *self, uint64_t conn, const char *why)
     set_timer(round);
 }
 
-/* Checks whether a goodbye that was sent long ago has arrived. */
+/* Notes a lost packet if the peer has still not acknowledged the goodbye. */
 static void look_at_arrival(const struct round *round, struct visit *visit)
 {
     uint32_t segment_bytes = 0;

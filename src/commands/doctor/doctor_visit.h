@@ -1,10 +1,10 @@
 /* Dials the configured peers, to see whether they let this node in.
  *
  *   visits (all at once), each: a dial of the name, as a node dials (socket/connector.h) ──► gate,
- *   handshake ──► a large goodbye, before any hello ──► again, for the round trip
+ *   handshake ──► a large goodbye, before any hello ──► dials again, for the round-trip time
  *
- * A visit is the conversation of a node (peer.h) over a node's transport. It ends as soon as the
- * peer has proved its identity, so this node never becomes a member and the peer notes nothing.
+ * A visit uses a node's own conversation (peer.h) and transport. It ends as soon as the peer has
+ * proved its identity. So this node never becomes a member, and the peer keeps no note of it.
  */
 #ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_VISIT_H
 #define HEARSAY_COMMANDS_DOCTOR_DOCTOR_VISIT_H
@@ -20,45 +20,49 @@
 
 /* One configured peer being visited. */
 struct visit {
-    struct address address;             /* address as configured */
-    struct address number[NUMBERS_MAX]; /* numeric addresses to which it resolves */
-    int numbers;                        /* number of those addresses */
-    bool is_self;                       /* it is this node's own address, which is not dialled */
+    struct address address;             /* address of the peer as configured */
+    struct address number[NUMBERS_MAX]; /* numeric addresses to which the name resolves */
+    int numbers;                        /* number of numeric addresses */
+    bool is_self;                       /* the peer is this node itself, which is not dialled */
 
-    struct peer peer;        /* conversation with the peer */
-    uint64_t deadline_ns;    /* time limit of the present step */
-    bool is_connected;       /* the present dial has connected */
-    bool late;               /* the deadline has passed */
-    struct address reached;  /* numeric address that connected, if rounds > 0 */
-    char tried[TRIED_BYTES]; /* numbers that failed: "192.0.2.1: connection refused; ..." */
+    struct peer peer;       /* conversation with the peer */
+    uint64_t deadline_ns;   /* time at which the current step of the visit times out */
+    bool is_connected;      /* the current dial has connected */
+    bool late;              /* the current step has timed out */
+    struct address reached; /* numeric address that connected; valid if rounds > 0 */
+    /* Numeric addresses that failed: "192.0.2.1: connection refused; ...". */
+    char tried[TRIED_BYTES];
 
-    uint64_t trip_ns[ROUNDS]; /* of each connection made */
-    int rounds;               /* connections made */
-    bool takes_first; /* it has other first weights, and was dialled again with its model hash */
-    bool is_dialled_again;    /* that call is still to be made */
-    bool is_through;          /* the handshake was completed, in the first round */
-    uint8_t id[ID_BYTES];     /* id of the peer, if is_through */
-    uint16_t protocol;        /* protocol version of the conversation; 0 = unknown */
-    uint32_t swallowed_bytes; /* size of packets that do not arrive at the peer; 0 = all arrive */
-    char why[sizeof((struct problem *)NULL)->text]; /* reason for which is_through is false */
-    bool is_over;                                   /* the visit has ended */
+    uint64_t trip_ns[ROUNDS]; /* time that each connection took to open, in nanoseconds */
+    int rounds;               /* number of connections opened */
+    /* The peer has other first weights, so it is dialled again with its model hash. */
+    bool takes_first;
+    bool is_dialled_again; /* the dial with that model hash has not been made yet */
+    bool is_through;       /* the handshake was completed, in the first round */
+    uint8_t id[ID_BYTES];  /* id of the peer, if is_through */
+    uint16_t protocol;     /* protocol version of the conversation; 0 = unknown */
+    /* Size of packets that are lost on the way to the peer, in bytes; 0 = none. */
+    uint32_t swallowed_bytes;
+    /* Why the peer does not let this node in; "" = not known yet. */
+    char why[sizeof((struct problem *)NULL)->text];
+    bool is_over; /* the visit has ended */
 };
 
-/* All visits. The caller sets doctor, credentials, can_greet, and visits with address and
- * number. */
+/* All visits of one run. The caller sets doctor, credentials, can_greet, and the visits with
+ * address and number. */
 struct round {
     struct doctor *doctor;          /* receives the lines of the result */
-    struct transport *transport;    /* transport of these visits */
-    struct credentials credentials; /* credentials, if can_greet */
+    struct transport *transport;    /* transport that all visits share */
+    struct credentials credentials; /* credentials of this node; valid if can_greet */
     struct entropy entropy;         /* source of ephemeral keys for the handshakes */
-    bool can_greet;                 /* keys and model are available */
+    bool can_greet;                 /* keys and model are available, so handshakes are possible */
     struct visit *visits;           /* [count] */
     uint32_t count;                 /* number of configured peers */
-    uint64_t end_ns;                /* time limit of all visits */
-    uint64_t dials;                 /* dials so far; numbers the connections */
+    uint64_t end_ns;                /* time at which all visits end */
+    uint64_t dials;                 /* dials so far; also numbers the connections */
 };
 
-/* Visits each peer that has numeric addresses and is not this node. Returns in time, whatever the
+/* Visits each peer that has a numeric address and is not this node. Returns by end_ns, whatever the
  * peers do. */
 void visit_all(struct round *round);
 

@@ -15,8 +15,8 @@ const struct command *command_find(const struct command_table *table, const char
     return NULL;
 }
 
-/* Captures the help that a command prints to stdout, which glibc allows to redirect ("Standard
- * Streams" in its manual). So there is only one text for terminal, completion and manual. */
+/* Captures the help that a command prints to stdout, by redirecting stdout as glibc's manual allows
+ * ("Standard Streams"). So terminal, completion and manual pages share one text. */
 char *command_help(const struct command *command)
 {
     char title[COMMAND_TITLE_BYTES], option[] = "--help", *argv[] = {title, option, NULL};
@@ -26,7 +26,7 @@ char *command_help(const struct command *command)
     if (!out)
         memory_missing(BUFSIZ);
     (void)snprintf(title, sizeof title, "hearsay %s", command->name);
-    optind = 0; /* restarts getopt */
+    optind = 0; /* restarts glibc's getopt */
     stdout = out;
     const int code = command->run(2, argv);
     stdout = usual;

@@ -9,12 +9,12 @@
 struct command {
     const char *name;    /* name as it is typed */
     const char *summary; /* purpose in a few words */
-    /* Runs the command; argv[0] is "hearsay COMMAND", with which its messages begin. */
+    /* Runs the command. argv[0] is "hearsay COMMAND", the beginning of its error messages. */
     int (*run)(int argc, char **argv);
 };
 
 struct command_table {
-    const struct command *command; /* [count] */
+    const struct command *command; /* [count] the commands */
     size_t count;
 };
 

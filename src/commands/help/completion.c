@@ -15,11 +15,11 @@
 
 #define WORD_BYTES 128
 
-/* The request, and the output for its answer. */
+/* A request for completions. */
 struct asked {
     FILE *out;
-    const char *typed;       /* the part of the word that was typed */
-    char before[WORD_BYTES]; /* text before each candidate: "--set=", or nothing */
+    const char *typed;       /* beginning of the word to complete */
+    char before[WORD_BYTES]; /* text in front of each candidate: "--set=", or "" */
 };
 
 static void offer(const struct asked *asked, const char *word, const char *help)
@@ -35,7 +35,7 @@ static void offer_files(const struct asked *asked)
     (void)fprintf(asked->out, ":files\t%s\n", asked->before);
 }
 
-/* "a|b|c" */
+/* Offers each word of a list "a|b|c". */
 static void offer_words(const struct asked *asked, const char *words)
 {
     while (*words) {
@@ -47,7 +47,7 @@ static void offer_words(const struct asked *asked, const char *words)
     }
 }
 
-/* Offers values of a key, once it is typed with its "=". */
+/* Offers values of a configuration key, after its "=" was typed. */
 static void offer_value(struct asked *asked, const struct config_key *key)
 {
     const size_t used = strlen(asked->before);
@@ -63,7 +63,7 @@ static void offer_value(struct asked *asked, const struct config_key *key)
         offer(asked, key->initial, "the default");
 }
 
-/* Offers completions of "SECTION.KEY=VALUE". */
+/* Offers completions of a --set argument, "SECTION.KEY=VALUE". */
 static void offer_setting(struct asked *asked)
 {
     char word[WORD_BYTES];
@@ -88,7 +88,7 @@ static bool is_in_word(char c)
     return islower((unsigned char)c) || isdigit((unsigned char)c) || c == '-' || c == '_';
 }
 
-/* Offers the words that a help text lists at its beginning: "idx, npy or xor (default …)". */
+/* Offers the words that an option's help lists at its beginning: "idx, npy or xor (default …)". */
 static void offer_listed(const struct asked *asked, const char *help)
 {
     bool is_list = false;
@@ -101,7 +101,7 @@ static void offer_listed(const struct asked *asked, const char *help)
         help += bytes;
         const bool goes_on = strncmp(help, ", ", 2) == 0 || strncmp(help, " or ", 4) == 0;
         if (bytes == 0 || strcmp(word, "or") == 0 || (!goes_on && !is_list))
-            return; /* the help is a sentence without a list */
+            return; /* the help does not begin with a list */
         offer(asked, word, "");
         if (!goes_on)
             return;
@@ -125,7 +125,7 @@ static void offer_value_of(struct asked *asked, const struct usage_option *optio
         offer_listed(asked, option->help);
 }
 
-/* Completes an operand as the command's usage lines name it. */
+/* Offers the operands that the command's usage lines name: words, or files. */
 static void offer_arguments(const struct asked *asked, const struct usage *usage)
 {
     bool has_files = false;
@@ -152,7 +152,7 @@ static void offer_commands(const struct asked *asked, const struct command_table
         offer(asked, table->command[i].name, table->command[i].summary);
 }
 
-/* Completes the word that follows a command. */
+/* Offers completions of the current word. last: the word before it. */
 static void answer_for(struct asked *asked, const struct usage *usage, const char *last)
 {
     const struct usage_option *option = usage_find(usage, last);

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* bash splits words at ":" and "=". So the script reads the words from the line instead, and
- * removes from each answer the part that bash already has. */
+/* bash splits words at ":" and "=". So the script splits the line itself, and removes from each
+ * candidate the part that bash already has. */
 static const char bash[] =
     "# bash completion of hearsay: it says itself what may come next.\n"
     "_hearsay() {\n"

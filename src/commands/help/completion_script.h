@@ -1,8 +1,8 @@
-/* The shells' part of completion.h: functions that ask the program for completions. */
+/* Shell functions that ask the program for completions (completion.h). */
 #ifndef HEARSAY_COMMANDS_HELP_COMPLETION_SCRIPT_H
 #define HEARSAY_COMMANDS_HELP_COMPLETION_SCRIPT_H
 
-/* Option with which the scripts ask: hearsay completion --ask WORD... */
+/* The scripts run: hearsay completion --ask WORD... */
 #define COMPLETION_ASK "--ask"
 
 /* Returns the script for bash, zsh or fish; NULL for another shell. */

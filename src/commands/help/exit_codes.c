@@ -25,7 +25,7 @@ const struct exit_code *exit_code_at(size_t i)
     return i < sizeof CODES / sizeof *CODES ? &CODES[i] : NULL;
 }
 
-/* Prints text in lines of bounded length, all but the first indented. */
+/* Prints text in lines of limited length, with all lines except the first indented. */
 static void print_folded(FILE *out, const char *text)
 {
     size_t at = INDENT;

@@ -8,16 +8,16 @@
 
 #include "commands/help/command.h"
 
-/* Topic of `hearsay help exit-codes`. */
+/* The exit codes are printed by `hearsay help exit-codes`. */
 #define EXIT_CODES_TOPIC "exit-codes"
 void exit_codes_print(FILE *out, const struct command_table *table);
 
 struct exit_code {
-    const char *code;    /* "0", "128 + N" */
-    const char *meaning; /* meaning for all commands that end with the code */
+    const char *code;    /* the code, such as "0" or "128 + N" */
+    const char *meaning; /* meaning of the code in every command that ends with it */
 };
 
-/* Returns exit code number i; NULL if there are no more. */
+/* Returns entry i of the list; NULL after the last one. */
 const struct exit_code *exit_code_at(size_t i);
 
 #endif

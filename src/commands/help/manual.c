@@ -142,7 +142,7 @@ static void print_config(FILE *out)
     (void)fputs(".BR hearsay (1),\n.BR hearsay\\-node (1)\n", out);
 }
 
-/* Prints a command's page; NULL = the overview. */
+/* Prints the man page of a command. NULL: the overview, hearsay(1). */
 static void print_page(FILE *out, const struct command_table *table, const struct command *command)
 {
     if (!command) {
@@ -170,7 +170,8 @@ static bool close_page(FILE *out)
     return fclose(out) == 0 && is_written;
 }
 
-/* Writes page number i: 0 is the overview, the last one describes the configuration. */
+/* Writes man page number i: 0 is the overview, 1 to count are the commands, the last one describes
+ * the configuration. */
 static bool write_page(const char *dir, const struct command_table *table, size_t i)
 {
     char name[COMMAND_TITLE_BYTES];

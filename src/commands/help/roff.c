@@ -6,8 +6,8 @@
 
 #define LINE_COLUMNS 72
 
-/* Writes text with hyphens that can be copied, and no escapes. Returns its columns in the page's
- * file. */
+/* Writes text with backslashes and hyphens escaped, so that roff prints hyphens that can be copied.
+ * Returns the number of characters written. */
 static size_t write_escaped(FILE *out, const char *text, size_t bytes)
 {
     size_t columns = bytes;
@@ -40,7 +40,7 @@ static bool ends_sentence(const char *word, size_t bytes)
     return strchr(".?!", word[bytes - 1]) != NULL;
 }
 
-/* Writes short lines, which roff joins again. */
+/* Writes text in short lines, which roff joins to paragraphs. */
 void roff_text(FILE *out, const char *text)
 {
     size_t at = 0;
@@ -52,7 +52,7 @@ void roff_text(FILE *out, const char *text)
         if (at == 0 && (text[0] == '.' || text[0] == '\''))
             (void)fputs("\\&", out);
         at += 1 + write_escaped(out, text, bytes);
-        /* Each sentence begins a new line, as is usual in man pages. */
+        /* A sentence begins on a new line, as is usual in man pages. */
         if (ends_sentence(text, bytes)) {
             (void)fputc('\n', out);
             at = 0;

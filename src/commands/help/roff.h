@@ -10,10 +10,10 @@ void roff_title(FILE *out, const char *name, int section);
 /* Writes ".SH" with a heading; blanks in it are kept. */
 void roff_heading(FILE *out, const char *heading);
 
-/* Writes text without any meaning to roff; line breaks are kept. */
+/* Writes text with all roff markup escaped. roff fills the lines. */
 void roff_text(FILE *out, const char *text);
 
-/* Writes ".TP": a term and the name of its value in their fonts, and its description. */
+/* Writes ".TP": a term in bold, the name of its value in italics, and a description. */
 void roff_item(FILE *out, const char *term, const char *value, const char *text);
 
 /* Writes lines that are shown unchanged. */

@@ -6,13 +6,13 @@
 #include "base/error.h"
 
 #define EXIT_CODES "Exit codes"
-#define DEEP       8 /* least blanks before a further line of an option's help */
+#define DEEP       8 /* an option's help goes on in lines with at least this many blanks in front */
 
-/* Appends text, with a blank in between unless out is empty. */
+/* Appends text to out, after a blank unless out is empty or ends with a line feed. */
 static void append(char *out, size_t room, const char *text, size_t bytes)
 {
     const size_t used = strlen(out), blank = used > 0 && out[used - 1] != '\n';
-    CHECK(used + blank + bytes + 1 < room); /* with space for a line feed */
+    CHECK(used + blank + bytes + 1 < room); /* leaves space for a line feed */
     if (blank)
         out[used] = ' ';
     memcpy(out + used + blank, text, bytes);
@@ -33,8 +33,8 @@ static void add_form(struct usage *usage, const char *line, size_t bytes)
     append(form->about, sizeof form->about, colon + 2, (size_t)(line + bytes - colon) - 2);
 }
 
-/* Parses "  --state DIR|FILE   a node's …": a word after a single blank is the name of the option's
- * value, and the rest its help. */
+/* Parses an option's line, "  --state DIR|FILE   a node's …". After one blank, a word is the name
+ * of the option's value; all other text is its help. */
 static void add_option(struct usage *usage, const char *line, size_t bytes)
 {
     const char *const end = line + bytes;
@@ -62,10 +62,10 @@ static void add_text(struct usage *usage, const char *line, size_t bytes, bool b
     char *paragraph = usage->paragraph[usage->paragraphs - 1];
     append(paragraph, USAGE_TEXT_BYTES, line, bytes);
     if (line[0] == ' ')
-        (void)strcat(paragraph, "\n"); /* an example keeps its lines */
+        (void)strcat(paragraph, "\n"); /* keeps the lines of an example separate */
 }
 
-/* Moves the text on exit codes, from its heading on, out of its paragraph. */
+/* Moves the text on exit codes from its paragraph to exit_codes. */
 static void cut_exit_codes(struct usage *usage)
 {
     for (size_t i = 0; i < usage->paragraphs; i++) {
@@ -82,7 +82,7 @@ static void cut_exit_codes(struct usage *usage)
     }
 }
 
-/* Kind of the preceding lines. */
+/* Part of the help text to which the preceding lines belong. */
 enum part { FORMS, OPTIONS, TEXT };
 
 static enum part take_line(struct usage *usage, enum part part, bool after_blank, const char *line,

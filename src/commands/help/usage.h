@@ -1,5 +1,4 @@
-/* The parsed help of a command, for shell completion and manual pages, which therefore match
- * --help.
+/* Parses a command's --help text for shell completion and manual pages, so that these match it.
  *
  *   hearsay export [options] DIR: a saved model …          a form and its purpose
  *   (blank)
@@ -25,13 +24,14 @@
 
 struct usage_form {
     char line[128];  /* form of the command, such as "hearsay export [options] DIR" */
-    char about[192]; /* purpose of that form, such as "a saved model as …" */
+    char about[192]; /* purpose of the form, such as "a saved model as …" */
 };
 
 struct usage_option {
-    char name[USAGE_NAME_BYTES];  /* name of the option, such as "--state" */
-    char value[USAGE_NAME_BYTES]; /* name of its value, such as "DIR|FILE"; "" = no value */
-    char help[512];               /* description of the option, in one line */
+    char name[USAGE_NAME_BYTES]; /* name of the option, such as "--state" */
+    /* Name of the option's value, such as "DIR|FILE"; "" = no value. */
+    char value[USAGE_NAME_BYTES];
+    char help[512]; /* description of the option, in one line */
 };
 
 struct usage {
@@ -39,13 +39,13 @@ struct usage {
     size_t forms;
     struct usage_option option[USAGE_OPTIONS_MAX];
     size_t options;
-    /* Each paragraph in one line; lines that begin with blanks stay separate. */
+    /* Each paragraph as one line. Lines of an example, which begin with blanks, stay separate. */
     char paragraph[USAGE_PARAGRAPHS_MAX][USAGE_TEXT_BYTES];
     size_t paragraphs;
     char exit_codes[USAGE_TEXT_BYTES]; /* exit codes, such as "0 done, …"; "" = none given */
 };
 
-/* Parses a help text. A text that does not fit is our mistake (CHECK). */
+/* Parses a help text. A text that exceeds the limits is a bug in the program (CHECK). */
 void usage_parse(struct usage *usage, const char *help);
 
 /* Returns the option of this name; NULL if there is none. */

@@ -7,8 +7,8 @@
 #include "state/incarnation.h"
 
 struct admit {
-    const char *id;   /* whole id or its first digits; NULL = --present */
-    const char *name; /* name of the member; NULL = not given */
+    const char *id;   /* whole id, or its first digits; NULL = --present */
+    const char *name; /* name for the member; NULL = not given */
     bool present;
 };
 
@@ -38,7 +38,7 @@ static enum error take_arguments(void *self, int count, char **words, struct pro
     return admit->id ? order_giver_check_id(admit->id, problem) : OK;
 }
 
-/* Returns the latest order about this id; NULL if there is none. */
+/* Returns the status page's latest order about this id; NULL if there is none. */
 static const json_t *latest_about(const json_t *page, const char *id)
 {
     const json_t *orders = page_orders(page);
@@ -87,7 +87,7 @@ static enum error admit_one(struct order_giver *giver, const struct admit *admit
     if (latest && json_is_true(json_object_get(latest, "admits")))
         return problem_set(problem, MISMATCH, "%.8s is admitted already, by order %u", hex,
                            (unsigned)page_number(latest, "number"));
-    if (latest) /* the member was expelled: its retracted rumors stay out */
+    if (latest) /* the member was expelled earlier: rumors of its old incarnations stay retracted */
         order.after = page_number(latest, "latest_incarnation");
     const enum error error = order_giver_give(giver, &order, 1, problem);
     if (error == OK && giver->as_json)

@@ -11,11 +11,12 @@
 #include "state/incarnation.h"
 
 struct expel {
-    const char *id;     /* whole id or its first digits */
-    const char *reason; /* reason that all nodes are told */
-    /* Time from which on rumors are taken out, milliseconds since 1970; 0 = not given. */
+    const char *id;     /* whole id of the member, or its first digits */
+    const char *reason; /* reason, which every node shows */
+    /* Time from which on the member's rumors are retracted, milliseconds since 1970; 0 = not given.
+     */
     uint64_t since_ms;
-    bool all; /* all rumors are taken out */
+    bool all; /* all rumors of the member are retracted */
 };
 
 static enum error take_option(void *self, int letter, const char *word, struct problem *problem)
@@ -62,7 +63,7 @@ static int by_incarnation(const void *a, const void *b)
     return (x->incarnation > y->incarnation) - (x->incarnation < y->incarnation);
 }
 
-/* Numbers of the subject's rumors that stay and that are taken out. */
+/* Number of the member's rumors that stay, and that are retracted. */
 struct outcome {
     uint64_t kept;
     uint64_t taken_out;
@@ -80,7 +81,7 @@ static enum error refuse_since(const struct expel *expel, double reach_s, struct
                        amount_moment(expel->since_ms).text);
 }
 
-/* Decides how many rumors of the origin in this row stay: none, those that arrived before the given
+/* Sets how many rumors of the origin in this row stay: none, those that arrived before the given
  * time, or those that the log may soon have lost. */
 static enum error choose_keep(const struct order_giver *giver, const struct expel *expel,
                               const json_t *row, uint64_t *keep, struct problem *problem)
@@ -133,14 +134,14 @@ static enum error choose_pairs(const struct order_giver *giver, const struct exp
     return OK;
 }
 
-/* Finds the subject. A whole id is accepted even if the node does not know it. */
+/* Finds the id of the member. Accepts a whole id even if the node does not know it. */
 static enum error find_subject(const struct order_giver *giver, const char *given,
                                uint8_t id[static ID_BYTES], struct problem *problem)
 {
     return key_from_hex(id, given) == OK ? OK : order_giver_find(giver, given, id, problem);
 }
 
-/* Creates the order. */
+/* Fills in the order: member, reason, and how many rumors of each incarnation stay. */
 static enum error make_order(const struct order_giver *giver, const struct expel *expel,
                              struct order *order, struct outcome *outcome, struct problem *problem)
 {

@@ -1,7 +1,7 @@
 /* hearsay expel: the operator expels a member from the swarm.
  *
- *   status.sock ─► number, context, the subject's incarnations ─► order, signed ─► state_dir/order
- *   ─► the node applies it and passes it on ─► status.sock: it has
+ *   status.sock ─► number, context, the member's incarnations ─► order, signed ─► state_dir/order
+ *   ─► the node applies the order and passes it on ─► status.sock shows it
  *
  * Held by tests/process/test_expel.sh. */
 #ifndef HEARSAY_COMMANDS_OPERATOR_EXPEL_H

@@ -35,7 +35,8 @@ static bool parse_ago(const char *text, uint64_t *ago_ms)
     return false;
 }
 
-/* Returns true if nothing follows a time of day except fractions of a second and "UTC". */
+/* Returns true if `rest`, the text after a time of day, is empty, fractions of a second or "UTC".
+ */
 static bool is_over(const char *rest)
 {
     if (*rest == '.')
@@ -43,8 +44,8 @@ static bool is_over(const char *rest)
     return *rest == '\0' || strcmp(rest, "Z") == 0 || strcmp(rest, " UTC") == 0;
 }
 
-/* Converts a date. Returns false if the day does not exist: timegm moves February 30 to another
- * day. */
+/* Converts a date to milliseconds since 1970. Returns false if the day does not exist; timegm would
+ * turn February 30 into a day of March. */
 static bool to_ms(const struct tm *named, uint64_t *ms)
 {
     struct tm moment = *named;
@@ -75,7 +76,7 @@ static bool parse_day(const char *text, uint64_t *ms)
     return parse_moment(text, FORMS, &moment) && to_ms(&moment, ms);
 }
 
-/* Parses a time of today, or of yesterday if it is still to come today. */
+/* Parses a time of day and returns its latest occurrence, today or yesterday. */
 static bool parse_time_of_day(const char *text, uint64_t now_ms, uint64_t *ms)
 {
     static const char *const FORMS[4] = {"%H:%M:%S", "%H:%M"};
@@ -130,7 +131,7 @@ bool moment_keep(const json_t *row, double reach_s, double age_s, uint64_t *keep
     size_t i = 0;
     while (i < count && age_of(json_array_get(marks, i)) < age_s)
         i++;
-    if (count == 0 && !has_all) /* no rumor of the origin has arrived since then */
+    if (count == 0 && !has_all) /* no rumor of the origin has arrived in that time */
         *keep = (uint64_t)json_integer_value(json_object_get(row, "rumors"));
     else if (i == count)
         *keep = 0;

@@ -28,9 +28,9 @@ static const struct option options_of_all[] = {
 
 #define OF_ALL (sizeof options_of_all / sizeof *options_of_all)
 
-/* Values of the options that all these commands have. */
+/* Values of the options that all operator's commands have. */
 struct given {
-    struct config_options config; /* folder of the node, and whether help was requested */
+    struct config_options config; /* the node's state folder, and whether help was requested */
     const char *key;              /* path of the operator's key file */
 };
 
@@ -76,7 +76,7 @@ static enum error take_option(const struct order_command *command, void *self, s
     }
 }
 
-/* Parses the arguments; those after --help are not read. */
+/* Parses the arguments. Stops at --help. */
 static enum error parse(const struct order_command *command, void *self, struct given *given,
                         int argc, char **argv, struct problem *problem)
 {

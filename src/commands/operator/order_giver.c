@@ -12,10 +12,10 @@
 #include "state/order_files.h"
 
 #define WAIT_MS 5000      /* time limit for a status page of the node */
-#define LOOKS   100       /* most checks of whether the node applies the order */
-#define LOOK_NS 100000000 /* pause between two checks */
+#define LOOKS   100       /* most times the status page is read to see the order applied */
+#define LOOK_NS 100000000 /* pause between two reads, in nanoseconds */
 
-/* Reads the node's status JSON: its operator and the known members. */
+/* The status page. */
 
 const char *page_text(const json_t *row, const char *key)
 {
@@ -49,8 +49,8 @@ const json_t *page_origins(const json_t *page)
     return page_operator(page, "origins");
 }
 
-/* Counts the ids in these rows that begin with the given digits. *found: the last of them, unless
- * it was already set. */
+/* Counts the distinct ids in these rows that begin with the given digits, without the first one
+ * found. Sets *found to the last such id. */
 static uint32_t count_fitting(const json_t *rows, const char *begin, const char **found)
 {
     uint32_t others = 0;
@@ -178,7 +178,8 @@ void order_giver_end(struct order_giver *giver)
     giver->page = NULL;
 }
 
-/* Hands over a part of the orders, as many as fit one file. */
+/* Gives the node some of the orders, as many as fit in one file, and waits until it applies them.
+ */
 static enum error give_some(struct order_giver *giver, struct order *orders, uint32_t count,
                             struct problem *problem)
 {

@@ -1,5 +1,5 @@
 /* The common work of the operator's commands: read members and orders from a node on this machine,
- * sign new orders, hand them over, and wait until the node obeys.
+ * sign new orders, give them to the node, and wait until the node applies them.
  *
  *   status page ─► begin ─► find … ─► give: state_dir/order ─► the node ─► status page
  */
@@ -14,35 +14,37 @@
 struct order_giver {
     const char *dir;                /* state folder of the node */
     json_t *page;                   /* status page of the node, as read at the start */
-    struct operator_key key;        /* signs */
+    struct operator_key key;        /* key that signs the orders */
     uint8_t context[CONTEXT_BYTES]; /* bytes that bind orders to the node's swarm and model */
     uint32_t next;                  /* number of the next order */
-    bool as_json;                   /* prints the result as JSON */
+    bool as_json;                   /* the result is printed as JSON */
 };
 
-/* Starts. On an error the sentence says why no order can be given here, and order_giver_end must
- * not be called. */
+/* Reads the operator's key and the node's status page. On an error, why no order can be given is in
+ * `problem`, and order_giver_end must not be called. */
 enum error order_giver_begin(struct order_giver *giver, const char *dir, const char *key_path,
                              struct problem *problem) MUST_USE;
 void order_giver_end(struct order_giver *giver);
 
-/* Returns MALFORMED if the text is neither an id nor the beginning of one. */
+/* Returns MALFORMED if the text is neither a whole id nor the first digits of one. */
 enum error order_giver_check_id(const char *text, struct problem *problem) MUST_USE;
-/* Finds the only known id that begins with these digits. MISSING: there is none. */
+/* Finds the one known id that begins with these digits. MISSING: there is none. MISMATCH: there are
+ * several. */
 enum error order_giver_find(const struct order_giver *giver, const char *begin,
                             uint8_t id[static ID_BYTES], struct problem *problem) MUST_USE;
-/* Sets the numbers of the orders, signs them and hands them to the node at once. */
+/* Numbers and signs the orders, gives them to the node, and waits until it applies them. */
 enum error order_giver_give(struct order_giver *giver, struct order *orders, uint32_t count,
                             struct problem *problem) MUST_USE;
 
-/* Prints the orders: {"orders": [{"number": 1, "id": "…", "text": "…"}]}; the id of an order for a
- * new key is the hash of the key. */
+/* Prints the orders: {"orders": [{"number": 1, "id": "…", "text": "…"}]}. For an order with a new
+ * swarm key, the id is the hash of that key. */
 void order_giver_print_json(const struct order *orders, uint32_t count);
 
-/* Returns a field of a row of the status JSON; "" or 0 if it is absent. */
+/* Returns a field of an object of the status page; "" or 0 if it is absent. */
 const char *page_text(const json_t *row, const char *key);
 uint64_t page_number(const json_t *row, const char *key);
-/* Returns the operator's part of the status JSON, or its rows of orders or of origins. */
+/* page_operator returns a field of the page's "operator" object. The other two return its arrays of
+ * orders and of origins. NULL if absent. */
 const json_t *page_operator(const json_t *page, const char *key);
 const json_t *page_orders(const json_t *page);
 const json_t *page_origins(const json_t *page);

@@ -10,8 +10,8 @@
 #include "state/incarnation.h"
 #include "state/swarm_key_files.h"
 
-#define BOTH_HOURS     168   /* a week */
-#define BOTH_HOURS_MAX 87600 /* ten years */
+#define BOTH_HOURS     168   /* hours for which both keys are accepted: a week */
+#define BOTH_HOURS_MAX 87600 /* ten years, in hours */
 #define HOUR_MS        3600000.0
 #define WAIT_MS        5000 /* time limit for a status page of the node */
 
@@ -70,7 +70,7 @@ static const json_t *swarm_key_of(const json_t *page)
     return json_object_get(json_object_get(page, "operator"), "swarm_key");
 }
 
-/* Returns true if every holder of the swarm key is a member. */
+/* Returns true if the swarm key alone admits members: at least one was admitted by it. */
 static bool is_open_to_all(const json_t *page)
 {
     const json_t *members = json_object_get(page, "members");
@@ -95,7 +95,7 @@ static enum error check_page(const json_t *page, const struct rekey *rekey, stru
     return OK;
 }
 
-/* Asks the node whether it has the new key; it has already taken the order. */
+/* Checks that the node uses the new key. It has already applied the order. */
 static enum error check_taken(const char *dir, const struct order *order, struct problem *problem)
 {
     json_t *page;

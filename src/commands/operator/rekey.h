@@ -7,7 +7,7 @@
 #define HEARSAY_COMMANDS_OPERATOR_REKEY_H
 
 /* Runs the command. argv[0] is "hearsay rekey". Returns the exit code: 0 the node has the key and
- * passes it on, 1 it has not, 2 wrong usage. */
+ * passes it on, 1 it does not, 2 wrong usage. */
 int rekey_run(int argc, char **argv);
 
 #endif

@@ -37,7 +37,7 @@ static void put_varint(struct message *message, uint64_t value)
 
 static void put_key(struct message *message, unsigned field, unsigned kind)
 {
-    put_byte(message, field << 3 | kind); /* fields below 16 take one byte */
+    put_byte(message, field << 3 | kind); /* a key with a field number below 16 is one byte */
 }
 
 static void put_bytes(struct message *message, unsigned field, const void *bytes, size_t count)
@@ -69,7 +69,8 @@ uint32_t event_file_crc(const void *bytes, size_t count)
     return ~crc;
 }
 
-/* Returns the masked CRC, which is meaningful even for bytes that contain their own CRC. */
+/* Returns the CRC in TensorBoard's masked form, which can be stored inside data that has a CRC
+ * itself. */
 static uint32_t masked_crc(const void *bytes, size_t count)
 {
     const uint32_t crc = event_file_crc(bytes, count);

@@ -42,7 +42,7 @@ const char plot_usage[] =
     "Exit codes: 0 drawn, 1 failed, 2 wrong usage.\n";
 
 struct plot_options {
-    struct series_set set; /* what is asked for, and what is found */
+    struct series_set set; /* the requested values, and the series read */
     const char *out;       /* output file; NULL = the terminal */
     const char *title;
     const char *tensorboard; /* folder for TensorBoard; NULL = not given */
@@ -141,8 +141,8 @@ static enum error parse(struct plot_options *options, int argc, char **argv,
     return OK;
 }
 
-/* Names a curve after its file: "run/node1/node.log" becomes node1 if all files have one name,
- * otherwise the file's name. */
+/* Writes the name of a file's curve. by_folder: the name of its folder, such as node1 for
+ * "run/node1/node.log"; otherwise the file's name without its suffix. */
 static void label_of(const char *path, bool by_folder, char label[static NAME_BYTES])
 {
     const char *slash = strrchr(path, '/');
@@ -170,7 +170,7 @@ static bool have_one_name(char *const *path, size_t count)
     return count > 1;
 }
 
-/* Returns true if another file would have the same label; then both are called by their paths. */
+/* Returns true if another file has the same label. Then the curves of both are named by path. */
 static bool is_taken(char *const *path, size_t count, bool by_folder, size_t mine)
 {
     char label[NAME_BYTES], other[NAME_BYTES];
@@ -254,7 +254,7 @@ static enum error draw(const struct plot_options *options, struct problem *probl
     return OK;
 }
 
-/* Adds one tag from all files. MISSING: no file has it. */
+/* Reads one value from all files and writes it as a tag. MISSING: a file lacks the value. */
 static enum error add_tag(const struct plot_options *options, const char *what, char *const *path,
                           size_t count, bool is_first, struct problem *problem)
 {
@@ -268,7 +268,7 @@ static enum error add_tag(const struct plot_options *options, const char *what, 
     return error;
 }
 
-/* The requested numbers, or the usual ones that the files contain. */
+/* Writes the requested value, or those of the usual values that the files have. */
 static enum error write_tensorboard(const struct plot_options *options, char *const *path,
                                     size_t count, struct problem *problem)
 {

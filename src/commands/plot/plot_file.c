@@ -10,7 +10,7 @@
 
 #include "plot/chart_svg.h"
 
-#define ZOOM "2" /* factor on the resolution, for dense screens */
+#define ZOOM "2" /* scale of the picture, for screens with a high resolution */
 
 static bool ends_in(const char *path, const char *end)
 {
@@ -46,8 +46,8 @@ static enum error write_svg(const char *path, const struct chart *chart, struct 
     return cannot_write(path, error, problem);
 }
 
-/* Runs rsvg-convert from one file to another. Returns its exit status as from waitpid, or a
- * negative errno if it did not start. */
+/* Runs rsvg-convert with these files as input and output. Returns its exit status as from waitpid,
+ * or a negative errno if it did not start. */
 static int convert(int from, int to)
 {
     char name[] = "rsvg-convert", format[] = "--format=png", zoom[] = "--zoom=" ZOOM;

@@ -2,7 +2,7 @@
 
 #include <jansson.h>
 
-/* Returns a JSON text even for a file name that is not UTF-8. */
+/* Returns the text as a JSON string; a file name that is not UTF-8 becomes a placeholder. */
 static json_t *text_json(const char *text)
 {
     json_t *value = json_string(text);

@@ -8,7 +8,8 @@
 #include "commands/plot/event_file.h"
 
 #define PATH_BYTES 4096
-#define FILE_NAME  "events.out.tfevents.0000000001.hearsay" /* one file for each curve */
+/* Name of the file in each curve's folder. */
+#define FILE_NAME "events.out.tfevents.0000000001.hearsay"
 
 static enum error cannot(const char *path, struct problem *problem)
 {
@@ -22,14 +23,14 @@ static enum error make_folder(const char *path, struct problem *problem)
     return mkdir(path, 0777) == 0 || errno == EEXIST ? OK : cannot(path, problem);
 }
 
-/* Makes a folder name that is unique and valid for any name of a curve. */
+/* Writes DIR/NAME to out, with characters replaced that a folder name cannot have. */
 static void folder_of(char out[static PATH_BYTES], const char *dir, const char *name)
 {
     int at = snprintf(out, PATH_BYTES, "%s/", dir);
     for (; *name && at < PATH_BYTES - 64; name++)
         out[at++] = *name == '/' || (unsigned char)*name < ' ' ? '_' : *name;
     if (out[at - 1] == '.' && (out[at - 2] == '/' || out[at - 3] == '/'))
-        out[at - 1] = '_'; /* "." and ".." are other folders */
+        out[at - 1] = '_'; /* "." and ".." are not names of new folders */
     out[at] = 0;
 }
 

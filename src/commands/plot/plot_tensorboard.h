@@ -1,5 +1,5 @@
-/* Writes series as a TensorBoard log folder: DIR/CURVE/events.out.tfevents.… per curve, with a tag
- * per requested number.
+/* Writes series as a TensorBoard log folder: a file DIR/CURVE/events.out.tfevents.… for each curve,
+ * with a tag for each requested number.
  *
  * Held by tests/process/test_plot.sh and test_tensorboard.sh.
  */
@@ -8,9 +8,9 @@
 
 #include "commands/plot/series.h"
 
-/* Adds a tag for all curves of a set; steps are x, rounded. Further calls add to the files of this
- * run of the program; files of earlier runs are replaced. FAILED: a folder or a file cannot be
- * created. */
+/* Adds a tag with its points to the file of each curve of a set. The step of a point is its x,
+ * rounded. is_first: replaces files of earlier runs; later calls append. FAILED: a folder or file
+ * cannot be created. */
 enum error plot_tensorboard_add(const char *dir, const struct series_set *set, bool is_first,
                                 struct problem *problem) MUST_USE;
 

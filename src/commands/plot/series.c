@@ -12,7 +12,7 @@
 
 struct point {
     double x, y, wall_s;
-    size_t place; /* index of the point in the file: keeps the order of equal x */
+    size_t place; /* index of the point in the file, which orders points with equal x */
 };
 
 static int by_x(const void *a, const void *b)
@@ -47,8 +47,8 @@ static void sort(struct series *series)
     free(points);
 }
 
-/* Sets the wall-clock times of a file's points: the last one is the time at which the file was last
- * written. Points before index `from` are from other files. */
+/* Turns times since the start of a file's run into wall-clock times: the last point was written at
+ * written_s. Points before index `from` are from other files. */
 static void date(struct series *series, size_t from, double written_s)
 {
     double last = 0;
@@ -58,7 +58,7 @@ static void date(struct series *series, size_t from, double written_s)
         series->wall_s[i] += written_s - last;
 }
 
-/* Reads an open file. Its first line shows its kind. */
+/* Reads an open file. Its first line shows which kind of file it is. */
 static enum error read_open(struct series_set *set, FILE *file, const char *path, const char *label,
                             struct problem *problem)
 {

@@ -1,7 +1,7 @@
-/* Series read from files, over time, samples or bytes: points for each curve.
+/* Reads series of points from files: values over time, samples or bytes, for each curve.
  *
  *   a node's log, JSON lines (daemon/event_log.h)       ─┐
- *   CSV with a heading, such as a simulation's series    ├─► series_read ─► points, in order of x
+ *   CSV with a heading, such as a simulation's series    ├─► series_read ─► points, sorted by x
  *   a play of a comparison, one JSON object              ─┘
  *
  * Held by tests/unit/commands/test_series.c and tests/process/test_plot.sh.
@@ -15,42 +15,47 @@
 #include "base/error.h"
 #include "plot/chart.h"
 
-#define SERIES_MAX       CHART_CURVES_MAX
-#define SERIES_VALUE_MAX 1e100 /* largest value, since axes compute differences and quotients */
+#define SERIES_MAX CHART_CURVES_MAX
+/* Largest absolute value, so that an axis can compute differences and quotients. */
+#define SERIES_VALUE_MAX 1e100
 
 enum series_by { BY_TIME, BY_SAMPLES, BY_BYTES };
 
 struct series {
-    char *name;         /* name of the curve; belongs to the set */
-    double *x, *y;      /* [room] coordinates of the points; belong to the set */
-    double *wall_s;     /* [room] time of each point, seconds since 1970; belongs to the set */
-    size_t count, room; /* number of points, and capacity */
+    char *name;    /* name of the curve; freed with the set */
+    double *x, *y; /* [room] coordinates of the points; freed with the set */
+    /* [room] wall-clock time of each point, seconds since 1970; freed with the set. */
+    double *wall_s;
+    size_t count, room; /* number of points, and number for which memory is allocated */
 };
 
-/* The request and the result. */
+/* The requested values, and the series read so far. */
 struct series_set {
-    const char *what;  /* name of the y values: "loss", "accuracy", a field, a column */
+    /* Name of the y values: "loss", "accuracy", or a field or column of the file. */
+    const char *what;
     enum series_by by; /* unit of the x values */
-    size_t files;      /* files to be read; with several, each curve's name has its file's label */
-    struct series item[SERIES_MAX]; /* [count] */
+    /* Number of files; with several, each curve's name begins with its file's label. */
+    size_t files;
+    struct series item[SERIES_MAX]; /* [count] the series */
     size_t count;                   /* number of series */
 };
 
-/* Adds the points of a file: one curve called label, or several with names from the file (after the
- * label if there are several files). MISSING: the file is missing, or has none of the requested
- * values. MALFORMED: it is none of the three kinds. TOO_BIG: too many curves. FAILED: it cannot be
- * read, or not a second time from its beginning. */
+/* Adds the points of a file to the set: one curve called `label`, or several curves with names from
+ * the file. MISSING: no such file, or it lacks the requested values. MALFORMED: unknown kind of
+ * file. TOO_BIG: more than SERIES_MAX curves. FAILED: the file cannot be read, or not read twice,
+ * such as a pipe. */
 enum error series_read(struct series_set *set, const char *path, const char *label,
                        struct problem *problem) MUST_USE;
 
-/* Returns the series of this name, added if it is new; NULL if there are SERIES_MAX others. */
+/* Returns the series of this name. Adds it if it is new; returns NULL if the set is full. */
 struct series *series_of(struct series_set *set, const char *name);
 
 /* Returns true if an axis can show the value: 0, or an absolute value from 1 / SERIES_VALUE_MAX to
  * SERIES_VALUE_MAX. */
 bool series_may_be(double value);
 
-/* Adds a point at at_s seconds of its file's time. Skips values that no axis can show. */
+/* Adds a point that was written at_s seconds after the start of the file's run. Skips a point whose
+ * value no axis can show. */
 void series_add(struct series *series, double at_s, double x, double y);
 
 void series_free(struct series_set *set);

@@ -1,5 +1,5 @@
-/* Reads CSV (RFC 4180) with a heading. A column of names (node, strategy …) makes a curve of each
- * name. */
+/* Reads CSV (RFC 4180) with a heading. If it has a column of names (node, strategy …), each name
+ * has a curve. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@ static const char *const ALONG[][ALONG_NAMES] = {
 };
 static const char *const NAMING[] = {"curve", "strategy", "contestant", "node"};
 
-/* Terminates each field of a line with a zero, without its quotes; returns the number of fields. A
- * line feed within quotes is not supported. */
+/* Splits a line into fields, each without its quotes and with a zero at its end. Returns the number
+ * of fields. A line feed within quotes is not supported. */
 static size_t split(char *line, char *field[static COLUMNS_MAX])
 {
     size_t count = 0;
@@ -28,7 +28,7 @@ static size_t split(char *line, char *field[static COLUMNS_MAX])
         field[count++] = to = from;
         for (; *from && (is_quoted || *from != ','); from++) {
             if (*from == '"' && is_quoted && from[1] == '"')
-                *to++ = *from++; /* two quotes within quotes stand for one */
+                *to++ = *from++; /* two quotes within quotes are one quote */
             else if (*from == '"')
                 is_quoted = !is_quoted;
             else
@@ -43,11 +43,12 @@ static size_t split(char *line, char *field[static COLUMNS_MAX])
 }
 
 struct columns {
-    size_t count;           /* columns in the heading */
-    size_t at, x, y, names; /* indices of columns: time, x, y, names of curves; NONE = absent */
+    size_t count; /* number of columns in the heading */
+    /* Indices of the columns with time, x, y and names of curves; NONE = absent. */
+    size_t at, x, y, names;
 };
 
-/* Returns the index of the first column that has one of the names. */
+/* Returns the index of the first column that has one of the names; NONE if there is none. */
 static size_t find(char *const *field, size_t count, const char *const *names, size_t names_count)
 {
     for (size_t k = 0; k < names_count && names[k]; k++)
@@ -57,7 +58,7 @@ static size_t find(char *const *field, size_t count, const char *const *names, s
     return NONE;
 }
 
-/* Returns true if the heading has any axis; otherwise it is another kind of text. */
+/* Returns true if the heading has a column for any of the three x axes. */
 static bool has_axis(char *const *field, size_t count)
 {
     bool has = false;
@@ -91,7 +92,7 @@ static enum error read_heading(const struct series_set *set, char *line, const c
     return OK;
 }
 
-/* What is no number, such as nothing at all, is not known. */
+/* Returns the number in a field; NaN if it is empty or not a number. */
 static double number_in(const char *text)
 {
     char *end;
@@ -104,7 +105,7 @@ static enum error take_line(struct series_set *set, const struct columns *column
 {
     char *field[COLUMNS_MAX], name[256];
     if (split(line, field) < columns->count)
-        return OK; /* half a line at the end of the file */
+        return OK; /* incomplete line at the end of the file */
     if (columns->names == NONE)
         (void)snprintf(name, sizeof name, "%s", label);
     else

@@ -1,5 +1,5 @@
-/* A node's log. A restarted node may have continued it: its seconds and counters restart there and
- * are added to the earlier ones. */
+/* Reads a node's log. If the node was restarted, its seconds and counters begin at 0 again; the
+ * reader adds them to the earlier ones. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "commands/plot/series_file.h"
 #include "commands/progress.h"
 
-/* A counter that restarts with the node. */
+/* A counter that begins at 0 again with each start of the node. */
 struct counted {
-    double before; /* sum over earlier starts of the node */
-    double now;    /* value since this start */
+    double before; /* sum of its last values in earlier starts */
+    double now;    /* value in the current start */
 };
 
 static void count_on(struct counted *counted, double value)
@@ -29,8 +29,8 @@ static double number_of(const json_t *line, const char *field)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* Returns the name of the log field for the requested value; NULL if this kind of line has none. A
- * plain "loss" is the training loss, which status lines have; evaluations have the others. */
+/* Returns the name of the log field that has the requested value; NULL if this kind of line lacks
+ * it. In a status line "loss" is the training loss; in an evaluation it is the test loss. */
 static const char *field_of(const char *what, bool is_status, const json_t *line)
 {
     const char *name;
@@ -57,10 +57,10 @@ static void note_names(struct series_names *names, bool is_status, const json_t 
 }
 
 struct log_reader {
-    const struct series_set *set; /* the request and the other curves */
+    const struct series_set *set; /* the requested value and the curves so far */
     struct series *series;        /* the curve of this log */
-    struct series_names names;    /* names of the other values in the file */
-    struct counted along[3];      /* counters for the x values, by enum series_by */
+    struct series_names names;    /* names of the values that the file has */
+    struct counted along[3];      /* counters for the three x axes, by enum series_by */
 };
 
 static void take_line(struct log_reader *reader, const json_t *line)
@@ -95,7 +95,7 @@ enum error series_read_log(struct series_set *set, FILE *file, const char *path,
     progress_begin(&progress, "reading");
     for (ssize_t length; (length = getline(&line, &room, file)) > 0;) {
         json_t *object = json_loadb(line, (size_t)length, 0, NULL);
-        take_line(&reader, object); /* NULL: half a line, of a node that was killed */
+        take_line(&reader, object); /* NULL: an incomplete line of a node that was killed */
         json_decref(object);
         done += (double)length;
         progress_at(&progress, bytes > 0 ? done / bytes : 0);

@@ -9,7 +9,8 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* Prints text from other nodes as ASCII, at most as long as an id. */
+/* Writes the first 8 digits of the member's id to out. Other nodes send it, so characters that are
+ * not printable ASCII become "?". */
 static void name_of(char out[static 9], const json_t *member)
 {
     const char *id = text_of(member, "id");
@@ -28,7 +29,8 @@ static const json_t *find_member(const json_t *page, const char *id)
     return NULL;
 }
 
-/* Returns what changed for this member; NULL if a person need not know it. */
+/* Returns words for the change of a member's state since `before`; NULL if there is nothing to
+ * show. */
 static const char *what_changed(const json_t *member, const json_t *before)
 {
     const char *now = text_of(member, "state"), *then = text_of(before, "state");

@@ -11,11 +11,12 @@
 #include "commands/lately.h"
 
 struct changes {
-    json_t *before;       /* last page, with a reference of its own; NULL = none yet */
-    struct lately lately; /* changes since the first page */
+    json_t *before; /* last status page, of which the struct has a reference; NULL = none yet */
+    struct lately lately; /* the latest changes */
 };
 
-/* Takes a snapshot that arrived at now_s, in seconds of the watcher's time. */
+/* Compares a status page with the last one and notes the changes. now_s: seconds since any fixed
+ * time. */
 void changes_see(struct changes *changes, json_t *page, double now_s);
 
 void changes_free(struct changes *changes);

@@ -9,7 +9,7 @@
 #include "daemon/status_server.h"
 
 #define WAIT_MS     5000
-#define LONG_NUMBER 10000000000 /* larger numbers are rounded */
+#define LONG_NUMBER 10000000000 /* a larger number is shown rounded, with a unit */
 #define OLD_S       60.0        /* age in seconds above which a measured capacity may be outdated */
 #define INDENT      13          /* columns before the text of a node's lines */
 
@@ -28,14 +28,14 @@ static const char usage[] =
     "2 wrong usage, 3 it answers and is not ready: it joins, catches up, or is alone,\n"
     "because it reaches none of its peers (it trains on: no reason to restart it).\n";
 
-/* One value of a page as text for people. */
+/* Values of the page as text. */
 
 struct shown {
     char text[64];
 };
 
-/* Prints text from others (addresses, names) in a column, without terminal control characters, cut
- * at the end. "" = unknown. */
+/* Returns a text of the page, cut to `columns` with ".." at its end. Other nodes may have sent it,
+ * so characters that are not printable ASCII become "?". "" = absent. */
 static struct shown text_of(const json_t *row, const char *key, size_t columns)
 {
     struct shown out;
@@ -100,9 +100,10 @@ static struct shown real(const json_t *row, const char *key)
     return out;
 }
 
-/* Lines about the node. */
+/* Lines of the node. */
 
-/* Prints text from others in as many lines as needed, broken at blanks if possible. */
+/* Prints a long text in as many lines as needed, broken at blanks if possible. Other nodes may have
+ * sent it, so characters that are not printable ASCII become "?". */
 static void print_folded(FILE *out, const char *text)
 {
     const size_t room = STATUS_COLUMNS - INDENT;
@@ -191,7 +192,7 @@ static void print_traffic(FILE *out, const json_t *page)
                       real_of(page, "saturated"), text_of(page, "saturated_tensor", 64).text);
 }
 
-/* The GPU that it computes on, if it tells its memory. */
+/* Prints the state of the node's GPU, unless its memory is unknown. */
 static void print_device(FILE *out, const json_t *page)
 {
     const json_t *device = json_object_get(page, "device");
@@ -209,7 +210,7 @@ static void print_device(FILE *out, const json_t *page)
     (void)fputc('\n', out);
 }
 
-/* Is there a later order about the same member? */
+/* Returns true if a later order is about the same member as order i. */
 static bool is_ordered_later(const json_t *orders, size_t i)
 {
     const struct shown id = text_of(json_array_get(orders, i), "id", 60);
@@ -219,7 +220,7 @@ static bool is_ordered_later(const json_t *orders, size_t i)
     return false;
 }
 
-/* Prints which swarm key the node uses, if the operator has ordered one. */
+/* Prints which swarm key the node uses, if the operator has ordered a new one. */
 static void print_swarm_key(FILE *out, const json_t *page)
 {
     const json_t *key = json_object_get(json_object_get(page, "operator"), "swarm_key");
@@ -234,7 +235,7 @@ static void print_swarm_key(FILE *out, const json_t *page)
         (void)fprintf(out, "  swarm key  that of order %.0f, and no other lets in\n", order);
 }
 
-/* Members that the operator expelled, with the reason. */
+/* Prints the members that the operator has expelled, with the reason. */
 static void print_expelled(FILE *out, const json_t *page)
 {
     const json_t *orders = json_object_get(json_object_get(page, "operator"), "orders");
@@ -247,7 +248,7 @@ static void print_expelled(FILE *out, const json_t *page)
     }
 }
 
-/* Ids that other members admit and this node does not, each once. */
+/* Prints, each once, the ids that other members have admitted and this node has not. */
 static void print_strangers(FILE *out, const json_t *page)
 {
     const json_t *strangers = json_object_get(page, "strangers");
@@ -262,7 +263,7 @@ static void print_strangers(FILE *out, const json_t *page)
     }
 }
 
-/* Members found harmful by this node or by votes. */
+/* Prints the members that this node or the votes of other members find harmful. */
 static void print_harms(FILE *out, const json_t *page)
 {
     const json_t *harms = json_object_get(page, "harms");
@@ -285,7 +286,7 @@ static void print_harms(FILE *out, const json_t *page)
     }
 }
 
-/* Members expelled by a proof or by votes. */
+/* Prints the members that were expelled because of a proof or of votes. */
 static void print_proven(FILE *out, const json_t *page)
 {
     const json_t *proofs = json_object_get(page, "proofs");
@@ -319,14 +320,14 @@ void status_print_node(FILE *out, const json_t *page)
     print_strangers(out, page);
 }
 
-/* Tables of links and members. */
+/* Tables. */
 
 struct column {
     const char *heading;
-    int width;           /* columns; < 0 = aligned to the left */
-    const char *key;     /* name of the value in the page */
-    const char *unit;    /* unit of a number; "s" = a time span; NULL = a text */
-    const char *unknown; /* text that is shown for null */
+    int width;           /* width in columns; < 0 = aligned to the left */
+    const char *key;     /* name of the value in the status page */
+    const char *unit;    /* unit of a number; "s" = a time span; NULL = the value is a text */
+    const char *unknown; /* text shown if the value is null */
 };
 
 static const struct column LINK_COLUMNS[] = {
@@ -359,7 +360,8 @@ static const struct column CONTRIBUTION_COLUMNS[] = {
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-/* ">": a lower bound, since no traffic has filled the link; "~": tested long ago. */
+/* Returns the sign before a link's capacity: ">" if it is a lower bound, since no traffic has
+ * filled the link; "~" if it was measured long ago; "" otherwise. */
 static const char *capacity_sign(const json_t *row)
 {
     if (real_of(row, "rate_age_s") > OLD_S)
@@ -367,7 +369,7 @@ static const char *capacity_sign(const json_t *row)
     return flag_of(row, "is_measured") ? "" : ">";
 }
 
-/* Return the text of a cell; "" = unknown. */
+/* Each function returns the text of a table cell; "" = unknown. */
 
 static struct shown number_cell(const json_t *row, const struct column *column)
 {
@@ -391,7 +393,8 @@ static struct shown text_cell(const json_t *row, const struct column *column)
 {
     if (strcmp(column->key, "state") == 0 && flag_of(row, "is_self"))
         return (struct shown){"this"};
-    if (strcmp(column->key, "id") == 0) /* the first digits identify an id */
+    /* An id longer than the column is cut: its first digits identify it. */
+    if (strcmp(column->key, "id") == 0)
         return text_of(row, column->key, 60);
     return text_of(row, column->key, (size_t)abs(column->width));
 }
@@ -438,7 +441,7 @@ void status_print_contributions(FILE *out, const json_t *page)
     print_table(out, CONTRIBUTION_COLUMNS, COUNT(CONTRIBUTION_COLUMNS), members);
 }
 
-/* The status command. */
+/* The command. */
 
 static void print_page(FILE *out, const json_t *page)
 {

@@ -1,8 +1,9 @@
-/* hearsay status: the state of the node on this machine, for people, scripts and health probes.
+/* hearsay status: shows the state of the node on this machine, for people, scripts and health
+ * probes.
  *
  *   status.sock ~ JSON (status_watch.h) ─► status_ask ─► status_print_... ─► lines; or the JSON
  *
- * Held by tests/unit/commands/test_status_text.c, tests/unit/commands/test_answer.c (the asking)
+ * Held by tests/unit/commands/test_status_text.c, tests/unit/commands/test_answer.c (status_ask)
  * and tests/process/test_status.sh.
  */
 #ifndef HEARSAY_COMMANDS_STATUS_STATUS_H
@@ -16,24 +17,24 @@
 #define STATUS_COLUMNS 80
 
 /* Runs the command. argv[0] is "hearsay status". Returns the exit code: 0 the node trains or
- * relays; 1 no node answers; 2 wrong usage; 3 the node answers and is not ready: it joins, catches
- * up, or is alone. */
+ * relays; 1 no node answers; 2 wrong usage; 3 the node answers and is not ready: it is joining,
+ * catching up, or alone. */
 int status_run(int argc, char **argv);
 
-/* Requests the page of the node with this state folder (status_watch.h); the caller calls
- * json_decref. Waits at most wait_ms for the node. A node of another version may leave out fields;
- * they count as unknown. MISSING: no node answers there. FAILED: the node does not answer in time.
- * MALFORMED: the answer is no page. The sentence says what to do. */
+/* Requests the status page of the node with this state folder (status_watch.h); the caller frees it
+ * with json_decref. Waits at most wait_ms for each read or write. A node of another version may
+ * leave out fields, which then count as unknown. MISSING: no node answers there. FAILED: the node
+ * does not answer in time. MALFORMED: the answer is not a status page. */
 enum error status_ask(const char *dir, int wait_ms, json_t **page,
                       struct problem *problem) MUST_USE;
 
-/* Print parts of a page for people, in lines of at most STATUS_COLUMNS: the node itself, its links,
- * the members. Each line ends with a line feed; tables begin with a heading. An empty table is one
- * line that says so. */
+/* Print parts of a status page for people: the node itself, its links, or the members. Each line
+ * has at most STATUS_COLUMNS columns and ends with a line feed. Tables begin with a heading. An
+ * empty table is one line that says so. */
 void status_print_node(FILE *out, const json_t *page);
 void status_print_links(FILE *out, const json_t *page);
 void status_print_members(FILE *out, const json_t *page);
-/* Prints the members with their admission and contributions (members.h). */
+/* Prints the members with their admission and their contributions (members.h). */
 void status_print_contributions(FILE *out, const json_t *page);
 
 #endif

@@ -39,7 +39,7 @@ static enum error connect_failed(const char *dir, int reason, struct problem *pr
                        strerror(reason));
 }
 
-/* Connects a socket to the node; no operation on it waits longer than wait_ms. */
+/* Connects a socket to the node. A later read or write fails if it takes longer than wait_ms. */
 static enum error connect_to(const char *dir, int wait_ms, int *out, struct problem *problem)
 {
     const struct timeval wait = {.tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000};
@@ -65,7 +65,7 @@ static enum error connect_to(const char *dir, int wait_ms, int *out, struct prob
     return error;
 }
 
-/* Returns an error with the reason why no page came: the node did not answer in time, ended, or
+/* Returns an error that says why no status page came: the node did not answer in time, ended, or
  * sent something else. */
 static enum error no_page(const char *dir, int asking, int reason, int received, int wait_ms,
                           struct problem *problem)

@@ -16,9 +16,11 @@
 #include "commands/terminal.h"
 
 #define REFRESH_MS 1000
-#define WAIT_MS    1000 /* time limit for a status page; keys wait as long */
+/* Time limit for the status page; it blocks the keys. */
+#define WAIT_MS 1000
 
-/* ANSI escapes (ECMA-48), and the alternate screen that all present terminals have. */
+/* ANSI escape sequences (ECMA-48). The first two switch to the terminal's alternate screen and
+ * back. */
 #define ENTER_SCREEN "\033[?1049h\033[?25l"
 #define LEAVE_SCREEN "\033[?25h\033[?1049l"
 #define HOME         "\033[H"
@@ -38,7 +40,7 @@ static const char usage[] =
     "columns on; NO_COLOR leaves colours out. q or Ctrl+C ends.\n"
     "Exit codes: 0 ended by q or a signal, 1 no terminal, 2 wrong usage.\n";
 
-/* The terminal. */
+/* Terminal, signals. */
 
 static volatile sig_atomic_t ended;
 static volatile sig_atomic_t paused;
@@ -57,7 +59,7 @@ static void on_pause(int number)
 
 static void on_resize(int number)
 {
-    (void)number; /* ends the wait, so that the next screen has the new size */
+    (void)number; /* the signal itself ends the wait, and the next screen has the new size */
 }
 
 static void put(const char *bytes, size_t count)
@@ -90,7 +92,7 @@ static void leave(const struct termios *before)
     (void)tcsetattr(STDIN_FILENO, TCSANOW, before);
 }
 
-/* Handles Ctrl+Z: restores the terminal for the shell. */
+/* Handles Ctrl+Z: restores the terminal, stops, and sets the terminal up again when continued. */
 static void pause_here(const struct termios *before)
 {
     leave(before);
@@ -99,7 +101,8 @@ static void pause_here(const struct termios *before)
     enter(before);
 }
 
-/* Lets signals arrive only during the wait for the next second, when no output is half written. */
+/* Installs the signal handlers, and blocks these signals except during the wait for the next
+ * second. So no signal arrives while output is half written. */
 static void catch_signals(sigset_t *while_waiting)
 {
     static const struct {
@@ -133,8 +136,8 @@ static void wait_for_key(const sigset_t *while_waiting)
         ended = 1;
 }
 
-/* Prints a screen. Each line ends with an escape that clears the rest of the old line. The last
- * line has no line feed, so that the screen does not scroll. */
+/* Prints a screen of lines. Each line ends with an escape sequence that clears the remainder of the
+ * old line. The last line has no line feed, so that the screen does not scroll. */
 static void show(const char *text)
 {
     char *screen = NULL;

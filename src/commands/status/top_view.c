@@ -13,19 +13,19 @@
 
 #define BAR_MIN     6
 #define BAR_MAX     32
-#define BAR_BESIDE  54 /* columns of a member's line without its bar */
-#define STRIP_LEAST 24 /* least columns of a curve */
+#define BAR_BESIDE  54 /* columns of a member's line besides its bar */
+#define STRIP_LEAST 24 /* least columns of the terminal for which the loss curve is drawn */
 
-/* ANSI (ECMA-48). */
+/* ANSI escape sequences (ECMA-48). */
 #define GREEN "\033[32m"
 #define CYAN  "\033[36m"
 #define USUAL "\033[m"
 
-/* A part of the screen before it is cut to the terminal. */
+/* A part of the screen, before it is cut to the size of the terminal. */
 struct part {
-    char *text;   /* its text; to be freed */
-    size_t bytes; /* of text */
-    int lines;    /* in text */
+    char *text;   /* its text; the owner frees it */
+    size_t bytes; /* bytes of the text */
+    int lines;    /* lines in the text */
 };
 
 static void end_part(struct part *part, FILE *out)
@@ -53,7 +53,7 @@ static struct part part_of(void (*print)(FILE *out, const json_t *page), const j
     return part;
 }
 
-/* Lines about members. */
+/* Members. */
 
 static double real_of(const json_t *object, const char *key)
 {
@@ -61,7 +61,8 @@ static double real_of(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-/* Prints text from others as ASCII without control characters. */
+/* Writes a text of the page to out. Other nodes may have sent it, so characters that are not
+ * printable ASCII become "?". */
 static void text_of(char *out, size_t room, const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
@@ -120,7 +121,7 @@ static struct part members_part(const json_t *page, const struct terminal *termi
 
 /* The screen. */
 
-/* Prints the part of a line that fits; escape sequences take no columns. */
+/* Prints the part of a line that fits in `columns`. Escape sequences take no columns. */
 static void draw_line(FILE *out, const char *line, size_t bytes, int columns)
 {
     const char *const end = line + bytes;
@@ -135,7 +136,8 @@ static void draw_line(FILE *out, const char *line, size_t bytes, int columns)
     (void)fputc('\n', out);
 }
 
-/* Prints a table with its heading in `lines` lines. */
+/* Prints a table in at most `lines` lines, including its heading. If lines are left out, the last
+ * line says how many. */
 static void draw_part(FILE *out, const struct part *part, int lines, int columns)
 {
     const char *text = part->text;
@@ -189,13 +191,14 @@ static int at_most(int wanted, int limit)
     return wanted < limit ? wanted : limit > 0 ? limit : 0;
 }
 
-/* Shares out the rows: the node first, then the curve and the changes if the tables keep some
- * lines. A table that needs less than half of the rest leaves its rows to the other. */
+/* Divides the rows among the parts of the screen: first the node, then the curve and the changes if
+ * enough rows remain for the tables. A table that needs less than half of the remaining rows leaves
+ * its rows to the other one. */
 static struct rows share_rows(const struct top_view *view, int rows, int columns, int node,
                               int links, int members)
 {
     struct rows out = {.node = at_most(node, rows)};
-    int left = rows - out.node - 2; /* an empty line before each table */
+    int left = rows - out.node - 2; /* one empty line before each table */
     if (view->loss.count > 1 && columns >= STRIP_LEAST && left >= 10)
         out.loss = left >= 24 ? 7 : left >= 16 ? 5 : 3;
     left -= out.loss;

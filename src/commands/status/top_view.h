@@ -1,4 +1,4 @@
-/* One screen of hearsay top.
+/* Draws one screen of hearsay top.
  *
  *   the node         as hearsay status shows it
  *   loss             a curve since the start of watching
@@ -6,7 +6,8 @@
  *   members          each with a bar: its part of all learned samples
  *   changes          members that joined, left, fell silent or returned
  *
- * Lines that do not fit are counted instead. Held by tests/unit/commands/test_top.c.
+ * If a table does not fit, its last line says how many lines are missing. Held by
+ * tests/unit/commands/test_top.c.
  */
 #ifndef HEARSAY_COMMANDS_STATUS_TOP_VIEW_H
 #define HEARSAY_COMMANDS_STATUS_TOP_VIEW_H
@@ -18,13 +19,13 @@
 #include "commands/terminal.h"
 #include "plot/timeline.h"
 
-/* State since the start of watching. */
+/* State that was collected since hearsay top started. */
 struct top_view {
-    struct timeline loss; /* loss of the node over time */
+    struct timeline loss; /* training loss of the node over time */
     struct changes changes;
 };
 
-/* Takes a snapshot that arrived at at_s seconds of the watcher's time. */
+/* Adds the loss and the changes of a status page. now_s: seconds since the start. */
 void top_view_see(struct top_view *view, json_t *page, double now_s);
 
 /* Draws the screen in at most as many lines and columns as the terminal has. */

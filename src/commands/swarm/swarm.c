@@ -24,7 +24,7 @@
 #include "config/config.h"
 #include "crypto/secret.h"
 
-#define START_WAIT_S 60 /* time limit for the first node's address */
+#define START_WAIT_S 60 /* seconds to wait for the first node's address */
 #define EVALUATE_S   4
 
 struct swarm {
@@ -36,7 +36,8 @@ struct swarm {
     double start_s;
     struct swarm_goal goal;
     struct swarm_view view;
-    enum swarm_end end; /* SWARM_GOES_ON: a signal or the nodes' own end came first */
+    /* Why training ended; SWARM_GOES_ON = by a signal, or because all nodes ended. */
+    enum swarm_end end;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -54,7 +55,7 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Makes the configuration of node i (from 1). */
+/* Fills in the configuration of node i (from 1). */
 static enum error make_config(const struct swarm *swarm, int i, const char *seed_peer,
                               struct config *config, struct problem *problem)
 {
@@ -72,7 +73,7 @@ static enum error make_config(const struct swarm *swarm, int i, const char *seed
         (struct slice){slice.index, slice.count * swarm->options.evaluate_parts};
     config->train.evaluate_s = EVALUATE_S;
     const int gpus = cuda_module()->devices();
-    if (gpus > 0) /* GPUs in turn, so that not all nodes use the first one */
+    if (gpus > 0) /* the nodes use the GPUs in turn */
         (void)snprintf(config->train.device, sizeof config->train.device, "cuda:%d",
                        (i - 1) % gpus);
     enum error error = OK;
@@ -87,17 +88,17 @@ static enum error make_config(const struct swarm *swarm, int i, const char *seed
 
 /* Processes of the nodes. */
 
-/* Runs in the child: directs the log to the pipe and lines for people to a file, then runs `hearsay
- * node`. */
+/* Runs in the child process: directs the log to the pipe and error messages to a file, then runs
+ * `hearsay node`. Never returns. */
 _Noreturn static void become_node(const struct swarm *swarm, int i, int log)
 {
     char config[FOLDER_BYTES + 64], errors[FOLDER_BYTES + 64];
     (void)snprintf(config, sizeof config, "%s/node%d/node.conf", swarm->dir, i);
     (void)snprintf(errors, sizeof errors, "%s/node%d/node.err", swarm->dir, i);
     const int err = open(errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    /* Ctrl+C reaches only this process, which tells the nodes. */
+    /* Ctrl+C must reach only this process, which then stops the nodes. */
     (void)setpgid(0, 0);
-    (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* if this process is killed, the nodes leave */
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* if this process is killed, the nodes get SIGTERM */
     if (err >= 0 && dup2(log, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0)
         (void)execl("/proc/self/exe", "hearsay", "node", "--config", config, (char *)NULL);
     _exit(127);
@@ -142,7 +143,7 @@ static void take_lines(struct swarm_node *node)
     node->line_bytes = (size_t)(end - start);
     memmove(node->line, start, node->line_bytes);
     if (node->line_bytes == SWARM_LINE_MAX)
-        node->line_bytes = 0; /* no log line is that long */
+        node->line_bytes = 0; /* too long to be a log line */
 }
 
 static void read_pipe(struct swarm_node *node)
@@ -170,7 +171,7 @@ static int alive(const struct swarm *swarm)
     return count;
 }
 
-/* Reads the nodes' output until at most this many seconds have passed or a signal arrives. */
+/* Reads the nodes' output until `seconds` have passed or a signal has arrived. */
 static void listen_for(struct swarm *swarm, double seconds)
 {
     struct pollfd polls[SWARM_NODES_MAX];
@@ -195,8 +196,8 @@ static void signal_nodes(const struct swarm *swarm, int number)
             (void)kill(swarm->nodes[i].pid, number);
 }
 
-/* Starts the nodes. The first one reports its address; the others get that address and meet the
- * rest by themselves. */
+/* Starts the nodes. The first one reports its address, which the others get as their only peer.
+ * They find each other from there. */
 static enum error start_nodes(struct swarm *swarm, struct problem *problem)
 {
     struct swarm_node *first = &swarm->nodes[0];
@@ -252,14 +253,14 @@ static void stop_nodes(struct swarm *swarm)
         listen_for(swarm, 1);
         if (interrupted != seen) {
             seen = interrupted;
-            signal_nodes(swarm, SIGTERM); /* a second signal ends the nodes at once */
+            signal_nodes(swarm, SIGTERM); /* a second SIGTERM ends a node at once */
         }
     }
     signal_nodes(swarm, SIGKILL);
     listen_for(swarm, 5);
 }
 
-/* Prints the last errors of failed nodes. */
+/* Prints the last error message of each node that failed. */
 static void print_errors(const struct swarm *swarm)
 {
     for (int i = 1; i <= swarm->started; i++) {
@@ -294,7 +295,7 @@ static void print_verdict(const struct swarm_verdict *verdict, int nodes)
                      verdict->rumors);
 }
 
-/* Returns the target in the user's unit. */
+/* Formats the target as the user reads it: bits per byte or percent. */
 static const char *goal_text(char out[static SCORE_TEXT], const struct swarm_goal *goal)
 {
     if (goal->kind == SCORE_OF_TEXT)
@@ -304,7 +305,7 @@ static const char *goal_text(char out[static SCORE_TEXT], const struct swarm_goa
     return out;
 }
 
-/* Explains a missed target: it may be too high, or the limit too low. */
+/* Explains why the target was missed: it was too high, or the limit too low. */
 static void say_what_was_missing(const struct swarm *swarm, double score)
 {
     char text[SCORE_TEXT];
@@ -416,7 +417,8 @@ static enum error prepare(struct swarm *swarm, struct problem *problem)
     return error == OK ? folder_make_keys(swarm->dir, swarm->options.nodes, problem) : error;
 }
 
-/* Runs the swarm from the first node to the verdict. */
+/* Runs the nodes until training ends, and prints the result. Returns true if the target was
+ * reached. */
 static bool live(struct swarm *swarm, struct problem *problem)
 {
     swarm->start_s = now_s();

@@ -35,8 +35,8 @@ static bool is_empty(const char *dir)
     return empty;
 }
 
-/* Accepts an existing folder only if it is empty or has a swarm, so that no other files are mixed
- * in. */
+/* Accepts an existing folder if it is empty or already has a swarm. So a swarm is not mixed with
+ * other files. */
 static enum error use_dir(const char *dir, struct problem *problem)
 {
     enum error error = make_dir(dir, problem);
@@ -134,7 +134,7 @@ enum error folder_write_config(const char *dir, int i, const struct config *conf
     return OK;
 }
 
-/* Removes a node's folder with all its files: keys, configuration, checkpoints and others. */
+/* Removes the folder of a node with all its files. */
 static void remove_node(const char *own)
 {
     DIR *folder = opendir(own);

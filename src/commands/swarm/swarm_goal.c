@@ -13,16 +13,16 @@ uint64_t swarm_goal_samples(const struct swarm_node *nodes, int count)
     return samples;
 }
 
-/* Returns the score at which training ends: 1/20 of the way from the target to the best possible
- * score. */
+/* Returns the score at which training ends. It is above the target by 1/20 of the distance from the
+ * target to the best score, 1. */
 static double held_at(const struct swarm_goal *goal)
 {
     return goal->target + (1 - goal->target) / 20;
 }
 
-/* Returns true if the target is reached. Each node evaluates its part of the test set. A round is
- * judged when all nodes have evaluated again and the model has changed (or will not change any
- * more). */
+/* Judges a round of evaluations and returns true if the target is held. A round is complete when
+ * every node has evaluated its part again. A round counts if enough samples were learned since the
+ * last one, or none. */
 static bool is_target_held(struct swarm_goal *goal, const struct swarm_node *nodes, int count)
 {
     uint64_t tested = 0, rounds = UINT64_MAX;

@@ -3,10 +3,9 @@
  *   evaluations of all nodes ─► rounds ─► the target is held ─┐
  *   samples learned, seconds ──────────► the limit is used up ┴─► training ends
  *
- * Seconds alone mean little on a busy machine. So the default limit is used up when both
- * GOAL_SECONDS have passed and GOAL_SAMPLES have been learned. Rumors in transit still move the
- * model, so the score must be a little above the target. Held by
- * tests/unit/commands/test_swarm_goal.c.
+ * Seconds mean little on a busy machine. So the default limit is used up when both GOAL_SECONDS
+ * have passed and GOAL_SAMPLES have been learned. Rumors in transit still move the model, so the
+ * score must be a little above the target. Held by tests/unit/commands/test_swarm_goal.c.
  */
 #ifndef HEARSAY_COMMANDS_SWARM_SWARM_GOAL_H
 #define HEARSAY_COMMANDS_SWARM_SWARM_GOAL_H
@@ -16,42 +15,42 @@
 #define GOAL_SECONDS 300
 #define GOAL_SAMPLES 400000
 #define GOAL_ROUNDS  3    /* consecutive rounds that must reach the target */
-#define GOAL_APART   2000 /* samples learned between two rounds */
-#define GOAL_IDLE_S  300  /* seconds without a new sample after which none is expected */
+#define GOAL_APART   2000 /* least samples learned between two rounds */
+#define GOAL_IDLE_S  300  /* seconds without a new sample after which training ends */
 
 enum swarm_end {
     SWARM_GOES_ON,
     SWARM_TARGET_HELD,
     SWARM_TIME_OVER,
     SWARM_SAMPLES_OVER,
-    SWARM_LIMIT_OVER, /* the default limit: both its seconds and its samples are used up */
-    SWARM_IDLE        /* no new samples are learned */
+    SWARM_LIMIT_OVER, /* both the seconds and the samples of the default limit are used up */
+    SWARM_IDLE        /* no sample was learned for GOAL_IDLE_S */
 };
 
 struct swarm_goal {
     double target;        /* target score, 0 .. 1 (swarm_score.h) */
-    enum score_kind kind; /* kind of the score */
+    enum score_kind kind; /* what the score measures */
     double seconds;       /* time limit; 0 = not set */
-    uint64_t samples;     /* limit on the samples of all nodes; 0 = not set */
+    uint64_t samples;     /* limit on the sum of all nodes' samples; 0 = not set */
 
-    uint64_t rounds_seen;     /* rounds of evaluations by all nodes that were judged */
-    uint64_t samples_judged;  /* samples learned when the last round was judged */
-    int rounds_above;         /* consecutive rounds above the target */
-    uint64_t samples_learned; /* samples learned at the last call */
-    double learned_s;         /* time at which the last new sample was seen */
+    uint64_t rounds_seen;     /* complete rounds of evaluations that were judged */
+    uint64_t samples_judged;  /* samples that had been learned when the last round was judged */
+    int rounds_above;         /* consecutive rounds above the target, up to now */
+    uint64_t samples_learned; /* samples that had been learned at the last call */
+    double learned_s;         /* time of the call that last saw a new sample */
 };
 
-/* Returns the samples learned by all nodes, including ended ones. */
+/* Returns the samples learned by all nodes, including those that have ended. */
 uint64_t swarm_goal_samples(const struct swarm_node *nodes, int count);
 
-/* Judges the swarm; call it repeatedly. now_s: seconds since the start. */
+/* Decides whether training ends; call it repeatedly. seconds: time since the start. */
 enum swarm_end swarm_goal_judge(struct swarm_goal *goal, const struct swarm_node *nodes, int count,
                                 double seconds);
 
 /* Returns why training ends, as words before ": training ends". */
 const char *swarm_goal_why(enum swarm_end end);
 
-/* Returns the used part of the limit, 0 .. 1. */
+/* Returns the used part of the limit, 0 .. 1, after these samples and seconds. */
 double swarm_goal_used(const struct swarm_goal *goal, uint64_t samples, double seconds);
 
 /* Writes the limit in words, such as "300 s and 400000 samples". */

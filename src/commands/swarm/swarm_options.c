@@ -12,7 +12,8 @@
 #include "config/config_resolve.h"
 #include "data/arrays.h"
 
-#define DICTIONARY  "/usr/share/dictd/gcide.dict.dz" /* English text, 40 MB: package dict-gcide */
+/* English text, 40 MB, from the Debian package dict-gcide. */
+#define DICTIONARY  "/usr/share/dictd/gcide.dict.dz"
 #define TEXT_PARTS  64
 #define TARGET      0.88
 #define TARGET_DEEP 0.92
@@ -133,14 +134,14 @@ bool swarm_options_has_files(const struct config *config)
     return access(path, R_OK) == 0;
 }
 
-/* Returns the layers of the model: its own, or those of the preset. */
+/* Returns the layers of the model, from the configuration or from its preset. */
 static const char *layers_of(const struct config *config)
 {
     const char *preset = model_preset(config->model.name);
     return config->model.layers[0] ? config->model.layers : preset ? preset : "";
 }
 
-/* Default training settings by kind of model. */
+/* Sets default training settings (SECTION.KEY=VALUE) for a kind of model. */
 static enum error set_usual(struct swarm_options *options, const char *const *usual, size_t count,
                             struct problem *problem)
 {
@@ -152,8 +153,8 @@ static enum error set_usual(struct swarm_options *options, const char *const *us
     return error;
 }
 
-/* Defaults for language models: nanoGPT's batch and warm-up for a CPU, and the optimizer for
- * sequences. */
+/* Sets the defaults for language models: nanoGPT's batch and warm-up for a CPU, and the optimizer
+ * for sequences. */
 static enum error set_for_text(struct swarm_options *options, struct problem *problem)
 {
     static const char *const usual[] = {"train.momentum=0.9", "train.beta2=0.99", "train.batch=12",
@@ -166,8 +167,8 @@ static bool is_deep(const struct swarm_options *options)
     return strcasestr(layers_of(&options->config), "batchnorm") != NULL;
 }
 
-/* Defaults for deep image networks: about seven epochs of Fashion-MNIST, at the end of which the
- * rate is nearly 0. */
+/* Sets the defaults for deep image networks: about seven epochs of Fashion-MNIST, at the end of
+ * which the learning rate is nearly 0. */
 static enum error set_for_deep(struct swarm_options *options, struct problem *problem)
 {
     static const char *const usual[] = {"train.rate=0.05",           "train.nesterov=yes",
@@ -176,7 +177,7 @@ static enum error set_for_deep(struct swarm_options *options, struct problem *pr
     return set_usual(options, usual, sizeof usual / sizeof usual[0], problem);
 }
 
-/* Chooses the text for a model that embeds tokens: the dictionary unless a text is named. */
+/* Chooses the text for a language model: the dictionary unless the user names a text. */
 static enum error choose_text(struct swarm_options *options, struct problem *problem)
 {
     struct config_data *data = &options->config.data;
@@ -197,7 +198,8 @@ static enum error choose_text(struct swarm_options *options, struct problem *pro
     return set_for_text(options, problem);
 }
 
-/* Converts a target as the user wrote it: an accuracy, in percent or not, or bits per byte. */
+/* Converts the target that the user wrote to a score, 0 .. 1. The target is an accuracy, as a
+ * fraction or in percent, or bits per byte. */
 static double target_score(const struct swarm_options *options, double written)
 {
     if (options->kind == SCORE_OF_TEXT)
@@ -208,7 +210,7 @@ static double target_score(const struct swarm_options *options, double written)
     return written > 1 ? written / 100 : written;
 }
 
-/* Determines the kind of the score: the type of a NumPy array distinguishes classes from
+/* Determines what the score measures. The type of the target array distinguishes classes from
  * numbers. */
 static enum error find_kind(struct swarm_options *options, struct problem *problem)
 {

@@ -10,30 +10,31 @@
 
 struct swarm_options {
     struct config config; /* configuration that all nodes share */
-    int nodes;            /* number of processes */
+    int nodes;            /* number of nodes, each a process */
     bool names_data;      /* --data was given */
-    enum score_kind kind; /* kind of the score */
+    enum score_kind kind; /* what the score measures */
     double target;        /* target score, 0 .. 1 (swarm_score.h) */
-    /* Each node evaluates one of this many parts of the test set, since long texts take long. */
+    /* Each node evaluates 1 / evaluate_parts of its test samples each time, since long texts take
+     * long. */
     uint32_t evaluate_parts;
-    double seconds;                  /* time limit; 0 = not set */
-    uint64_t samples;                /* limit on the samples of all nodes; 0 = not set */
-    uint64_t seed;                   /* seed of the model, the data and random choices */
-    const char *json;                /* file for the results; NULL = none */
-    const char *dir;                 /* folder that is kept; NULL = a temporary one */
-    const char *set[SWARM_SETS_MAX]; /* assignments that override each node's configuration */
-    int sets;                        /* number of assignments */
-    bool help;                       /* --help was given */
+    double seconds;   /* time limit; 0 = not set */
+    uint64_t samples; /* limit on the sum of all nodes' samples; 0 = not set */
+    uint64_t seed;    /* seed of the model, the data and random choices */
+    const char *json; /* path of the file for the results; NULL = none */
+    const char *dir;  /* folder that is kept at the end; NULL = a temporary one */
+    /* [sets] assignments SECTION.KEY=VALUE that override the configuration. */
+    const char *set[SWARM_SETS_MAX];
+    int sets;  /* number of assignments */
+    bool help; /* --help was given */
 };
 
 extern const char swarm_options_usage[];
 
-/* Parses the arguments and keeps pointers into argv. Returns MALFORMED with a sentence for wrong
- * ones. */
+/* Parses the arguments; the texts belong to argv. MALFORMED: wrong usage. */
 enum error swarm_options_parse(struct swarm_options *options, int argc, char **argv,
                                struct problem *problem) MUST_USE;
 
-/* Returns true if the IDX files are where the configuration says. */
+/* Returns true if the IDX files that the configuration names exist. */
 bool swarm_options_has_files(const struct config *config);
 
 #endif

@@ -1,4 +1,4 @@
-/* Summary of the nodes' reports. */
+/* Reads the nodes' log lines, and sums up their results. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -93,8 +93,8 @@ bool swarm_read_line(struct swarm_node *node, const char *bytes)
     return true;
 }
 
-/* Compares two words, for sorting. A version is a set of origins, which each node lists in its own
- * order. */
+/* Compares two words, for qsort. Each node lists the origins of a version in its own order, so
+ * sorted words are compared. */
 static int compare_words(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -171,7 +171,7 @@ struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count, enum
     }
     verdict.same_model &= verdict.finished > 0;
     if (kind == SCORE_OF_TEXT && verdict.finished > 0)
-        verdict.score = scores / verdict.finished; /* a mean: each has tested a part */
+        verdict.score = scores / verdict.finished; /* mean: each has tested a part */
     return verdict;
 }
 
@@ -289,7 +289,8 @@ bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count,
     return written;
 }
 
-/* Reserves standard output for the results; text for people goes to standard error from now on. */
+/* Keeps standard output for the results: everything printed later goes to standard error. Returns
+ * the stream for the results. */
 static FILE *take_output(void)
 {
     const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);

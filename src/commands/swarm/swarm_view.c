@@ -11,7 +11,7 @@
 
 #define COLUMNS_LEAST 40
 #define BAR_MAX       40
-#define PLOT_ROWS     8 /* rows of the curves, their heading included */
+#define PLOT_ROWS     8 /* most rows of the curves, including their heading */
 #define PLOT_ROWS_MIN 4
 #define TWO_COLUMNS   60 /* least columns for two curves side by side */
 #define NODE_BAR      10
@@ -19,7 +19,7 @@
 #define LATELY_ROWS   12 /* rows from which on the latest changes are also shown */
 #define LINE_BYTES    256
 
-/* ANSI (ECMA-48). */
+/* ANSI escape sequences (ECMA-48). */
 #define GREEN        "\033[32m"
 #define CYAN         "\033[36m"
 #define USUAL        "\033[m"
@@ -27,13 +27,13 @@
 #define REST_BELOW   "\033[J"
 #define CLEAR        "\033[H\033[2J"
 
-/* Sums over the nodes' reports. */
+/* Sums over nodes. */
 
 struct totals {
     uint64_t samples, published, received, sent, tested, evaluations;
-    double score; /* sum over the tested samples */
+    double score; /* sum over the nodes' tested samples */
     double rate;  /* samples per second of all nodes */
-    double loss;  /* sum over the nodes with a known loss */
+    double loss;  /* sum over the nodes whose loss is known */
     int losses;
 };
 
@@ -72,7 +72,7 @@ static const char *score_or_dash(char out[static SCORE_TEXT], bool known, enum s
     return known ? swarm_score_text(out, kind, score) : "-";
 }
 
-/* Formats a value; "-" if unknown. */
+/* Formats a value; "-" if it is unknown. */
 static const char *known_or_dash(char out[static 16], bool known, const char *format, double value)
 {
     if (known)
@@ -98,7 +98,7 @@ static void print_line(FILE *out, const struct totals *totals, const struct swar
                   100 * swarm_goal_used(goal, totals->samples, seconds));
 }
 
-/* Drawing. Each line ends with end_line(), which counts it. */
+/* Drawing; each line ends with end_line(), which counts the lines. */
 
 static void end_line(struct swarm_view *view, FILE *out)
 {
@@ -147,7 +147,7 @@ static void draw_bars(struct swarm_view *view, FILE *out, const struct terminal 
     draw_text(view, out, screen->columns, text);
 }
 
-/* Returns the bottom of the plot: the next tenth below all values shown. */
+/* Returns the lower end of the plot: the multiple of 0.1 below all values shown. */
 static double lowest(const struct timeline *score, double target)
 {
     double low = fmin(target, 0.9);
@@ -156,7 +156,7 @@ static double lowest(const struct timeline *score, double target)
     return floor(10 * low) / 10;
 }
 
-/* Makes the score's curve, in a frame from a round number to 1; dots mark the target. */
+/* Makes the curve of the score, from a multiple of 0.1 up to 1. A dotted line marks the target. */
 static void score_strip(struct swarm_view *view, struct strip *strip, const struct terminal *screen,
                         const struct swarm_goal *goal, double seconds, int rows, int columns)
 {
@@ -173,7 +173,7 @@ static void score_strip(struct swarm_view *view, struct strip *strip, const stru
     dots_line(&strip->dots, goal->target);
 }
 
-/* Draws the score and, if there is space, the loss beside it, below a line of headings. */
+/* Draws the score and, if there is space, the loss to the right of it, below a line of headings. */
 static void draw_curves(struct swarm_view *view, FILE *out, const struct terminal *screen,
                         const struct swarm_goal *goal, double seconds, int lines)
 {
@@ -207,10 +207,11 @@ static const char *state_of(const struct swarm_node *node)
     return node->steps == 0 ? "joining" : "training";
 }
 
-/* Cells of a line. The first cell that does not fit and all later ones are left out. */
+/* A line of the table while its cells are printed. The first cell that does not fit and all later
+ * ones are left out. */
 struct cells {
     FILE *out;
-    int left; /* columns */
+    int left; /* columns that are still free */
 };
 
 static bool has_room(struct cells *cells, int width)
@@ -255,7 +256,7 @@ static void draw_heading(struct swarm_view *view, FILE *out, int columns, enum s
     end_line(view, out);
 }
 
-/* Draws a node's line. samples: learned by all nodes. */
+/* Draws the line of node i. samples: sum over all nodes. */
 static void draw_node(struct swarm_view *view, FILE *out, const struct terminal *screen,
                       const struct swarm_node *node, enum score_kind kind, int i, uint64_t samples)
 {
@@ -280,7 +281,7 @@ static void draw_node(struct swarm_view *view, FILE *out, const struct terminal 
     end_line(view, out);
 }
 
-/* Prints at most `lines` lines, including the heading. */
+/* Prints the table of nodes in at most `lines` lines, including the heading. */
 static void draw_nodes(struct swarm_view *view, FILE *out, const struct terminal *screen,
                        const struct swarm_node *nodes, int count, enum score_kind kind, int lines)
 {
@@ -315,7 +316,7 @@ static void draw(struct swarm_view *view, FILE *out, const struct terminal *scre
     const int room = left - lately - 1 - count;
     int curve = room < PLOT_ROWS ? room : PLOT_ROWS;
     if (view->lines > 0 && view->columns != screen->columns)
-        (void)fputs(CLEAR, out); /* the terminal has wrapped the old lines */
+        (void)fputs(CLEAR, out); /* the terminal was resized and has wrapped the old lines */
     else if (view->lines > 0)
         (void)fprintf(out, "\r\033[%dA", view->lines);
     view->lines = 0;
@@ -336,7 +337,7 @@ static void draw(struct swarm_view *view, FILE *out, const struct terminal *scre
     (void)fputs(REST_BELOW, out);
 }
 
-/* Finds the changes of each node since the last call. */
+/* Notes each node whose state has changed since the last call. */
 static void see_nodes(struct swarm_view *view, const struct swarm_node *nodes, int count,
                       double seconds)
 {

@@ -24,20 +24,21 @@
 #include "plot/timeline.h"
 
 struct swarm_view {
-    /* Score over time (swarm_score.h), of all nodes' evaluations together. */
+    /* Score over time (swarm_score.h), from all nodes' evaluations together. */
     struct timeline score;
-    /* Training loss over time, mean over nodes with a known loss. */
+    /* Training loss over time: mean over the nodes whose loss is known. */
     struct timeline loss;
-    struct lately lately; /* latest changes */
+    struct lately lately; /* latest changes of the nodes' state */
     /* State of each node when last shown; NULL = not shown yet. */
     const char *state[SWARM_NODES_MAX];
-    uint64_t evaluations; /* evaluations of all nodes at the last point */
-    int lines;            /* lines of the picture on the terminal now */
-    int columns;          /* columns for which that picture was drawn */
-    bool has_color;       /* that picture has colours */
+    uint64_t evaluations; /* number of all nodes' evaluations at the last point of the curve */
+    int lines;            /* lines of the picture that is on the terminal; 0 = none */
+    int columns;          /* columns for which the picture on the terminal was drawn */
+    bool has_color;       /* the picture on the terminal has colours */
 };
 
-/* Shows the nodes at now_s seconds since the start, and adds their accuracy to the curve. */
+/* Draws the state of the nodes, and adds their score and loss to the curves. seconds: time since
+ * the start. */
 void swarm_view_show(struct swarm_view *view, FILE *out, const struct terminal *screen,
                      const struct swarm_node *nodes, int count, const struct swarm_goal *goal,
                      double seconds);
