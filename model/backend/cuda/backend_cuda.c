@@ -1,4 +1,4 @@
-/* Opening and closing of a GPU, and its table of operations. */
+/* Opens and closes a GPU. Has the table of its operations. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,8 +8,8 @@
 #include "backend/cuda/cuda_operations.h"
 #include "base/memory.h"
 
-/* Ends the process: the device can no longer be trusted. Only progress since the last checkpoint is
- * lost. */
+/* Ends the process, because results of the device can no longer be trusted. Only progress since the
+ * last checkpoint is lost. */
 _Noreturn void cuda_lost(const char *what, const char *why)
 {
     (void)fflush(stdout);
@@ -30,8 +30,8 @@ void cuda_check_blas(cublasStatus_t error, const char *what)
         cuda_lost(what, cublasGetStatusString(error));
 }
 
-/* Returns the struct, and makes its device the thread's current one: that is state of each thread,
- * and the learner's thread did not open the backend. */
+/* The current device is a state of each thread, and the learner's thread did not open the backend.
+ * So each operation sets it. */
 struct cuda *cuda_on(struct backend *backend)
 {
     struct cuda *cuda = (struct cuda *)backend;
@@ -155,7 +155,7 @@ static cublasComputeType_t compute_type(enum precision precision)
     case PRECISION_FP32:
         return CUBLAS_COMPUTE_32F;
     case PRECISION_TF32:
-    case PRECISION_BF16: /* bfloat16 is for dense layers only; other products use TF32 */
+    case PRECISION_BF16: /* only dense layers use bfloat16; other products use TF32 */
         return CUBLAS_COMPUTE_32F_FAST_TF32;
     case PRECISION_AUTO:
         break;
@@ -163,8 +163,8 @@ static cublasComputeType_t compute_type(enum precision precision)
     CHECK(false);
 }
 
-/* Allocates the device's resources. It tries the kernels first, since there may be none for this
- * kind of GPU. */
+/* Allocates the device's resources. Checks the kernels first, since none may fit this kind of
+ * GPU. */
 static cudaError_t reach(struct cuda *cuda)
 {
     int processors = 0, blocks = 0;
@@ -209,8 +209,8 @@ static cublasStatus_t reach_blas(struct cuda *cuda)
     return error;
 }
 
-/* Returns true if the device lacks bfloat16. A device that does not even answer is reported when it
- * is opened. */
+/* Returns true if the device is too old for bfloat16. If the device does not answer, returns false;
+ * opening it then reports the error. */
 static bool is_too_old_for_bf16(int device)
 {
     int major = 0;
@@ -219,7 +219,7 @@ static bool is_too_old_for_bf16(int device)
     return error == cudaSuccess && major < 8;
 }
 
-/* Opens a GPU. Memory of an unusable GPU is released with the process. */
+/* Does not free resources of a GPU that cannot be used; they are freed when the process ends. */
 enum error cuda_open(int i, enum precision precision, struct backend **backend,
                      struct problem *problem)
 {
@@ -244,7 +244,7 @@ enum error cuda_open(int i, enum precision precision, struct backend **backend,
         return OK;
     }
     free(cuda);
-    (void)cudaGetLastError(); /* clears an error that is already reported */
+    (void)cudaGetLastError(); /* clears the error, which is reported below */
     return problem_set(
         problem, FAILED,
         "GPU %d cannot be used: %s; is another program using all of it? See "

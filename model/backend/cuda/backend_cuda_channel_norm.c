@@ -1,4 +1,5 @@
-/* Images normalised by channels, and averaged, on a GPU: kernels with their scratch buffers. */
+/* Batch norm, group norm and averages of images on a GPU: calls the kernels with their scratch
+ * buffers. */
 #include "backend/cuda/cuda_channel_norm.h"
 #include "backend/cuda/cuda_operations.h"
 

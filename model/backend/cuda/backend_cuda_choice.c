@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define CHOICES_MAX 1024 /* most choices of all backends of the process */
+#define CHOICES_MAX 1024 /* choices of all backends of the process at most */
 
 struct made {
     size_t key_bytes;
@@ -13,7 +13,8 @@ struct made {
     unsigned char choice[CHOICE_BYTES];
 };
 
-/* The lock is also held while measuring, so that no two threads measure the same operation. */
+/* All choices so far. The lock is also held while measuring, so that no two threads measure the
+ * same operation. */
 static struct {
     pthread_mutex_t lock;
     struct made made[CHOICES_MAX];
@@ -68,9 +69,9 @@ int cuda_first_fast(const float *ms, int count)
 void *cuda_alloc_spare(struct cuda *cuda, size_t bytes)
 {
     void *memory = NULL;
-    CHECK(!cuda->recording); /* a recorded operation was called before */
+    CHECK(!cuda->recording); /* the choice was made by an earlier call, before the recording */
     if (cudaMalloc(&memory, bytes) == cudaSuccess)
         return memory;
-    (void)cudaGetLastError(); /* clears the error, which the next check would report */
+    (void)cudaGetLastError(); /* the next check would report this error */
     return NULL;
 }

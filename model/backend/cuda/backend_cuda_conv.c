@@ -1,5 +1,5 @@
-/* Convolutions on a GPU without cuDNN: patches, and a product by cuBLAS; in TF32 also for bf16, as
- * with cuDNN. */
+/* Convolutions on a GPU in a build without cuDNN: patches of the inputs, and matrix products by
+ * cuBLAS. With precision bf16 they use TF32, as with cuDNN. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,20 +9,20 @@
 
 struct convolutions {
     struct device_buffer columns;
-    struct device_buffer planes; /* operands or results of the products */
+    struct device_buffer planes; /* y or dy, filter by filter */
 };
 
-/* A convolution as one product for the whole batch and each group: filters times columns[height,
- * width], with one column for each position of each image. Planes of y are stored image by image,
- * those of the product filter by filter. */
+/* A convolution as one matrix product per group, for the whole batch: filters times columns[height,
+ * width]. A column has the inputs under a filter at one output position of one image. The product
+ * has its planes filter by filter, but y has them image by image. */
 struct conv_product {
     int filters;    /* filters per group */
-    int height;     /* weights per filter */
-    int places;     /* positions of the output */
+    int height;     /* weights of a filter */
+    int places;     /* output positions of an image */
     int width;      /* batch · places */
-    float *columns; /* [groups, height, width] patches as columns */
-    float *planes;  /* [groups, filters, width] planes of the product */
-    float *sums;    /* [groups, filters, SUM_PARTS] partial sums */
+    float *columns; /* [groups, height, width] */
+    float *planes;  /* [groups, filters, width] the product, or dy in its order */
+    float *sums;    /* [groups, filters, SUM_PARTS] partial sums of db */
 };
 
 static struct convolutions *buffers_of(struct cuda *cuda)
@@ -46,7 +46,8 @@ void cuda_conv_describe(char *text, size_t capacity)
     (void)snprintf(text, capacity, "no cuDNN");
 }
 
-/* Computes c = a·b for each group, as cuda_gemm does; the matrices of the groups are adjacent. */
+/* Computes c = a·b for each group, as cuda_gemm does for one. Matrices of successive groups are
+ * adjacent. */
 static void multiply(struct cuda *cuda, int groups, cublasOperation_t turn_a,
                      cublasOperation_t turn_b, int m, int n, int k, const float *a, const float *b,
                      float *c)

@@ -1,13 +1,13 @@
 /* Convolutions on a GPU by cuDNN. The library is loaded for the first convolution, because it is
  * large and other models do not need it.
  *
- *   struct conv, batch ──plan_of──► descriptors, the ways to compute ──► cuDNN ──► stream
+ *   struct conv, batch ──plan_of──► descriptors, algorithms ──► cuDNN ──► stream
  *
- * cuda_cudnn.h explains the choice of an algorithm. With tf32 and also with bf16 it may multiply in
- * TF32, because for bfloat16 cuDNN requires operands stored in that type. cuDNN chooses an
- * algorithm without knowing the address of the weights, and some algorithms read four numbers at a
- * time. So weights that do not begin at a multiple of 16 bytes are copied to an aligned buffer. Our
- * own kernels add biases, which may have any address.
+ * cuda_cudnn.h explains the choice of an algorithm. With precision tf32 or bf16 it may multiply in
+ * TF32: for bfloat16 cuDNN would need operands that are stored as bfloat16. Some algorithms read
+ * four weights at a time, and cuDNN chooses one without knowing the address of the weights. So
+ * weights that do not begin at a multiple of 16 bytes are copied to an aligned buffer. Biases are
+ * added by our own kernels, because they may have any address.
  */
 #include <cudnn.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 static const float one = 1, zero = 0;
 
 struct convolutions {
-    struct plan *plans; /* [count] one plan for each layer and batch size so far */
+    struct plan *plans; /* [count] one plan for each convolution and batch size so far */
     int count;
     struct device_buffer scratch;
 };
@@ -64,7 +64,7 @@ static struct convolutions *convolutions_of(struct cuda *cuda)
     return cuda->convolutions;
 }
 
-/* Returns the least precise math type allowed for products of float32. */
+/* Returns the lowest precision that is allowed for products of float32. */
 static cudnnMathType_t math_of(const struct cuda *cuda)
 {
     return cuda->compute == CUBLAS_COMPUTE_32F ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
@@ -95,13 +95,14 @@ static void describe(struct plan *plan, cudnnMathType_t math)
     }
 }
 
-/* Returns the algorithm, chosen on first use; allocate the workspace afterwards. */
+/* Returns the algorithm for a way, chosen on first use. It may need a larger workspace, so call
+ * work_of afterwards. */
 static int algorithm(struct cuda *cuda, struct plan *plan, int kind, struct planes planes)
 {
     struct way *way = &plan->ways[kind];
     if (way->chosen)
         return way->algorithm;
-    CHECK(!cuda->recording); /* a recorded convolution was computed before */
+    CHECK(!cuda->recording); /* the choice was made by an earlier call, before the recording */
     *way = cudnn_way(cuda, cuda_cudnn(cuda), plan, math_of(cuda), kind, planes);
     check(cudnnSetConvolutionMathType(plan->how[kind], way->math));
     plan->scratch_bytes =
@@ -121,7 +122,8 @@ static struct plan *add_plan(struct cuda *cuda, const struct conv *conv, int bat
     return plan;
 }
 
-/* Returns the plan of a convolution, valid until the next one. */
+/* Returns the plan of a convolution with this batch size. The pointer is valid until another plan
+ * is added. */
 static struct plan *plan_of(struct cuda *cuda, const struct conv *conv, int batch)
 {
     const struct convolutions *all = convolutions_of(cuda);
@@ -131,13 +133,13 @@ static struct plan *plan_of(struct cuda *cuda, const struct conv *conv, int batc
     return plan < end ? plan : add_plan(cuda, conv, batch);
 }
 
-/* Buffers of one product, valid until an algorithm is chosen for another. */
+/* Scratch buffers of one product. They become invalid when another algorithm is chosen. */
 struct work {
     cudnnHandle_t dnn;
     size_t weight_bytes;
-    float *weights; /* aligned copy of the weights */
-    float *parts;   /* partial sums over dy */
-    void *scratch;  /* workspace of the chosen algorithms */
+    float *weights; /* aligned weights, or gradients of weights */
+    float *parts;   /* partial sums of db */
+    void *scratch;  /* workspace of cuDNN */
 };
 
 static struct work lay_work(struct layout *layout, const struct plan *plan)
@@ -173,7 +175,7 @@ static void copy(struct cuda *cuda, float *to, const float *from, size_t bytes)
                "a convolution");
 }
 
-/* Returns the weights, copied if cuDNN may not read them in place. */
+/* Returns the weights at an aligned address: in place, or copied to work->weights. */
 static const float *aligned(struct cuda *cuda, const struct work *work, const float *w)
 {
     if (is_aligned(w))

@@ -1,4 +1,4 @@
-/* Attention on a GPU by cuDNN (cuda_flash.h). */
+/* Computes attention with cuDNN's graphs (cuda_flash.h). */
 #include <float.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "backend/cuda/cuda_flash_graph.h"
 #include "base/memory.h"
 
-#define WORKSPACE_PART 16 /* largest workspace: 1/16 of the device's memory */
+#define WORKSPACE_PART 16 /* a workspace takes at most 1/16 of the device's memory */
 
 struct planned {
     struct attention of;
@@ -21,12 +21,12 @@ struct planned {
 };
 
 struct flash {
-    struct planned **plans; /* [count] one plan for each shape so far */
+    struct planned **plans; /* [count] one plan for each shape and direction so far */
     int count;
     size_t workspace_max;
 };
 
-/* Tensors of one pass, forward or backward; NULL for those of the other. */
+/* Tensors of a forward or backward pass. dy and dx are NULL in a forward pass. */
 struct pass {
     const uint16_t *x;
     uint16_t *y;
@@ -61,7 +61,7 @@ static struct planned *add_plan(struct cuda *cuda, const struct attention *atten
 {
     struct flash *all = cuda->flash;
     struct planned *planned = memory_new(1, sizeof *planned);
-    CHECK(!cuda->recording); /* a recorded operation was computed before */
+    CHECK(!cuda->recording); /* the plan was made by an earlier call, before the recording */
     all->plans = memory_more(all->plans, (size_t)all->count + 1, sizeof(struct planned *));
     all->plans[all->count++] = planned;
     *planned = (struct planned){.of = *attention, .batch = batch, .backward = backward};
@@ -72,7 +72,7 @@ static struct planned *add_plan(struct cuda *cuda, const struct attention *atten
     return planned;
 }
 
-/* Returns the plan for the shape; NULL if cuDNN has none. */
+/* Returns the plan for this shape, made on first use; NULL if cuDNN cannot compute it. */
 static const struct planned *plan_of(struct cuda *cuda, const struct attention *attention,
                                      int batch, bool backward)
 {
@@ -89,7 +89,8 @@ static const struct planned *plan_of(struct cuda *cuda, const struct attention *
     return found->plan.stage == FLASH_DONE ? found : NULL;
 }
 
-/* Returns how many samples are computed at a time: all, or as many as the workspace allows. */
+/* Returns the number of samples to compute at a time: the whole batch, or in a backward pass as
+ * many as the workspace allows. 0 if not even one fits. */
 static int samples_at_once(const struct cuda *cuda, const struct attention *attention, int batch,
                            bool backward)
 {
@@ -104,13 +105,13 @@ static void *tensor_at(const uint16_t *first, size_t numbers)
     return first != NULL ? (void *)(first + numbers) : NULL;
 }
 
-/* Returns the next part of scratch, or NULL. */
+/* Returns the next part of the scratch buffer, or NULL if it is not needed. */
 static void *scratch_part(struct layout *layout, bool is_needed, size_t bytes)
 {
     return is_needed ? cuda_part(layout, bytes) : NULL;
 }
 
-/* Places the scratch tensors of the pass, and returns the start of cuDNN's workspace. */
+/* Sets the pass's scratch tensors in `memory`. Returns the start of cuDNN's workspace. */
 static void *lay(struct layout *layout, const struct planned *planned, void *memory[FLASH_TENSORS])
 {
     const struct attention *attention = &planned->of;
@@ -153,7 +154,7 @@ static void run(struct cuda *cuda, struct pass pass, const struct planned *plann
     cudnn_check(flash_plan_run(cuda_cudnn(cuda), &planned->plan, memory, workspace), "attention");
 }
 
-/* Returns the part of the pass from this sample on. */
+/* Returns the pass with pointers to the tensors of sample number `sample` and later ones. */
 static struct pass pass_from(const struct attention *attention, struct pass pass, int sample)
 {
     const size_t rows = (size_t)sample * (size_t)attention->length;

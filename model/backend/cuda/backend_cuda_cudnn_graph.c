@@ -1,12 +1,12 @@
-/* The graphs of attention for cuDNN, and their plans (cuda_flash_graph.h). */
+/* Builds cuDNN's graphs of attention and their plans (cuda_flash_graph.h). */
 #include "backend/cuda/cuda_flash_graph.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define OPERATIONS_MAX 32
-#define ENGINES_MAX    16  /* most engines that are tried */
-#define VIRTUAL_FROM   100 /* first id of tensors without memory */
+#define ENGINES_MAX    16  /* engines that are tried at most */
+#define VIRTUAL_FROM   100 /* first id of virtual tensors, which are not in memory */
 
 #define FLOAT32  CUDNN_DATA_FLOAT
 #define BFLOAT16 CUDNN_DATA_BFLOAT16
@@ -15,7 +15,7 @@
 
 typedef cudnnBackendDescriptor_t descriptor;
 
-/* State while a graph is built. After the first failure nothing more is added. */
+/* A graph that is being built. After the first error nothing more is added. */
 struct builder {
     struct attention of;
     int64_t batch;
@@ -26,7 +26,7 @@ struct builder {
     int64_t next_id;
 };
 
-/* Dimensions [batch, heads, rows, columns] of a tensor with their strides. */
+/* Layout of a tensor: dimensions [batch, heads, rows, columns] and their strides. */
 struct layout4 {
     int64_t size[4];
     int64_t stride[4];
@@ -117,7 +117,7 @@ static struct layout4 turned(struct layout4 layout)
         {layout.stride[0], layout.stride[1], layout.stride[3], layout.stride[2]}};
 }
 
-/* Returns the layout of heads whose positions are `stride` numbers apart, beside other heads. */
+/* Returns the layout of `heads` heads in a tensor whose positions are `stride` numbers apart. */
 static struct layout4 heads_of(const struct builder *builder, int heads, size_t stride)
 {
     const struct attention *of = &builder->of;
@@ -125,7 +125,7 @@ static struct layout4 heads_of(const struct builder *builder, int heads, size_t 
                             {(int64_t)stride * of->length, of->size, (int64_t)stride, 1}};
 }
 
-/* Returns the layout of queries, keys or values, or of their gradients, as stored in x. */
+/* Returns the layout of queries, keys or values in x, or of their gradients in dx. */
 static struct layout4 input_layout(const struct builder *builder, enum flash_tensor id)
 {
     const bool is_query = id == FLASH_QUERY || id == FLASH_QUERY_GRADIENT;
@@ -138,7 +138,7 @@ static descriptor input(struct builder *builder, enum flash_tensor id)
     return tensor(builder, id, BFLOAT16, MEMORY, input_layout(builder, id));
 }
 
-/* Adds keys or values with a column for each position. */
+/* Adds a transposed tensor of keys or values: each column is a position. */
 static descriptor turned_input(struct builder *builder, enum flash_tensor id)
 {
     return tensor(builder, id, BFLOAT16, MEMORY, turned(input_layout(builder, id)));
@@ -165,7 +165,7 @@ static descriptor between(struct builder *builder, cudnnDataType_t type, struct 
     return tensor(builder, builder->next_id++, type, VIRTUAL, layout);
 }
 
-/* Adds a tensor with a number for each query and key. */
+/* Adds a virtual tensor with a number for each pair of query and key. */
 static descriptor pairs(struct builder *builder, cudnnDataType_t type)
 {
     return between(builder, type, rows_of(builder, builder->of.length, builder->of.length));
@@ -177,7 +177,7 @@ static descriptor turned_pairs(struct builder *builder)
     return between(builder, BFLOAT16, turned(rows_of(builder, length, length)));
 }
 
-/* Adds a tensor with a number for each query. */
+/* Adds a virtual tensor with a number for each query. */
 static descriptor lines(struct builder *builder)
 {
     return between(builder, FLOAT32, rows_of(builder, builder->of.length, 1));
@@ -209,7 +209,8 @@ static void multiply(struct builder *builder, descriptor a, descriptor b, descri
 
 #define NO_AXIS (-1)
 
-/* Adds y = mode(x, b, selected by t); b and t may be NULL. */
+/* Adds the operation y = mode(x, b) for each number; t selects between x and b in BINARY_SELECT. b
+ * and t may be NULL. axis: dimension for GEN_INDEX, otherwise NO_AXIS. */
 static void apply(struct builder *builder, cudnnPointwiseMode_t mode, cudnnDataType_t computes,
                   int64_t axis, descriptor x, descriptor b, descriptor t, descriptor y)
 {
@@ -241,7 +242,7 @@ static void combine(struct builder *builder, cudnnPointwiseMode_t mode, descript
     apply(builder, mode, FLOAT32, NO_AXIS, x, b, NULL, y);
 }
 
-/* Adds a reduction: y = x over the dimensions in which y has size one. */
+/* Adds a reduction of x to y, over the dimensions in which y has size 1. */
 static void reduce(struct builder *builder, cudnnReduceTensorOp_t mode, descriptor x, descriptor y)
 {
     const descriptor how = make(builder, CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
@@ -255,7 +256,7 @@ static void reduce(struct builder *builder, cudnnReduceTensorOp_t mode, descript
     add(builder, operation);
 }
 
-/* y = xᵀ. */
+/* Adds the operation y = xᵀ. */
 static void turn(struct builder *builder, descriptor x, descriptor y)
 {
     const descriptor operation = make(builder, CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
@@ -266,7 +267,8 @@ static void turn(struct builder *builder, descriptor x, descriptor y)
 
 /* The two graphs. */
 
-/* Adds scores of the keys up to each query, and LOWEST for later keys. */
+/* Adds the masked scores and returns their tensor: query · key · scale for keys up to the query's
+ * position, LOWEST for later keys. */
 static descriptor masked_scores(struct builder *builder, descriptor query, descriptor scale)
 {
     enum { QUERY_AXIS = 2, KEY_AXIS = 3 };
@@ -301,8 +303,9 @@ static void build_forward(struct builder *builder)
     multiply(builder, softmax, input(builder, FLASH_VALUE), output(builder, FLASH_OUTPUT));
 }
 
-/* Adds the gradient of keys or values, gradientᵀ·b, summed over the heads that share them. cuDNN
- * supports that sum only if the gradients of each head are in memory. */
+/* Adds the gradient of keys or values: gradientᵀ·b, summed over the query heads that share a key or
+ * value head. cuDNN computes that sum only if the gradients of each query head are in memory
+ * (each_id). */
 static void shared_gradient(struct builder *builder, descriptor gradient, descriptor b,
                             enum flash_tensor id, enum flash_tensor each_id)
 {
@@ -319,8 +322,9 @@ static void shared_gradient(struct builder *builder, descriptor gradient, descri
     reduce(builder, CUDNN_REDUCE_TENSOR_ADD, each, to);
 }
 
-/* Adds Σ dY·Y of each query. cuDNN supports the graph only with a factor there, which scales
- * dropout, and before 9.19 perhaps only with the sums in memory. */
+/* Adds Σ dY·Y of each query and returns its tensor. cuDNN supports the graph only if the sum is
+ * multiplied by a number (meant for dropout; here 1). Versions before 9.19 may also need the result
+ * in memory. */
 static descriptor common_gradient(struct builder *builder, descriptor dy)
 {
     const struct layout4 all = rows_of(builder, builder->of.length, builder->of.size);
@@ -366,7 +370,7 @@ static descriptor graph_of(struct builder *builder, struct flash_device device)
     return graph;
 }
 
-/* Sets the device for which a graph or plan is described: needed without a handle. */
+/* Sets the described device of a search or plan, if there is no handle of a real device. */
 static void set_described(struct builder *builder, descriptor of, bool is_plan,
                           struct flash_device device)
 {
@@ -384,8 +388,8 @@ static void set_described(struct builder *builder, descriptor of, bool is_plan,
 #endif
 }
 
-/* Writes engines with their settings, the one that cuDNN expects to be fastest first. Returns their
- * number. */
+/* Writes the engines that cuDNN offers for the graph, in the order of their expected speed. Returns
+ * their number. */
 static int find_engines(struct builder *builder, struct flash_device device, descriptor graph,
                         descriptor engines[ENGINES_MAX])
 {
@@ -434,7 +438,7 @@ static size_t bytes_of(descriptor of, cudnnBackendAttributeName_t name)
     return status == CUDNN_STATUS_SUCCESS ? (size_t)bytes : 0;
 }
 
-/* Compiles a plan for the engine. Returns whether there is one now. */
+/* Compiles a plan for the engine. Returns false if that fails. */
 static bool compile(struct builder *builder, struct flash_device device, descriptor engine)
 {
     struct flash_plan *plan = builder->plan;

@@ -1,18 +1,19 @@
-/* Chooses cuDNN's algorithm for a convolution (cuda_cudnn.h). */
+/* Chooses cuDNN's algorithms for a convolution (cuda_cudnn.h). */
 #include "backend/cuda/cuda_cudnn.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#define ROOM_BYTES_MAX ((size_t)256 << 20) /* largest workspace of an algorithm */
-#define FOUND_MAX      16                  /* more than the algorithms of any kind of product */
+#define ROOM_BYTES_MAX ((size_t)256 << 20) /* largest workspace that is allowed */
+#define FOUND_MAX      16                  /* more than cuDNN has algorithms for any way */
 
 static void check_way(cudnnStatus_t error)
 {
     cudnn_check(error, "a convolution");
 }
 
-/* cuDNN's list of algorithms, of which the three kinds have different types. */
+/* List of algorithms from cuDNN. The three ways have different types, which all are read as
+ * found_way, because the members that are used have equal offsets. */
 union found {
     cudnnConvolutionFwdAlgoPerf_t forward[FOUND_MAX];
     cudnnConvolutionBwdDataAlgoPerf_t backward[FOUND_MAX];
@@ -29,14 +30,15 @@ _Static_assert(sizeof(found_way) == sizeof(cudnnConvolutionBwdDataAlgoPerf_t) &&
                    SAME(mathType),
                "each kind is read as the first");
 
-/* Memory for measuring, also for a copy of the weights, which must not be overwritten. */
+/* Memory for measuring. `weights` stands for w or dw, so that dw is not overwritten. */
 struct trial {
     float *weights;
     void *scratch;
     size_t scratch_bytes;
 };
 
-/* Writes the algorithms in cuDNN's order of expected speed; returns their number. */
+/* Writes cuDNN's algorithms in the order of their expected speed, without running them. Returns
+ * their number. */
 static int guess(cudnnHandle_t dnn, const struct plan *plan, int way, union found *found)
 {
     int count = 0;
@@ -53,8 +55,8 @@ static int guess(cudnnHandle_t dnn, const struct plan *plan, int way, union foun
     return count;
 }
 
-/* Writes the algorithms, each run once, with its time; returns their number. Overwrites y or dx,
- * which are computed afterwards anyway. */
+/* Runs each algorithm once and writes the list with the measured times. Returns the length of the
+ * list. Overwrites y or dx, which the caller computes afterwards. */
 static int measure_once(cudnnHandle_t dnn, const struct plan *plan, int way, struct planes planes,
                         const struct trial *trial, union found *found)
 {
@@ -95,7 +97,7 @@ static bool is_usable(const found_way *found, int way, cudnnMathType_t math)
            !(math == CUDNN_FMA_MATH && is_winograd(way, (int)found->algo));
 }
 
-/* Keeps the shorter time of each algorithm. */
+/* Lowers the times in found[count] to those in again[times] where they are shorter. */
 static void keep_shortest(found_way *found, int count, const found_way *again, int times)
 {
     for (int i = 0; i < count; i++) {
@@ -107,7 +109,8 @@ static void keep_shortest(found_way *found, int count, const found_way *again, i
     }
 }
 
-/* Measures the algorithms and returns their number; 0 if memory is too short to measure. */
+/* Measures the algorithms and writes the list with their shortest times. Returns its length; 0 if
+ * there is too little memory to measure. */
 static int measure(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan, int way,
                    struct planes planes, size_t scratch_bytes, union found *found)
 {
@@ -124,7 +127,7 @@ static int measure(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan
                           .scratch_bytes = scratch_bytes};
     trial.scratch = cuda_part(&layout, scratch_bytes);
     cuda_check(cudaMemsetAsync(trial.weights, 0, weight_bytes, cuda->stream), "a convolution");
-    (void)measure_once(dnn, plan, way, planes, &trial, found); /* the first run loads the kernels */
+    (void)measure_once(dnn, plan, way, planes, &trial, found); /* only loads the kernels */
     const int count = measure_once(dnn, plan, way, planes, &trial, found);
     for (int i = 1; i < TRIALS; i++) {
         union found again;
@@ -135,8 +138,8 @@ static int measure(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan
     return count;
 }
 
-/* Returns whether the algorithm was measured with an allowed math type. cuDNN tries more than
- * requested: a time in TF32 says nothing about float32, and float16 is never allowed. */
+/* Returns whether the measured algorithm may be chosen. cuDNN also measures precisions that are not
+ * allowed: TF32 if math requires float32, and float16. */
 static bool counts(const found_way *found, int way, cudnnMathType_t math)
 {
     return is_usable(found, way, math) &&
@@ -144,15 +147,16 @@ static bool counts(const found_way *found, int way, cudnnMathType_t math)
                                    : found->mathType != CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION);
 }
 
-/* Algorithms of one product, in cuDNN's order and as measured. */
+/* Lists of algorithms for one way: in cuDNN's expected order (guessed), and as measured. */
 struct ways_found {
     int way;
-    cudnnMathType_t math; /* math type that is allowed */
+    cudnnMathType_t math; /* lowest precision that is allowed */
     int guesses, measurements;
     union found guessed, measured;
 };
 
-/* Returns the first guess that is as fast as any; without times, the first one. */
+/* Returns the first algorithm in cuDNN's order that is within AS_FAST of the fastest. Without
+ * measurements, returns the first usable one; NULL if there is none. */
 static const found_way *best(const struct ways_found *all)
 {
     const found_way *fastest = NULL, *first = NULL;
@@ -194,16 +198,16 @@ static struct way choose(struct cuda *cuda, cudnnHandle_t dnn, const struct plan
                         .chosen = true};
 }
 
-/* Key of a choice. It has only ints, because keys are compared as bytes. */
+/* Key of a choice (cuda_choice.h). It has only ints, so that there is no padding. */
 struct choice_key {
     int device;
-    int math; /* math type that is allowed */
+    int math; /* lowest precision that is allowed */
     struct conv conv;
     int batch;
-    int kind; /* kind of product, such as FORWARD */
+    int kind; /* FORWARD, BACKWARD or TO_WEIGHTS */
 };
 
-/* A product whose algorithm is to be chosen. */
+/* Arguments of choose_way. */
 struct choice_context {
     struct cuda *cuda;
     cudnnHandle_t dnn;

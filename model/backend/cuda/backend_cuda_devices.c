@@ -11,8 +11,8 @@ static int cuda_devices(void)
     return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
-/* Returns the first driver version for this major version of CUDA, by NVIDIA's table of minor
- * version compatibility; 0 = unknown. */
+/* Returns the first driver version that supports this major version of CUDA, from NVIDIA's table of
+ * minor version compatibility; 0 = unknown. */
 static int driver_for(int runtime)
 {
     const int major = runtime / 1000;
@@ -58,12 +58,13 @@ static void write_uuid(const cudaUUID_t *uuid, char text[DEVICE_UUID_TEXT])
 }
 
 /* Floating-point operations of matrix products per clock and multiprocessor, from NVIDIA's white
- * papers of each architecture. Gaming cards of 8.6, 8.9 and 12 sum in float32 at half that rate. */
+ * papers of each architecture. GeForce cards of 8.6, 8.9 and 12 add to float32 sums at half that
+ * rate. */
 static const struct rate {
     int major;
-    int minor; /* first minor version; later ones of the same major are included */
+    int minor; /* first minor version; also applies to later ones of this major version */
     double flops[PRECISION_AUTO];
-    bool is_halved; /* half the rate on cards for games, except in float32 */
+    bool is_halved; /* GeForce cards have half the rate, except in float32 */
 } rates[] = {{7, 0, {128, 0, 0}, false},        {8, 0, {128, 1024, 2048}, false},
              {8, 6, {256, 512, 1024}, true},    {9, 0, {256, 2048, 4096}, false},
              {10, 0, {256, 4096, 8192}, false}, {12, 0, {256, 512, 1024}, true}};

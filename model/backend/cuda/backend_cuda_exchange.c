@@ -1,4 +1,4 @@
-/* The exchange on a GPU: only updates are copied between host and device. */
+/* The exchange on a GPU. Only updates and small results are copied between host and device. */
 #include "backend/cuda/cuda_exchange.h"
 
 #include <math.h>
@@ -14,10 +14,10 @@ static void *exchange_scratch(struct cuda *cuda, size_t bytes)
 }
 
 struct survey_scratch {
-    uint32_t *counts;     /* [HISTOGRAM_BINS + 1] the bins, and the number of candidates */
-    struct bitmap bitmap; /* bit set of the candidates */
-    void *scan;           /* scratch buffer of the scan */
-    size_t scan_bytes;    /* bytes of that buffer */
+    uint32_t *counts;     /* [HISTOGRAM_BINS + 1] bins, then the number of candidates */
+    struct bitmap bitmap; /* bits of the candidates */
+    void *scan;           /* scratch buffer of kernel_scan */
+    size_t scan_bytes;    /* size of that buffer in bytes */
 };
 
 static struct survey_scratch lay_survey(struct layout *layout, size_t count)
@@ -39,14 +39,14 @@ static struct survey_scratch survey_scratch(struct cuda *cuda, size_t count)
     return lay_survey(&laid, count);
 }
 
-/* Downloads a small result through pinned memory, which the device writes directly; the driver
- * would stage a copy to other memory. */
+/* Downloads a small result through a parcel of pinned memory, which the device writes directly. For
+ * other host memory the driver would make an additional copy. */
 static void download_small(struct backend *backend, void *host_to, const void *from, size_t bytes)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct parcel *parcel = &cuda->parcels[cuda->parcels_sent++ % PARCELS];
     CHECK(bytes <= PARCEL_BYTES);
-    /* Waits for its previous download. */
+    /* Waits until the device has read the parcel's last upload. */
     cuda_check(cudaEventSynchronize(parcel->fetched), "download");
     cuda_download(backend, parcel->memory, from, bytes);
     memcpy(host_to, parcel->memory, bytes);
@@ -118,7 +118,7 @@ static struct cut_scratch cut_scratch(struct cuda *cuda, uint32_t found, uint32_
     return lay_cut(&laid, found, capacity);
 }
 
-/* Allocates the scratch buffers. Rumors of other nodes need less than a cut. */
+/* Other nodes' updates need less scratch than a cut of `published` entries. */
 void cuda_reserve(struct backend *backend, size_t count, uint32_t published)
 {
     struct cuda *cuda = cuda_on(backend);
@@ -152,8 +152,8 @@ void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidate
     cuda_download(backend, host_update->level, scratch.cut.level, host_update->count);
 }
 
-/* Uploads the update's entries behind the first `bytes` bytes of the scratch buffer, a multiple of
- * 8. */
+/* Uploads the update's entries to the scratch buffer, behind its first `scratch` bytes, a multiple
+ * of 8. Returns the update with pointers to device memory. */
 static struct update carried_behind(struct backend *backend, const struct update *host_update,
                                     size_t scratch)
 {

@@ -1,11 +1,11 @@
-/* CUDA graphs: operations are called the first time, recorded the second time, and launched as one
- * graph from the third time on. */
+/* Recording of steps as CUDA graphs. The first call of a step runs its operations. The second call
+ * records them as a graph and launches it. Later calls launch that graph. */
 #include <stdlib.h>
 
 #include "backend/cuda/cuda_operations.h"
 #include "base/memory.h"
 
-/* A recorded CUDA graph. */
+/* A recorded graph. It is void if cuda->growths has changed since. */
 struct recording {
     cudaGraphExec_t graph;
     uint64_t growths;
@@ -21,7 +21,7 @@ void cuda_graph_drop(struct backend *backend, struct step_graph *graph)
     const struct cuda *cuda = cuda_on(backend);
     struct recording *recording = graph->recorded;
     if (recording != NULL) {
-        /* The device may be running it. */
+        /* Waits, because the device may be running the graph. */
         cuda_check(cudaStreamSynchronize(cuda->stream), "dropping a step");
         cuda_check(cudaGraphExecDestroy(recording->graph), "dropping a step");
     }
@@ -33,7 +33,7 @@ bool cuda_graph_begin(struct backend *backend, struct step_graph *graph)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct recording *recording = graph->recorded;
-    /* The host may be ahead of the device by a bounded number of steps. */
+    /* Bounds how far the host is ahead: waits until at most IN_FLIGHT - 1 graphs are unfinished. */
     cuda_check(cudaEventSynchronize(cuda->done[cuda->launched % IN_FLIGHT]), "a step");
     if (recording != NULL && recording->growths != cuda->growths) {
         cuda_graph_drop(backend, graph);

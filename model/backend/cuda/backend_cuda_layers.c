@@ -1,19 +1,19 @@
 /* Layers (except convolutions) and losses on a GPU: matrix products, and kernels around them.
  *
- * In bfloat16 a dense layer's operands are rounded before they are multiplied. cuBLAS could do so
- * itself (CUBLAS_COMPUTE_32F_FAST_16BF), but only with the instructions of Ampere, which have half
- * the rate of those of Hopper and later. Rounded operands are padded with zeros to a multiple of 16
- * bytes in each dimension. Otherwise cuBLAS takes several times as long.
- * https://docs.nvidia.com/cuda/cublas/#tensor-core-usage
+ * With precision bf16 a dense layer's operands are rounded by a kernel before they are multiplied.
+ * cuBLAS could round them itself (CUBLAS_COMPUTE_32F_FAST_16BF), but it then uses instructions of
+ * Ampere, which have half the rate of those of Hopper and later. Each dimension of a rounded
+ * operand is padded with zeros to a multiple of 16 bytes; otherwise cuBLAS takes several times as
+ * long. https://docs.nvidia.com/cuda/cublas/#tensor-core-usage
  */
 #include "backend/cuda/cuda_dense.h"
 #include "backend/cuda/cuda_kernels.h"
 
-#define ROW_STEP 8 /* numbers of bfloat16 in 16 bytes; also a multiple of those of float32 */
+#define ROW_STEP 8 /* bfloat16 numbers in 16 bytes; float32 rows of this step are also aligned */
 
-/* Smallest products that may be computed in two parts or passes. */
-#define LARGE_COUNT ((size_t)1 << 18) /* outputs */
-#define LARGE_DEPTH 128               /* inputs of each output */
+/* Size from which an unaligned product is computed apart or in two parts (is_large). */
+#define LARGE_COUNT ((size_t)1 << 18) /* outputs of the layer for a batch */
+#define LARGE_DEPTH 128               /* inputs of the layer */
 
 int cuda_padded(int columns)
 {
@@ -36,7 +36,7 @@ int cuda_depth(const struct cuda *cuda, int count)
     return cuda->bf16 ? cuda_padded(count) : count;
 }
 
-/* Returns whether cuBLAS can read the numbers in place. */
+/* Returns whether cuBLAS can read the numbers in place, without a rounded and padded copy. */
 static bool is_operand(const struct cuda *cuda, int rows, int high, int columns,
                        struct numbers from)
 {
@@ -64,8 +64,7 @@ struct operand cuda_operand(struct cuda *cuda, struct layout *scratch, int rows,
     return cuda_rounded(to, columns);
 }
 
-/* Returns the scratch buffer for the operands of a dense layer: x, w and, on the backward pass,
- * dy. */
+/* Returns the scratch buffer for a dense layer's operands: x, w and, in a backward pass, dy. */
 static struct layout operands_scratch(struct cuda *cuda, int batch, int in, int out,
                                       struct numbers x, struct numbers w, struct numbers dy)
 {
@@ -85,8 +84,8 @@ struct operand cuda_operand_from(struct operand operand, int row, int columns)
     return operand;
 }
 
-/* Returns the gradient dy before the activation, and adds up the gradients of the biases, if there
- * are any. */
+/* Computes the gradient before the activation and returns it as an operand. Unless db is NULL,
+ * writes the gradients of the biases. */
 static struct operand gradient_operand(struct cuda *cuda, struct layout *scratch, int batch,
                                        int out, struct numbers y, enum activation activation,
                                        struct numbers dy, float *db)
@@ -107,11 +106,11 @@ static bool is_large(int batch, int in, int out)
     return (size_t)batch * (size_t)out >= LARGE_COUNT && in >= LARGE_DEPTH;
 }
 
-/* Returns whether the product of a dense layer is computed in float32 in the scratch buffer, with
- * aligned rows, and then copied to y. If rows of the result are not a multiple of 16 bytes, cuBLAS
- * only has kernels that take several times as long: 14 ps more for each result of 768 terms on an
- * H200, where the copy takes 2 ps. A small product is not worth another kernel, and one with few
- * terms is limited by memory. Products of float32 are slow for another reason. */
+/* Returns whether a dense layer's product is computed apart: in float32 with aligned rows in the
+ * scratch buffer, then copied to y. If rows of y are not a multiple of 16 bytes, cuBLAS has only
+ * kernels that take several times as long: 14 ps more for each output of 768 terms on an H200,
+ * where the copy takes 2 ps. A small product is not worth another kernel, and a product with few
+ * terms is limited by memory. Products in full float32 are slow anyway. */
 static bool is_apart(const struct cuda *cuda, int batch, int in, int out, enum number type)
 {
     if (type == BFLOAT16)
@@ -120,8 +119,8 @@ static bool is_apart(const struct cuda *cuda, int batch, int in, int out, enum n
            is_large(batch, in, out);
 }
 
-/* Computes the product in the scratch buffer and copies it. columns: columns of the product that
- * count. */
+/* Computes the product in the scratch buffer, then writes its first `columns` columns, with bias
+ * and activation, to y. */
 static void multiply_apart(struct cuda *cuda, struct product *product, int columns,
                            struct numbers b, enum activation activation, struct numbers y)
 {
@@ -151,8 +150,8 @@ void cuda_product_to(struct cuda *cuda, struct product *product, int columns, st
     (void)cuda_multiply(cuda, product);
 }
 
-/* Computes the product with its bias and activation as an epilogue, if possible; returns whether it
- * did. */
+/* Computes the product and, as its epilogue, bias and activation. Returns false, and does nothing,
+ * if no such epilogue exists. */
 static bool multiply_with_epilogue(struct cuda *cuda, struct product *product, struct numbers b,
                                    enum activation activation)
 {
@@ -188,8 +187,8 @@ void cuda_dense_forward(struct backend *backend, int batch, int in, int out, str
     multiply_apart(cuda, &product, out, b, activation, y);
 }
 
-/* Computes dw. Columns beyond a multiple of 16 bytes are multiplied separately, because dw has no
- * padding. */
+/* In bf16 the last out % ROW_STEP rows of a large dw are computed by a second product, because dw
+ * has no padding. */
 void cuda_weight_gradient(struct cuda *cuda, int batch, int in, int out, struct operand dy,
                           struct operand x, bool adds, float *dw)
 {
@@ -204,17 +203,17 @@ void cuda_weight_gradient(struct cuda *cuda, int batch, int in, int out, struct 
                    dw + (size_t)most * (size_t)in);
 }
 
-/* Operands of a dense layer's backward pass. */
+/* Arguments of a dense layer's backward pass. */
 struct dense {
     int batch, in, out;
-    enum activation activation; /* of y */
+    enum activation activation; /* activation whose output is y */
     struct numbers x, w, y, dy;
     float *dw, *db;
-    bool adds; /* dw += */
+    bool adds; /* dw is added to, not overwritten */
 };
 
-/* Computes dw and db in one product. Does nothing and returns false if dy is not multiplied in
- * place, or no algorithm also adds up dy. */
+/* Computes dw and db in one product. Returns false, and does nothing, if dy must be changed or
+ * copied first, or no algorithm also sums dy. */
 static bool weight_and_bias_gradients(struct cuda *cuda, const struct dense *of, struct operand x)
 {
     if (!cuda->bf16 || of->activation != LINEAR || of->db == NULL || of->adds ||
@@ -233,7 +232,7 @@ static bool weight_and_bias_gradients(struct cuda *cuda, const struct dense *of,
     return cuda_multiply(cuda, &product);
 }
 
-/* Computes dw and db; returns the gradient before the activation as an operand. */
+/* Computes dw and db. Returns the gradient before the activation as an operand. */
 static struct operand gradients_of_weights(struct cuda *cuda, struct layout *scratch,
                                            const struct dense *of)
 {
@@ -246,7 +245,7 @@ static struct operand gradients_of_weights(struct cuda *cuda, struct layout *scr
     return dy;
 }
 
-/* Computes dw and db, and returns the product that gives dx. */
+/* Computes dw and db. Returns the product that computes dx, without its result. */
 static struct product dense_gradients(struct cuda *cuda, const struct dense *of)
 {
     struct layout scratch =
@@ -274,7 +273,8 @@ void cuda_dense_backward(struct backend *backend, int batch, int in, int out, st
         cuda_product_to(cuda, &to_x, in, dx);
 }
 
-/* Returns whether GELU can be an epilogue: only of a product in bfloat16. */
+/* Returns whether GELU may be the epilogue of a product: only if its result is bfloat16 with
+ * aligned rows. */
 static bool is_gelu_epilogue(enum activation activation, int columns, struct numbers result)
 {
     return activation == GELU && result.type == BFLOAT16 && columns == cuda_padded(columns);

@@ -3,25 +3,27 @@
  *   x, w ──rounded once──► logits[rows, stride] ──loss──► gradients[rows, stride] ──► dw, dx
  *                          └──────────── some rows at a time ────────────┘
  *
- * Rows begin at multiples of 16 bytes, for which cuBLAS has fast kernels, so nothing is copied
- * between the products. In bf16 the loss writes rounded gradients into their own scratch buffer;
- * otherwise they overwrite the logits. Held by tests/unit/model/test_logits.c.
+ * Rows of logits begin at multiples of 16 bytes, for which cuBLAS has fast kernels. So nothing has
+ * to be copied between the products. With precision bf16 the loss writes rounded gradients to a
+ * separate scratch buffer; otherwise they overwrite the logits. Held by
+ * tests/unit/model/test_logits.c.
  */
 #include "backend/cuda/cuda_dense.h"
 #include "backend/cuda/cuda_kernels.h"
 
-#define BUDGET_PART    16                                 /* divisor of free memory for logits */
-#define BYTES_OF_LOGIT (sizeof(float) + sizeof(uint16_t)) /* bytes of a logit and its gradient */
+#define BUDGET_PART    16 /* logits take at most this part of the free memory: 1/16 */
+#define BYTES_OF_LOGIT (sizeof(float) + sizeof(uint16_t)) /* a logit and its rounded gradient */
 
-/* Operands of all parts, and scratch buffers for one part. */
+/* Operands of the products. x and w are for all rows, the gradients for some rows at a time. */
 struct logits_operands {
     struct operand x;
     struct operand w;
-    /* [rows of a part, stride] gradients of the logits; NULL = they overwrite the logits. */
+    /* [at_once, stride] gradients of logits; NULL = they overwrite the logits. */
     uint16_t *gradients;
 };
 
-/* Returns a power of two, so that a few bytes more or less of free memory change no sums. */
+/* The bytes are rounded down to a power of two, so that slightly different free memory does not
+ * change the order of sums. */
 size_t cuda_logits_budget(struct backend *backend)
 {
     size_t left = 0, all = 0, budget = 1;
@@ -50,7 +52,8 @@ static struct logits_operands prepare(struct cuda *cuda, const struct logits *lo
     return operands;
 }
 
-/* Adds the loss of a part to the score; returns the gradients of its logits if the pass learns. */
+/* Adds the loss of some rows to the score. Returns the gradients of their logits, valid only if
+ * `learns`. */
 static struct operand part_loss(struct cuda *cuda, const struct cross_entropy *loss, float *logits,
                                 const int32_t *labels, bool learns, uint16_t *gradients,
                                 struct score *score)

@@ -1,12 +1,12 @@
-/* Matrix products, by cuBLASLt.
+/* Matrix products on a GPU, by cuBLASLt.
  *
- *   a shape, alignment of operands ──plan_of──► descriptors, the algorithm ──► cuBLASLt ──► stream
+ *   shape, alignment of operands ──plan_of──► descriptors, algorithm ──► cuBLASLt ──► stream
  *
- * cuBLASLt lists algorithms for a shape and the alignment of its operands, the one that it expects
- * to be fastest first. The first eight are timed when a product of that shape is first computed
- * (cuda_choice.h). Algorithms that add up parts in the result itself are left out, because the
- * order of their sums varies. A bias is added before the result is written, which saves another
- * read and write. Products for which cuBLASLt has no algorithm are left to cuBLAS.
+ * For a shape and the alignment of its operands, cuBLASLt lists algorithms in the order of their
+ * expected speed. The first eight are timed when a product of that shape is first computed
+ * (cuda_choice.h). Algorithms that add partial sums in the result itself are left out, because the
+ * order of additions varies. A bias is added before the result is written, which saves reading and
+ * writing it again. If cuBLASLt has no algorithm for a product, cuBLAS computes it.
  * https://docs.nvidia.com/cuda/cublas/#using-the-cublaslt-api
  */
 #include <math.h>
@@ -17,11 +17,11 @@
 #include "backend/cuda/cuda_operations.h"
 #include "base/memory.h"
 
-#define ALIGNMENT      16 /* bytes: largest alignment that an algorithm requires */
-#define ALGORITHMS_MAX 8  /* most algorithms that are timed */
+#define ALIGNMENT      16 /* largest alignment that an algorithm requires, in bytes */
+#define ALGORITHMS_MAX 8  /* algorithms that are timed at most */
 
-/* Key of a product: products of one shape have one algorithm. It has only ints, because keys are
- * compared as bytes. */
+/* Key of a product (cuda_choice.h): equal keys have one algorithm. It has only ints, so that there
+ * is no padding. */
 struct shape_of_product {
     int device;
     int compute;
@@ -35,7 +35,7 @@ struct shape_of_product {
     int stride_a; /* numbers from one row to the next */
     int stride_b;
     int stride_c;
-    int aligned_a; /* alignment of a in bytes, up to ALIGNMENT */
+    int aligned_a; /* alignment of a's address in bytes, at most ALIGNMENT */
     int aligned_b;
     int aligned_c;
     int epilogue;
@@ -43,10 +43,11 @@ struct shape_of_product {
 
 struct algorithm {
     cublasLtMatmulAlgo_t algo;
-    bool is_possible; /* an algorithm exists */
+    bool is_possible; /* false if no algorithm exists */
 };
 
-/* A product as cuBLASLt sees it, by columns: all three matrices are transposed, and cᵀ = bᵀ·aᵀ. */
+/* Descriptors of a product. cuBLASLt's matrices are column major, which makes ours transposed, so
+ * it computes cᵀ = bᵀ·aᵀ. */
 struct plan {
     struct shape_of_product of;
     cublasLtMatmulDesc_t how;
@@ -59,7 +60,7 @@ struct plan {
 struct products {
     struct plan *plans; /* [count] one plan for each shape so far */
     int count;
-    cudaEvent_t begun; /* events around an algorithm that is timed */
+    cudaEvent_t begun; /* events before and after a timed algorithm */
     cudaEvent_t ended;
 };
 
@@ -83,7 +84,7 @@ static size_t bytes_of(cudaDataType type)
     return type == CUDA_R_32F ? sizeof(float) : sizeof(uint16_t);
 }
 
-/* wide_a returns the numbers in a row of a, the next functions those of b and the rows. */
+/* wide_a and wide_b return the length of a row of a and of b in memory. */
 static int wide_a(const struct product *product)
 {
     return product->turn_a == CUBLAS_OP_N ? product->k : product->m;
@@ -94,7 +95,7 @@ static int wide_b(const struct product *product)
     return product->turn_b == CUBLAS_OP_N ? product->n : product->k;
 }
 
-/* Returns a cuBLASLt handle: one of cuBLAS serves as both. */
+/* Returns the cuBLASLt handle; a cuBLAS handle is also one. */
 static cublasLtHandle_t handle_of(const struct cuda *cuda)
 {
     return (cublasLtHandle_t)cuda->blas;
@@ -139,8 +140,8 @@ static void set_bias(const struct plan *plan, const void *bias)
     set(plan, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
 }
 
-/* Returns whether the epilogue has a vector; the next function whether it has a matrix beside the
- * result. */
+/* has_vector returns whether the epilogue reads or writes a vector (biases or their gradients),
+ * has_before whether it reads or writes a second matrix (the activation's input). */
 static bool has_vector(int epilogue)
 {
     return epilogue != CUBLASLT_EPILOGUE_DEFAULT && epilogue != CUBLASLT_EPILOGUE_DGELU;
@@ -203,8 +204,9 @@ static cublasLtMatmulPreference_t preference_of(const struct shape_of_product *o
     return preference;
 }
 
-/* Writes the usable algorithms in cuBLASLt's order and returns their number. The given address of
- * the bias tells cuBLASLt the worst alignment that the bias may have. */
+/* Writes the usable algorithms in cuBLASLt's order and returns their number. cuBLASLt takes the
+ * alignment of bias and `before` from their addresses, so it is given addresses that are aligned to
+ * ALIGNMENT bytes and no more. */
 static int list_algorithms(const struct cuda *cuda, const struct plan *plan,
                            cublasLtMatmulAlgo_t algorithms[ALGORITHMS_MAX])
 {
@@ -218,7 +220,7 @@ static int list_algorithms(const struct cuda *cuda, const struct plan *plan,
     const cublasStatus_t error =
         cublasLtMatmulAlgoGetHeuristic(handle_of(cuda), plan->how, plan->b, plan->a, plan->c,
                                        plan->c, preference, ALGORITHMS_MAX, results, &found);
-    /* An invalid value means that cuBLASLt has no such product. cuBLAS checks for itself. */
+    /* Both errors mean that cuBLASLt cannot compute this product; cuBLAS then tries. */
     if (error != CUBLAS_STATUS_NOT_SUPPORTED && error != CUBLAS_STATUS_INVALID_VALUE)
         check(error);
     for (int i = 0; error == CUBLAS_STATUS_SUCCESS && i < found; i++) {
@@ -243,7 +245,8 @@ static cublasStatus_t run(const struct cuda *cuda, const struct plan *plan,
                           algorithm, cuda->blas_workspace, BLAS_WORKSPACE_BYTES, cuda->stream);
 }
 
-/* Returns the time in milliseconds; INFINITY if the algorithm cannot compute the product. */
+/* Runs an algorithm once. Returns its time in milliseconds; INFINITY if it cannot compute the
+ * product. */
 static float time_once(const struct cuda *cuda, const struct plan *plan,
                        const struct product *product, const cublasLtMatmulAlgo_t *algorithm,
                        void *to)
@@ -262,14 +265,15 @@ static float time_of(const struct cuda *cuda, const struct plan *plan,
                      const struct product *product, const cublasLtMatmulAlgo_t *algorithm, void *to)
 {
     float shortest = INFINITY;
-    if (isinf(time_once(cuda, plan, product, algorithm, to))) /* the first run loads the kernels */
+    if (isinf(time_once(cuda, plan, product, algorithm, to))) /* loads the kernel: not timed */
         return INFINITY;
     for (int i = 0; i < TRIALS; i++)
         shortest = fminf(shortest, time_once(cuda, plan, product, algorithm, to));
     return shortest;
 }
 
-/* Returns the index of the chosen algorithm. A product that adds to c is timed on other memory. */
+/* Measures the algorithms and returns the index of the chosen one. A product that adds to c is
+ * timed with other memory as its result. */
 static int measure(struct cuda *cuda, const struct plan *plan, const struct product *product,
                    const cublasLtMatmulAlgo_t *algorithms, int count)
 {
@@ -288,7 +292,7 @@ static int measure(struct cuda *cuda, const struct plan *plan, const struct prod
     return cuda_first_fast(ms, count);
 }
 
-/* A product whose algorithm is to be chosen. */
+/* Arguments of `choose`. */
 struct choice_context {
     struct cuda *cuda;
     const struct plan *plan;
@@ -299,7 +303,7 @@ static void choose(void *context, bool measures, void *choice)
 {
     const struct choice_context *of = context;
     cublasLtMatmulAlgo_t algorithms[ALGORITHMS_MAX];
-    CHECK(!of->cuda->recording); /* a recorded product was computed before */
+    CHECK(!of->cuda->recording); /* the choice was made by an earlier call, before the recording */
     const int count = list_algorithms(of->cuda, of->plan, algorithms);
     const int taken =
         measures && count > 1 ? measure(of->cuda, of->plan, of->product, algorithms, count) : 0;
@@ -347,7 +351,8 @@ static struct plan *plan_of(struct cuda *cuda, const struct product *product)
     return plan < end ? plan : add_plan(cuda, &of, product);
 }
 
-/* Computes the product. Does nothing and returns false if cuBLASLt cannot. */
+/* Computes the product by cuBLASLt. Returns false, and does nothing, if cuBLASLt cannot compute
+ * it. */
 static bool multiply(struct cuda *cuda, const struct product *product)
 {
     if (product->m == 0 || product->n == 0 || product->k == 0)
@@ -373,7 +378,7 @@ static void multiply_by_cublas(struct cuda *cuda, const struct product *product)
         stride_or(product->c.stride, product->n), compute_of(cuda, a.type), CUBLAS_GEMM_DEFAULT));
 }
 
-/* Returns the bias, copied if algorithms may not read it four numbers at a time. */
+/* Returns the bias, copied to the scratch buffer if its address is not aligned. */
 static const void *aligned(struct cuda *cuda, const struct product *product)
 {
     const size_t bytes = (size_t)product->n * bytes_of(product->c.type);

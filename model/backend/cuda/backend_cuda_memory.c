@@ -41,7 +41,7 @@ void *cuda_alloc(struct backend *backend, size_t bytes)
     return memory;
 }
 
-/* Returns a copy in host memory that the device reads at the same address. */
+/* Returns a copy in pinned host memory, which the device reads at the same address. */
 static void *keep_far(struct cuda *cuda, const void *host_from, size_t bytes)
 {
     void *memory = NULL;
@@ -88,8 +88,8 @@ static void upload_parcel(struct cuda *cuda, void *to, const void *host_from, si
     cuda_check(cudaEventRecord(parcel->fetched, cuda->stream), "upload");
 }
 
-/* Copies small and middle sizes to pinned memory that the device reads later. The host continues at
- * once, unless all parcels wait for the device. */
+/* Copies the numbers to pinned memory that the device reads later. So the host continues at once,
+ * unless all parcels still wait for the device. */
 static void upload_in_parcels(struct cuda *cuda, void *to, const void *host_from, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += PARCEL_BYTES) {
@@ -120,8 +120,8 @@ void cuda_download(struct backend *backend, void *host_to, const void *from, siz
     cuda_check(cudaStreamSynchronize(cuda->stream), "download");
 }
 
-/* Reads on a separate stream, which waits for the exchange and not for steps. The struct is not
- * written, because another thread may be in another operation. */
+/* Reads on its own stream, which waits for the exchange's last write but not for steps. Does not
+ * write the struct, because another thread may be running an operation. */
 void cuda_peek(struct backend *backend, void *host_to, const void *from, size_t bytes)
 {
     const struct cuda *cuda = (const struct cuda *)backend;

@@ -1,5 +1,5 @@
-/* Replaces attention by cuDNN in a build without it: the kernels compute attention
- * (cuda_flash.h). */
+/* Replaces backend_cuda_cudnn_attention.c in a build without cuDNN: our own kernels then compute
+ * attention (cuda_flash.h). */
 #include "backend/cuda/cuda_flash.h"
 
 bool cuda_flash_forward(struct cuda *cuda, const struct attention *attention, int batch,

@@ -1,4 +1,4 @@
-/* Optimizers on a GPU: kernels, and Muon's matrix products. */
+/* Optimizers on a GPU: calls the kernels, and computes Muon's matrix products. */
 #include <math.h>
 
 #include "backend/cuda/cuda_operations.h"
@@ -32,13 +32,12 @@ void cuda_lamb(struct backend *backend, const struct adam *adam, const float *fa
     cuda_check(kernel_lamb(cuda->stream, adam, factor, count, decays, squares, w, g, m, v), "LAMB");
 }
 
-/* Scratch buffers of one Muon step: a square of the smaller side and its polynomial, and the next
- * x. */
+/* Scratch buffers of a Muon step; side: the smaller side of the matrix x. */
 struct muon_scratch {
     double *squares;   /* [CLIP_PARTS] partial sums of squares */
-    float *square;     /* [side, side] s of the iteration */
-    float *polynomial; /* [side, side] polynomial of s */
-    float *next;       /* [rows, columns] next x */
+    float *square;     /* [side, side] s = xxᵀ or xᵀx */
+    float *polynomial; /* [side, side] MUON_B·s + MUON_C·s² */
+    float *next;       /* [rows, columns] x after the iteration */
 };
 
 static struct muon_scratch scratch_of(struct cuda *cuda, size_t side, size_t all)
@@ -53,7 +52,8 @@ static struct muon_scratch scratch_of(struct cuda *cuda, size_t side, size_t all
     return scratch;
 }
 
-/* Makes one iteration, as muon_turn in cpu_optimizers.c does. */
+/* Makes one iteration of Muon: x = MUON_A·x + (MUON_B·s + MUON_C·s²)·x with s = xxᵀ. If x has more
+ * rows than columns, it uses the smaller s = xᵀx and multiplies by it from the right. */
 static void muon_turn(struct cuda *cuda, int rows, int columns, const struct muon_scratch *scratch,
                       float *x)
 {

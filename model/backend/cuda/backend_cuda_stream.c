@@ -1,12 +1,12 @@
-/* Order with a stream of the program that the library is in. A stream of another CUDA runtime in
- * the process is the driver's, and so works here. */
+/* Order between the backend and a stream of the program that uses the library. The program's stream
+ * may come from another CUDA runtime in the process, since streams belong to the driver. */
 #include "backend/cuda/cuda_operations.h"
 
 bool cuda_stream_is_known(struct backend *backend, void *stream)
 {
     const cudaError_t error = cudaEventRecord(cuda_on(backend)->asked, (cudaStream_t)stream);
     if (error == cudaErrorInvalidResourceHandle || error == cudaErrorInvalidValue) {
-        (void)cudaGetLastError(); /* the next call shall not report it */
+        (void)cudaGetLastError(); /* the next check would report this error */
         return false;
     }
     cuda_check(error, "looking at the program's stream");

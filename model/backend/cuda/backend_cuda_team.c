@@ -1,5 +1,5 @@
-/* Several GPUs together, by NCCL. The library is loaded only if several are used, so one GPU needs
- * no libnccl; HEARSAY_NCCL names another file. */
+/* Several GPUs together, by NCCL. The library is loaded only for several GPUs, so that one GPU
+ * needs no libnccl. The environment variable HEARSAY_NCCL names another file. */
 #include <dlfcn.h>
 #include <nccl.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define LIBRARY "libnccl.so.2"
 
-/* Functions of the library that are used. */
+/* Functions of the loaded library. */
 struct nccl {
     ncclResult_t (*init_all)(ncclComm_t *comms, int count, const int *devices);
     ncclResult_t (*destroy)(ncclComm_t comm);
@@ -24,12 +24,13 @@ struct nccl {
 };
 
 struct cuda_team {
-    struct team table; /* must be first: a pointer to it is also a pointer to the struct */
+    struct team table; /* must be first: a pointer to it is also a pointer to struct cuda_team */
     struct nccl nccl;
-    ncclComm_t comm[TEAM_MAX]; /* [count] communicator of each device */
+    ncclComm_t comm[TEAM_MAX]; /* [count] one communicator for each device */
 };
 
-/* Loads the library, which stays loaded, because it may have its own threads. */
+/* Loads the library, which then stays loaded, because it may have threads of its own. Returns false
+ * and sets the problem if it or a function of it is missing. */
 static bool load(struct nccl *nccl, struct problem *problem)
 {
     const struct {
@@ -72,7 +73,8 @@ static cudaStream_t stream_of(const struct team *team, int i)
     return cuda->stream;
 }
 
-/* Broadcasts to all devices. One thread calls for all of them: inside a group no call waits. */
+/* One thread makes the calls for all devices. This needs an NCCL group, in which no call waits for
+ * the calls of other devices. */
 static void team_broadcast(struct team *table, float *const memory[], size_t count)
 {
     const struct cuda_team *team = (const struct cuda_team *)table;
@@ -112,7 +114,7 @@ static void team_close(struct team *table)
 static const struct team team_table = {
     .broadcast = team_broadcast, .reduce = team_reduce, .close = team_close};
 
-/* Restricts NCCL to this machine: its threads connect by TCP, which needs no network within one
+/* Makes NCCL use only the loopback interface. Its threads connect by TCP, and all are in this
  * process. */
 static bool stay_here(struct problem *problem)
 {

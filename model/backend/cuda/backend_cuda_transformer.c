@@ -1,4 +1,4 @@
-/* Operations on sequences other than matrix products on a GPU: kernels and their scratch
+/* Operations on sequences, except matrix products, on a GPU: calls the kernels with their scratch
  * buffers. */
 #include "backend/cuda/cuda_flash.h"
 #include "backend/cuda/cuda_operations.h"
@@ -86,8 +86,8 @@ void cuda_norm_backward(struct backend *backend, size_t rows, int size, struct n
         "norm");
 }
 
-/* Computes attention, on the tensor cores if dense layers use them. In bfloat16 cuDNN computes it,
- * if it can. */
+/* In bfloat16 cuDNN computes attention if it can. Otherwise our own kernels compute it, with
+ * precision bf16 on the tensor cores if the shape fits. */
 void cuda_attention_forward(struct backend *backend, const struct attention *attention, int batch,
                             struct numbers x, struct numbers y, float *log_sums)
 {

@@ -1,4 +1,5 @@
-/* Measures the time of work on the device: an event in the stream before it and one after it. */
+/* Measures the duration of work on the device by an event before and an event after it in the
+ * stream. */
 #include "backend/cuda/cuda.h"
 
 cudaError_t cuda_watch_open(struct cuda *cuda)
@@ -20,7 +21,7 @@ void cuda_watch_close(struct cuda *cuda)
     }
 }
 
-/* Starts a timing. If there are too many, the oldest result that was not read is dropped. */
+/* If all results are unread, drops the oldest. */
 void cuda_watch_begin(struct backend *backend, uint32_t tag)
 {
     struct cuda *cuda = cuda_on(backend);

@@ -56,7 +56,7 @@ static const struct cuda_module none = {.describe = none_describe,
                                         .open = none_open,
                                         .open_team = none_open_team};
 
-/* Loads the module. Returns NULL and sets why_not if it cannot. */
+/* Loads the module from this file. Returns NULL and sets why_not if that fails. */
 static const struct cuda_module *load(const char *path)
 {
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -69,7 +69,8 @@ static const struct cuda_module *load(const char *path)
     return found;
 }
 
-/* Searches these places, relative to the folder of this file. */
+/* Searches the module at `places`, relative to the folder of `file`. Writes its path and returns
+ * whether it exists. */
 static bool find_from(const char *file, const char *const places[], size_t count,
                       char path[PATH_MAX])
 {
@@ -83,8 +84,8 @@ static bool find_from(const char *file, const char *const places[], size_t count
     return false;
 }
 
-/* Searches beside the program or libhearsay.so, whichever contains this code, or the place of
- * installation. */
+/* Searches the module beside the program, beside libhearsay.so if that contains this code, and
+ * where it is installed. Writes its path and returns whether it exists. */
 static bool find(char path[PATH_MAX])
 {
     static const char *const of_program[] = {"/", "/../lib/hearsay/"};
@@ -97,8 +98,8 @@ static bool find(char path[PATH_MAX])
            (dladdr(&none, &library) && find_from(library.dli_fname, of_library, 3, path));
 }
 
-/* Returns whether there is a driver. Without one CUDA's libraries, which take time and memory to
- * load, are not loaded. */
+/* Returns whether there is an NVIDIA driver. Without one the module is not loaded, since CUDA's
+ * libraries take time and memory. */
 static bool has_driver(void)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
