@@ -1,35 +1,36 @@
-/* Causal attention on the GPU without its matrix of scores (Dao et al. 2022; the backward pass in
- * two kernels, each of which sums only what it writes: bit-reproducible).
+/* Causal attention on the GPU without storing the matrix of scores (Dao et al. 2022). The backward
+ * pass has two kernels. Each sums only its own outputs, in a fixed order, so results are
+ * reproducible.
  *
- *   forward   a block: STRIP queries of a head against the keys before them, a tile after the other
- *   to_query a block: like forward, for the gradients of those queries
- *   to_key    a block: STRIP keys against the queries after them, of all heads that share them
+ *   forward   a block: STRIP queries of a head with the keys up to them, tile by tile
+ *   to_query  a block: gradients of STRIP queries, from the keys up to them
+ *   to_key    a block: gradients of STRIP keys and values, from the queries after them of all heads
+ *             that share them
  *
- * Every product is one of two tiles of STRIP x STRIP numbers; each thread has four by four of them.
- * Recomputing scores takes less time than storing and reading them. Fused multiplications and
- * additions round once here; no result that must agree bit for bit depends on that.
+ * All products are of two tiles of STRIP x STRIP numbers. Each thread computes four by four numbers
+ * of the result. Recomputing scores takes less time than storing and reading them. Fused
+ * multiply-adds (fmaf) are allowed, because no result here must equal another device's bit for bit.
  */
 #include <type_traits>
 
 #include "backend/cuda/cuda_attention.cuh"
 
-#define STRIP 64 /* positions per tile, and numbers per position */
-#define FOURS                                                                                      \
-    (STRIP / 4) /* threads beside each other; each has four numbers of a row and four rows */
+#define STRIP 64          /* positions of a tile, and numbers of each */
+#define FOURS (STRIP / 4) /* threads per row; a thread has four numbers of each of four rows */
 
-/* A tile: positions by numbers. A row is four numbers longer than needed, so that neighbouring rows
- * begin in other memory banks. */
+/* A tile in shared memory: STRIP numbers of STRIP positions. Rows are four numbers longer than
+ * needed, so that neighbouring rows begin in different memory banks. */
 struct tile {
     float4 row[STRIP][FOURS + 1];
 };
 
-/* The two tiles that are multiplied. */
+/* The two operands of a product. */
 struct tiles {
     struct tile own;
     struct tile other;
 };
 
-/* A thread's part of a product: rows from thread_row() on. */
+/* A thread's part of a product: four rows from thread_row() on, four numbers of each. */
 typedef float quad[4][4];
 
 static __device__ unsigned thread_row()
@@ -47,7 +48,8 @@ static __device__ float *numbers(struct tile &tile, unsigned row)
     return (float *)tile.row[row];
 }
 
-/* Reads the numbers from `column` on of the positions from `from` on; 0 beyond the end. */
+/* Copies STRIP positions from `from` on, with their numbers from `column` on, to a tile; 0 beyond
+ * the end. */
 template <typename Number>
 static __device__ void fetch(const struct attention &attention, const rows<Number> &rows,
                              unsigned from, unsigned column, struct tile &tile)
@@ -73,9 +75,9 @@ static __device__ void spread(const float4 &from, float to[4])
     to[3] = from.w;
 }
 
-/* Adds sums += own · otherᵀ, or own · other, over the first `depth` numbers of own's rows. In the
- * first case the columns of a thread are FOURS apart, in the second side by side: either way a warp
- * reads each memory bank as rarely as possible. */
+/* Adds own · otherᵀ (TURNED) or own · other to the sums, over the first `depth` numbers of own's
+ * rows. With TURNED a thread's columns are FOURS apart, otherwise adjacent. So a warp has few bank
+ * conflicts in both cases. */
 template <bool TURNED>
 static __device__ void multiply(const struct tiles &tiles, unsigned depth, quad sums)
 {
@@ -100,7 +102,7 @@ static __device__ void multiply(const struct tiles &tiles, unsigned depth, quad 
     }
 }
 
-/* Computes scores = own · otherᵀ of STRIP positions each. */
+/* Computes scores = own · otherᵀ, for STRIP positions of each. */
 template <typename Number>
 static __device__ void compare(const struct attention &attention, struct tiles &tiles,
                                const rows<Number> &own, unsigned own_from,
@@ -111,7 +113,7 @@ static __device__ void compare(const struct attention &attention, struct tiles &
     for (unsigned at = 0; at < 16; at++)
         scores[at / 4][at % 4] = 0;
     for (unsigned column = 0; column < size; column += STRIP) {
-        __syncthreads(); /* all threads have read the tile */
+        __syncthreads(); /* all threads have finished reading the tiles */
         fetch(attention, own, own_from, column, tiles.own);
         fetch(attention, other, other_from, column, tiles.other);
         __syncthreads();
@@ -119,8 +121,8 @@ static __device__ void compare(const struct attention &attention, struct tiles &
     }
 }
 
-/* Adds sums += scores · other, for CHUNKS · STRIP numbers of other's positions from `column` on.
- * is_there: the tile already has these positions from the last comparison. */
+/* Adds scores · other to the sums, for CHUNKS · STRIP numbers of other's positions from `column`
+ * on. is_there: the last call of `compare` left these positions in tiles.other. */
 template <int CHUNKS, typename Number>
 static __device__ void mix(const struct attention &attention, struct tiles &tiles,
                            const quad scores, const rows<Number> &other, unsigned other_from,
@@ -128,7 +130,7 @@ static __device__ void mix(const struct attention &attention, struct tiles &tile
 {
     const unsigned length = (unsigned)attention.length, size = (unsigned)attention.size;
     const unsigned left = length - other_from;
-    __syncthreads(); /* all threads have read the tile */
+    __syncthreads(); /* all threads have finished reading the tiles */
 #pragma unroll
     for (unsigned at = 0; at < 16; at++)
         numbers(tiles.own, thread_row() + at / 4)[thread_column() + at % 4 * FOURS] =
@@ -138,7 +140,7 @@ static __device__ void mix(const struct attention &attention, struct tiles &tile
         if (column + chunk * STRIP >= size)
             return;
         if (chunk > 0)
-            __syncthreads(); /* all threads have read the previous chunk */
+            __syncthreads(); /* all threads have finished reading the previous chunk */
         if (!is_there || size > STRIP)
             fetch(attention, other, other_from, column + chunk * STRIP, tiles.other);
         __syncthreads();
@@ -146,7 +148,8 @@ static __device__ void mix(const struct attention &attention, struct tiles &tile
     }
 }
 
-/* Writes to = sums · scale, row by row. */
+/* Writes sums · scale[row] to rows of `to` that are `stride` numbers apart, without positions and
+ * numbers beyond the end. */
 template <int CHUNKS, typename Number>
 static __device__ void put(const struct attention &attention, const quad sums[CHUNKS],
                            const float scale[4], unsigned from, unsigned column, Number *to,
@@ -162,7 +165,7 @@ static __device__ void put(const struct attention &attention, const quad sums[CH
     }
 }
 
-/* Reduces a value over the threads that share rows. */
+/* Joins a value of all threads that share rows, and returns the result to each of them. */
 template <typename Join> static __device__ float over_row(float value, Join join)
 {
 #pragma unroll
@@ -171,8 +174,9 @@ template <typename Join> static __device__ float over_row(float value, Join join
     return value;
 }
 
-/* Turns scores into exponentials without overflow: sums made with an earlier largest score shrink
- * when a larger one appears. */
+/* Overwrites scores with exp(score - top), where `top` is the largest score of the row so far, so
+ * that nothing overflows. If `top` grows, scales the earlier totals and sums down to it. total:
+ * this thread's part of each row's sum of exponentials. */
 template <int CHUNKS>
 static __device__ void soften(quad scores, float top[4], float total[4], quad sums[CHUNKS])
 {
@@ -195,7 +199,8 @@ static __device__ void soften(quad scores, float top[4], float total[4], quad su
     }
 }
 
-/* A block's unit of work: its sample, head, first position and first number. */
+/* Work of a block at a time: a sample, a head, STRIP positions from `from` on, and numbers from
+ * `column` on. */
 struct unit {
     size_t sample;
     unsigned head;
@@ -203,8 +208,8 @@ struct unit {
     unsigned column;
 };
 
-/* Returns unit number `i`, longest units first: strips from the last one on. heads: heads of each
- * sample. */
+/* Returns unit number i. Units are ordered from the last strip to the first, because later queries
+ * meet more keys and the longest units should start first. heads: heads of a sample. */
 static __device__ struct unit unit_of(const struct attention &attention, unsigned batch,
                                       unsigned heads, unsigned chunks, unsigned i)
 {
@@ -310,8 +315,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
-/* Turns scores into the softmax, and gradients into those of the scores, from the queries of one
- * head that start at `from` to keys and values. Columns are queries here. */
+/* Overwrites scores with the softmax, and the gradients of the softmax with those of the scores,
+ * for keys from `key` on (rows) and queries from `from` on (columns). */
 template <typename Number>
 static __device__ void gradients_by_key(const struct attention &attention, const head<Number> &head,
                                         const output<Number> &output, unsigned key, unsigned from,
@@ -367,8 +372,9 @@ static __global__ void __launch_bounds__(THREADS, 3 - CHUNKS)
     }
 }
 
-/* Runs a kernel whose blocks keep up to two chunks of a head's numbers in registers. For longer
- * heads several blocks have a part of the numbers each, and all compute the scores. */
+/* Calls run(CHUNKS, units). A block keeps CHUNKS chunks of STRIP numbers of a head in registers, at
+ * most two. For larger heads several blocks each compute a part of the numbers, and each recomputes
+ * the scores. */
 template <typename Run>
 static cudaError_t by_chunks(const struct attention &attention, int heads, int batch, Run run)
 {

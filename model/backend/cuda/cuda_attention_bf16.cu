@@ -1,22 +1,22 @@
-/* Causal attention in bfloat16 on the tensor cores, otherwise as cuda_attention.cu, for heads of up
- * to HEAD numbers, a multiple of four.
+/* Causal attention with bfloat16 products on the tensor cores, for heads of up to HEAD numbers, a
+ * multiple of four. cuda_attention.cu explains the method.
  *
- *   forward   a block: OWN queries of a head against the keys before them, a tile after the other
- *   to_query a block: like forward, for the gradients of those queries
- *   to_key    a block: OWN keys against the queries after them, of all heads that share them
+ *   forward   a block: OWN queries of a head with the keys up to them, tile by tile
+ *   to_query  a block: gradients of OWN queries, from the keys up to them
+ *   to_key    a block: gradients of OWN keys and values, from the queries after them of all heads
+ *             that share them
  *
- * A warp has ROWS of its block's positions in its registers, as the left operand of its products.
- * The right operand is rounded when it is copied to shared memory; sums, and everything else that
- * is not a product, are float32. Exponentials are computed as powers of two: exp(s) = 2^(s · log2
- * e). Dao et al. 2023 (FlashAttention-2) keep scores in registers between both products in the same
- * way. */
+ * A warp keeps ROWS positions of its block in registers, as the left operand of its products. The
+ * right operand is rounded when it is copied to shared memory. Sums and all other arithmetic are
+ * float32. Exponentials are computed as powers of two: exp(s) = 2^(s · log2 e). Scores stay in
+ * registers between the two products, as in FlashAttention-2 (Dao 2023). */
 #include "backend/cuda/cuda_attention.cuh"
 #include "backend/cuda/cuda_mma.cuh"
 
-#define HEAD   64 /* largest size of a head; smaller ones are padded with zeros */
+#define HEAD   64 /* largest size of a head; smaller heads are padded with zeros */
 #define ROWS   16 /* positions per warp */
 #define OWN    (WARPS * ROWS)
-#define STEP   16 /* numbers or positions per instruction */
+#define STEP   16 /* terms that an instruction adds to each sum (cuda_mma.cuh) */
 #define COLUMN 8  /* columns of an instruction's result */
 #define STEPS  (HEAD / STEP)
 #define WIDTH  (HEAD / COLUMN)
@@ -24,18 +24,18 @@
 #define LOG2_E 1.44269504f
 #define LN_2   0.69314718f
 
-/* TILE positions, rounded, in the two orders that a right operand may have; two numbers per word.
- * Rows begin in such memory banks that a warp never uses one twice. */
+/* Tiles in shared memory: TILE positions in bfloat16, two numbers per word, in one of two orders
+ * for the right operand. Rows begin in such memory banks that a warp's reads do not conflict. */
 template <unsigned TILE> struct by_row {
-    alignas(16) uint32_t word[TILE][HEAD / 2 + 4]; /* words with two numbers of one position */
+    alignas(16) uint32_t word[TILE][HEAD / 2 + 4]; /* a word: two numbers of one position */
 };
 template <unsigned TILE> struct by_pair {
-    alignas(16) uint32_t word[TILE / 2][HEAD + 8]; /* words with one number of two positions */
+    alignas(16) uint32_t word[TILE / 2][HEAD + 8]; /* a word: one number of two positions */
 };
 
-/* ROWS positions of a warp as the left operand, for each STEP of their numbers. */
+/* A thread's part of a warp's left operand: ROWS positions, STEP numbers at a time. */
 typedef uint32_t fragments[STEPS][4];
-/* Result of a warp: HEAD numbers for each of the ROWS positions. */
+/* A thread's part of a warp's result: HEAD numbers of ROWS positions. */
 typedef float results[WIDTH][4];
 
 static __device__ unsigned row_of_thread()
@@ -48,13 +48,13 @@ static __device__ unsigned pair_of_thread()
     return threadIdx.x % 4;
 }
 
-/* Returns the warp's first position, given that of its block. */
+/* Returns the first position of this warp in a block whose first position is `from`. */
 static __device__ unsigned warp_from(unsigned from)
 {
     return from + threadIdx.x / WARP * ROWS;
 }
 
-/* Reads four numbers of a position; 0 beyond the end. */
+/* Returns four numbers of a position from `column` on; 0 beyond the end. */
 template <typename Number>
 static __device__ float4 four(const struct attention &attention, const rows<Number> &rows,
                               unsigned position, unsigned column)
@@ -65,12 +65,12 @@ static __device__ float4 four(const struct attention &attention, const rows<Numb
     return {of.at[0], of.at[1], of.at[2], of.at[3]};
 }
 
-/* Four numbers of two positions, which a thread reads of a tile at a time. */
+/* Numbers that a thread copies to a tile at a time: four numbers of two adjacent positions. */
 struct fours {
     float4 first, second;
 };
 
-/* Reads thread i's numbers of the tile from `from` on. */
+/* Reads group number i of the tile whose first position is `from`. */
 template <typename Number>
 static __device__ struct fours ask(const struct attention &attention, const rows<Number> &rows,
                                    unsigned from, unsigned i)
@@ -79,7 +79,7 @@ static __device__ struct fours ask(const struct attention &attention, const rows
     return {four(attention, rows, position, column), four(attention, rows, position + 1, column)};
 }
 
-/* Writes the numbers into a tile, in one order or in both. */
+/* Writes group number i into the tile in one order or in both; either pointer may be NULL. */
 template <unsigned TILE>
 static __device__ void lay(const struct fours &fours, unsigned i, by_row<TILE> *single,
                            by_pair<TILE> *paired)
@@ -96,7 +96,7 @@ static __device__ void lay(const struct fours &fours, unsigned i, by_row<TILE> *
                                                  bf16_pair(a.z, b.z), bf16_pair(a.w, b.w)};
 }
 
-/* Reads a tile from `from` on. */
+/* Copies TILE positions from `from` on to a tile, in one order or in both. */
 template <unsigned TILE, typename Number>
 static __device__ void fetch(const struct attention &attention, const rows<Number> &rows,
                              unsigned from, by_row<TILE> *single, by_pair<TILE> *paired)
@@ -106,7 +106,7 @@ static __device__ void fetch(const struct attention &attention, const rows<Numbe
         lay(ask(attention, rows, from, i), i, single, paired);
 }
 
-/* Reads the positions of this warp, from `from` on. */
+/* Reads ROWS positions from `from` on as this warp's left operand. */
 template <typename Number>
 static __device__ void take(const struct attention &attention, const rows<Number> &rows,
                             unsigned from, fragments own)
@@ -122,7 +122,8 @@ static __device__ void take(const struct attention &attention, const rows<Number
     }
 }
 
-/* Computes products = own · tileᵀ: of each row with each position of the tile. */
+/* Computes products = own · tileᵀ: the scalar product of each position of the warp with each
+ * position of the tile. */
 template <unsigned TILE>
 static __device__ void compare(const fragments own, const by_row<TILE> &tile,
                                float products[TILE / COLUMN][4])
@@ -139,7 +140,8 @@ static __device__ void compare(const fragments own, const by_row<TILE> &tile,
     }
 }
 
-/* Adds sums += factors · tile. The output layout of one product is the input layout of the next. */
+/* Adds factors · tile to the sums. A result of `compare` has the layout that factors need here, so
+ * it stays in registers. */
 template <unsigned TILE>
 static __device__ void mix(const float factors[TILE / COLUMN][4], const by_pair<TILE> &tile,
                            results sums)
@@ -170,7 +172,8 @@ static __device__ void put_two(bf16 *to, float first, float second)
     *(uint32_t *)to = bf16_pair(first, second);
 }
 
-/* Writes to = sums · scale[row]. */
+/* Writes sums · scale[row] to rows of `to` that are `stride` numbers apart, without positions and
+ * numbers beyond the end. */
 template <typename Number>
 static __device__ void put(const struct attention &attention, const results sums,
                            const float scale[2], unsigned from, Number *to, size_t stride)
@@ -185,15 +188,16 @@ static __device__ void put(const struct attention &attention, const results sums
     }
 }
 
-/* Reduces a value over the lanes that share rows. */
+/* Joins a value of the four lanes that share rows, and returns the result to each of them. */
 template <typename Join> static __device__ float over_row(float value, Join join)
 {
     value = join(value, __shfl_xor_sync(0xFFFFFFFFu, value, 1));
     return join(value, __shfl_xor_sync(0xFFFFFFFFu, value, 2));
 }
 
-/* Turns scores into powers of two without overflow: sums made with an earlier largest score shrink
- * when a larger one appears. */
+/* Overwrites scores with 2^(score - top), where `top` is the largest score of the row so far, so
+ * that nothing overflows. If `top` grows, scales the earlier totals and sums down to it. total:
+ * this thread's part of each row's sum of powers. */
 template <unsigned TILE>
 static __device__ void soften(float scores[TILE / COLUMN][4], float top[2], float total[2],
                               results sums)
@@ -220,8 +224,9 @@ static __device__ void soften(float scores[TILE / COLUMN][4], float top[2], floa
     }
 }
 
-/* A block's unit of work: its sample, head and first position. The longest come first: strips from
- * the last one on, `heads` of each sample. */
+/* Work of a block at a time: a sample, a head, and OWN positions from `from` on. Units are ordered
+ * from the last strip to the first, because later queries meet more keys and the longest units
+ * should start first. */
 struct unit {
     size_t sample;
     unsigned head;
@@ -236,7 +241,7 @@ static __device__ struct unit unit_of(const struct attention &attention, unsigne
     return {i % all / heads, i % all % heads, first + (strips - 1 - i / all) * OWN};
 }
 
-#define KEYS 64 /* keys per tile, forward */
+#define KEYS 64 /* keys of a tile in the forward pass */
 
 template <typename Number>
 static __global__ void __launch_bounds__(THREADS, 2)
@@ -257,7 +262,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
         results sums = {};
         take(attention, head.query, first, queries);
         for (unsigned from = 0; from < end; from += KEYS) {
-            __syncthreads(); /* all threads have read the tile */
+            __syncthreads(); /* all threads have finished reading the tiles */
             fetch<KEYS>(attention, head.key, from, &keys, NULL);
             fetch<KEYS>(attention, head.value, from, NULL, &values);
             __syncthreads();
@@ -285,7 +290,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
-#define BACK 32 /* positions per tile, backward */
+#define BACK 32 /* positions of a tile in the backward pass */
 
 template <typename Number>
 static __global__ void __launch_bounds__(THREADS, 2)
@@ -312,7 +317,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
         take(attention, head.query, first, queries);
         take(attention, output_rows(attention, head, output.dy), first, gradients_out);
         for (unsigned from = 0; from < end; from += BACK) {
-            __syncthreads(); /* all threads have read the tile */
+            __syncthreads(); /* all threads have finished reading the tiles */
             fetch(attention, head.key, from, &keys, &key_pairs);
             fetch<BACK>(attention, head.value, from, &values, NULL);
             __syncthreads();
@@ -335,14 +340,14 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
-/* Shared-memory tile of the key pass: queries and output gradients. */
+/* Tiles of to_key in shared memory: BACK queries and their output gradients. */
 struct met {
     by_row<BACK> queries, gradients;
     by_pair<BACK> query_pairs, gradient_pairs;
     float log_sum[BACK], mixed[BACK];
 };
 
-/* This thread's part of the next tile, read while the last one is multiplied. */
+/* This thread's part of the next tiles. It is read while the present tiles are multiplied. */
 struct next {
     struct fours query, gradient;
     float log_sum, mixed;
@@ -364,7 +369,7 @@ static __device__ struct next ask_next(const struct attention &attention, const 
 
 static __device__ void meet(const struct next &next, struct met &met)
 {
-    __syncthreads(); /* all threads have read the tile */
+    __syncthreads(); /* all threads have finished reading the tiles */
     lay(next.query, threadIdx.x, &met.queries, &met.query_pairs);
     lay(next.gradient, threadIdx.x, &met.gradients, &met.gradient_pairs);
     if (threadIdx.x < BACK) {
@@ -374,8 +379,8 @@ static __device__ void meet(const struct next &next, struct met &met)
     __syncthreads();
 }
 
-/* Turns scores into the softmax, and gradients into those of the scores. Columns are queries
- * here. */
+/* Overwrites scores with the softmax, and the gradients of the softmax with those of the scores,
+ * for keys from `key` on (rows) and queries from `from` on (columns). */
 static __device__ void gradients_by_key(const struct attention &attention, const struct met &met,
                                         unsigned key, unsigned from, float scores[BACK / COLUMN][4],
                                         float gradients[BACK / COLUMN][4])

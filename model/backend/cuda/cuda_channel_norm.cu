@@ -1,5 +1,5 @@
-/* Images normalised by channels, and averaged, on the GPU, as in cpu_channel_norm.c. A plane is a
- * channel of one sample; each has a warp. */
+/* Batch norm, group norm and averages of images on the GPU; cpu_channel_norm.c does the same on the
+ * CPU. A plane is a channel of one sample. A warp processes a plane at a time. */
 #include "backend/cuda/cuda_activation.cuh"
 #include "backend/cuda/cuda_channel_norm.h"
 #include "backend/cuda/cuda_each.cuh"
@@ -10,8 +10,8 @@ static __device__ unsigned set_of(struct channel_norm norm, unsigned plane)
     return norm.groups == 0 ? plane % channels : plane / (channels / (unsigned)norm.groups);
 }
 
-/* set_planes returns the number of planes of a set, the next function the index of plane number
- * i. */
+/* set_planes returns the number of planes of a set (backend.h), set_plane the index of its i-th
+ * plane. */
 static __device__ unsigned set_planes(struct channel_norm norm, unsigned batch)
 {
     return norm.groups == 0 ? batch : (unsigned)(norm.channels / norm.groups);
@@ -23,7 +23,7 @@ static __device__ unsigned set_plane(struct channel_norm norm, unsigned set, uns
                             : set * (unsigned)(norm.channels / norm.groups) + i;
 }
 
-/* Sums each plane and divides the sum by `by`. */
+/* Computes sums[plane] = (sum of the plane) / by. */
 static __global__ void plane_sums(unsigned planes, unsigned places, float by, const float *x,
                                   float *sums)
 {
@@ -56,8 +56,9 @@ static __global__ void plane_squares(unsigned planes, struct channel_norm norm, 
     }
 }
 
-/* Computes the means of the sets from their planes' sums, then the deviations from the sums of
- * squares. */
+/* Computes one statistic of each set. is_mean: of_planes has the planes' sums, and the mean is
+ * computed. Otherwise it has their sums of squared differences to the mean, and 1 / deviation is
+ * computed. */
 static __global__ void set_stats(unsigned sets, struct channel_norm norm, unsigned batch,
                                  const float *of_planes, bool is_mean, float *stats)
 {
@@ -126,8 +127,8 @@ cudaError_t kernel_channel_apply(cudaStream_t stream, struct channel_norm norm, 
                         activation, y);
 }
 
-/* Sums s and s·n over each plane; n is the normalised input, s the gradient before the
- * activation. */
+/* Overwrites dy with s, the gradient before the activation. Computes the sums of s and of s·n for
+ * each plane, where n is the normalised input. */
 static __global__ void plane_gradients(unsigned planes, struct channel_norm norm,
                                        enum activation activation,
                                        struct channel_gradients gradients)
@@ -155,8 +156,8 @@ static __global__ void plane_gradients(unsigned planes, struct channel_norm norm
     }
 }
 
-/* Computes the sums for the gradients: dx needs those of w·s over its set, scales and shifts those
- * of s over their channel. */
+/* Computes the means of w·s and of w·s·n for each set, which dx needs. channel_gradients sums s and
+ * s·n of each channel for db and dw. */
 static __global__ void set_gradients(unsigned sets, struct channel_norm norm, unsigned batch,
                                      struct channel_gradients gradients)
 {

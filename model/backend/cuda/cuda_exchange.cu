@@ -1,6 +1,7 @@
-/* The exchange on the GPU, as in cpu_exchange.c and with the same arithmetic for each entry, so
- * that bases and rumors are equal bit for bit. (-fmad=false: multiplications and additions are not
- * fused.) A scan gives the position of everything that must be in order. */
+/* The exchange on the GPU. It does the same arithmetic for each entry as cpu_exchange.c, so that
+ * bases and rumors are equal bit for bit. (It is compiled with -fmad=false, so that multiplications
+ * and additions are not fused.) Lists that must be in order, such as the candidates, get their
+ * positions from a scan. */
 #include <cub/device/device_scan.cuh>
 
 #include "backend/cuda/cuda_each.cuh"
@@ -8,7 +9,7 @@
 #include "base/digest.h"
 #include "exchange/error_feedback.h"
 
-/* Blocks of a multiprocessor at once: its shared memory has room for six. */
+/* Blocks that a multiprocessor runs at once: its shared memory has space for the bins of six. */
 #define SURVEY_BLOCKS (BLOCKS_AT_ONCE < 6 ? BLOCKS_AT_ONCE : 6)
 
 size_t kernel_scan_bytes(size_t count)
@@ -22,19 +23,20 @@ size_t kernel_scan_bytes(size_t count)
 cudaError_t kernel_scan(cudaStream_t stream, void *scratch, size_t scratch_bytes, size_t count,
                         uint32_t *numbers)
 {
-    /* Clears an error of another library, which CUB would report as its own. */
+    /* Clears an error of another library, which CUB would otherwise report. */
     (void)cudaGetLastError();
     return cub::DeviceScan::ExclusiveSum(scratch, scratch_bytes, numbers, numbers, (int)count,
                                          stream);
 }
 
-/* Number of entries that a thread reads or writes at once. */
+/* Successive entries that a thread loads at once. */
 #define TOGETHER 4
 template <typename Number> struct alignas(SURVEY_ALIGNMENT) together {
     Number at[TOGETHER];
 };
 
-/* Reads TOGETHER values, in one instruction if `all` of them exist; 0 for those beyond the end. */
+/* Returns TOGETHER values from from[first] on, 0 beyond `count`. all: they all exist and are
+ * aligned, so one instruction loads them. */
 template <bool all, typename Number>
 static __device__ together<Number> load(const Number *from, unsigned first, unsigned count)
 {
@@ -48,7 +50,8 @@ static __device__ together<Number> load(const Number *from, unsigned first, unsi
     return numbers;
 }
 
-/* Returns the part, or the copy, that has the entry. */
+/* Returns the part (or copy, of weights_copy) that contains the entry. parts[count] are ordered by
+ * their first entry. */
 template <typename Part>
 static __device__ const Part *part_of(const Part *parts, uint32_t count, size_t entry)
 {
@@ -78,8 +81,8 @@ struct survey_of {
     const int32_t *base;
 };
 
-/* Returns the weights of a line of the bitmap if they lie in one piece, aligned for loads of
- * TOGETHER; else NULL. The same for all threads of a warp. */
+/* Returns the weights of the entries in a line of the bitmap if they are contiguous and aligned for
+ * `load`, otherwise NULL. The result is the same for all threads of a warp. */
 static __device__ const float *whole_line(const struct survey_of &of, unsigned line)
 {
     const size_t first = (size_t)line * BITMAP_LINE;
@@ -93,7 +96,8 @@ static __device__ const float *whole_line(const struct survey_of &of, unsigned l
     return is_whole && (uintptr_t)at % SURVEY_ALIGNMENT == 0 ? at : NULL;
 }
 
-/* Weights of entries first .. first + TOGETHER - 1, wherever they lie; 0 beyond the last. */
+/* Returns the weights of TOGETHER entries from `first` on, which may lie in several parts; 0 beyond
+ * the last. */
 static __device__ together<float> load_weights(const struct survey_of &of, unsigned first)
 {
     together<float> weights = {};
@@ -102,7 +106,7 @@ static __device__ together<float> load_weights(const struct survey_of &of, unsig
     return weights;
 }
 
-/* Counts some entries; a bit for each that is a candidate. */
+/* Counts TOGETHER entries in the bins. Returns a bit for each: 1 if it is a candidate. */
 template <bool all>
 static __device__ uint32_t survey_some(const struct survey_of &of, unsigned first,
                                        together<int32_t> units, together<float> weight,
@@ -121,11 +125,12 @@ static __device__ uint32_t survey_some(const struct survey_of &of, unsigned firs
     return marks;
 }
 
-/* One line of the bitmap, by a warp: SURVEY_TURNS times, each thread has the next TOGETHER entries.
- * Eight threads' make a word: of those of turn t, the one with rank t in its eight keeps it.
- * w: whole_line, if `all`. Returns the word that this thread keeps. */
+/* Surveys one line of the bitmap by a warp, in SURVEY_TURNS turns. In each turn each thread reads
+ * TOGETHER entries, and the bits of SURVEY_TURNS neighbouring threads form a word. In turn t the
+ * thread with rank t among these threads keeps the word. w: whole_line if `all`, otherwise unused.
+ * Returns the word that this thread has kept. */
 #define SURVEY_TURNS   (BITMAP_LINE / (WARP * TOGETHER))
-#define SURVEY_AT_ONCE 2 /* turns that are loaded before any is used */
+#define SURVEY_AT_ONCE 2 /* turns whose entries are loaded before the first is counted */
 template <bool all>
 static __device__ uint32_t survey_line(const struct survey_of &of, unsigned line, const float *w,
                                        uint32_t *bins)
@@ -160,8 +165,8 @@ static __device__ uint32_t survey_line(const struct survey_of &of, unsigned line
     return kept;
 }
 
-/* Counts all entries. Each block counts into its own bins and adds them to the common bins at its
- * end. A warp whose line is beyond the last runs along, since all threads of a block must. */
+/* Surveys all entries. Each block counts in its own bins in shared memory, and adds them to the
+ * common bins at the end. A warp whose line is beyond the last one counts nothing. */
 static __global__ void __launch_bounds__(THREADS, SURVEY_BLOCKS)
     survey_entries(struct survey_of of, uint32_t *bins, struct bitmap bitmap)
 {
@@ -190,8 +195,8 @@ static __global__ void __launch_bounds__(THREADS, SURVEY_BLOCKS)
     }
 }
 
-/* Prepares the kernels. A block has many bins, so as much memory of each processor as possible is
- * made shared memory. */
+/* A block's bins take much shared memory, so the device is asked to use as much of its L1 cache as
+ * possible as shared memory. */
 cudaError_t kernels_fit(int *survey_blocks)
 {
     const cudaError_t error =
@@ -215,7 +220,7 @@ cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *
     return launch(stream, needed < most ? needed : most, survey_entries, of, bins, bitmap);
 }
 
-/* Lists the candidates: a warp has a line, a thread one word of it. */
+/* Lists the candidates. A warp processes a line of the bitmap, a thread one word of it. */
 static __global__ void pick(unsigned lines, struct bitmap bitmap, uint32_t *candidates,
                             uint32_t candidates_max, uint32_t *found)
 {
@@ -225,7 +230,8 @@ static __global__ void pick(unsigned lines, struct bitmap bitmap, uint32_t *cand
         const uint32_t word = bitmap.bits[i];
         uint32_t at = bitmap.before[line], sum = (uint32_t)__popc(word);
 #pragma unroll
-        /* Sum: of `apart` words, then of twice as many. */
+        /* Adds to `at` the bits in this line's earlier words. `sum` is over `apart` words, then
+         * over twice as many. */
         for (unsigned apart = 1; apart < WARP; apart *= 2) {
             const uint32_t beside = __shfl_xor_sync(0xFFFFFFFFu, sum, apart);
             at += (place & apart) != 0 ? beside : 0;
@@ -309,7 +315,7 @@ cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, struct weights w, in
     return launch_each(stream, cut.found, entries, cut, w, base);
 }
 
-/* Applies an update. No entry occurs twice in it, so no two threads write one entry. */
+/* Applies an update. Its indices are all different, so no two threads write one entry. */
 static __global__ void apply(unsigned count, struct update update, float beta, bool own,
                              struct weights w, int32_t *base)
 {
@@ -338,7 +344,7 @@ static __global__ void rebase(unsigned count, size_t first, const int32_t *to, s
         float *const weight = weight_at(w, first + c);
         int32_t *const ours = &base[first + c];
         if (to[c] == *ours)
-            continue; /* unchanged, because subtracting and adding may round */
+            continue; /* the weight must stay bit for bit, and computing it again may round */
         const float r = residual(*weight, *ours, w.are_companded);
         *weight = weight_of_value(QUANTUM * (float)to[c] + r, w.are_companded);
         *ours = to[c];
@@ -398,7 +404,8 @@ cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, floa
     return launch_each(stream, update->count, let_go, *update, part * update->tau, withheld);
 }
 
-/* Computes the agreement in one block, so that the sums are always added in the same order. */
+/* Computes the sums of an agreement in one block, so that they are always added in the same
+ * order. */
 static __global__ void agree(unsigned count, struct update update, struct weights w,
                              const int32_t *base, double *sums)
 {

@@ -1,4 +1,5 @@
-/* Reads batches from a data set: the samples with numbers pick[batch], one after the other. */
+/* Reads batches from a data set, and augments images: sample i of the batch is sample pick[i] of
+ * the set. */
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_gather.h"
 
@@ -13,8 +14,8 @@ static __global__ void gather_pixels(unsigned samples, unsigned sample_size, con
     EACH_LINE (i, samples) {
         const uint8_t *sample = pixels + (size_t)pick[i] * sample_size;
         float *to = x + (size_t)i * sample_size;
-        /* Loads four values at a time if each sample is aligned, so that a warp's load fills one
-         * request across the bus. */
+        /* If all samples are aligned, each thread loads four pixels at a time, so that a warp's
+         * load fills one request to memory. */
         const unsigned fours = sample_size % 4 == 0 ? sample_size / 4 : 0;
         EACH_PLACE (four, fours) {
             const uchar4 pixel = ((const uchar4 *)sample)[four];
@@ -44,7 +45,7 @@ static __global__ void gather_rows(unsigned rows, unsigned size, const uint32_t 
     }
 }
 
-/* Copies rows: a thread has a row of one number, a warp a longer row. */
+/* For rows of one number: a thread copies a row. In gather_rows a warp does. */
 static __global__ void gather_numbers(unsigned count, const uint32_t *from, const uint32_t *pick,
                                       uint32_t *to)
 {
@@ -89,14 +90,14 @@ cudaError_t kernel_gather_tokens(cudaStream_t stream, int batch, int length, int
                        token_bytes, tokens, pick, x, y);
 }
 
-/* Changes images; lines are the rows of all channels of all images. */
+/* Augments images. A line is a row of one channel of an image. */
 static __global__ void augment_rows(unsigned rows, struct augment augment,
                                     const struct augmentation *each, const float *from, float *to)
 {
     const int height = augment.shape.height, width = augment.shape.width, hole = augment.hole;
     EACH_LINE (line, rows) {
         const int row = (int)(line % (unsigned)height);
-        const unsigned plane = line / (unsigned)height; /* index of a channel of an image */
+        const unsigned plane = line / (unsigned)height; /* channel, counted over all images */
         const struct augmentation own = each[plane / (unsigned)augment.shape.channels];
         const int moved_row = row + own.down;
         const bool in_rows = moved_row >= 0 && moved_row < height;

@@ -1,17 +1,17 @@
-/* Layers on the GPU, as in cpu_layers.c, and the kernels around the matrix products of convolutions
- * and dense layers. */
+/* Layers on the GPU (cpu_layers.c does the same on the CPU), and the kernels around the matrix
+ * products of convolutions and dense layers. */
 #include "backend/cuda/cuda_activation.cuh"
 #include "backend/cuda/cuda_bf16.cuh"
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_kernels.h"
 
-#define SUM_COLUMNS 32 /* columns per block; its other dimension is rows */
+#define SUM_COLUMNS 32 /* columns per block of gradient_columns, each with SUM_ROWS threads */
 #define SUM_ROWS    (THREADS / SUM_COLUMNS)
-#define PART_ROWS   128 /* least rows per partial sum, except in the last one */
-#define SLOPES      8   /* gradients per thread that are loaded at once */
+#define PART_ROWS   128 /* rows per partial sum at least */
+#define SLOPES      8   /* gradients that a thread loads before it uses the first */
 
-/* Division by a number that is known before the kernel starts, as a multiplication: many times
- * faster, and exact for numbers of 31 bits (Granlund and Montgomery 1994). */
+/* A divisor that is known before the kernel starts. `quotient` divides by a multiplication, which
+ * is many times faster, and exact for numbers of 31 bits (Granlund and Montgomery 1994). */
 struct divisor {
     unsigned of;
     unsigned shift;
@@ -32,7 +32,8 @@ static __device__ unsigned quotient(unsigned number, struct divisor divisor)
     return (unsigned)(number * divisor.factor >> divisor.shift);
 }
 
-/* Returns the index of element i of compact rows among rows that begin `stride` numbers apart. */
+/* Returns the index of element i of a matrix without padding in a matrix whose rows are `stride`
+ * numbers apart. */
 static __device__ size_t among_padded(unsigned i, struct divisor columns, unsigned stride)
 {
     const unsigned row = quotient(i, columns);
@@ -124,9 +125,10 @@ cudaError_t kernel_compact(cudaStream_t stream, int rows, int columns, int strid
     });
 }
 
-/* Computes one thread's part of the gradients before the activation, and their sum. at(i): index of
- * the thread's i-th value, from `first` in steps of `step` to before `end`; also(i, gradient) also
- * writes it elsewhere. Loads for several values are issued together. */
+/* Computes the gradients before the activation of this thread's elements first, first + step, ...
+ * below `end`, and returns their sum. at(i): index of element i in y and gradient. Overwrites
+ * `gradient`, and calls also(i, gradient before the activation). Loads several elements before it
+ * uses the first. */
 template <typename Number, typename At, typename Also>
 static __device__ float add_gradients(unsigned first, unsigned end, unsigned step, At at, Also also,
                                       const Number *y, enum activation activation, Number *gradient)
@@ -157,7 +159,7 @@ static __device__ float add_gradients(unsigned first, unsigned end, unsigned ste
     return sum;
 }
 
-/* Computes partial sums: each block has SUM_COLUMNS columns of some of the rows. */
+/* Each block processes SUM_COLUMNS columns of some of the rows and writes their partial sums. */
 template <typename Number>
 static __global__ void gradient_columns(unsigned blocks, unsigned parts, unsigned rows,
                                         unsigned columns, const Number *y,
@@ -222,7 +224,7 @@ cudaError_t kernel_gradient_columns(cudaStream_t stream, int rows, int columns, 
                        sums);
 }
 
-/* Computes each sum in SUM_PARTS parts, one per block. */
+/* Computes each plane's sum in SUM_PARTS partial sums, one per block. */
 static __global__ void gradient_parts(unsigned parts, unsigned outer, unsigned middle,
                                       unsigned inner, const float *y, enum activation activation,
                                       float *gradient, float *sums)
@@ -267,7 +269,8 @@ cudaError_t kernel_gradient_planes(cudaStream_t stream, int outer, int middle, i
                : launch_each(stream, (size_t)middle, add_parts, parts, sums);
 }
 
-/* Swaps two dimensions, a line of `to` at a time, so that reads and writes are contiguous. */
+/* Swaps two dimensions. A warp writes a line of `to` at a time, so that reads and writes are
+ * contiguous. */
 static __global__ void swap(unsigned lines, unsigned outer, unsigned middle, unsigned inner,
                             const float *from, const float *bias, enum activation activation,
                             float *to)
@@ -289,8 +292,8 @@ cudaError_t kernel_swap(cudaStream_t stream, int outer, int middle, int inner, c
                         (unsigned)middle, (unsigned)inner, from, bias, activation, to);
 }
 
-/* Copies patches. A line has the inputs under one weight (channel, i, j) of a filter in one
- * image. */
+/* Copies patches. A line has the inputs under one weight (channel, i, j) of a filter, at all output
+ * positions of one image. */
 static __global__ void patches(unsigned lines, struct conv conv, struct shape out, unsigned images,
                                const float *x, float *columns)
 {
@@ -322,8 +325,8 @@ cudaError_t kernel_patches(cudaStream_t stream, struct conv conv, int images, co
                         columns);
 }
 
-/* Computes the gradient of one input: the sum over the weights that it was multiplied with, in
- * their order. */
+/* Computes the gradient of an input: the sum over its copies in `columns`, in the order of the
+ * weights. */
 static __global__ void unpatch(unsigned count, struct conv conv, struct shape out, unsigned images,
                                const float *columns, float *dx)
 {
@@ -392,7 +395,7 @@ cudaError_t kernel_pool(cudaStream_t stream, struct pool pool, int batch, const 
     return launch_each(stream, count, pool_forward, pool, out, x, y, winner);
 }
 
-/* Backward pass of pooling: each input checks whether it won. */
+/* Each thread has an input, and gives it dy if it won in its window, otherwise 0. */
 static __global__ void pool_backward(unsigned count, struct pool pool, struct shape out,
                                      const float *dy, const uint8_t *winner, float *dx)
 {

@@ -1,8 +1,9 @@
-/* Optimizers on the GPU, as in cpu_optimizers.c. */
+/* Optimizers on the GPU; cpu_optimizers.c does the same on the CPU. */
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_optimizers.h"
 
-/* Adds up squares: each of `parts` blocks those of every parts-th section. */
+/* Computes partial sums of squares in `parts` parts. Sections of THREADS numbers belong to the
+ * parts in turn; a block computes a part. */
 static __global__ void square_parts(unsigned parts, unsigned count, const float *g, double *squares)
 {
     __shared__ double shared[THREADS];
@@ -30,7 +31,7 @@ static unsigned parts_for(size_t count)
     return (unsigned)(stretches < CLIP_PARTS ? stretches : CLIP_PARTS);
 }
 
-/* Computes the clipping factor, in one block. */
+/* Adds the partial sums in one block, and computes the clipping factor. */
 static __global__ void clip(unsigned parts, const double *squares, const float *most, float *factor)
 {
     __shared__ double shared[THREADS];
@@ -75,7 +76,7 @@ static __global__ void lamb_direction(unsigned count, const struct adam *adam, c
     }
 }
 
-/* Makes a step of LAMB. Each block adds up the partial sums again. */
+/* Makes a step of LAMB. Each block adds all partial sums itself. */
 static __global__ void lamb_step(unsigned count, unsigned parts, const struct adam *adam,
                                  const double *squares, const float *u, float *w)
 {

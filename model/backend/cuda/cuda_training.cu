@@ -1,14 +1,15 @@
-/* Losses on the GPU, as in cpu_layers.c. */
+/* Losses on the GPU; cpu_layers.c does the same on the CPU. */
 #include <cfloat>
 
 #include "backend/cuda/cuda_bf16.cuh"
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_kernels.h"
 
-#define FEW_CLASSES 1024 /* for which a warp is enough */
+#define FEW_CLASSES 1024 /* up to this number a warp computes a row, otherwise a block */
 
-/* Partial softmax of some logits of a row: the first largest one, the sum of exp(logit - top), the
- * logit of the label if it is among them, otherwise 0, and the sum of all. */
+/* Partial softmax of some logits of a row: the largest logit and the index of the first such one,
+ * the sum of exp(logit - top), the label's logit (0 if it is not among them), and the sum of the
+ * logits. */
 struct softmax {
     float top;
     float sum;
@@ -17,8 +18,8 @@ struct softmax {
     uint32_t largest;
 };
 
-/* Joins two partial results. -FLT_MAX replaces -infinity, so that no difference becomes NaN by
- * mistake. */
+/* Joins two partial results. A result without logits has top = -FLT_MAX, not -infinity, so that no
+ * difference becomes NaN. */
 static __device__ struct softmax join(struct softmax a, struct softmax b)
 {
     const bool first = a.top > b.top || (a.top == b.top && a.largest < b.largest);
@@ -27,8 +28,7 @@ static __device__ struct softmax join(struct softmax a, struct softmax b)
             a.all + b.all, first ? a.largest : b.largest};
 }
 
-/* Reads AT_ONCE logits of a thread, with GROUP threads per row; -infinity after the end of the
- * row. */
+/* Reads AT_ONCE logits of this thread, if GROUP threads share the row; -infinity beyond its end. */
 template <unsigned GROUP>
 static __device__ void ask_for(unsigned first, unsigned classes, const float *row, float *values)
 {
@@ -37,7 +37,7 @@ static __device__ void ask_for(unsigned first, unsigned classes, const float *ro
         values[k] = first + k * GROUP < classes ? row[first + k * GROUP] : -INFINITY;
 }
 
-/* Adds logits among which there is a larger one than before. */
+/* Raises the largest logit to `top`, which is among `values`, and scales the sum down to it. */
 template <unsigned GROUP>
 static __device__ void raise_top(struct softmax *seen, unsigned first, const float *values,
                                  float top)
@@ -49,8 +49,8 @@ static __device__ void raise_top(struct softmax *seen, unsigned first, const flo
         seen->largest = values[k] == top ? first + k * GROUP : seen->largest;
 }
 
-/* Computes this thread's part of a row. Sums are relative to the largest logit so far, which
- * changes only a few times. */
+/* Computes this thread's part of a row's softmax. The sum is relative to the largest logit so far,
+ * which grows only a few times. */
 template <unsigned GROUP>
 static __device__ struct softmax read_logits(unsigned classes, const float *row, uint32_t label)
 {
@@ -74,8 +74,8 @@ static __device__ struct softmax read_logits(unsigned classes, const float *row,
     return seen;
 }
 
-/* Joins the results of the threads of a row, always in the same order, and returns them to each
- * thread. */
+/* Joins the results of the GROUP threads of a row, always in the same order. Returns the joined
+ * result to each of them. */
 template <unsigned GROUP> static __device__ struct softmax join_all(struct softmax seen)
 {
     for (unsigned apart = WARP / 2; apart > 0; apart /= 2) {
@@ -89,7 +89,7 @@ template <unsigned GROUP> static __device__ struct softmax join_all(struct softm
     if (GROUP == WARP)
         return seen;
     __shared__ struct softmax of_warps[WARPS];
-    __syncthreads(); /* all threads have read the previous row's */
+    __syncthreads(); /* all threads have read the results of the previous row */
     of_warps[threadIdx.x / WARP] = seen;
     __syncthreads();
     seen = of_warps[0];
@@ -98,8 +98,8 @@ template <unsigned GROUP> static __device__ struct softmax join_all(struct softm
     return seen;
 }
 
-/* Returns the loss of a row with a known softmax; NaN for an invalid label. Most devices have few
- * units for double precision, so only losses are added up in it. */
+/* Returns the loss of a row from its softmax; NaN if the label is invalid. Only losses are added in
+ * double precision, because most devices have few units for it. */
 static __device__ struct score row_score(struct cross_entropy terms, uint32_t label,
                                          struct softmax seen)
 {
@@ -114,8 +114,8 @@ static __device__ struct score row_score(struct cross_entropy terms, uint32_t la
     return {(double)logf(seen.sum) - (own - (double)seen.top), 1, seen.largest == label};
 }
 
-/* Parameters of a logit's gradient: exp(logit - top)·scale minus `spread`, and for the label minus
- * `own`. */
+/* Terms of a row's gradients: exp(logit - top) · scale - spread for each logit, and for the label's
+ * also - own. */
 struct gradients {
     float top;
     float scale;
@@ -123,7 +123,7 @@ struct gradients {
     float own;
 };
 
-/* Writes zeros from `first` to before `end`. */
+/* Sets to[first] .. to[end - 1] to 0, by GROUP threads. */
 template <unsigned GROUP, typename Gradient>
 static __device__ void clear_gradients(unsigned first, unsigned end, Gradient *to)
 {
@@ -131,7 +131,7 @@ static __device__ void clear_gradients(unsigned first, unsigned end, Gradient *t
         put(to + c, 0);
 }
 
-/* Writes the gradients of a row, last logits first, since those are still in the cache. */
+/* Writes the gradients of a row. Begins with the last logits, which are still in the cache. */
 template <unsigned GROUP, typename Gradient>
 static __device__ void write_gradients(unsigned classes, const float *row, uint32_t label,
                                        struct gradients gradients, Gradient *to)
@@ -153,9 +153,9 @@ static __device__ void write_gradients(unsigned classes, const float *row, uint3
 }
 
 /* Computes the loss of one row at a time by GROUP threads, a warp or a block. dlogits may be the
- * logits: each thread only overwrites logits that it has read itself, except the label's, which is
- * read before the threads synchronise. Rows begin `stride` numbers apart; of dlogits they are
- * written up to `end`. The number of all logits may exceed 32 bits. */
+ * logits: a thread overwrites only logits that no other thread reads. (The label's is read before
+ * the threads synchronise.) Rows are `stride` numbers apart. dlogits is written up to column `end`,
+ * with zeros behind the classes. The index of a logit may need more than 32 bits. */
 template <unsigned GROUP, typename Gradient>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
     cross_entropy(unsigned rows, struct cross_entropy loss, unsigned stride, unsigned end,
@@ -183,7 +183,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
     }
 }
 
-/* Adds up the scores in one block, so that the losses are always added in the same order. */
+/* Adds the rows' scores to the score. One block does, so that losses are always added in the same
+ * order. */
 static __global__ void add_scores(unsigned rows, const struct score *row_scores,
                                   struct score *score)
 {
@@ -239,8 +240,8 @@ cudaError_t kernel_cross_entropy_bf16(cudaStream_t stream, struct cross_entropy 
                        score);
 }
 
-/* Computes the squared error; each row has a warp. dy may be y: each thread only overwrites numbers
- * that it has read itself. */
+/* Computes the squared error; a warp has a row. dy may be y, since a thread overwrites only numbers
+ * that no other thread reads. */
 static __global__ void squared_error(unsigned rows, unsigned width, float gradient, const float *y,
                                      const float *want, float *dy, struct score *row_scores)
 {

@@ -1,5 +1,5 @@
-/* Operations on sequences other than matrix products and attention on the GPU: the counterpart of
- * cpu_sequence.c. */
+/* Operations on sequences, except matrix products and attention, on the GPU; cpu_sequence.c does
+ * the same on the CPU. */
 #include "backend/cuda/cuda_bf16.cuh"
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_transformer.h"
@@ -32,17 +32,17 @@ cudaError_t kernel_embed(cudaStream_t stream, size_t rows, int size, const int32
     });
 }
 
-/* Finds for each row the next row with the same token, if any, and whether there is an earlier one.
- * A warp searches back from each row to the nearest one: at most rows² / 64 steps of a warp, if no
- * token repeats. */
+/* For each row, finds the next row with the same token (`later`), and whether there is no earlier
+ * one (`is_first`). A warp searches back from its row to the nearest row with the token. If no
+ * token repeats, this takes rows² / 64 turns of a warp in total. */
 static __global__ void link_rows(unsigned rows, const int32_t *token, int32_t *later,
                                  uint8_t *is_first)
 {
-    const unsigned back = threadIdx.x % WARP; /* distance before the last unread row */
+    const unsigned back = threadIdx.x % WARP; /* distance of this thread's row from row end - 1 */
     EACH_LINE (row, rows) {
         const int32_t own = token[row];
         uint32_t same = 0;
-        unsigned end = row; /* end of the rows that are not compared yet */
+        unsigned end = row; /* rows below `end` are not compared yet */
         while (end > 0 && same == 0) {
             const bool inside = back < end;
             same = __ballot_sync(0xFFFFFFFFu, inside && token[inside ? end - 1 - back : 0] == own);
@@ -57,8 +57,8 @@ static __global__ void link_rows(unsigned rows, const int32_t *token, int32_t *l
     }
 }
 
-/* Sums gradients of the table. The threads of the first row with a token write the token's row, and
- * add the other rows to it in order: at most as many steps as the token occurs. */
+/* Adds up the gradients of the table. The threads of the first row with a token add the gradients
+ * of all rows with this token, in order, to the token's row of the table. */
 template <typename Number>
 static __global__ void add_rows(unsigned count, unsigned size, const int32_t *token,
                                 const int32_t *later, const uint8_t *is_first, const Number *dy,
@@ -208,17 +208,17 @@ cudaError_t kernel_drop(cudaStream_t stream, struct dropout dropout, const uint3
     });
 }
 
-/* The arguments of a norm. */
+/* Arguments of a norm. */
 template <typename Number> struct norm_operands {
     const Number *x, *other;
-    Number *sum; /* x + other is written there; NULL = no sum */
+    Number *sum; /* output for x + other; NULL = the norm is of x */
     const float *w, *b;
     Number *y;
     float *stats;
 };
 
-/* Computes sum = x + other for this thread's numbers of a row; returns their part of the row's
- * sum. */
+/* Computes sum = x + other, if of.sum is not NULL, for this thread's numbers of a row. Returns the
+ * sum of these numbers. */
 template <typename Number, unsigned N>
 static __device__ float norm_add(const norm_operands<Number> &of, size_t first, unsigned packs)
 {
@@ -230,7 +230,7 @@ static __device__ float norm_add(const norm_operands<Number> &of, size_t first, 
             for (unsigned k = 0; k < N; k++)
                 own.at[k] += other.at[k];
             put_pack<N>(of.sum + first, i, own);
-            own = fetch_pack<N>((const Number *)of.sum + first, i); /* as rounded in memory */
+            own = fetch_pack<N>((const Number *)of.sum + first, i); /* as it was rounded */
         }
         for (unsigned k = 0; k < N; k++)
             sum += own.at[k];
@@ -238,8 +238,8 @@ static __device__ float norm_add(const norm_operands<Number> &of, size_t first, 
     return sum;
 }
 
-/* Normalises rows, one per warp. Deviations are summed from their mean, so that a large mean costs
- * no precision; without b there is no mean. */
+/* Normalises rows, one per warp. The variance is summed from differences to the mean, so that a
+ * large mean costs no precision. Without b (RMS norm) the mean counts as 0. */
 template <typename Number, unsigned N>
 static __global__ void norm(unsigned rows, unsigned packs, norm_operands<Number> of)
 {
@@ -293,17 +293,17 @@ cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, struct numbe
     });
 }
 
-/* The arguments of a norm's backward pass. */
+/* Arguments of a norm's backward pass. */
 template <typename Number> struct norm_gradient {
     unsigned rows, packs;
-    bool centred;                  /* the mean was subtracted */
+    bool centred;                  /* false in an RMS norm, which subtracts no mean */
     const Number *x, *dy, *passed; /* passed: gradient that is added to dx; NULL = none */
     const float *w, *stats;
     Number *dx;
 };
 
-/* Computes a warp's row of dx. With n = (x - mean) · scale and s = dy · w: dx = scale · (s - mean
- * of s - n · mean of s·n); if the mean was not subtracted, the second term is missing. */
+/* Computes dx of a row by a warp. With n = (x - mean) · scale and s = dy · w: dx = scale · (s -
+ * mean(s) - n · mean(s·n)). In an RMS norm the term mean(s) is left out. */
 template <typename Number, unsigned N>
 static __device__ void norm_row(const norm_gradient<Number> &of, unsigned row)
 {
@@ -335,8 +335,8 @@ static __device__ void norm_row(const norm_gradient<Number> &of, unsigned row)
     }
 }
 
-/* Adds the gradients of w and b for some rows, one column of this thread after the other. norm_row
- * has prefetched these rows. */
+/* Adds the gradients of w and b from rows first .. end-1, WARPS rows at most, to dw and db. Each
+ * thread has some of the columns. norm_row has just read these rows, so they are in the cache. */
 template <typename Number, unsigned N>
 static __device__ void norm_columns(const norm_gradient<Number> &of, unsigned first, unsigned end,
                                     float *dw, float *db)
@@ -360,10 +360,10 @@ static __device__ void norm_columns(const norm_gradient<Number> &of, unsigned fi
 }
 
 #define NORM_COLUMNS                                                                               \
-    2048 /* widest row whose sums fit shared memory; wider rows use global memory */
+    2048 /* longest row whose sums fit shared memory; longer ones use global memory */
 
-/* Backward pass of some rows per block, WARPS of them at a time; adds up the block's part of dw and
- * db into sums[2, NORM_PARTS, size]. */
+/* Makes the backward pass for some of the rows per block, WARPS rows at a time. Writes the block's
+ * partial sums of dw and db to sums[2, NORM_PARTS, size]. */
 template <typename Number, unsigned N>
 static __global__ void norm_backward(unsigned parts, norm_gradient<Number> of, float *sums)
 {
@@ -388,7 +388,8 @@ static __global__ void norm_backward(unsigned parts, norm_gradient<Number> of, f
     }
 }
 
-/* Adds up partial sums: a block those of WARP columns, a warp every WARPS-th part. */
+/* Adds up the partial sums of dw and db. A block has WARP columns, and each of its warps adds every
+ * WARPS-th part. */
 static __global__ void norm_sums(unsigned groups, unsigned size, unsigned parts, const float *from,
                                  float *dw, float *db)
 {
@@ -401,7 +402,7 @@ static __global__ void norm_sums(unsigned groups, unsigned size, unsigned parts,
             w += from[(size_t)part * size + column];
             b += from[((size_t)NORM_PARTS + part) * size + column];
         }
-        __syncthreads(); /* all threads have read the previous group's sums */
+        __syncthreads(); /* all threads have read the sums of the previous group */
         of_w[line][half] = w;
         of_b[line][half] = b;
         __syncthreads();
@@ -444,7 +445,8 @@ cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, str
                                          (const float *)sums, dw, db);
 }
 
-/* Computes the angles in double precision, once for each position from `from` on and each pair. */
+/* Computes cosine and sine of each angle in double precision, for each position from `from` on and
+ * each pair of numbers. */
 static __global__ void measure_turns(unsigned count, unsigned half, unsigned from, int turn,
                                      float2 *turns)
 {
@@ -455,7 +457,7 @@ static __global__ void measure_turns(unsigned count, unsigned half, unsigned fro
     }
 }
 
-/* Rotates lines; a line has the numbers of one head at one position. */
+/* Rotates the pairs of numbers in each line. A line has the numbers of one head at one position. */
 template <typename Number>
 static __global__ void rotate(unsigned lines, struct attention attention, unsigned heads,
                               const float2 *turns, Number *x)
