@@ -292,7 +292,7 @@ struct stream_operations {
     void (*hold_back)(struct backend *, void *stream);
 };
 
-/* Operations on images by channels. */
+/* Batch norm, group norm and averages of images. */
 struct channel_operations {
     /* Computes stats[channel_norm_sets, 2] of x[batch, channels, places]: mean and 1 / deviation of
      * each set. */
@@ -423,8 +423,8 @@ struct backend {
     void (*free)(struct backend *, void *memory);
     void (*upload)(struct backend *, void *to, const void *host_from, size_t bytes);
     void (*download)(struct backend *, void *host_to, const void *from, size_t bytes);
-    /* Downloads on any thread. Reads data that the exchange has written and that no running
-     * operation writes. Waits for neither steps nor uploads. */
+    /* Downloads, and may be called by any thread. Reads data that the exchange has written and that
+     * no running operation writes. Waits for neither steps nor uploads. */
     void (*peek)(struct backend *, void *host_to, const void *from, size_t bytes);
     /* Returns a copy that operations only read, to be freed with `free`. If the copy would need
      * more than half of the device's free memory, it stays in host memory, where each operation
@@ -460,8 +460,8 @@ struct backend {
     void (*dense_activate_forward)(struct backend *, int batch, int in, int out, struct numbers x,
                                    struct numbers w, struct numbers b, enum activation,
                                    struct numbers before, struct numbers y);
-    /* Backward pass of a linear dense layer whose x is the output of such an activation. Sets dx to
-     * the gradient of the activation's input before[batch, in]. */
+    /* Backward pass of a linear dense layer whose x is the output of an activation that keeps its
+     * input. Sets dx to the gradient of the activation's input before[batch, in]. */
     void (*dense_activate_backward)(struct backend *, int batch, int in, int out, struct numbers x,
                                     struct numbers w, struct numbers dy, enum activation,
                                     struct numbers before, struct numbers dx, float *dw, float *db);

@@ -58,10 +58,10 @@ struct overlap {
     double density;     /* moving average of the part of all entries per publication; 0 = unknown */
     double others;      /* moving average of `others` as defined above */
     uint32_t count;     /* entries of this node's last publication; 0 = none */
-    uint64_t matched;   /* how often other nodes published one of these entries since then */
+    uint64_t matched;   /* how often other nodes have since published one of these entries */
     uint64_t against;   /* how many of the matched entries had the opposite sign */
-    double all_matched; /* decaying sum of matched */
-    double all_against; /* decaying sum of against */
+    double all_matched; /* sum of `matched` over earlier publications, decaying */
+    double all_against; /* sum of `against` over earlier publications, decaying */
     uint32_t publications; /* number of publications averaged in `others` */
 };
 

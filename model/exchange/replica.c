@@ -284,7 +284,7 @@ double replica_agreement(const struct replica *replica, const struct update *upd
     check_update(replica, update);
     const double agreement = replica->backend->exchange.agreement(replica->backend, update,
                                                                   replica->weights, replica->base);
-    return isfinite(agreement) ? fmax(fmin(agreement, 1), -1) : 0; /* 0: a weight is NaN */
+    return isfinite(agreement) ? fmax(fmin(agreement, 1), -1) : 0; /* NaN if a weight is NaN */
 }
 
 void replica_apply_own(struct replica *replica, const struct update *update, float beta)

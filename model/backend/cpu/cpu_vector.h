@@ -7,7 +7,7 @@
 #include "base/float_bits.h"
 
 /* Compiles a function for each width of vectors; the fitting version is chosen while the program is
- * loaded. Not with sanitizers, which are not ready so early, nor with clang, where it is
+ * loaded. Not used with sanitizers, which are not ready so early, nor with clang, where it is
  * untested. */
 #if defined __x86_64__ && defined __GLIBC__ && !defined __SANITIZE_ADDRESS__ &&                    \
     !defined __SANITIZE_THREAD__ && !defined __clang__

@@ -20,7 +20,7 @@ struct conv_product {
     int height;     /* weights of a filter */
     int places;     /* output positions of an image */
     int width;      /* batch · places */
-    float *columns; /* [groups, height, width] */
+    float *columns; /* [groups, height, width] patches of x, or their gradients */
     float *planes;  /* [groups, filters, width] the product, or dy in its order */
     float *sums;    /* [groups, filters, SUM_PARTS] partial sums of db */
 };

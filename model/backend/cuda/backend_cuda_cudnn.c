@@ -95,8 +95,8 @@ static void describe(struct plan *plan, cudnnMathType_t math)
     }
 }
 
-/* Returns the algorithm for a way, chosen on first use. It may need a larger workspace, so call
- * work_of afterwards. */
+/* Returns the algorithm for y, dx or dw (kind), chosen on first use. It may need a larger
+ * workspace, so call work_of afterwards. */
 static int algorithm(struct cuda *cuda, struct plan *plan, int kind, struct planes planes)
 {
     struct way *way = &plan->ways[kind];

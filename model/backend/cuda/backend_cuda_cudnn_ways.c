@@ -5,14 +5,14 @@
 #include <string.h>
 
 #define ROOM_BYTES_MAX ((size_t)256 << 20) /* largest workspace that is allowed */
-#define FOUND_MAX      16                  /* more than cuDNN has algorithms for any way */
+#define FOUND_MAX      16                  /* more than cuDNN has algorithms for y, dx or dw */
 
 static void check_way(cudnnStatus_t error)
 {
     cudnn_check(error, "a convolution");
 }
 
-/* List of algorithms from cuDNN. The three ways have different types, which all are read as
+/* List of algorithms from cuDNN. The lists for y, dx and dw have different types. All are read as
  * found_way, because the members that are used have equal offsets. */
 union found {
     cudnnConvolutionFwdAlgoPerf_t forward[FOUND_MAX];
@@ -147,7 +147,7 @@ static bool counts(const found_way *found, int way, cudnnMathType_t math)
                                    : found->mathType != CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION);
 }
 
-/* Lists of algorithms for one way: in cuDNN's expected order (guessed), and as measured. */
+/* Lists of algorithms for y, dx or dw: in cuDNN's expected order (guessed), and as measured. */
 struct ways_found {
     int way;
     cudnnMathType_t math; /* lowest precision that is allowed */

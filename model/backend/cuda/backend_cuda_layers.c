@@ -209,7 +209,7 @@ struct dense {
     enum activation activation; /* activation whose output is y */
     struct numbers x, w, y, dy;
     float *dw, *db;
-    bool adds; /* dw is added to, not overwritten */
+    bool adds; /* true: adds to dw instead of overwriting it */
 };
 
 /* Computes dw and db in one product. Returns false, and does nothing, if dy must be changed or

@@ -81,7 +81,7 @@ struct cuda {
     cublasComputeType_t compute;   /* precision of products of float32 operands */
     bool bf16;                     /* true if dense layers multiply in bfloat16 */
     struct device_buffer operands; /* rounded operands of a dense layer or of logits */
-    struct device_buffer scratch;  /* scratch buffer of an operation */
+    struct device_buffer scratch;  /* scratch buffer for one operation at a time */
     void *blas_workspace;          /* [BLAS_WORKSPACE_BYTES] workspace of cuBLAS and cuBLASLt */
     struct products *products;     /* plans of products; NULL before the first */
 

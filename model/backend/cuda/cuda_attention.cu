@@ -15,8 +15,9 @@
 
 #include "backend/cuda/cuda_attention.cuh"
 
-#define STRIP 64          /* positions of a tile, and numbers of each */
-#define FOURS (STRIP / 4) /* threads per row; a thread has four numbers of each of four rows */
+#define STRIP 64 /* positions of a tile, and numbers of each */
+#define FOURS                                                                                      \
+    (STRIP / 4) /* threads that share a row; each thread has four numbers of each of four rows */
 
 /* A tile in shared memory: STRIP numbers of STRIP positions. Rows are four numbers longer than
  * needed, so that neighbouring rows begin in different memory banks. */

@@ -1,5 +1,5 @@
 /* Convolutions by cuDNN: descriptors, and the choice of an algorithm. A way is one of the three
- * products of a convolution: forward, to the inputs, to the weights.
+ * computations of a convolution: of y (FORWARD), dx (BACKWARD) or dw (TO_WEIGHTS).
  *
  *   backend_cuda_cudnn.c ──► cudnn_way ──► backend_cuda_cudnn_ways.c ──► cuDNN
  *

@@ -40,8 +40,8 @@ enum flash_tensor {
     FLASH_KEY_GRADIENT,
     FLASH_VALUE_GRADIENT,
     FLASH_COMMON_GRADIENTS, /* scratch buffer: Σ dY·Y of each query, float32 */
-    FLASH_KEY_GRADIENTS,   /* scratch buffer if heads share keys: gradients of keys for each head */
-    FLASH_VALUE_GRADIENTS, /* scratch buffer if heads share values: the same for values */
+    FLASH_KEY_GRADIENTS,    /* scratch buffer if heads share keys: gradients for each query head */
+    FLASH_VALUE_GRADIENTS, /* scratch buffer if heads share values: gradients for each query head */
     FLASH_SCALE,
     FLASH_LOWEST, /* score of a masked key */
     FLASH_ONE,

@@ -45,7 +45,7 @@ static __global__ void gather_rows(unsigned rows, unsigned size, const uint32_t 
     }
 }
 
-/* For rows of one number: a thread copies a row. In gather_rows a warp does. */
+/* Copies rows of one number, one per thread. gather_rows copies longer rows, one per warp. */
 static __global__ void gather_numbers(unsigned count, const uint32_t *from, const uint32_t *pick,
                                       uint32_t *to)
 {

@@ -69,8 +69,8 @@ static const struct cuda_module *load(const char *path)
     return found;
 }
 
-/* Searches the module at `places`, relative to the folder of `file`. Writes its path and returns
- * whether it exists. */
+/* Searches for the module at `places`, relative to the folder of `file`. Writes its path and
+ * returns whether it exists. */
 static bool find_from(const char *file, const char *const places[], size_t count,
                       char path[PATH_MAX])
 {
@@ -84,7 +84,7 @@ static bool find_from(const char *file, const char *const places[], size_t count
     return false;
 }
 
-/* Searches the module beside the program, beside libhearsay.so if that contains this code, and
+/* Searches for the module beside the program, beside libhearsay.so if that contains this code, and
  * where it is installed. Writes its path and returns whether it exists. */
 static bool find(char path[PATH_MAX])
 {

@@ -183,7 +183,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
     }
 }
 
-/* Adds the rows' scores to the score. One block does, so that losses are always added in the same
+/* Adds the rows' scores to the score, in one block, so that losses are always added in the same
  * order. */
 static __global__ void add_scores(unsigned rows, const struct score *row_scores,
                                   struct score *score)

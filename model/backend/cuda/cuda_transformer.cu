@@ -80,7 +80,7 @@ cudaError_t kernel_embed_backward(cudaStream_t stream, size_t rows, int size, co
                                   struct numbers dy, int32_t *later, uint8_t *is_first,
                                   float *dtable)
 {
-    cudaError_t error = cudaMemsetAsync(later, 0xFF, rows * sizeof *later, stream); /* NONE */
+    cudaError_t error = cudaMemsetAsync(later, 0xFF, rows * sizeof *later, stream); /* = NONE */
     if (error == cudaSuccess)
         error = launch_lines(stream, rows, link_rows, token, later, is_first);
     if (error != cudaSuccess)
@@ -230,7 +230,7 @@ static __device__ float norm_add(const norm_operands<Number> &of, size_t first, 
             for (unsigned k = 0; k < N; k++)
                 own.at[k] += other.at[k];
             put_pack<N>(of.sum + first, i, own);
-            own = fetch_pack<N>((const Number *)of.sum + first, i); /* as it was rounded */
+            own = fetch_pack<N>((const Number *)of.sum + first, i); /* rounded */
         }
         for (unsigned k = 0; k < N; k++)
             sum += own.at[k];
