@@ -1,13 +1,14 @@
-/* How well a telling meets its byte budget. Three learners train on generated digits and tell each
- * other, the learning rate falls to a tenth on the way, and a fourth joins late; in the last place
- * the budget also doubles every ten rounds, from where entries cluster (in the last layer) to where
- * they do not. Every telling is encoded as a node would, once in rumors of 4 KiB (thin links), once
- * in the largest. Counted are publications of which the budget decides: those that tell clearly
- * less than a tenth of the parameters.
+/* Measures how well a publication meets its byte budget. Three learners train on generated digits
+ * and publish to each other. The learning rate falls to a tenth on the way, and a fourth learner
+ * joins late. In the last of the cases the budget also doubles every ten rounds, from a size at
+ * which entries cluster in the last layer to one at which they do not. Each publication is encoded
+ * as a node would, once in rumors of 4 KiB (thin links), once in the largest. Only publications
+ * that the budget decides are counted: those with clearly less than a tenth of the parameters.
  *
- * Printed: bytes over budget (least, median, most; the part within a tenth), for how many of the
- * publications one pass over the residuals was enough, and how often tau swung: rose and fell, or
- * fell and rose, by more than a tenth from one telling of a node to its next and the one after. */
+ * Prints bytes / budget (least, median, most; the part within 10 %), for how many of the
+ * publications one pass over the residuals was enough, and how often tau swung. Tau swings if it
+ * rises and then falls, or falls and then rises, by more than a tenth between consecutive
+ * publications of a node. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +19,12 @@
 
 #define NODES       4
 #define ROUNDS      120
-#define FALL_ROUND  60 /* the learning rate falls */
-#define JOIN_ROUND  90 /* the last node begins */
-#define WARM_ROUNDS 10 /* not counted as steady */
-#define CHANGE      10 /* rounds that are counted as those of a change */
-#define DOUBLES     10 /* rounds in which a growing budget doubles ... */
-#define GROWN_ROUND 60 /* ... until then */
+#define FALL_ROUND  60 /* round at which the learning rate falls */
+#define JOIN_ROUND  90 /* round at which the last node joins */
+#define WARM_ROUNDS 10 /* first rounds, which are not counted */
+#define CHANGE      10 /* rounds after a change that are counted separately */
+#define DOUBLES     10 /* rounds after which a growing budget doubles */
+#define GROWN_ROUND 60 /* round from which a growing budget stays constant */
 #define STEPS       16
 #define BATCH       32
 #define RUMOR_SMALL 4096
@@ -33,10 +34,10 @@ enum phase { STEADY, FALLING, JOINING, PHASES };
 
 struct telling {
     enum phase phase;
-    bool decided; /* by the budget */
+    bool decided; /* the budget decided how many entries it has */
     bool one_pass;
     bool swung;
-    double small, large; /* bytes / budget */
+    double small, large; /* bytes / budget, in rumors of 4 KiB and in the largest ones */
 };
 
 static struct backend *backend;
@@ -53,15 +54,15 @@ static uint32_t counted_survey(struct backend *of, const struct survey *survey, 
     return plain_survey(of, survey, count, w, base, bins);
 }
 
-/* A swarm without a network. */
+/* Swarm without a network. */
 
 struct swarm {
     struct arena arena;
     struct model *model;
     struct learner *learners[NODES];
     size_t parameters;
-    float tau[NODES][2];        /* of the last publications */
-    uint64_t last_bytes[NODES]; /* what the last one took */
+    float tau[NODES][2];        /* [node] tau of its last two publications */
+    uint64_t last_bytes[NODES]; /* [node] bytes of its last publication */
 };
 
 static void must(enum error error, const struct problem *problem)
@@ -130,7 +131,8 @@ static void join(struct swarm *swarm, uint32_t joiner)
     free(units);
 }
 
-/* Did tau turn, and by how much on both sides of the turn? */
+/* Returns true if tau turned by more than a tenth on both sides. Appends tau to the last two
+ * values. */
 static bool has_swung(float last[static 2], float tau)
 {
     const double before = last[0] > 0 ? log((double)(last[1] / last[0])) : 0;
@@ -195,7 +197,7 @@ static void play(struct swarm *swarm, uint32_t full_bytes, bool grows,
     }
 }
 
-/* The result. */
+/* Results. */
 
 static int by_size(const void *a, const void *b)
 {
@@ -241,7 +243,7 @@ int main(void)
     static const uint8_t seed[SEED_BYTES] = {1};
     static const struct {
         const char *name, *layers;
-        uint32_t part; /* of a byte for each parameter */
+        uint32_t part; /* the budget is one byte for this many parameters */
         bool grows;
     } places[] = {{"mlp", NULL, 200, false},
                   {"mlp", NULL, 50, false},

@@ -1,6 +1,7 @@
-/* How long a checkpoint holds up who trains: the parts of one that a saver's thread writes to a
- * disk meanwhile, against a memcpy of all that is saved and against training steps, in
- * milliseconds; how many steps it takes, and how much slower those are; and how long a load takes.
+/* Measures how long a checkpoint delays training. The saver's thread writes to a disk while the
+ * learner copies the parts. Compares the copy of a part with a memcpy of all saved memory and with
+ * a training step, in milliseconds. Also prints how many steps a save takes, how much slower these
+ * steps are, and how long a load takes.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ static void take(void *learner, struct learner_state *part)
     learner_save(learner, part);
 }
 
-/* The learner looks for itself. */
+/* Does nothing: the learner polls for results instead of being woken. */
 static void no_wake(void *waker)
 {
     (void)waker;
@@ -47,14 +48,15 @@ static void no_wake(void *waker)
 
 /* Cost of one save. */
 struct cost {
-    double hold[PARTS_MAX]; /* of each part */
-    int parts;              /* how many those are */
-    double step;            /* median of the steps made meanwhile */
-    int steps;              /* how many those are */
-    double span;            /* from the first part to the end of the file and of the base */
+    double hold[PARTS_MAX]; /* milliseconds to copy each part */
+    int parts;              /* number of parts */
+    double step;            /* median time of a step during the save, in milliseconds */
+    int steps;              /* number of steps during the save */
+    double span; /* milliseconds from the first part until checkpoint and base are written */
 };
 
-/* Steps until the save is done; after each one a part, if the one before is written. */
+/* Makes steps until the save is done. Between steps, copies the next part if the one before is
+ * written. */
 static void measure_save(struct saver *saver, struct learner *learner, struct cost *cost)
 {
     static double step[STEPS_MAX];
@@ -90,7 +92,7 @@ static double largest(const double *of, int count)
     return most;
 }
 
-/* Medians of a step and of a memcpy of `bytes` bytes, measured alternately. */
+/* Measures a step and a memcpy of `bytes` bytes alternately, and sets their medians. */
 static void measure_alone(struct learner *learner, size_t bytes, double *step_ms, double *copy_ms)
 {
     double step[ROUNDS], copy[ROUNDS];
@@ -121,7 +123,7 @@ static void measure_with(struct saver *saver, struct learner *learner, size_t by
     size_t own_bytes;
     double step_ms, copy_ms;
     CHECK(saver_load(saver, learner, &refusal, &own, &own_bytes, &problem) == MISSING);
-    measure_save(saver, learner, &cost); /* the queue's memory is touched for the first time */
+    measure_save(saver, learner, &cost); /* touches the queue's memory for the first time */
     measure_alone(learner, bytes, &step_ms, &copy_ms);
     measure_save(saver, learner, &cost);
     const double from = now_ms();

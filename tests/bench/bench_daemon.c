@@ -1,12 +1,13 @@
-/* An origin that tells a daemon as much as the connection takes, for tests/bench/bench_daemon.sh:
+/* An origin that publishes to a daemon as fast as the connection allows, for
+ * tests/bench/bench_daemon.sh:
  *
  *   bench_daemon PORT SWARM_KEY MODEL PARAMETERS DENSITY MEGABYTES RATE
  *
- * MODEL is the model's description, as a node says it. Each telling draws its entries at DENSITY,
- * and is cut into rumors as a node does on a fast link. All are made and signed first; then it
- * enters the swarm by the node at PORT of the loopback, prints the number and bytes of the rumors
- * and the time, and sends them, RATE megabytes per second (0: as fast as they go), and again those
- * that the node asks for, until it is killed. */
+ * MODEL is the model's description, as a node sends it. Each publication draws its entries at
+ * DENSITY and is cut into rumors as a node does on a fast link. All rumors are made and signed
+ * first. Then the program joins the swarm through the node at PORT of the loopback, prints the
+ * number and bytes of the rumors and the time, and sends them at RATE megabytes per second (0: as
+ * fast as possible). It sends a rumor again if the node requests it. It runs until it is killed. */
 #include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -27,29 +28,29 @@
 #include "wire/rumor.h"
 
 #define QUEUE_BYTES (1u << 20)
-#define DRAWN       8     /* publications; then the same again, under other numbers */
-#define FILLED      0.999 /* of a telling's mean, so that its last entry is a parameter still */
+#define DRAWN       8     /* drawn publications, which are then repeated under other numbers */
+#define FILLED      0.999 /* part of the mean number of entries, so that all fit */
 #define RUMORS_MAX  (1u << 20)
 #define INCARNATION 1
 
 struct teller {
-    struct signed_head last; /* of the last rumor made */
+    struct signed_head last; /* head of the last rumor made */
     struct identity identity;
     struct entropy entropy;
     struct credentials credentials;
     uint8_t context[CONTEXT_BYTES];
     struct arena arena;
     struct peer peer;
-    struct congestion link; /* what came, for acknowledgements */
+    struct congestion link; /* received bytes, for acknowledgements */
     struct message_reader *reader;
     int socket;
 
-    uint8_t *rumors; /* back to back */
-    size_t *ends;    /* [RUMORS_MAX] */
+    uint8_t *rumors; /* the rumors, back to back */
+    size_t *ends;    /* [RUMORS_MAX] end of each rumor in `rumors` */
     uint32_t count;
     uint32_t next;
-    double rate;       /* bytes per nanosecond */
-    uint64_t start_ns; /* of telling; 0: not yet */
+    double rate;       /* bytes per nanosecond; 0 = no limit */
+    uint64_t start_ns; /* time at which sending began; 0 = not yet */
 };
 
 static void die(const char *why)
@@ -65,7 +66,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Before: what is to be told. */
+/* Preparation. */
 
 static void add_rumors(struct teller *teller, const struct update *update)
 {
@@ -110,7 +111,7 @@ static void make_rumors(struct teller *teller, uint64_t parameters, double densi
     }
 }
 
-/* The conversation. */
+/* Conversation. */
 
 static void say(struct teller *teller, const struct message *message)
 {
@@ -127,7 +128,7 @@ static void introduce(struct teller *teller)
                     .kind = HELLO, .incarnation = INCARNATION, .bulk = {bytes, RECORD_BYTES}});
 }
 
-/* The node has shown what it knows: from now on it takes rumors. */
+/* Starts sending. Called when the node has sent its version, after which it accepts rumors. */
 static void begin(struct teller *teller)
 {
     if (teller->start_ns)
@@ -156,7 +157,7 @@ static void apply(struct teller *teller)
         die("the node does not want to hear any more");
 }
 
-/* As every node does, or it would soon be sent nothing more. */
+/* Sends an ACK like every node. Without ACKs the node would soon stop sending. */
 static void give_ack(struct teller *teller)
 {
     struct congestion *link = &teller->link;
@@ -184,7 +185,7 @@ static void take(struct teller *teller, const uint8_t *bytes, size_t count)
     give_ack(teller);
 }
 
-/* How much may have been told by now? */
+/* Returns how many bytes may have been sent by now. */
 static double density_max(const struct teller *teller)
 {
     if (teller->start_ns == 0)
@@ -193,7 +194,7 @@ static double density_max(const struct teller *teller)
     return teller->rate > 0 ? teller->rate * span_ns : INFINITY;
 }
 
-/* False: all that may be told now is told. */
+/* Queues the rumors that may be sent by now. Returns false when all of them are queued. */
 static bool queue_rumors(struct teller *teller)
 {
     const double most = density_max(teller);

@@ -1,15 +1,17 @@
-/* Speed of hearsay on a GPU: bench_gpu [DEVICE [PARAMETERS [PART [WORD...]]]] (cuda:0, 100000000,
- * 1: all steps, or a PART-th of them; only what a WORD names: fp32, tf32, bf16, a model, samples,
- * exchange, publishing).
+/* Measures the speed of hearsay on a GPU: bench_gpu [DEVICE [PARAMETERS [PART [WORD...]]]].
  *
- * Samples per second of whole steps of a learner, from picking samples to the weights, medians;
- * what PyTorch makes of the same models on the same card: python3 tests/bench/bench_torch.py
- * --cuda, right before or after. What gathering a batch takes from memory of the device and of the
- * host. Then the exchange at so many parameters: the pass before a publication against a copy of as
- * much memory, also with the base placed 64 KiB further on; publishing (with the encoding of its
- * bodies) and applying. Last, how many steps
- * fewer a learner makes that publishes four times a second, and applies three times as much, with
- * 10 million parameters and with GPT-2's 124 million. */
+ *   DEVICE      cuda:0
+ *   PARAMETERS  of the exchange (100000000)
+ *   PART        1: all steps, or a PART-th of them
+ *   WORD        measures only this: fp32, tf32, bf16, a model, samples, exchange, publishing
+ *
+ * First, samples per second of whole steps of a learner, from picking samples to the weights, as
+ * medians. To compare with PyTorch on the same card, run python3 tests/bench/bench_torch.py --cuda
+ * right before or after. Then the time to gather a batch from memory of the device and of the host.
+ * Then the exchange of PARAMETERS parameters: the pass before a publication against a copy of as
+ * much memory, also with the base 64 KiB further on; publishing, with the encoding of its bodies;
+ * applying. Last, how many fewer steps a learner makes that publishes four times a second and
+ * applies three times as many updates, with 10 million parameters and with GPT-2's 124 million. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,11 +29,11 @@
 
 #define ROUNDS         9
 #define PUBLICATIONS_S 4
-#define WARM_S         0.5 /* until clocks and caches are as they stay */
+#define WARM_S         0.5 /* seconds after which clocks and caches are steady */
 
 static struct backend *gpu;
 
-/* Waits for the device. */
+/* Waits until the device is done. */
 static void wait_for(const void *memory)
 {
     char one;
@@ -42,12 +44,12 @@ static void wait_for(const void *memory)
 
 struct net {
     const char *name;
-    const char *layers; /* NULL: the model of that name */
+    const char *layers; /* line of layers; NULL = the preset `name` */
     uint32_t batch;
-    int steps;      /* per round */
-    int length;     /* of a sequence; 0: images */
-    int tokens;     /* that there are */
-    double density; /* of its publications */
+    int steps;      /* steps per round */
+    int length;     /* tokens of a sequence; 0 = images */
+    int tokens;     /* number of different tokens */
+    double density; /* density of its publications */
 };
 
 static const char cnn[] =
@@ -73,7 +75,7 @@ static const struct net publishing[] = {
     {"gpt2-124m", NULL, 16, 0, 1024, 50257, 0.001},
 };
 
-/* Windows of random tokens. */
+/* Makes a data set of windows of random tokens. */
 static void make_sequences(struct dataset *set, const struct net *net)
 {
     struct rng rng = rng_new(1, 1);
@@ -129,8 +131,8 @@ static struct learner *learner_for(struct arena *arena, const struct net *net, u
     return learner;
 }
 
-/* Measures for `seconds` seconds; with `terms` it also publishes and applies PUBLICATIONS_S times a
- * second.
+/* Returns the steps per second over for_s seconds. If `terms` is not NULL, also publishes and
+ * applies updates PUBLICATIONS_S times a second.
  */
 static double steps_per_second(struct learner *learner, const struct publish_terms *terms,
                                double for_s)
@@ -175,7 +177,7 @@ static void bench_net(const struct net *net, int part)
     arena_release(&arena);
 }
 
-/* Samples: of the device's memory, and where they are too many for it (backend.h, keep). */
+/* Samples in the device's memory, and samples that do not fit there (backend.h, keep). */
 
 #define SAMPLES     65536u
 #define SAMPLE_SIZE 784
@@ -207,7 +209,7 @@ static double gather_seconds(const void *pixels, uint32_t batch)
     return median(seconds, ROUNDS);
 }
 
-/* A function of the CUDA runtime that the module has loaded, or of the stand-in. */
+/* Returns a function of the loaded CUDA runtime, or of its stand-in. */
 static void *cuda_function(const char *name)
 {
     Dl_info module;
@@ -236,7 +238,7 @@ static void bench_samples(uint32_t batch)
     gpu->free(gpu, near);
 }
 
-/* The exchange. */
+/* Exchange. */
 
 static float laplace(struct rng *rng)
 {
@@ -280,8 +282,8 @@ static double pass_seconds(struct replica *replica, float floor)
     return median(seconds, ROUNDS);
 }
 
-/* The same pass with a copy of the base that begins 64 KiB past its memory, so that weights and
- * base of one index lie in other banks. */
+/* Times the pass with a copy of the base that begins 64 KiB further on in its memory. So the weight
+ * and the base entry of one index are in different memory banks. */
 static double shifted_pass_seconds(const struct replica *replica, float floor)
 {
     const size_t shift = ((size_t)64 << 10) / sizeof *replica->base;
@@ -295,7 +297,7 @@ static double shifted_pass_seconds(const struct replica *replica, float floor)
     return seconds;
 }
 
-/* The bytes of its rumors, unsigned. */
+/* Encodes the update's bodies, without signatures. Returns their bytes. */
 static size_t encode(const struct update *update)
 {
     static uint8_t out[RUMOR_MAX];
@@ -327,7 +329,8 @@ static void bench_exchange(size_t parameters, double density)
     uint32_t published = 0;
     size_t bytes = 0;
     for (int round = -2; round < ROUNDS; round++) {
-        replica_write_weights(&replica, residuals); /* something to publish, again and again */
+        /* Restores the residuals, so that there is something to publish. */
+        replica_write_weights(&replica, residuals);
         wait_for(weights_all(replica.weights));
         const double start = now_seconds();
         const struct update *update = replica_publish(&replica, &terms);
@@ -384,7 +387,7 @@ static void bench_both(const struct net *net, int part)
     arena_release(&arena);
 }
 
-/* Whether it is asked for: each of the words that has to do with `names` is among them. */
+/* Returns true if `name` is requested: it is among the words, or none of `names` is. */
 static bool is_asked(char *const *words, const char *const names[], size_t count, const char *name)
 {
     bool any = false;
@@ -407,7 +410,7 @@ static bool has_part(char *const *words, const char *part)
     return is_asked(words, parts, sizeof parts / sizeof parts[0], part);
 }
 
-/* Layers without products, and those measured once. */
+/* Measures the parts without matrix products, which do not depend on the precision. */
 static void bench_exchanges(char *const *words, size_t parameters, int part)
 {
     if (has_part(words, "samples")) {

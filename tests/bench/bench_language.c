@@ -1,9 +1,9 @@
-/* A step of a language model on a CPU: forward, backward, clipping, AdamW.
+/* Times a training step of a language model on a CPU: forward, backward, clipping, AdamW.
  *
  *   bench_language [MODEL [LENGTH [BATCH [STEPS]]]]     gpt-char 64 12 40
  *
- * One thread. Prints the fastest and the middle one of the steps. The same in PyTorch:
- * bench_language.py --step, or --compiled. */
+ * Uses one thread. Prints the fastest and the median time of a step. To measure the same in
+ * PyTorch: bench_language.py --step, or --compiled. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ struct training {
     struct backend *backend;
     struct model *model;
     float *weights, *gradients, *mean, *square; /* [P] */
-    float *x;                                   /* tokens */
+    float *x;                                   /* the batch's tokens */
     int32_t *labels;
     int batch;
 };

@@ -1,5 +1,5 @@
-/* How fast image models learn on this machine's CPU (forward, backward and sgd): samples per
- * second, and how near that comes to the peak of sgemm. bench_layers [THREADS] */
+/* Measures how fast image models learn on this machine's CPU (forward, backward and sgd): samples
+ * per second, and the part of sgemm's peak that they reach. bench_layers [THREADS] */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +9,8 @@
 
 #define ROUNDS 15
 
-/* The median over ROUNDS of the seconds that one call takes, each measured over `calls`. */
+/* Returns the seconds that one call takes: the median of ROUNDS measurements of `calls` calls each.
+ */
 static double median_seconds(void (*work)(void *), void *state, int calls)
 {
     double seconds[ROUNDS];
@@ -32,7 +33,7 @@ static float *random_floats(struct backend *backend, size_t count)
     return floats;
 }
 
-/* A dense layer of equal sides is a plain matrix product. */
+/* input and output size of a dense layer, whose work is a plain matrix product */
 #define SIDE 512
 
 struct product {
@@ -86,14 +87,14 @@ static void training_step(void *state)
     "residual(conv " c " 3x3 stride 2 pad 1, relu, conv " c " 3x3 pad 1 | conv " c                 \
     " 1x1 stride 2), relu"
 
-/* Multiplications and additions of a step: each layer's forward and twice backward, without the
- * first one's gradient of its input. */
+/* The models. mflop counts the multiplications and additions of a step: each layer's forward pass
+ * and twice that for its backward pass, without the first layer's input gradient. */
 static const struct image_model {
     const char *name;
-    const char *line; /* NULL: the preset of that name */
+    const char *line; /* line of layers; NULL = the preset `name` */
     int batch;
-    int steps;    /* of which the time is taken at once */
-    double mflop; /* of a sample */
+    int steps;    /* steps per measurement */
+    double mflop; /* million operations per sample and step */
 } image_models[] = {
     {"lenet", NULL, 32, 10, 17.52},
     {"mlp", NULL, 32, 100, 1.007},
@@ -103,9 +104,9 @@ static const struct image_model {
      32, 5, 72.38},
     {"residual net of 20",
      "conv 16 3x3 pad 1, relu, "
-     "3 * (" NARROW("16") "), "                /* 28x28 */
-     HALVED("32") ", 2 * (" NARROW("32") "), " /* 14x14 */
-     HALVED("64") ", 2 * (" NARROW("64") "), " /* 7x7 */
+     "3 * (" NARROW("16") "), "                /* of 28x28 pixels */
+     HALVED("32") ", 2 * (" NARROW("32") "), " /* of 14x14 pixels */
+     HALVED("64") ", 2 * (" NARROW("64") "), " /* of 7x7 pixels */
                                          "maxpool 7, dense 10",
      64, 2, 185.9},
     {"resnet20", NULL, 64, 2, 185.9},

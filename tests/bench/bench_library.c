@@ -1,13 +1,13 @@
-/* Cost of libhearsay in a program: hearsay_step beside a step of training, and memory beside the
- * caller's tensors.
+/* Measures the cost of libhearsay in a program: hearsay_step beside a training step, and memory
+ * beside the caller's tensors.
  *
  *   bench_library OPTIMIZER BATCH SECONDS
  *
- * Two nodes in one process, each with ten million float32 parameters and a thread that trains them
- * for so many seconds: forward, backward and update of ten dense layers, 6 flop a parameter and
- * sample, as one OpenBLAS thread computes them. They publish to each other over the loopback
- * with the defaults of the configuration, but for the optimizer (sgd: nothing is withheld back).
- * Time is that of the thread's processor, so what else the machine does counts little. */
+ * Runs two nodes in one process, each with ten million float32 parameters and a thread that trains
+ * them for SECONDS seconds. A step is forward, backward and update of ten dense layers, 6 flop per
+ * parameter and sample, computed by one OpenBLAS thread. The nodes publish to each other over the
+ * loopback with the default configuration, except for the optimizer (sgd: nothing is withheld).
+ * Times are CPU times of the thread, so other load on the machine matters little. */
 #include <cblas.h>
 #include <math.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@
 #define RATE       1e-3f
 #define PAGE_BYTES (1u << 16)
 
-/* Kinds of steps, by their costliest part. */
+/* Kinds of steps, by the most expensive order that the learner got. */
 enum kind { NOTHING, APPLIED, COMPARED, PUBLISHED, KINDS };
 static const char *const NAMES[KINDS] = {"nothing", "applied", "compared", "published"};
 
@@ -43,19 +43,18 @@ struct program {
     char name[8];
     struct hearsay *node;
     struct rng rng;
-    float *weights[LAYERS]; /* [SIDE][SIDE] each */
-    float x[LAYERS + 1]
-           [BATCH_MOST * SIDE]; /* what goes into each layer, and comes out of the last */
+    float *weights[LAYERS];                 /* [SIDE][SIDE] each */
+    float x[LAYERS + 1][BATCH_MOST * SIDE]; /* input of each layer, and output of the last one */
     float gradient[2][BATCH_MOST * SIDE];
     int batch;
     double seconds;
     int steps;
-    double *trained, *stepped; /* [steps] seconds of each */
-    enum kind *kinds;          /* [steps] */
+    double *trained, *stepped; /* [steps] seconds of each training step, and of each hearsay_step */
+    enum kind *kinds;          /* [steps] kind of each step */
     pthread_barrier_t *together;
 };
 
-/* Orders to the learner in this thread, recorded by -Wl,--wrap=executor_perform. */
+/* Kind of the current step in this thread. The wrapper of executor_perform (-Wl,--wrap) sets it. */
 static _Thread_local enum kind ordered;
 
 struct answer __real_executor_perform(const struct executor *executor, const struct action *order);
@@ -79,7 +78,7 @@ static double thread_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Bytes of a line of /proc/self/status. */
+/* Returns a line of /proc/self/status in bytes. */
 static double status_bytes(const char *name)
 {
     char line[256];
@@ -100,7 +99,7 @@ static void forget_peak(void)
     CHECK(file && fputs("5", file) >= 0 && fclose(file) == 0);
 }
 
-/* A model whose values neither grow nor vanish, and an endless task: each step has new random
+/* The model keeps its values in a constant range, and its task never ends: each step has new random
  * targets. */
 
 static void draw(struct rng *rng, float *values, size_t count, double most)
@@ -111,7 +110,7 @@ static void draw(struct rng *rng, float *values, size_t count, double most)
 
 static void program_init(struct program *program, int number, pthread_barrier_t *together)
 {
-    struct rng rng = rng_new(1, 0); /* the first weights are equal */
+    struct rng rng = rng_new(1, 0); /* all nodes have the same first weights */
     (void)snprintf(program->name, sizeof program->name, "n%d", number);
     program->rng = rng_new(2, (uint64_t)number);
     program->together = together;
@@ -152,7 +151,7 @@ static double train(struct program *program)
     return loss / program->batch;
 }
 
-/* The node. */
+/* Node. */
 
 static void must(struct program *program, const char *call, int error)
 {
@@ -205,7 +204,7 @@ static void program_open(struct program *program, int number, const char *optimi
     must(program, "open", hearsay_open(&options, &program->node));
 }
 
-/* Reads the text or number after a key of its status JSON. */
+/* Finds a key of the node's status JSON and copies the text or number after it. */
 static void find(struct program *program, const char *key, char value[64])
 {
     static char page[PAGE_BYTES];
@@ -236,11 +235,11 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* The result. */
+/* Results. */
 
 static double quantile(double *values, int count, double part)
 {
-    (void)median(values, (size_t)count); /* sorts them */
+    (void)median(values, (size_t)count); /* sorts the values */
     return values[(int)(part * (count - 1))];
 }
 
@@ -345,9 +344,9 @@ int main(int argc, char **argv)
         programs[i].batch = atoi(argv[2]);
         CHECK(programs[i].batch > 0 && programs[i].batch <= BATCH_MOST);
         programs[i].seconds = atof(argv[3]);
-        (void)train(&programs[i]); /* all of its memory is there */
+        (void)train(&programs[i]); /* touches all memory before it is measured */
     }
-    for (int i = 0; i < NODES; i++) { /* and the first weights are equal */
+    for (int i = 0; i < NODES; i++) { /* all nodes have the same first weights */
         struct rng rng = rng_new(1, 0);
         for (int layer = 0; layer < LAYERS; layer++)
             draw(&rng, programs[i].weights[layer], (size_t)SIDE * SIDE, sqrt(3.0 / SIDE));

@@ -1,5 +1,6 @@
-/* How links fare on one bottleneck (bottleneck.h): how much of it they use, and for how long what
- * they send waits; and how two share it. Virtual time: the same everywhere. */
+/* Measures how links use a common bottleneck (bottleneck.h): which part of its capacity they use,
+ * how long sent data waits in the queue, and how two links share it. Time is virtual, so results
+ * are the same on every machine. */
 #include <stdio.h>
 
 #include "support/node/bottleneck.h"
@@ -25,7 +26,7 @@ static void two(double rate, uint64_t delay_ms)
            (net.flows[0].got - first) / (net.flows[1].got - second));
 }
 
-/* Seconds until it is used to four fifths of the new rate. */
+/* Returns the seconds until the link uses four fifths of the new rate. */
 static double follows_s(double before, double after)
 {
     bottleneck_begin(1, before, 20);
@@ -37,9 +38,9 @@ static double follows_s(double before, double after)
     return ms * 1e-3;
 }
 
-/* Two minutes of silence, then as much as it takes again, at this part of the rate: how long what
- * is sent waits at most within three seconds, and how much of the link is used in the first and the
- * third. */
+/* Sends nothing for two minutes, and then as much as the link takes, at `part` of the earlier rate.
+ * Prints the longest wait within three seconds, and the used part of the link in the first and the
+ * third second. */
 static void after_silence(double part)
 {
     bottleneck_begin(1, 12.5e6, 20);

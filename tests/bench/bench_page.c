@@ -1,7 +1,7 @@
-/* Cost of a watched page for its node: bench_page [MEMBERS]
+/* Measures what a watched status page costs its node: bench_page [MEMBERS]
  *
- * For a swarm of MEMBERS members (256), 32 of them neighbours: medians of the time of an update for
- * watchers, once a second, and of a scrape of the metrics, as parts of a second's processor time.
+ * The swarm has MEMBERS members (256), 32 of them neighbours. Prints the median times of an update
+ * for watchers, once a second, and of a request for the metrics, as parts of a second's CPU time.
  */
 #include <jansson.h>
 #include <stdio.h>

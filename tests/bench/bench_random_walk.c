@@ -1,6 +1,6 @@
-/* Cost of the learners in a simulation of the protocol alone: nanoseconds of a step, a publication,
- * an applied update and a digest, over many random-walk learners in turn, as the simulator calls
- * them. */
+/* Measures what learners cost in a simulation of the protocol without training: nanoseconds of a
+ * step, a publication, an applied update and a digest. Many random-walk learners take turns, as in
+ * the simulator. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +12,15 @@
 
 #define NODES  256
 #define ROUNDS 200
-#define STEPS  16 /* between two publications */
+#define STEPS  16 /* steps between two publications */
 
 struct spent {
-    double step, terms, apply, digest; /* seconds */
-    unsigned long told;                /* entries */
+    double step, terms, apply, digest; /* seconds spent in each operation */
+    unsigned long told;                /* entries published */
 };
 
-/* One node's turn: it steps and tells, its two neighbours hear, all three are checked. */
+/* Plays one node's turn: it steps and publishes, its two neighbours apply the update, and all three
+ * compute their digest. */
 static void play(struct random_walk **nodes, int i, const struct publish_terms *terms,
                  struct spent *spent)
 {

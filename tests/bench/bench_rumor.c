@@ -1,8 +1,8 @@
-/* How fast rumors are encoded and decoded, and how near their size is to the entropy.
+/* Measures how fast rumors are encoded and decoded, and how near their size is to the entropy.
  *
- * One update of Laplace-distributed residuals per density, cut into as many rumors as it takes;
- * "body" is the codec alone, "rumor" includes hash and signature. Medians of several runs, in
- * processor time: on a shared machine the clock on the wall also counts others. */
+ * Draws one update of Laplace-distributed residuals per density and cuts it into rumors. "body" is
+ * the codec only; "rumor" includes hash and signature. Prints medians of several runs, in CPU time,
+ * which does not count other processes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

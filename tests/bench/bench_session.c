@@ -1,5 +1,5 @@
-/* How much of libsodium's own rate a session keeps: seal and open of 64 KiB records, over
- * crypto_aead_chacha20poly1305_ietf on the same number of bytes, all in the same run. Medians. */
+/* Measures a session's speed as a part of libsodium's: sealing and opening of 64 KiB records over
+ * crypto_aead_chacha20poly1305_ietf on as many bytes, in the same run. Prints medians. */
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>

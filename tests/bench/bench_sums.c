@@ -2,16 +2,16 @@
  *
  *     build/bench_sums TEXT [ONE ENTRY IN SO MANY, 300]
  *
- * Sixteen learners train a small GPT on the text in one process, with Adam, and publish that part
- * of the entries every sixteen steps to all others. Printed, for sums of 2, 4, 8 and 16
- * publications of one round: the entries of the sum over those of its parts, and its bytes over
- * theirs.
+ * Sixteen learners train a small GPT on the text in one process, with Adam. Every sixteen steps
+ * each publishes that part of its entries to all others. For sums of 2, 4, 8 and 16 publications of
+ * one round, prints the sum's entries as a part of its publications' entries, and its bytes as a
+ * part of their bytes. The bytes are computed in three ways:
  *
- *   exact    the sum says for each entry what it comes to. Amounts are each learner's own, so that
- *            is as much as to say whose entry it is: counted is the entropy of the values
- *   rounded  all entries of a sum move by one amount: less, but each node would have another base,
- *            by the way that what it knows has come
- *   positions  of the entries alone, below which no sum can be */
+ *   exact    the sum contains the exact total of each entry. Learners have different amounts, so
+ * the total also shows whose entry it is. The size is the entropy of the values rounded  all
+ * entries of a sum move by the same amount. This is smaller, but the bases of nodes would differ,
+ * depending on the paths of their rumors positions  only the positions of the entries: a lower
+ * bound for every sum */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 
 #define NODES   16
 #define ROUNDS  12
-#define WARM    4 /* rounds that are not counted */
+#define WARM    4 /* first rounds, which are not counted */
 #define STEPS   16
 #define BATCH   8
 #define CONTEXT 64
@@ -35,8 +35,8 @@ static struct arena arena;
 static struct backend *backend;
 static struct learner *learners[NODES];
 static size_t parameters;
-static int64_t *sums;                  /* [parameters]: of the group */
-static struct update published[NODES]; /* of the round */
+static int64_t *sums;                  /* [parameters] sum of the publications of a group */
+static struct update published[NODES]; /* publications of the current round */
 static uint64_t last_bytes[NODES];
 
 struct ratios {
@@ -120,7 +120,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Bytes that a perfect code for values as frequent as these takes. */
+/* Returns the bytes of an ideal code for these values, from their frequencies. Sorts them. */
 static double value_bytes(int64_t *values, uint32_t count)
 {
     double bits = 0;
@@ -133,7 +133,8 @@ static double value_bytes(int64_t *values, uint32_t count)
     return bits / 8;
 }
 
-/* The publications from .. from + k - 1 of the round as one. */
+/* Adds up publications from .. from + k - 1 of the round, and adds the ratios of their sum to *to.
+ */
 static void add_up(uint32_t from, uint32_t k, const struct identity *identity, struct ratios *to)
 {
     double entries = 0, bytes = 0;
@@ -172,7 +173,7 @@ int main(int count, char **words)
 {
     static const uint8_t seed[SEED_BYTES] = {1};
     struct identity identity;
-    struct ratios ratios[5] = {0}; /* sums of 2^i */
+    struct ratios ratios[5] = {0}; /* ratios[i]: for sums of 2^i publications */
     if (count < 2) {
         (void)fprintf(stderr, "bench_sums: which text? bench_sums TEXT [ONE ENTRY IN SO MANY]\n");
         return 1;

@@ -1,6 +1,6 @@
-/* The exchange at the speed of memory: what a telling's pass over all parameters, and hearing, cost
- * beside reading and writing the same memory. One thread; medians, each ratio of runs one right
- * after the other. Residuals are Laplace-distributed. */
+/* Compares the exchange with the speed of memory: what a publication's pass over all parameters and
+ * applying an update cost beside reading and writing the same memory. One thread; medians, and each
+ * ratio is of runs right after each other. Residuals are Laplace-distributed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct state {
     int32_t *base;
 };
 
-/* |residual| has this density above 0.001 · -log(density). */
+/* Draws a number whose absolute value exceeds -0.001 · log(d) with probability d. */
 static float laplace(struct rng *rng)
 {
     const double size = -0.001 * log(1 - rng_uniform(rng));
@@ -37,7 +37,7 @@ static void fill(const struct state *state)
     }
 }
 
-/* Memory itself. */
+/* Plain memory access. */
 
 static uint32_t read_all(const struct state *state)
 {
@@ -54,7 +54,7 @@ static void add_all(float *restrict a, const float *restrict b)
         a[c] += b[c];
 }
 
-/* A telling's pass. */
+/* Pass of a publication. */
 
 static uint32_t survey_simd_all(const struct survey_simd *sweep, const struct state *state,
                                 float floor, uint32_t bins[static HISTOGRAM_BINS])
@@ -107,7 +107,8 @@ static void measure_pass(const struct state *state, float *other)
         }
 }
 
-/* A replica that is told what another told, again and again: both steps as a learner calls them. */
+/* Measures the exchange between two replicas: one publishes and the other applies, each as a
+ * learner does. Every other update is also compared with the replica's own training. */
 static void measure_exchange(double density)
 {
     struct arena arena;
@@ -123,12 +124,13 @@ static void measure_exchange(double density)
         replicas[i] = arena_alloc(&arena, 1, sizeof *replicas[i]);
         replica_init(replicas[i], &arena, backend, P, init, P / 10);
     }
-    double publish_ns[ROUNDS], apply_ns[ROUNDS], compare_ns[ROUNDS]; /* and apply */
+    /* Compare_ns: comparing and applying. */
+    double publish_ns[ROUNDS], apply_ns[ROUNDS], compare_ns[ROUNDS];
     uint32_t told = 0;
     const struct publish_terms terms = {
         .budget_bytes = (uint32_t)(density * P * 1.3), .share = 0.5, .gain = 1, .beta = 0.3};
-    for (int round = -1; round < 2 * ROUNDS - 1; round++) { /* every other one compares */
-        for (uint32_t c = 0; c < P; c++)                    /* some training */
+    for (int round = -1; round < 2 * ROUNDS - 1; round++) { /* every other round compares */
+        for (uint32_t c = 0; c < P; c++)                    /* plays training */
             weights_all(replicas[0]->weights)[c] += 0.1f * laplace(&rng);
         const double start = now_seconds();
         const struct update *update = replica_publish(replicas[0], &terms);
@@ -140,7 +142,7 @@ static void measure_exchange(double density)
         const double end = now_seconds();
         told = update->count;
         if (round < 0)
-            continue; /* the first looks at everything */
+            continue; /* the first publication surveys all entries */
         publish_ns[round / 2] = (between - start) * 1e9;
         (compares ? compare_ns : apply_ns)[round / 2] = (end - between) * 1e9 / told;
     }

@@ -1,4 +1,5 @@
-/* Every signature holds, so that what lies behind one is reached: a fuzzer makes none itself. */
+/* Accepts every signature, so that a fuzzer, which cannot sign, reaches the code behind the check.
+ */
 #ifndef HEARSAY_TESTS_FUZZ_BELIEVE_H
 #define HEARSAY_TESTS_FUZZ_BELIEVE_H
 

@@ -10,9 +10,9 @@
 
 static struct reported_samples {
     uint32_t count;
-    struct signed_head heads[CLAIMS_MAX]; /* of the last rumor of each origin */
+    struct signed_head heads[CLAIMS_MAX]; /* head of the last rumor of each origin */
     uint64_t tags[CLAIMS_MAX];
-    uint32_t factor; /* unit i of the base is factor · i */
+    uint32_t factor; /* entry i of the claimed base is factor · i */
 } claim;
 
 static uint8_t version_bytes[CLAIMS_MAX * VERSION_ENTRY_BYTES];
@@ -57,7 +57,7 @@ void make_claim(void)
         const uint32_t next = (uint32_t)pick();
         make_head(&claim.heads[i], id, incarnation, next > 0 ? next - 1 : 0, pick());
         claim.tags[i] = origin_tag(id, incarnation);
-        if (who & 32) /* its next rumor follows */
+        if (who & 32) /* the member's next rumor follows this head */
             remember_head(member, &claim.heads[i]);
     }
 }
@@ -85,7 +85,8 @@ static uint64_t claimed_digest(void)
     return digest;
 }
 
-/* Bits of the shape: what is told of the claim as it is, and what is made up. */
+/* Sends a VERSION message with the claim. Each bit of `shape` replaces one field by an invented
+ * value. */
 void say_version(void)
 {
     uint8_t learned[CLAIMS_MAX * LEARNED_BYTES];
@@ -141,7 +142,8 @@ static void say_block(struct member *speaker, uint64_t block, uint8_t shape)
     (void)scene_say(scene, speaker, &message);
 }
 
-/* One block, or all that this member was last asked for. */
+/* Sends one block of the claimed base, or all blocks that the node last requested from this member.
+ */
 void say_blocks(void)
 {
     struct member *speaker = pick_member();

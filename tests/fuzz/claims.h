@@ -1,12 +1,12 @@
-/* Claims of members about their version and base: one claim per script, which each member may state
- * truly or falsely. The operations are those of script.h. */
+/* Claims of members about their version and base. Each script has one claim, which any member may
+ * send truly or falsely. script.h describes the operations. */
 #ifndef HEARSAY_TESTS_FUZZ_CLAIMS_H
 #define HEARSAY_TESTS_FUZZ_CLAIMS_H
 
 #include "fuzz/play.h"
 #include "wire/signed_head.h"
 
-/* There is none yet. */
+/* Deletes the claim of an earlier script. */
 void claims_begin(void);
 
 void make_claim(void);
@@ -15,11 +15,11 @@ void say_history(void);
 void say_blocks(void);
 void say_heads(void);
 
-/* A head of that number, which its origin has signed: signatures hold. */
+/* Makes the head of rumor `seq` of an origin. Its signature counts as valid (believe.h). */
 void make_head(struct signed_head *head, const uint8_t *id, uint64_t incarnation, uint32_t seq,
                uint64_t samples);
 
-/* The next rumor of that origin follows this head. */
+/* Makes this head the predecessor of the origin's next rumor. */
 void remember_head(struct member *origin, const struct signed_head *head);
 
 #endif

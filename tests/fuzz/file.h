@@ -1,4 +1,4 @@
-/* Files in memory, for harnesses of what reads files: their names are for this process alone. */
+/* Temporary files for harnesses of code that reads files. Only this process can see their names. */
 #ifndef HEARSAY_TESTS_FUZZ_FILE_H
 #define HEARSAY_TESTS_FUZZ_FILE_H
 
@@ -14,10 +14,10 @@ struct file {
 
 void file_init(struct file *file);
 
-/* It now holds these bytes and no others. */
+/* Replaces the contents of the file. */
 void file_put(struct file *file, const void *bytes, size_t count);
 
-/* The same as a gzip file. */
+/* Replaces the contents of the file by a gzip stream of these bytes. */
 void file_put_packed(struct file *file, const void *bytes, size_t count);
 
 #endif

@@ -1,12 +1,12 @@
-/* A harness: a program that is given bytes and must not break, whatever they are.
+/* A fuzzing harness: a program that gets any bytes and must not break.
  *
  *   libFuzzer ─► libfuzzer.c ─┐
  *                             ├─► fuzz_begin, once; fuzz_one(bytes), again and again
  *   files ─────► replay.c ────┘
  *
- * Each fuzz_<name>.c is one harness and defines these two. Something is found when a sanitizer
- * speaks up, or a CHECK fails: one of the project, or one of the harness, which says what must
- * hold of whatever comes out.
+ * Each fuzz_<name>.c is one harness and defines these two functions. A bug is found when a
+ * sanitizer reports an error or a CHECK fails: a CHECK of the program, or one of the harness, which
+ * checks the result.
  */
 #ifndef HEARSAY_TESTS_FUZZ_FUZZ_H
 #define HEARSAY_TESTS_FUZZ_FUZZ_H
@@ -26,7 +26,7 @@ struct input {
     size_t left;
 };
 
-/* At most `most` of the next bytes; *taken says how many. */
+/* Returns the next bytes, at most `most`, and sets *taken to their number. */
 static inline const uint8_t *input_bytes(struct input *input, size_t most, size_t *taken)
 {
     const uint8_t *at = input->at;
@@ -36,7 +36,7 @@ static inline const uint8_t *input_bytes(struct input *input, size_t most, size_
     return at;
 }
 
-/* Reads a little-endian number of `bytes` bytes; zeros follow the end. */
+/* Reads a little-endian number of `bytes` bytes. After the end of the input it reads zeros. */
 static inline uint64_t input_number(struct input *input, size_t bytes)
 {
     size_t taken;

@@ -1,4 +1,4 @@
-/* A block of a base: whatever is taken is what would be written of the same entries. */
+/* Blocks of a base: a block that the decoder accepts is encoded again as the same bytes. */
 #include "fuzz/fuzz.h"
 #include "wire/block.h"
 

@@ -1,5 +1,6 @@
-/* The body of a rumor, read twice: by the node's decoder, eight levels at a time, and here bit by
- * bit as wire/body_codec.h describes it. Both take the same bodies, and read the same from them. */
+/* The body of a rumor, decoded twice: by the node's decoder, which reads eight levels at a time,
+ * and here bit by bit as wire/body_codec.h describes it. Both must accept the same bodies and
+ * decode the same entries. */
 #include "fuzz/fuzz.h"
 #include "wire/body_codec.h"
 
@@ -10,7 +11,7 @@ void fuzz_begin(void)
 {
 }
 
-/* Bits of a body, the lowest of a byte first. A bit beyond the end breaks it. */
+/* A reader of bits, the lowest of a byte first. Reading beyond the end sets is_broken. */
 struct bits {
     const uint8_t *in;
     uint64_t at;
@@ -57,7 +58,7 @@ static uint64_t plain_gamma(struct bits *bits)
 {
     const unsigned ones = plain_ones(bits, GAMMA_MAX_BITS);
     if (ones == GAMMA_MAX_BITS)
-        return UINT32_MAX; /* more than any layer has */
+        return UINT32_MAX; /* more members than any layer has */
     return (1u << ones | plain_number(bits, ones)) - 1;
 }
 
@@ -79,7 +80,8 @@ static bool plain_first(struct plain *plain, struct bits *bits, uint64_t paramet
     return !bits->is_broken && next <= parameters;
 }
 
-/* One layer: the members of the one before are numbered from 0, and some of them are listed. */
+/* Decodes one layer: a list of the members of the layer before, or of those that are missing.
+ * Returns false if it is malformed. */
 static bool plain_layer(struct plain *plain, struct bits *bits, int layer, uint64_t *members)
 {
     uint32_t member[ENTRIES_MAX];
@@ -128,7 +130,8 @@ static void same_entries(const struct plain *plain, const uint32_t *index, const
         CHECK(index[i] == plain->index[i] && level[i] == plain->level[i]);
 }
 
-/* A decoded body is encoded again, in at most the same number of bits, and decoded again. */
+/* Checks that decoded entries are encoded in at most as many bytes, and decoded again without a
+ * change. */
 static void comes_back(uint64_t parameters, uint32_t count, const uint32_t *index,
                        const int8_t *level)
 {
@@ -153,7 +156,8 @@ void fuzz_one(const uint8_t *data, size_t bytes)
     struct input input = {data, bytes};
     const uint32_t count = 1 + (uint32_t)input_number(&input, 2) % ENTRIES_MAX;
     const uint64_t parameters = 1 + input_number(&input, 4);
-    const uint8_t tail = input_byte(&input); /* of a rumor, its signature: any bytes */
+    /* Value of the bytes behind the body, where a rumor has its signature. */
+    const uint8_t tail = input_byte(&input);
     size_t body_bytes;
     const uint8_t *from = input_bytes(&input, BODY_MAX, &body_bytes);
     if (body_bytes > 0)

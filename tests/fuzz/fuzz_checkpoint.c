@@ -1,4 +1,4 @@
-/* A checkpoint: what is loaded has the digest that its base has. */
+/* Checkpoints: the digest of a loaded checkpoint is that of its base. */
 #include "fuzz/fuzz.h"
 #include "support/state/checkpoint_story.h"
 
@@ -9,7 +9,8 @@ void fuzz_begin(void)
 {
 }
 
-/* The first byte: any bytes are the file, or the stream in it, with checksums that hold. */
+/* The first byte decides whether the next bytes are a whole file, or a stream that gets valid
+ * checksums. It also sets the number of the optimizer's moments. */
 void fuzz_one(const uint8_t *data, size_t bytes)
 {
     struct input input = {data, bytes};

@@ -1,5 +1,5 @@
-/* A configuration file: what is taken is printed and read again without a change, and a node can be
- * made of it. */
+/* Configuration files: a configuration that is accepted can be printed and read again without a
+ * change, and a node can be made from it. */
 #include <stdio.h>
 
 #include "config/config_read.h"

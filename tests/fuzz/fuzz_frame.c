@@ -1,4 +1,5 @@
-/* Frames in a stream that comes in pieces: the frames are the same wherever it was cut. */
+/* Frames in a stream that arrives in pieces: the frames do not depend on where the stream is cut.
+ */
 #include "fuzz/fuzz.h"
 #include "wire/frame.h"
 
@@ -6,8 +7,8 @@ void fuzz_begin(void)
 {
 }
 
-/* Where the frame that begins a stream ends: read byte by byte, as the page says. 0: it has not
- * come whole; SIZE_MAX: there cannot be one. */
+/* Returns the end of the first frame, computed byte by byte from the protocol's page. 0: the frame
+ * is incomplete. SIZE_MAX: its length is invalid. */
 static size_t plain_end(const uint8_t *have, size_t bytes, size_t limit)
 {
     if (bytes < 2)

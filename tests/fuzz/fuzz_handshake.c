@@ -3,9 +3,9 @@
  *   dialer ── flight 1 ──► acceptor ── flight 2 ──► dialer ── flight 3 ──► acceptor …
  *
  * The input sets both peers' credentials and then, flight by flight, the changes on the path. Keys
- * follow from seeds, so the bytes of a flight are always the same. Whoever is through knows who the
- * other is; each hears what the other said, in order and from the first message on, or nothing; and
- * where nobody meddles, all. */
+ * follow from seeds, so the bytes of a flight are always the same. A peer that completes the
+ * handshake knows the other's identity. Each peer receives the other's messages in order and from
+ * the first one on, or none. If no attacker changes anything, each receives all of them. */
 #include <stdio.h>
 
 #include "fuzz/fuzz.h"
@@ -14,20 +14,20 @@
 #define QUEUE_BYTES (1u << 12)
 #define FLIGHT_MAX  8192
 #define TURNS_MAX   12
-#define SAID        3  /* messages, by each who is through */
-#define PARTS_BYTES 64 /* of the parts of a model, with their end */
+#define SAID        3  /* messages that each peer sends after the handshake */
+#define PARTS_BYTES 64 /* bytes of the text with the parts of a model, including its zero */
 #define NOW_NS      ((uint64_t)1000000000)
 
 enum meddling { PASS, CHANGE, CUT, INSERT, TWICE, OTHER_FLIGHT, MEDDLINGS };
 
 struct side {
     struct identity identity;
-    struct identity shown; /* the same, or with another certificate */
+    struct identity shown; /* shown identity: the peer's own, possibly with a changed certificate */
     struct entropy entropy;
     struct credentials credentials;
     struct arena arena;
     struct peer peer;
-    char parts[PARTS_BYTES]; /* of its model */
+    char parts[PARTS_BYTES]; /* parts of its model as text */
     bool met;
     bool is_over;
     uint32_t heard;
@@ -38,7 +38,7 @@ struct flight {
     size_t count;
 };
 
-static struct side sides[2]; /* dialer, acceptor */
+static struct side sides[2]; /* [0] the dialer, [1] the acceptor */
 static struct flight flights[TURNS_MAX];
 static struct message_reader *reader;
 static bool is_meddled;
@@ -55,7 +55,7 @@ void fuzz_begin(void)
     }
 }
 
-/* Sets a standing, a form and the parts of a model, of any bytes. */
+/* Sets standing, form and the parts of the model from the input. */
 static void bring_form(struct side *side, struct introduction *ours, struct input *input)
 {
     size_t count;
@@ -68,8 +68,8 @@ static void bring_form(struct side *side, struct introduction *ours, struct inpu
     side->parts[count] = '\0';
 }
 
-/* Which release it is, which swarm and model it says, and who it says it is: of one input in two
- * all is as it should be. */
+/* Sets a peer's credentials from the input. For half of the values they are valid; for the others
+ * they have another release, swarm, model or certificate. */
 static void bring(struct side *side, uint8_t seed, struct input *input)
 {
     static const uint8_t swarm_key[KEY_BYTES] = {9};
@@ -158,7 +158,7 @@ static void deliver(struct side *to, const uint8_t *bytes, size_t count)
     }
 }
 
-/* All that this side has to send now. */
+/* Collects all bytes that this side has to send now. */
 static void collect(struct side *side, struct flight *flight)
 {
     const uint8_t *bytes;
@@ -179,7 +179,7 @@ static void insert(struct flight *flight, size_t at, const uint8_t *bytes, size_
     flight->count += count;
 }
 
-/* Changes a flight on the path; `turn`: number of earlier flights. */
+/* Changes a flight on its path as the input says. turn: number of earlier flights. */
 static void meddle(struct flight *flight, uint32_t turn, struct input *input)
 {
     const enum meddling how = input_byte(input) % MEDDLINGS;

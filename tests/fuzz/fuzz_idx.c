@@ -1,4 +1,5 @@
-/* Files of MNIST's format: what opens without an error has as many items as it says. */
+/* Files in MNIST's format: a file that opens without an error has as many items as its header says.
+ */
 #include <stdlib.h>
 
 #include "data/idx.h"
@@ -25,7 +26,7 @@ static enum error read_all(struct idx *idx, struct problem *problem)
     return error == OK ? idx_end(idx, problem) : error;
 }
 
-/* The first byte: as it is, or packed. */
+/* The first byte decides whether the file is plain or packed by gzip. */
 void fuzz_one(const uint8_t *data, size_t bytes)
 {
     struct input input = {data, bytes};

@@ -1,4 +1,5 @@
-/* The line of a model's layers: its canonical spelling is the same model, and is its own. */
+/* The line of a model's layers: its canonical form describes the same model and is its own
+ * canonical form. */
 #include <stdio.h>
 
 #include "fuzz/fuzz.h"
@@ -37,7 +38,8 @@ static void comes_back(const struct model *model, struct shape in, int classes)
         CHECK(model_bytes(again) == model_bytes(model));
         model_free(again);
     } else {
-        CHECK(strlen(model_line(model)) >= MODEL_LINE_MAX / 2); /* in full it is too long */
+        /* The canonical form would be too long. */
+        CHECK(strlen(model_line(model)) >= MODEL_LINE_MAX / 2);
     }
     arena_release(&arena);
 }

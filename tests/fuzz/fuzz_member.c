@@ -1,10 +1,10 @@
 /* Members that send anything: after a valid handshake, with valid signatures.
  *
- * The input is a script: each byte is an operation, the next ones its arguments. So what lies
- * behind a HELLO, a claim to know more, a base that is offered block by block or an order of the
- * operator is reached by a few bytes, and changing one of them changes one thing. Whatever the
- * members do, no CHECK of the node fails, all that it says can be read, and its base is the sum
- * that it says. */
+ * The input is a script: each byte is an operation, and the bytes after it are its arguments. So a
+ * few bytes are enough to reach the code behind a HELLO, a claim of a newer version, a base offered
+ * block by block, or an operator's order. Changing one byte changes one thing. Whatever the members
+ * send, no CHECK of the node fails, every message of the node can be decoded, and its base is the
+ * sum that it reports. */
 #include "fuzz/believe.h"
 #include "fuzz/claims.h"
 #include "fuzz/play.h"
@@ -23,7 +23,7 @@
 #define MILLI_NS       ((uint64_t)1000000)
 
 static struct scene *scenes[2];
-/* Records. */
+/* Member records. */
 
 static void put_record(const struct member *member, struct record *record,
                        uint8_t out[static RECORD_BYTES])
@@ -67,7 +67,7 @@ static void say_hello(void)
     member->seq = shape & 1 ? 0 : member->seq;
 }
 
-/* Of any members, said by one of them. */
+/* Sends records of any members, by one of them. */
 static void say_records(void)
 {
     uint8_t bytes[3 * RECORD_BYTES];
@@ -119,7 +119,8 @@ static void say_rumor(void)
     if (head.seq > 0) {
         static const uint8_t none[HEAD_HASH_BYTES];
         memcpy(head.prev, origin->prev, sizeof head.prev);
-        head.prev[0] |= memcmp(head.prev, none, sizeof none) == 0; /* it must name one */
+        /* The hash of a predecessor is not zero. */
+        head.prev[0] |= memcmp(head.prev, none, sizeof none) == 0;
     }
     pick_update(&update, shape);
     rumor_encode(&head, &update, 0, RUMOR_MAX, origin->identity, scene->context, bytes, &taken,
@@ -131,7 +132,8 @@ static void say_rumor(void)
     (void)scene_say(scene, speaker, &(struct message){.kind = RUMOR, .bulk = {bytes, count}});
 }
 
-/* Of one stream two heads of the same number, or of the next one. */
+/* Sends a proof of equivocation: two heads of one stream with the same number. It may be false,
+ * with the next number in the second head. */
 static void say_proof(void)
 {
     uint8_t bytes[PROOF_BYTES];
@@ -150,7 +152,7 @@ static void say_proof(void)
     (void)scene_say(scene, speaker, &proof);
 }
 
-/* Of any members about one of them or about the node, said by one. */
+/* Sends votes of any members about one member or about the node. */
 static void say_votes(void)
 {
     uint8_t bytes[3 * VOTE_BYTES];
@@ -176,14 +178,15 @@ static void say_votes(void)
     (void)scene_say(scene, speaker, &votes);
 }
 
-/* One of three. */
+/* Makes one of three swarm keys. */
 static void make_key(uint8_t key[static KEY_BYTES], uint8_t which)
 {
     memset(key, 0, KEY_BYTES);
     key[0] = (uint8_t)(1 + which % 3);
 }
 
-/* The swarm gets one of them; the key before is another, or the same, which is no order. */
+/* Makes an order for a new key. The key before it is another, or the same one, which makes the
+ * order invalid. */
 static void put_keys(struct order *order, uint8_t shape)
 {
     uint8_t key[KEY_BYTES];
@@ -194,7 +197,8 @@ static void put_keys(struct order *order, uint8_t shape)
     order->until_ms = pick();
 }
 
-/* Orders of the operator: expel a member, or the node; or a new key. */
+/* Makes an order of the operator: expel or admit a member or the node, or a new key. Returns its
+ * bytes. */
 static size_t make_order(uint8_t out[static ORDER_BYTES_MAX])
 {
     const uint8_t shape = input_byte(&input);
@@ -257,7 +261,7 @@ static void give_key(void)
     scene_run(scene);
 }
 
-/* Any kind, with any numbers, and any bytes behind them. */
+/* Sends a message of any kind with any numbers, and any bytes at its end. */
 static void say_anything(void)
 {
     struct member *speaker = pick_member();
@@ -293,7 +297,7 @@ static void call(void)
     scene_call(scene, pick_member());
 }
 
-/* A caller from one of two networks that never sends a byte. */
+/* A caller from one of four networks sends some bytes and then nothing more. */
 static void wait_unauthenticated(void)
 {
     const uint8_t shape = input_byte(&input);
@@ -307,7 +311,7 @@ static void hang_up(void)
     scene_close(scene, pick_member());
 }
 
-/* Waits between a millisecond and twenty seconds. */
+/* Waits between 1 ms and 20 s. */
 static void pass(void)
 {
     static const uint16_t spans_ms[] = {1, 30, 300, 1000, 1000, 3000, 3000, 5000};
@@ -369,7 +373,8 @@ static void (*const OPERATIONS[SCRIPT_OPERATIONS])(void) = {
     [SAY_VOTES] = say_votes,
 };
 
-/* Two neighbours and a member that has not said HELLO, 12 seconds on: the node trains. */
+/* Makes a scene of a training node, 14 s after its start, with two neighbours and a member that has
+ * not sent HELLO. */
 static struct scene *settled(void)
 {
     static const uint8_t script[] = {0, 0, 1, 1, 0, 1};
@@ -393,7 +398,7 @@ void fuzz_begin(void)
         scene_keep(scenes[i]);
 }
 
-/* The first byte says where it begins: with a node that trains, or one that has just come. */
+/* The first byte chooses the beginning: a node that trains, or one that has just started. */
 void fuzz_one(const uint8_t *data, size_t bytes)
 {
     input = (struct input){data, bytes};

@@ -1,11 +1,12 @@
-/* Messages: what is taken is what a plain reader of the protocol's page takes (net/README.md,
- * section 8), with the same fields; and it is encoded and read again without a change. */
+/* Messages: the decoder accepts the messages that a plain reader of the protocol's page
+ * (net/README.md, section 8) accepts, with the same fields. An accepted message is encoded and
+ * decoded again without a change. */
 #include "fuzz/fuzz.h"
 #include "wire/message.h"
 
 #define ITEMS_MAX 15
 
-/* The fields of each kind as the page lists them: n number, s text, b bytes. */
+/* The fields of each kind of message from the protocol's page: n number, s text, b bytes. */
 static const char *const FIELDS[MESSAGE_KINDS] = {
     [HELLO] = "nnsb",   [MEMBER_UPDATE] = "b",  [MEMBER_QUERY] = "n", [MEMBER_LIST] = "b",
     [PING] = "n",       [PONG] = "n",           [ACK] = "nnnn",       [RUMOR] = "b",
@@ -17,9 +18,9 @@ static const char *const FIELDS[MESSAGE_KINDS] = {
 };
 
 struct item {
-    char type;         /* 'n', 's', 'b'; 0: none of them */
-    uint64_t number;   /* of an 'n' */
-    struct bytes text; /* of the others */
+    char type;         /* 'n', 's' or 'b'; 0 = a type that the page does not have */
+    uint64_t number;   /* value of an 'n' */
+    struct bytes text; /* contents of an 's' or 'b' */
 };
 
 static uint64_t big_endian(struct input *input, size_t bytes)
@@ -40,7 +41,7 @@ static struct item plain_text(struct input *input, char type, uint64_t length)
     return item;
 }
 
-/* The next item. One of no type that the page lists has the type 0. */
+/* Reads the next item. Its type is 0 if the page does not have it. */
 static struct item plain_item(struct input *input)
 {
     const uint8_t first = input_byte(input);
@@ -60,7 +61,7 @@ static struct item plain_item(struct input *input)
     return plain_text(input, first >= 0xd9 ? 's' : 'b', number);
 }
 
-/* How many fields the message has, or -1 where it is none. */
+/* Decodes a message. Returns the number of its fields, or -1 if it is malformed. */
 static int plain_decode(struct input input, uint64_t *kind, struct item fields[static ITEMS_MAX])
 {
     const uint8_t head = input_byte(&input);
@@ -99,7 +100,7 @@ static void same_bytes(const struct bytes *a, const struct bytes *b)
     CHECK(a->count == b->count && (a->count == 0 || memcmp(a->at, b->at, a->count) == 0));
 }
 
-/* Its texts and bytes, in their order, are those that the plain reader saw. */
+/* Checks that the message's texts and bytes are those of the plain reader, in order. */
 static void same_texts(const struct message *message, const struct item *fields, int count)
 {
     const struct bytes *mine[] = {&message->text, &message->bulk};

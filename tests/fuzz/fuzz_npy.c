@@ -1,5 +1,5 @@
-/* NumPy's arrays, of samples and of what is to be predicted: every label is below the number of
- * classes, and there are as many samples in training and test as the arrays have. */
+/* NumPy arrays of samples and of targets: every label is below the number of classes, and training
+ * and test data together have as many samples as the arrays. */
 #include "data/dataset.h"
 #include "fuzz/file.h"
 #include "fuzz/fuzz.h"
@@ -15,13 +15,13 @@ void fuzz_begin(void)
 static void look_at(const struct dataset *dataset)
 {
     const size_t numbers = dataset->count * shape_size(dataset->shape);
-    unsigned sum = 0; /* of all that was read: it is there, a sanitizer says */
+    unsigned sum = 0; /* sum of all pixels, so that a sanitizer sees each of them read */
     CHECK(dataset->count > 0 && numbers > 0 && dataset->classes >= 1);
     CHECK(!dataset->pixels != !dataset->numbers && !dataset->labels != !dataset->targets);
     for (size_t i = 0; dataset->pixels && i < numbers; i++)
         sum += dataset->pixels[i];
     for (size_t i = 0; dataset->numbers && i < numbers; i++)
-        CHECK(dataset->numbers[i] - dataset->numbers[i] == 0); /* finite */
+        CHECK(dataset->numbers[i] - dataset->numbers[i] == 0); /* neither NaN nor infinity */
     for (size_t i = 0; dataset->labels && i < dataset->count; i++)
         CHECK(dataset->labels[i] >= 0 && dataset->labels[i] < dataset->classes);
     for (size_t i = 0; dataset->targets && i < dataset->count * (size_t)dataset->classes; i++)
@@ -29,7 +29,7 @@ static void look_at(const struct dataset *dataset)
     CHECK(sum <= 255 * numbers);
 }
 
-/* Two bytes say how many of the others are x; the rest is y. */
+/* The first two bytes are the length of the file x; the remaining bytes are y. */
 void fuzz_one(const uint8_t *data, size_t bytes)
 {
     struct input input = {data, bytes};

@@ -1,4 +1,4 @@
-/* Orders of the operator, back to back: each that is taken is written again as the same bytes. */
+/* Orders of the operator, back to back: each accepted order is encoded again as the same bytes. */
 #include "fuzz/believe.h"
 #include "fuzz/fuzz.h"
 #include "wire/order.h"

@@ -1,5 +1,5 @@
-/* A member's record: what is taken is written again with the same fields, and has an address that
- * can be dialled. */
+/* Member records: an accepted record is encoded again with the same fields, and its address can be
+ * dialled. */
 #include "fuzz/believe.h"
 #include "fuzz/fuzz.h"
 #include "wire/record.h"
@@ -26,6 +26,7 @@ void fuzz_one(const uint8_t *data, size_t bytes)
     CHECK(record.renew_ms <= RENEW_MS_MAX && record.stage < STAGES);
     record_create(&record, &identity, context, out);
     CHECK(record_verify(out, context) == OK && record_parse(out, &again) == OK);
-    CHECK(memcmp(in, out, 96) == 0); /* all but the host, behind whose end there may be anything */
+    /* All fields except the host, which may have any bytes after its end. */
+    CHECK(memcmp(in, out, 96) == 0);
     CHECK(strcmp(again.address.host, record.address.host) == 0);
 }

@@ -1,5 +1,5 @@
-/* A rumor, head and body: what is taken is within all limits, is read again the same, and rumors of
- * its entries say the same. */
+/* Rumors, head and body: an accepted rumor is within all limits, is decoded a second time with the
+ * same result, and its entries can be encoded again. */
 #include "fuzz/believe.h"
 #include "fuzz/fuzz.h"
 #include "support/base/updates.h"
@@ -27,7 +27,8 @@ static void same_update(const struct update *a, const struct update *b)
     CHECK(memcmp(a->level, b->level, a->count * sizeof *a->level) == 0);
 }
 
-/* Our own encoder needs no more than whoever made the rumor, or says it in several. */
+/* Checks that our encoder turns the entries into rumors, one or several, that decode to these
+ * entries. */
 static void comes_back(const struct rumor_head *head, const struct update *update)
 {
     static uint8_t out[RUMOR_MAX];
@@ -47,7 +48,7 @@ static void comes_back(const struct rumor_head *head, const struct update *updat
     }
 }
 
-/* For two of three inputs the hash of the body is corrected. */
+/* For two of three inputs the harness corrects the hash of the body and the signature. */
 void fuzz_one(const uint8_t *data, size_t bytes)
 {
     static uint8_t rumor[RUMOR_MAX];

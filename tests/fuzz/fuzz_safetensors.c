@@ -1,4 +1,4 @@
-/* A file of tensors: of our own model, and what it says of itself and of what it is the sum of. */
+/* Model files: the weights of our own model, the metadata, and the version of the base. */
 #include <stdlib.h>
 
 #include "fuzz/file.h"
@@ -31,8 +31,8 @@ void fuzz_begin(void)
     CHECK(model_parameters(model) <= PARAMETERS_MAX && atexit(end) == 0);
 }
 
-/* The first byte: any bytes are the file; or the length in front is that of what comes before the
- * first zero, the header. */
+/* The first byte decides how the next bytes become the file: unchanged, or with a valid length in
+ * front of the header, which ends before the first zero. */
 static void put_file(struct input *input)
 {
     static uint8_t bytes[HEAD_BYTES + FILE_MAX];
@@ -64,7 +64,7 @@ void fuzz_one(const uint8_t *data, size_t bytes)
     enum error error = safetensors_load(file.path, model, weights, &problem);
     CHECK((error == OK) == (problem.text[0] == 0));
     if (error == OK)
-        (void)safetensors_checksum(weights, model_parameters(model)); /* all were written */
+        (void)safetensors_checksum(weights, model_parameters(model)); /* reads all weights */
     problem.text[0] = 0;
     error = safetensors_read_about(file.path, &about, &problem);
     CHECK((error == OK) == (problem.text[0] == 0));

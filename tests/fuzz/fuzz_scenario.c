@@ -1,4 +1,4 @@
-/* A scenario: what is taken has groups, links and times within its bounds. */
+/* Scenarios: an accepted scenario has groups, links and times within their bounds. */
 #include "fuzz/file.h"
 #include "fuzz/fuzz.h"
 #include "scenario/scenario.h"

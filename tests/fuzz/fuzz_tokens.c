@@ -4,7 +4,7 @@
 #include "fuzz/file.h"
 #include "fuzz/fuzz.h"
 
-#define KINDS 4 /* text or tokens, as it is or packed */
+#define KINDS 4 /* text or tokens, each plain or packed by gzip */
 
 static struct file file;
 
@@ -15,7 +15,7 @@ void fuzz_begin(void)
 
 static uint32_t token(const struct dataset *dataset, size_t i)
 {
-    uint32_t token = 0; /* the machine is little-endian, as the formats are */
+    uint32_t token = 0; /* works because machine and format are little-endian */
     memcpy(&token, (const uint8_t *)dataset->tokens + i * (size_t)dataset->token_bytes,
            (size_t)dataset->token_bytes);
     return token;

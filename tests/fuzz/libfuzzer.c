@@ -1,4 +1,4 @@
-/* A harness as libFuzzer drives it. */
+/* Runs a harness under libFuzzer. */
 #include "fuzz/fuzz.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

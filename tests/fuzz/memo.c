@@ -1,7 +1,7 @@
-/* Curve arithmetic of a script that has been computed before is looked up: the linker leads these
- * calls here (--wrap, fuzz.cmake). The result depends only on the input bytes, which are compared
- * by a 256-bit hash, so a harness sees the same results as without the cache. Scripts begin alike,
- * and nine tenths of their signatures and key exchanges have been seen. */
+/* A cache of curve arithmetic: the linker redirects these calls here (--wrap, fuzz.cmake). Results
+ * depend only on the input bytes, whose 256-bit hash is compared, so a harness sees the same
+ * results as without the cache. Scripts begin alike, so nine tenths of their signatures and key
+ * exchanges are in the cache. */
 #include <sodium.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 
 #define PLACES ((size_t)1 << 16)
 
-/* The calls that are looked up, as libsodium has them. */
+/* The original functions of libsodium. */
 int __real_crypto_sign_detached(unsigned char *signature, unsigned long long *count,
                                 const unsigned char *message, unsigned long long bytes,
                                 const unsigned char *secret);
@@ -32,12 +32,12 @@ int __wrap_crypto_scalarmult_base(unsigned char *out, const unsigned char *secre
 enum call { SIGN = 1, VERIFY, MULTIPLY, MULTIPLY_BASE };
 
 static struct place {
-    uint8_t of[32];  /* hash of what goes in; zeros: nothing is known */
-    uint8_t out[64]; /* what came out */
-    int result;      /* and what was returned */
+    uint8_t of[32];  /* hash of the inputs; zeros = the entry is empty */
+    uint8_t out[64]; /* output of the call */
+    int result;      /* return value of the call */
 } places[PLACES];
 
-/* The place of this call; *is_known: it has been made before. */
+/* Returns the cache entry of this call. Sets *is_known if it has the result. */
 static struct place *find(enum call call, const void *a, size_t a_bytes, const void *b,
                           size_t b_bytes, const void *c, size_t c_bytes, bool *is_known)
 {
@@ -49,7 +49,8 @@ static struct place *find(enum call call, const void *a, size_t a_bytes, const v
     CHECK(crypto_generichash_update(&state, &kind, 1) == 0);
     CHECK(crypto_generichash_update(&state, a, a_bytes) == 0);
     CHECK(crypto_generichash_update(&state, b, b_bytes) == 0);
-    CHECK(crypto_generichash_update(&state, c, c_bytes) == 0); /* the one whose length differs */
+    /* The only input whose length varies. */
+    CHECK(crypto_generichash_update(&state, c, c_bytes) == 0);
     CHECK(crypto_generichash_final(&state, hash, sizeof hash) == 0);
     memcpy(&at, hash, sizeof at);
     struct place *place = &places[at % PLACES];

@@ -1,9 +1,9 @@
-/* Gives files to a harness, one after the other: a corpus that is known, or what a fuzzer found.
+/* Runs a harness on files, one after the other: a known corpus, or inputs that a fuzzer has found.
  *
  *   fuzz_NAME FILE|FOLDER...
  *
- * So a corpus is a test that any compiler builds. An argument without a file fails: a corpus that
- * is gone would test nothing. */
+ * So any compiler can build a corpus into a test. An argument without a file is an error, because a
+ * missing corpus would test nothing. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ static size_t play_file(const char *path)
     struct stat about;
     CHECK(file && fstat(fileno(file), &about) == 0);
     const size_t bytes = (size_t)about.st_size;
-    uint8_t *data = malloc(bytes + (bytes == 0)); /* of its size: a sanitizer sees the end */
+    /* Exactly as large as the input, so that a sanitizer sees reads beyond it. */
+    uint8_t *data = malloc(bytes + (bytes == 0));
     CHECK(data && fread(data, 1, bytes, file) == bytes);
     CHECK(fclose(file) == 0);
     fuzz_one(data, bytes);

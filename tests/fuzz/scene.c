@@ -9,16 +9,18 @@
 #include "node/swarm_keys.h"
 
 #define MEMBER_QUEUE_BYTES (1u << 17)
-#define ACTIONS_MAX        100000 /* at one moment: a node that asks for more never ends */
+/* Most actions at one moment; a node that requests more is in an endless loop. */
+#define ACTIONS_MAX 100000
 
-static struct identity identities[SCENE_MEMBERS + 1]; /* the last is the node's */
+/* Identities of the members; the last one is the node's. */
+static struct identity identities[SCENE_MEMBERS + 1];
 static struct operator_key operator_key;
 static struct message_reader *reader;
 static const uint8_t swarm_key[KEY_BYTES] = {0x5A, 1};
 
 static struct arena arenas[2];
 
-/* Of LeakSanitizer, where there is one: what these bytes point to is not lost. */
+/* LeakSanitizer's function, if it is linked: memory that these bytes point to is not leaked. */
 void __lsan_register_root_region(const void *start, size_t bytes) __attribute__((weak));
 
 struct identity *scene_identity(uint32_t i)
@@ -178,7 +180,8 @@ static void member_on_message(struct scene *scene, struct member *member)
     struct message message;
     size_t bytes;
     const uint8_t *at = peer_message(&member->peer, &bytes);
-    CHECK(message_decode(reader, at, bytes, &message) == OK); /* a node says nothing else */
+    /* Every message of a node can be decoded. */
+    CHECK(message_decode(reader, at, bytes, &message) == OK);
     member->heard[message.kind]++;
     member->last[message.kind] = message;
     if (message.kind == PING && !member->is_silent)
@@ -186,7 +189,8 @@ static void member_on_message(struct scene *scene, struct member *member)
     CHECK(scene->now_ns >= SCENE_BEGIN_NS);
 }
 
-/* A node that was given a newer swarm key calls by it, and members have the first alone. */
+/* Returns true if the member may refuse the node: the node was given a newer swarm key and dials
+ * with it, and members only have the first key. */
 static bool shows_another_key(const struct scene *scene, const struct member *member)
 {
     struct node_swarm_key key;
@@ -194,7 +198,7 @@ static bool shows_another_key(const struct scene *scene, const struct member *me
     return member->peer.state == PEER_GREETED && (key.order > 0 || key.older > 0);
 }
 
-/* False: it refuses the node, and hangs up. */
+/* Processes bytes from the node. Returns false if the member refuses the node and hangs up. */
 static bool member_take(struct scene *scene, struct member *member, const uint8_t *bytes,
                         size_t count)
 {
@@ -285,7 +289,8 @@ static void on_order(struct scene *scene, const struct action *order)
         return;
     }
     const size_t bytes = (order_bytes(order) + 15) & ~(size_t)15;
-    CHECK(bytes <= SCENE_ORDERS_BYTES - scene->orders_bytes); /* largest request of a node */
+    /* Fits the largest request of a node. */
+    CHECK(bytes <= SCENE_ORDERS_BYTES - scene->orders_bytes);
     (void)order_copy(scene->orders + scene->orders_bytes, order);
     scene->orders_bytes += bytes;
 }
@@ -410,7 +415,7 @@ void scene_check(const struct scene *scene)
     CHECK(digest == node_digest(scene->node));
 }
 
-/* Beginnings. */
+/* Start of a scene. */
 
 /* Acts as the owner of a node that counts votes. */
 static void list_members(struct scene *scene)

@@ -1,12 +1,12 @@
-/* A node among members that say whatever a script has them say, in virtual time.
+/* A node among members that send whatever a script says, in virtual time.
  *
  *   script ─► scene_say, scene_shout, scene_pass … ─► NODE ─► actions ─┬─► bytes to the members
  *                                                                      └─► orders to its learner
  *
- * Everything lies in one arena, so a beginning that costs a handshake is played once: scene_keep
- * remembers it, scene_undo brings it back. The network takes no time and loses nothing; a member
- * answers PING and acknowledges what comes, and for the rest is the script's. The learner is a base
- * without weights, with which scene_check compares what the node believes. */
+ * All state is in one arena. So a beginning with costly handshakes is played only once: scene_keep
+ * saves it and scene_undo restores it. The network has no delay and loses nothing. Members answer
+ * PING and acknowledge what they receive; the script decides everything else. The learner is a base
+ * without weights, with which scene_check compares the node's digest. */
 #ifndef HEARSAY_TESTS_FUZZ_SCENE_H
 #define HEARSAY_TESTS_FUZZ_SCENE_H
 
@@ -22,71 +22,73 @@
 #define SCENE_BEGIN_NS      ((uint64_t)5000000000)
 
 struct member {
-    struct identity *identity; /* the scene's, outside the arena */
+    struct identity *identity; /* identity, which is outside the arena */
     struct entropy entropy;
     struct credentials credentials;
-    struct peer peer;       /* its end of the conversation */
-    struct congestion link; /* what came, for acknowledgements */
-    uint64_t conn;          /* the node's number of it; 0: there is none */
-    bool is_silent;         /* gives no acknowledgement and no PONG */
+    struct peer peer;       /* the member's end of the conversation */
+    struct congestion link; /* received bytes, for acknowledgements */
+    uint64_t conn;          /* the node's number of the connection; 0 = none */
+    bool is_silent;         /* the member sends no ACK and no PONG */
     uint64_t incarnation;
-    uint64_t stamp;                     /* of its last record */
-    uint32_t seq;                       /* of its next rumor */
-    uint8_t prev[HEAD_HASH_BYTES];      /* hash of the head of the one before it */
-    uint64_t heard[MESSAGE_KINDS];      /* how many */
-    struct message last[MESSAGE_KINDS]; /* of text and bulk only the sizes are good */
+    uint64_t stamp;                /* stamp of its last record */
+    uint32_t seq;                  /* number of its next rumor */
+    uint8_t prev[HEAD_HASH_BYTES]; /* hash of the head of its last rumor */
+    uint64_t heard[MESSAGE_KINDS]; /* number of messages received of each kind */
+    /* Last message of each kind; of text and bulk only the sizes are valid. */
+    struct message last[MESSAGE_KINDS];
 };
 
 struct scene {
-    const struct arena *arena; /* in which all of it lies, first of all */
+    const struct arena *arena; /* the arena that contains the whole scene */
     struct node *node;
     struct node_options options;
     struct member members[SCENE_MEMBERS];
     uint64_t now_ns;
-    uint64_t drawn;     /* for what the learner publishes */
-    bool is_training;   /* TRAIN came, and no last PUBLISH yet */
-    bool is_stepping;   /* orders wait for the end of a step */
-    bool is_over;       /* the node asked for an end */
-    bool refuses_calls; /* nobody answers when the node calls */
+    uint64_t drawn;     /* number of publications drawn, which seeds the next one */
+    bool is_training;   /* the node has begun training, and has not published for the last time */
+    bool is_stepping;   /* a step is running, so orders wait for its end */
+    bool is_over;       /* the node has asked to end */
+    bool refuses_calls; /* the node's dials are not answered */
     uint8_t context[CONTEXT_BYTES];
-    int32_t units[SCENE_PARAMETERS]; /* the learner's base */
-    size_t orders_bytes;             /* that wait */
-    uint8_t *orders;                 /* [SCENE_ORDERS_BYTES] */
+    int32_t units[SCENE_PARAMETERS]; /* base of the learner */
+    size_t orders_bytes;             /* bytes of the orders that wait */
+    uint8_t *orders;                 /* [SCENE_ORDERS_BYTES] orders that wait */
 };
 
-/* A node whose base nobody has moved yet. It calls the members first, or is called by them; then
- * all are in conversation, and no HELLO has been said. */
+/* Makes a scene whose base is still unchanged. The node dials the members, or they dial it. All
+ * handshakes are complete, and no HELLO was sent. */
 struct scene *scene_new(bool node_calls);
 
-/* Marks the present state, to which scene_undo returns. */
+/* scene_keep saves the present state; scene_undo restores it. */
 void scene_keep(struct scene *scene);
 void scene_undo(struct scene *scene);
 
-/* A member calls the node; it may be refused. */
+/* A member dials the node, which may refuse it. scene_close ends the member's connection. */
 void scene_call(struct scene *scene, struct member *member);
 void scene_close(struct scene *scene, struct member *member);
 
-/* Somebody from that network calls, says this, and nothing more. */
+/* A stranger from this network dials, sends these bytes, and nothing more. */
 void scene_wait_unauthenticated(struct scene *scene, uint8_t network, const uint8_t *bytes,
                                 size_t count);
 
-/* False: it is in no conversation. */
+/* Send a message, or sealed bytes, of this member to the node. Return false if the two are not
+ * connected. */
 bool scene_say(struct scene *scene, struct member *member, const struct message *message);
 bool scene_shout(struct scene *scene, struct member *member, const uint8_t *bytes, size_t count);
-/* The same in the clear. */
+/* Sends bytes that are not sealed. */
 void scene_send_raw(struct scene *scene, struct member *member, const uint8_t *bytes, size_t count);
 
-/* Time passes, and the learner makes steps. */
+/* Let time pass, or make steps of the learner. */
 void scene_pass(struct scene *scene, uint64_t span_ns);
 void scene_step(struct scene *scene, uint32_t steps, uint64_t samples);
 
-/* A step begins, during which orders wait; or ends. */
+/* Begins or ends a step of the learner. Orders wait while it runs. */
 void scene_set_stepping(struct scene *scene, bool is_stepping);
 
-/* scene_learner.c: what learns. */
+/* The scene's learner (scene_learner.c). */
 extern const struct executor_ops scene_learner;
 
-/* All that the node asks for is done. Called by all of the above. */
+/* Performs all actions that the node requests. All functions above call it. */
 void scene_run(struct scene *scene);
 
 /* Checks the node's invariants. */

@@ -1,4 +1,4 @@
-/* Bringing a scene back: what is in its arena comes back with the pages of a file in memory. */
+/* Saves and restores a scene: the pages of its arena are mapped from a file in memory. */
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,10 +1,10 @@
-/* The learner of a scene: a base, and random updates. */
+/* The learner of a scene: a base without weights, which publishes random updates. */
 #include <string.h>
 
 #include "base/rng.h"
 #include "fuzz/scene.h"
 
-#define PUBLISHED_MAX 8 /* entries of a publication */
+#define PUBLISHED_MAX 8 /* most entries of a publication */
 
 static void follow(void *learner, uint64_t swarm_samples)
 {
@@ -24,14 +24,14 @@ static void add(void *learner, const struct update *update, float beta)
     }
 }
 
-/* Any possible evaluation of a learner. */
+/* Returns one of the two extreme agreements of an update with training. */
 static double agreement(void *learner, const struct update *update)
 {
     (void)learner;
     return update->level[0] > 0 ? 1 : -1;
 }
 
-/* A few entries here and there; sometimes nothing. */
+/* Publishes a few random entries, or none. */
 static const struct update *publish(void *learner, const struct publish_terms *terms)
 {
     static uint32_t index[PUBLISHED_MAX];

@@ -1,32 +1,32 @@
-/* Operations of a script of fuzz_member. */
+/* Operations of the scripts of fuzz_member. */
 #ifndef HEARSAY_TESTS_FUZZ_SCRIPT_H
 #define HEARSAY_TESTS_FUZZ_SCRIPT_H
 
 enum operation {
-    SAY_HELLO,      /* a member introduces itself */
-    SAY_RECORDS,    /* records of any members */
-    SAY_RUMOR,      /* a rumor of one member, said by another */
-    MAKE_CLAIM,     /* from now on members say that they know this version, and have this base */
-    SAY_VERSION,    /* that version */
-    SAY_HISTORY,    /* it, in answer to TAKE */
-    SAY_BLOCKS,     /* of that base, those last asked for, or any */
-    SAY_ORDERS,     /* orders of the operator */
-    SAY_PROOF,      /* two heads, signed, that cannot both be true */
-    SAY_HEADS,      /* the heads of what members say they know */
-    GIVE_ORDER,     /* the same, given to the node by its owner */
-    SAY_ANYTHING,   /* a message of any kind with any numbers */
-    SHOUT,          /* any bytes, sealed or not */
-    CALL,           /* a member calls the node */
-    STAND_AT_DOOR,  /* somebody calls and says no more than a few bytes */
-    HANG_UP,        /* a connection breaks */
+    SAY_HELLO,      /* a member sends HELLO */
+    SAY_RECORDS,    /* a member sends records of any members */
+    SAY_RUMOR,      /* a member sends a rumor of any member */
+    MAKE_CLAIM,     /* sets the version and base that members claim to have */
+    SAY_VERSION,    /* a member sends the claimed version */
+    SAY_HISTORY,    /* a member sends the claimed history, which answers TAKE */
+    SAY_BLOCKS,     /* a member sends blocks of the claimed base: those last requested, or any */
+    SAY_ORDERS,     /* a member sends the operator's orders */
+    SAY_PROOF,      /* a member sends two signed heads of one stream, a proof of equivocation */
+    SAY_HEADS,      /* a member sends the heads of the claimed version */
+    GIVE_ORDER,     /* the node's owner gives it an order of the operator */
+    SAY_ANYTHING,   /* a member sends a message of any kind with any numbers */
+    SHOUT,          /* a member sends any bytes, sealed or not */
+    CALL,           /* a member dials the node */
+    STAND_AT_DOOR,  /* a stranger dials and sends only a few bytes */
+    HANG_UP,        /* a member's connection breaks */
     PASS,           /* time passes */
     MAKE_STEPS,     /* the learner makes steps */
     SET_STEPPING,   /* a step begins or ends */
-    LEAVE,          /* the node is told to leave */
-    CHANGE_MANNERS, /* a member falls silent, or nobody answers calls */
-    SAY_KEY,        /* a swarm key, or that one is wanted */
-    GIVE_KEY,       /* the same, given to the node by its owner */
-    SAY_VOTES,      /* votes of members that one harms, signed */
+    LEAVE,          /* the node must leave the swarm */
+    CHANGE_MANNERS, /* a member stops answering, or no dial of the node is answered */
+    SAY_KEY,        /* a member sends or requests a swarm key */
+    GIVE_KEY,       /* the node's owner gives it a swarm key */
+    SAY_VOTES,      /* a member sends signed votes of members against one */
     SCRIPT_OPERATIONS
 };
 

@@ -2,8 +2,7 @@
  *
  *   fuzz_seeds tests/fuzz/corpus
  *
- * Whoever changes a format runs it again, and keeps what it writes. The test fuzz_seeds fails where
- * that was forgotten. */
+ * Run it after a change of a format, and commit the files. Otherwise the test fuzz_seeds fails. */
 #include "fuzz/seeds.h"
 
 #include <errno.h>

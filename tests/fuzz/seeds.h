@@ -1,4 +1,4 @@
-/* The seeds of the corpora: what our own encoders and writers make.
+/* The seeds of the corpora, made by our own encoders and writers.
  *
  *   fuzz_seeds FOLDER ─► seeds_wire, seeds_files, … ─► seed_put ─► FOLDER/<harness>/<name>
  */
@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One seed. A harness whose input begins with numbers that say what follows is given them in
- * `head`. */
+/* Writes one seed. head: the numbers with which the harness's input begins, if any. */
 void seed_put(const char *harness, const char *name, const void *head, size_t head_bytes,
               const void *bytes, size_t count);
 

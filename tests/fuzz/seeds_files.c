@@ -1,4 +1,4 @@
-/* Seeds of what is read from files. */
+/* Seeds of harnesses that read files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void idx_files(void)
     seed_put("idx", "colours_packed", "\1", 1, colours, sizeof colours);
 }
 
-/* The head: kind of file, shards, context. */
+/* head: kind of file, number of shards, context length. */
 static void token_files(void)
 {
     static uint8_t llmc[1024 + 300 * 4];
@@ -87,7 +87,7 @@ static void layer_lines(void)
     seed_put("layers", "odd", image, sizeof image, odd, sizeof odd - 1);
 }
 
-/* As it is, and for a header whose length follows from the zero behind it. */
+/* Writes a whole file, and one whose header ends at a zero and gets its length from the harness. */
 static void tensor_files(void)
 {
     static const struct safetensors_about about = {.classes = 2,
@@ -118,7 +118,7 @@ static void tensor_files(void)
     arena_release(&arena);
 }
 
-/* The head: any bytes, or a stream with checksums; and how many moments a reader has. */
+/* head: a whole file, or a stream without checksums; and the number of the reader's moments. */
 static void checkpoints(void)
 {
     static uint8_t stream[FILE_MAX];
@@ -133,7 +133,7 @@ static void checkpoints(void)
     seed_put("checkpoint", "other_optimizer", "\4", 1, stream, story_stream(&disk, 1, stream));
 }
 
-/* Each section of a file with all keys, without what is said about them. */
+/* Writes a file for each section of the configuration with all its keys, without comments. */
 static void config_files(void)
 {
     static char printed[TEXT_BYTES];

@@ -1,15 +1,16 @@
-/* Seeds of scripts: a few stories in which all goes well, from which a fuzzer departs.
+/* Seeds of scripts: conversations without errors, which a fuzzer then changes.
  *
- * An operation's first argument is who speaks, then mostly a byte whose bits say what is not as it
- * should be; the rest follows from fuzz_member.c. */
+ * The first argument of an operation is the member that sends. The second one is mostly a byte
+ * whose bits say what is wrong. fuzz_member.c defines the others. */
 #include "fuzz/script.h"
 #include "fuzz/seeds.h"
 #include "wire/message.h"
 
 #define RUNNING 0 /* the node trains; members 0 and 1 are its neighbours */
-#define JOINING 1 /* it has just come, and nobody has said HELLO */
+#define JOINING 1 /* the node has just started, and no HELLO was sent */
 
-#define CLAIM_OF_TWO   MAKE_CLAIM, 2, 3, 0, 90, 5, 1, 80, 7 /* rumors, and samples */
+/* Claims two origins with these rumors and samples. */
+#define CLAIM_OF_TWO   MAKE_CLAIM, 2, 3, 0, 90, 5, 1, 80, 7
 #define SAY_KIND(kind) SAY_ANYTHING, 1, (kind)-1
 #define GIVE_BLOCKS    SAY_BLOCKS, 0, 0
 #define HAS_PUBLISHED  RUNNING, MAKE_STEPS, 8, PASS, 3, MAKE_STEPS, 8, PASS, 3
@@ -39,7 +40,8 @@ static void takeover(void)
     seed_put("member", "takeover", NULL, 0, script, sizeof script);
 }
 
-/* The same with another digest than the blocks have; a second member has the base, too. */
+/* Plays a takeover with another digest than that of the blocks. A second member has the base as
+ * well. */
 static void false_base(void)
 {
     static const uint8_t script[] = {
@@ -54,7 +56,7 @@ static void false_base(void)
     seed_put("member", "false_base", NULL, 0, script, sizeof script);
 }
 
-/* It is asked for its base, and for six blocks from the first on. */
+/* The node is asked for its base, and for six blocks from the first on. */
 static void serving(void)
 {
     static const uint8_t script[] = {
@@ -104,8 +106,8 @@ static void expulsion(void)
     seed_put("member", "expulsion", NULL, 0, script, sizeof script);
 }
 
-/* A new key is ordered, and asked for; one member gives another, and one the right one; then there
- * is another order, whose key the owner has. */
+/* A new key is ordered and requested. One member sends a wrong key, another the right one. Then
+ * comes a second order, whose key the owner gives to the node. */
 static void rekey(void)
 {
     static const uint8_t script[] = {
@@ -118,8 +120,8 @@ static void rekey(void)
     seed_put("member", "rekey", NULL, 0, script, sizeof script);
 }
 
-/* Found: the node is given another key, loses a neighbour, and calls it by that key, which members
- * do not have. */
+/* A script that a fuzzer found: the node is given another key, loses a neighbour, and dials it with
+ * that key, which members do not have. */
 static void another_key(void)
 {
     static const uint8_t script[] = {
@@ -131,8 +133,8 @@ static void another_key(void)
     seed_put("member", "another_key", NULL, 0, script, sizeof script);
 }
 
-/* Two members vote against a third that has published, then a third one does: it is out. One of the
- * votes comes again, and one is damaged. */
+/* Two members vote against a third that has published. A third voter expels it. One vote is
+ * repeated, and one is damaged. */
 static void votes(void)
 {
     static const uint8_t script[] = {
@@ -148,8 +150,8 @@ static void votes(void)
 
 #define ASK(who, count) SAY_ANYTHING, who, INFERENCE - 1, 0, count, 0, 0, 0, 2 * (count)
 
-/* Two that have not introduced themselves ask: what may be asked, of one sample, too soon, during a
- * step, and more than there may be; one goes before it is answered. */
+/* Two clients without HELLO send inference requests: for the format, for one sample, too early,
+ * during a step, and with too many samples. One client hangs up before the reply. */
 static void asking(void)
 {
     static const uint8_t script[] = {

@@ -1,4 +1,4 @@
-/* Seeds of what is on the wire. */
+/* Seeds of harnesses that decode messages of the network. */
 #include <stdio.h>
 #include <string.h>
 
@@ -77,7 +77,7 @@ static void body(const char *name, enum levels levels, double density)
     bytes_put(head + 2, parameters - 1, 4);
     const size_t count = body_encode(&plan, index_, level_, bytes);
     seed_put("body", name, head, sizeof head, bytes, count);
-    char beyond[32]; /* the same of a base that ends before the last entry */
+    char beyond[32]; /* a body whose last entry is beyond the parameters */
     (void)snprintf(beyond, sizeof beyond, "%s_beyond", name);
     bytes_put(head + 2, parameters - 2, 4);
     seed_put("body", beyond, head, sizeof head, bytes, count);
@@ -142,7 +142,7 @@ static void orders(void)
     seed_put("order", "rekey", NULL, 0, bytes, count);
 }
 
-/* Credentials of both peers, then for each flight: its changes and pieces. */
+/* Credentials of both peers, and for each flight the changes and pieces. */
 static void handshakes(void)
 {
     static const uint8_t in_pieces[] = {0, 0, 0, 7, 0, 1, 0, 100};

@@ -1,11 +1,11 @@
-/* Prints the operations of one step of a sequence model, as the model and its optimizer ask a
- * backend for them; nothing is computed and no memory is used.
+/* Prints the operations of one step of a sequence model, as the model and its optimizer request
+ * them from a backend. Computes nothing and uses no memory for the tensors.
  *
  *   step_plan MODEL|LINE TOKENS LENGTH BATCH [MIB]
  *
- * One JSON object a line: the operation and its sizes. The step is AdamW with clipping. MIB: free
- * memory of the GPU, which decides how many logits are computed at once (65536).
- * step_bytes.py makes an account of it. */
+ * Prints one JSON object a line: the operation and its sizes. The step is AdamW with clipping. MIB:
+ * free memory of the GPU, which decides how many logits are computed at once (65536). step_bytes.py
+ * sums up the operations. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@
 #define PRINT(name, fields, ...) (void)printf("{\"op\": \"" name "\"" fields "}\n", __VA_ARGS__)
 
 static size_t free_mib = 65536;
-static size_t taken = 4096; /* bytes; addresses that no operation reads */
+static size_t taken = 4096; /* addresses given out so far; no operation reads them */
 
 static const char *const names[] = {"linear", "relu", "sigmoid", "tanh", "gelu", "silu"};
 
@@ -253,7 +253,7 @@ static void plan_logits_loss(struct backend *backend, const struct logits *logit
           dw != NULL, number_bytes(x.type));
 }
 
-/* The same budget as in backend_cuda_logits.c. */
+/* Returns the budget for logits, as in backend_cuda_logits.c. */
 static size_t plan_logits_budget(struct backend *backend)
 {
     (void)backend;
@@ -313,7 +313,7 @@ static struct backend plan = {
 
 static void print_step(struct model *model, int batch)
 {
-    static float place; /* its address stands for arrays that no operation reads */
+    static float place; /* array whose address every operation gets and none reads */
     static struct score score;
     static struct optimizer_step step;
     static const struct optimizer optimizer = {.kind = OPTIMIZER_ADAM, .clip = 1};

@@ -1,9 +1,9 @@
-/* The graphs of attention for cuDNN on described devices, without a GPU: whether cuDNN has engines
- * for them and compiles those. Only loading what was compiled fails here, in the
- * CUDA Toolkit's stub of libcuda. test_flash.c checks what the graphs compute.
+/* Tests the graphs of attention for cuDNN on described devices, without a GPU: whether cuDNN has
+ * engines for them and compiles those. Only loading the compiled code fails here, in the CUDA
+ * Toolkit's stub of libcuda. test_flash.c checks what the graphs compute.
  *
- * The workspace shows whether an engine is fused. A fused engine keeps the gradients of scores at
- * most, and only in the backward pass; any other also keeps the softmax. */
+ * The workspace shows whether an engine is fused. A fused engine stores at most the gradients of
+ * the scores, and only in the backward pass. Any other engine also stores the softmax. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,10 +15,11 @@
 
 #include "backend/cuda/cuda_flash_graph.h"
 
-#define SKIP      77
-#define FEW_BYTES ((size_t)1 << 20) /* of a workspace, for what is not of pairs of positions */
+#define SKIP 77
+/* Bytes of a workspace that do not grow with the pairs of positions. */
+#define FEW_BYTES ((size_t)1 << 20)
 
-/* cuDNN wants to know all of this of a device. */
+/* Describes a device with the attributes that cuDNN requires. */
 #define DEVICE(name, capability, processors, shared, l2)                                           \
     "{\"cudaDeviceId\": 0, \"deviceVer\": " capability ", \"driverVer\": 13000, "                  \
     "\"maxGridSize\": [2147483647, 65535, 65535], \"maxBlockSize\": [1024, 1024, 64], "            \
@@ -32,7 +33,8 @@
 
 static const char h100[] = DEVICE("NVIDIA H100", "900", "132", "232448", "52428800");
 static const char a100[] = DEVICE("NVIDIA A100", "800", "108", "166912", "41943040");
-static const char t4[] = DEVICE("Tesla T4", "750", "40", "65536", "4194304"); /* no bfloat16 */
+/* A device without bfloat16. */
+static const char t4[] = DEVICE("Tesla T4", "750", "40", "65536", "4194304");
 
 #if CUDNN_VERSION >= 91900
 static cudnnBackendDescriptor_t describe(const char *json)

@@ -4,16 +4,16 @@
  *   port 2 ─┼─► read ─► a queue, in order of time ──┼─► port 2
  *   port n ─┘                                       └─► port n
  *
- *   delay MILLISECONDS PORT...     until SIGTERM or SIGINT, and then says in one JSON object
- *                                  what it did
+ *   delay MILLISECONDS PORT...     runs until SIGTERM or SIGINT, then prints one JSON object with
+ * what it did
  *
- * Behind port i, counted from 1, is the machine whose Ethernet address ends in byte i; what is for
- * a group goes to all other ports. All frames wait equally long, so the queue is a ring. It holds
- * QUEUE_BYTES, more than half a second of four ports at 400 Mbit/s. Frames come and go with
- * the header that says which checksums are still to be made and which frames are still to be cut
- * (PACKET_VNET_HDR), so that nothing has to be switched off at the interfaces. What leaves is
- * limited by the queueing discipline of its port; what that has no room for is lost, as at a real
- * line, and counted apart from what is lost here.
+ * The machine behind port i (from 1) has an Ethernet address that ends in byte i. Frames for a
+ * group go to all other ports. All frames wait equally long, so the queue is a ring. It stores
+ * QUEUE_BYTES, more than half a second of four ports at 400 Mbit/s. Frames have the header that
+ * says which checksums and segments are still to be made (PACKET_VNET_HDR), so no offload of the
+ * interfaces has to be switched off. The queueing discipline of a port limits what leaves it. It
+ * drops frames that it has no space for, as a real line does. These are counted separately from
+ * frames lost here.
  */
 #include <errno.h>
 #include <linux/if_packet.h>
@@ -37,11 +37,11 @@
 #define PORTS_MAX    64
 #define QUEUE_BYTES  ((size_t)128 << 20)
 #define FRAME_MAX    (((size_t)1 << 16) + 256)
-#define HEADER_BYTES 10 /* of struct virtio_net_hdr */
+#define HEADER_BYTES 10 /* bytes of struct virtio_net_hdr */
 #define SOCKET_BYTES (64 << 20)
 #define READ_AT_ONCE 64
 
-/* A frame that waits; its bytes follow. */
+/* A waiting frame. Its bytes follow the struct. */
 struct frame {
     uint64_t due_ns;
     uint32_t bytes;
@@ -54,9 +54,10 @@ struct relay {
     uint64_t delay_ns;
 
     uint8_t *queue;
-    size_t head, tail; /* where the next frame is read, and where one is written */
-    size_t end;        /* end of the bytes written before tail restarted */
-    size_t waiting;    /* frames */
+    /* Offset of the next frame to send, and offset at which a frame is written. */
+    size_t head, tail;
+    size_t end;     /* end of the bytes written before tail restarted */
+    size_t waiting; /* number of waiting frames */
 
     uint64_t frames, lost_here, lost_at_ports;
     uint64_t late_ns_sum, late_ns_max;
@@ -81,7 +82,7 @@ static void set(int port, int level, int name, int value)
         die("setsockopt");
 }
 
-/* More than the system's bound, where that is allowed. */
+/* Sets the size of a socket buffer, above the system's limit if that is allowed. */
 static void set_buffer(int port, int beyond, int name)
 {
     const int bytes = SOCKET_BYTES;
@@ -106,8 +107,8 @@ static int port_open(const char *name)
     return port;
 }
 
-/* Room for one more frame of any size, or NULL. Where the rest of the ring is too short for that,
- * the next frame goes to its beginning. */
+/* Returns memory for one more frame of any size, or NULL. If the end of the ring is too near, the
+ * next frame is written at the ring's beginning. */
 static struct frame *queue_room(struct relay *relay)
 {
     const size_t need = sizeof(struct frame) + FRAME_MAX;
@@ -125,7 +126,7 @@ static struct frame *queue_room(struct relay *relay)
     return (struct frame *)(relay->queue + relay->tail);
 }
 
-/* The frame that has waited longest, or NULL. */
+/* Returns the frame that has waited longest, or NULL. */
 static const struct frame *queue_first(struct relay *relay)
 {
     if (relay->waiting == 0)
@@ -141,7 +142,7 @@ static size_t frame_room(const struct frame *frame)
     return (sizeof *frame + frame->bytes + align - 1) / align * align;
 }
 
-/* Takes what has come to a port. False: that was all. */
+/* Reads a frame from a port into the queue. Returns false if there was none. */
 static bool read_frame(struct relay *relay, uint32_t from)
 {
     uint8_t refused[FRAME_MAX];
@@ -213,10 +214,10 @@ static bool wait_for_frames(struct relay *relay, const sigset_t *open)
 
 static void on_signal(int number)
 {
-    (void)number; /* that ppoll returns is enough */
+    (void)number; /* the interrupted ppoll is enough */
 }
 
-/* The signals that end the relay come only while it waits. */
+/* Blocks the signals that end the relay, except while it waits. */
 static sigset_t hold_signals(void)
 {
     sigset_t held, open;
@@ -255,7 +256,8 @@ static void print_report(const struct relay *relay)
                  (double)relay->late_ns_sum / frames * 1e-3, (double)relay->late_ns_max * 1e-3);
 }
 
-/* On time even where all processors compute: what may not be had is done without. */
+/* Asks for exact timing also under load: timer slack and real-time priority. Goes on without them
+ * if they are not allowed. */
 static void hurry(void)
 {
     const struct sched_param first = {.sched_priority = 1};

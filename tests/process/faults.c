@@ -1,16 +1,15 @@
 /* Faults for a real program: LD_PRELOAD=libfaults.so FAULTS=FILE hearsay node ...
  *
- *   FILE     lines of text that a test writes over while the program runs (1<>FILE):
+ *   FILE     lines of text that a test overwrites while the program runs (1<>FILE):
  *              clock N   the wall clock is wrong by N seconds
- *              disk N    what is written to files from descriptor 3 on, or synced, fails with
- *                        errno N; 0: it does not
+ *              disk N    write and sync of files with descriptors from 3 on fail with errno N;
+ *                        0: they work
  *
- * stdio does not call write(2) by its name, so logs are spared.
+ * stdio does not call write(2) by its name, so logs are not affected.
  *
- * FAULTS_ALLOCATION=N: the N-th time from main on that memory is asked for, by the program or by a
- * library, or a thread, which needs some, the answer is that there is none, and "faults: ..." is
- * said of it. Two are spared that do not outlive it: the C library's glob, which frees twice what
- * it has no room for, and libseccomp, which uses what it was not given.
+ * FAULTS_ALLOCATION=N: the N-th allocation from main on fails, be it by the program, a library or a
+ * new thread, and "faults: ..." is printed. Two callers that cannot handle a failure are spared:
+ * the C library's glob, which frees memory twice, and libseccomp, which uses the NULL pointer.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,7 +31,7 @@
 
 #define BYTES 64
 
-static const char *script; /* BYTES of FILE, as they are now; NULL: there is none */
+static const char *script; /* current BYTES of FILE; NULL = no file */
 
 static void *next_of(const char *name)
 {
@@ -42,7 +41,7 @@ static void *next_of(const char *name)
     return next;
 }
 
-/* Returns the value after this word. */
+/* Returns the number after this word in FILE; 0 if the word is missing. */
 static long said(const char *word)
 {
     char text[BYTES + 1] = "";
@@ -78,7 +77,7 @@ int fdatasync(int file)
     return fails(file) ? -1 : next(file);
 }
 
-/* The library's name is no word of ours. */
+/* Another C name for clock_gettime, whose own declaration is not ours to define. */
 int wall_time(clockid_t which, struct timespec *now) __asm__("clock_gettime");
 
 int wall_time(clockid_t which, struct timespec *now)
@@ -111,13 +110,14 @@ time_t time(time_t *out)
     return at.tv_sec;
 }
 
-/* The C library's own, which need no dlsym: that may ask for memory. */
+/* The C library's functions under names that need no dlsym, which might allocate memory. */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *memory, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 
-static atomic_long allocations_left; /* until one is refused; 0 and less: none is any more */
+/* Allocations until one fails; 0 or less = none fails any more. */
+static atomic_long allocations_left;
 
 static _Thread_local bool is_spared;
 
@@ -181,7 +181,7 @@ int glob(const char *restrict pattern, int flags, int (*on_error)(const char *, 
     return code;
 }
 
-/* Only for anonymous memory, not for mapped files. */
+/* Fails only for anonymous memory, not for mapped files. */
 void *mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset)
 {
     static void *(*next)(void *, size_t, int, int, int, off_t);
@@ -202,7 +202,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
                                                    : next(thread, attributes, run, argument);
 }
 
-/* Before main, and so before the program shuts itself off from other files. */
+/* Runs before main, and so before the program's sandbox forbids the file. */
 __attribute__((constructor)) static void read_script(void)
 {
     const char *allocation = getenv("FAULTS_ALLOCATION");

@@ -1,5 +1,6 @@
-/* Preloaded into a program: prints the table of options that it gives getopt_long, "--name" or
- * "--name=", and ends it. So a test can compare what a command takes with what its help says. */
+/* Preloaded into a program: prints the table of options that the program gives to getopt_long, "--
+ * name" or "--name=", and ends the program. So a test can compare a command's options with its
+ * help. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,13 @@
-/* A few steps of a model on made-up samples, written down for another framework to repeat
- * (against_torch.py):
+/* Makes a few steps of a model on generated samples, and writes them down for another framework to
+ * repeat (against_torch.py):
  *
  *   learn_steps LINE INPUT CLASSES BATCH STEPS OUT
  *
- * INPUT: a length for sequences of tokens, or CxHxW. Of the first step: the weights before it, the
- * loss, the gradients; after STEPS of AdamW, each on the same batch: the weights and the loss. OUT
- * gets numbers of 4 bytes, one array behind the other: x, labels, weights, gradients, weights;
- * standard output a line "NAME OFFSET DIMS..." for each tensor, and "loss FIRST LAST". */
+ * INPUT: a length for sequences of tokens, or CxHxW. From the first step it writes the weights
+ * before it, the loss and the gradients; after STEPS steps of AdamW, all on the same batch, the
+ * weights and the loss. OUT gets arrays of 4-byte numbers one after the other: x, labels, weights,
+ * gradients, weights. Standard output gets a line "NAME OFFSET DIMS..." for each tensor, and "loss
+ * FIRST LAST". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #define BETA1  0.9f
 #define BETA2  0.99f
 #define DECAY  0.1f
-#define FOLLOW 0.1f /* of the statistics */
+#define FOLLOW 0.1f /* weight of a new batch in the running statistics */
 
 static struct shape shape_of(const char *text)
 {
@@ -30,7 +31,8 @@ static struct shape shape_of(const char *text)
     return shape;
 }
 
-/* Where the samples are images all numbers are used, where they are tokens the first. */
+/* Draws samples and labels. Images use all values of x; sequences use only the first ones, as
+ * tokens. */
 static void draw(float *x, int32_t *labels, struct shape in, int classes, size_t batch)
 {
     struct rng rng = rng_new(7, 0);

@@ -1,5 +1,4 @@
-/* A program that knows libhearsay.so and hearsay.h and nothing else of ours: all functions are
- * there. */
+/* A program that uses only libhearsay.so and hearsay.h: checks that all functions are exported. */
 #include <hearsay.h>
 
 #include <stdio.h>

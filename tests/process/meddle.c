@@ -1,9 +1,9 @@
-/* Somebody on the way who meddles: passes a connection on and changes one bit of it.
+/* An attacker on the path: relays a connection and changes one bit of it.
  *
- *   meddle PORT        listens on a free port of the loopback, which it prints, and passes every
- *                      connection on to PORT until it is killed
+ *   meddle PORT        listens on a free port of the loopback, which it prints, and relays every
+ *                      connection to PORT until it is killed
  *
- * Connection i is treated as treatments[i] says; those after the last are left alone.
+ * Connection i is changed as treatments[i] says; later ones are unchanged.
  */
 #include <netinet/in.h>
 #include <poll.h>
@@ -16,14 +16,14 @@
 #include <unistd.h>
 
 static const struct treatment {
-    enum { ASKED, ANSWERED } way; /* which stream: the caller's or the acceptor's */
-    long flip;                    /* the byte whose lowest bit is turned; -1: none */
-    bool replay;                  /* say the caller's first words again on a call of our own */
+    enum { ASKED, ANSWERED } way; /* stream that is changed: the caller's or the acceptor's */
+    long flip;                    /* index of the byte whose lowest bit is flipped; -1 = none */
+    bool replay;                  /* dial PORT again and repeat the caller's first bytes */
 } treatments[] = {
-    {ASKED, 20, false},    /* the gate */
-    {ANSWERED, 60, false}, /* the answer to the greeting */
-    {ASKED, 130, false},   /* the caller's proof */
-    {ASKED, 400, false},   /* inside the session */
+    {ASKED, 20, false},    /* in the gate */
+    {ANSWERED, 60, false}, /* in the acceptor's answer to the greeting */
+    {ASKED, 130, false},   /* in the caller's proof */
+    {ASKED, 400, false},   /* in the session's records */
     {ASKED, -1, true},     {ANSWERED, 2000, false},
 };
 
@@ -66,7 +66,7 @@ static void write_all(int to, const uint8_t *bytes, ssize_t count)
     while (count > 0) {
         const ssize_t wrote = write(to, bytes, (size_t)count);
         if (wrote <= 0)
-            exit(EXIT_SUCCESS); /* that end is gone, and so is the connection */
+            exit(EXIT_SUCCESS); /* one end has closed, and so has the connection */
         bytes += wrote;
         count -= wrote;
     }
@@ -81,7 +81,7 @@ static void say_again(uint16_t port, const uint8_t *bytes, ssize_t count)
     (void)close(end);
 }
 
-/* Pass on what there is in one direction; done is how much went that way before. */
+/* Relays the available bytes in one direction. *done: bytes relayed in that direction so far. */
 static void pass(int from, int to, long *done, long flip)
 {
     uint8_t bytes[4096];

@@ -4,8 +4,8 @@
  *   model_file make LINE CLASSES INPUT FILE             FILE: as a node saves it
  *   model_file logits FILE|DIR INPUT [LINE CLASSES]     one sample on standard input ─► floats
  *
- * INPUT: the length of a sequence, whose sample is int32, or CxHxW of an image, which is floats.
- * LINE, if the file does not say it.
+ * INPUT: the length of a sequence, whose samples are int32, or CxHxW of an image, whose samples are
+ * floats. LINE is needed if the file does not describe the layers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "state/safetensors.h"
 
 #define ARENA_BYTES ((size_t)4 << 30)
-#define SAMPLE_MAX  16384 /* numbers */
+#define SAMPLE_MAX  16384 /* most numbers of a sample */
 
 static struct arena arena;
 
@@ -38,7 +38,7 @@ static struct shape shape_of(const char *input)
     return (struct shape){1, 1, 1, atoi(input)};
 }
 
-/* Variances are positive. */
+/* Makes the variances positive. */
 static void lift_variances(const struct model *model, float *weights)
 {
     for (int i = 0; i < model_tensors(model); i++) {
@@ -66,7 +66,7 @@ static int make(const char *line, int classes, struct shape in, const char *file
     return error == OK ? 0 : fail(&problem);
 }
 
-/* Metadata of a saved model, ours or another library's. */
+/* Reads the metadata of a saved model of ours or of another library's model folder. */
 static enum error read_about(const char *path, struct safetensors_about *about,
                              struct problem *problem)
 {

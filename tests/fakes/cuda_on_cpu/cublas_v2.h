@@ -1,4 +1,4 @@
-/* The matrix products of cuBLAS, by OpenBLAS (cuda_runtime_api.h). */
+/* The matrix products of cuBLAS, computed by OpenBLAS (cuda_runtime_api.h). */
 #ifndef CUDA_ON_CPU_CUBLAS_H
 #define CUDA_ON_CPU_CUBLAS_H
 
@@ -44,10 +44,10 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t blas, cublasOperation_t
 #include <functional>
 #include <vector>
 
-/* What happens to the sums of a product, by columns and without gaps, before they are written. */
+/* Changes the sums of a product, in column order without gaps, before they are written. */
 typedef std::function<void(std::vector<float> &)> stand_in_epilogue;
 
-/* cublasGemmEx with an epilogue. */
+/* cublasGemmEx followed by an epilogue. */
 cublasStatus_t stand_in_multiply(cublasHandle_t blas, cublasOperation_t turn_a,
                                  cublasOperation_t turn_b, int m, int n, int k, float alpha,
                                  const void *a, cudaDataType type_a, int stride_a, const void *b,

@@ -1,4 +1,4 @@
-/* The language of kernels, one thread after the other (cuda_runtime_api.h). */
+/* The language of CUDA kernels, with threads that run one after the other (cuda_runtime_api.h). */
 #ifndef CUDA_ON_CPU_RUNTIME_H
 #define CUDA_ON_CPU_RUNTIME_H
 
@@ -10,7 +10,7 @@
 
 #define __global__
 #define __device__
-#define __shared__ static /* blocks run one after the other */
+#define __shared__ static /* only one block runs at a time */
 #define __launch_bounds__(...)
 
 struct dim3 {
@@ -121,15 +121,17 @@ bool stand_in_is_device_memory(const void *memory, size_t bytes);
 bool stand_in_is_memory_of(int device, const void *memory, size_t bytes);
 int stand_in_device_of(cudaStream_t stream);
 
-/* The time that the works of all streams took so far. A work takes what passes, or what it says
- * itself, also less than nothing. */
+/* stand_in_clock_ns returns the time that the work of all streams has taken so far. Work takes its
+ * real time. Within work, stand_in_took adds `ns` to it, which may be negative. */
 double stand_in_clock_ns();
 void stand_in_took(double ns);
 
-/* Has the stream go on until that is so, also from within the work of another stream. */
+/* Runs the stream's work until is_so returns true. May be called within the work of another stream.
+ */
 void stand_in_run_until(cudaStream_t stream, const std::function<bool()> &is_so);
 
-/* Puts work into a stream, to be done when somebody waits, or into what the stream records. */
+/* Appends work to a stream. It runs when the host waits for it. If the stream is recording, the
+ * work becomes part of the graph. */
 cudaError_t stand_in_submit(cudaStream_t stream, std::function<void()> work);
 cudaError_t stand_in_launch(const cudaLaunchConfig_t *config, std::function<void()> thread);
 

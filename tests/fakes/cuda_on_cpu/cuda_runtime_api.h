@@ -1,18 +1,20 @@
 /* CUDA without a GPU: the part of its runtime that model/ uses, for tests on machines without one.
  *
- *   model/backend_cuda*.c, model/cuda_*.cu ──► these headers ──► cuda_on_cpu.cc
+ *   sources in model/backend/cuda ──► these headers ──► cuda_on_cpu.cc
  *
- * The same sources, compiled against this folder instead of the CUDA Toolkit. It is stricter than a
- * device is: nothing is done before somebody waits for it, memory of a device is out of reach for
- * everybody else, other devices too, and ends at a guard page, kernels go to streams of the device
- * that was chosen, what must not be called while a stream records fails,
- * and all threads of a block must come to the same __syncthreads. What it cannot tell: how fast it
- * is, whether threads race, and what rounding cuBLAS does.
+ * The backend's sources are compiled against this folder instead of the CUDA Toolkit. It is
+ * stricter than a real device:
+ * - work only runs when the host waits for it
+ * - memory of a device can be accessed only by that device, and ends at a guard page
+ * - kernels must be launched in streams of the chosen device
+ * - calls that are not allowed while a stream records fail
+ * - all threads of a block must reach the same __syncthreads
+ * It cannot show speed, races between threads, or the rounding of cuBLAS.
  *
- * From the environment: CUDA_ON_CPU_DEVICES (1), CUDA_ON_CPU_MIB (512) of memory each,
- * CUDA_ON_CPU_CAPABILITY (9), CUDA_ON_CPU_DRIVER (13000) of which the driver is,
- * CUDA_ON_CPU_KERNELS=0 (none fits the device), and CUDA_ON_CPU_BREAKS, the name of a file: once it
- * is there, everything fails.
+ * Environment: CUDA_ON_CPU_DEVICES (1), CUDA_ON_CPU_MIB (memory of each device, 512),
+ * CUDA_ON_CPU_CAPABILITY (9), CUDA_ON_CPU_DRIVER (version of the driver, 13000),
+ * CUDA_ON_CPU_KERNELS=0 (the device has no matching kernels), and CUDA_ON_CPU_BREAKS, the name of a
+ * file: once it exists, every call fails.
  */
 #ifndef CUDA_ON_CPU_RUNTIME_API_H
 #define CUDA_ON_CPU_RUNTIME_API_H
@@ -78,11 +80,11 @@ struct cudaPointerAttributes {
     enum cudaMemoryType type;
 };
 
-/* Work that was submitted to all devices so far. */
+/* Work that was submitted to all devices in this process. */
 struct stand_in_count {
-    uint64_t copied_bytes;     /* by cudaMemcpyAsync */
-    uint64_t set_bytes;        /* by cudaMemsetAsync */
-    uint64_t kernels;          /* launched */
+    uint64_t copied_bytes;     /* bytes copied by cudaMemcpyAsync */
+    uint64_t set_bytes;        /* bytes set by cudaMemsetAsync */
+    uint64_t kernels;          /* kernels launched */
     uint64_t synchronizations; /* calls in which the host waited for a stream */
 };
 struct stand_in_count stand_in_counted(void);

@@ -1,8 +1,8 @@
-/* The convolutions and graphs of cuDNN, term by term (cuda_runtime_api.h). It refuses what cuDNN
- * refuses: planes that do not fit the convolution, room that is too small for the way chosen, a way
- * that is to multiply otherwise than it does, and (as some ways do) memory that does not begin at a
- * multiple of 16 bytes. Ways are measured by waiting, so not while a stream records; what they
- * write is spoilt; and their times are made up. */
+/* The convolutions and graphs of cuDNN, computed term by term (cuda_runtime_api.h). It refuses what
+ * cuDNN refuses: shapes that do not fit the convolution, a workspace too small for the algorithm,
+ * an algorithm with another math type than its own, and (like some algorithms) memory that is not
+ * aligned to 16 bytes. Algorithms are timed by waiting, so not while a stream records. Timing
+ * overwrites their output. The times are invented. */
 #ifndef CUDA_ON_CPU_CUDNN_H
 #define CUDA_ON_CPU_CUDNN_H
 
@@ -36,7 +36,7 @@ typedef int cudnnConvolutionFwdAlgo_t;
 typedef int cudnnConvolutionBwdDataAlgo_t;
 typedef int cudnnConvolutionBwdFilterAlgo_t;
 
-/* Numbered as cuDNN does only of the first. */
+/* Algorithms. The forward numbers are cuDNN's; the others are not. */
 enum {
     CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD = 6,
     CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED = 7,
@@ -140,10 +140,10 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t dnn, const void *alpha,
                                            size_t scratch_bytes, const void *beta,
                                            cudnnTensorDescriptor_t dx_is, void *dx);
 
-/* The graphs of cuDNN's backend interface, operation by operation (cudnn_graph_on_cpu.cc). It
- * refuses what an engine refuses: attributes of another type, graphs that do not fit together,
- * memory that is not aligned as was said, and plans of another handle. The first engine that it
- * lists adds in any order, the second cannot be compiled, and the third computes. */
+/* The graphs of cuDNN's backend interface, computed operation by operation (cudnn_graph_on_cpu.cc).
+ * It refuses what an engine refuses: attributes of another type, graphs that do not fit together,
+ * memory without the declared alignment, and plans of another handle. Of the engines that it lists,
+ * the first adds in any order, the second cannot be compiled, and the third computes. */
 
 #define CUDNN_VERSION 90000
 #define CUDNN_MAJOR   9
@@ -261,7 +261,7 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t dnn, cudnnBackendDescriptor_t pl
                                   cudnnBackendDescriptor_t pack);
 
 cudaStream_t stand_in_stream_of(cudnnHandle_t dnn);
-/* How often plans were executed in this process. */
+/* Returns how often plans were executed in this process. */
 uint64_t stand_in_flash_runs(void);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
-/* As much of NCCL as model/ uses (cuda_runtime_api.h): devices of one process that send and add
- * numbers, each in its stream and in its own memory. It refuses what NCCL refuses or waits for in
- * vain: a device twice, calls outside of a group, groups in which a device is missing or asks for
- * something else than the others, streams and memory of another device. A sum begins behind the
- * device that gets it, and ends with that, as around a ring.
+/* The part of NCCL that model/ uses (cuda_runtime_api.h): devices of one process send and add
+ * numbers, each in its stream and in its own memory. It refuses calls that NCCL refuses or hangs
+ * in: a device twice, calls outside of a group, groups in which a device is missing or calls
+ * another operation than the others, streams and memory of another device. The sum for a device
+ * begins with the next device's numbers and ends with its own, as in a ring.
  *
- * From the environment: NCCL_ON_CPU_FAILS=1 (no devices come together). */
+ * Environment: NCCL_ON_CPU_FAILS=1 (the communicator cannot be created). */
 #ifndef CUDA_ON_CPU_NCCL_H
 #define CUDA_ON_CPU_NCCL_H
 

@@ -1,5 +1,5 @@
-/* As much of cmocka as tests/unit/model/test_survey_simd.c needs, for a machine that cmocka was not
- * built for: the first check that fails ends the program. */
+/* The part of cmocka that tests/unit/model/test_survey_simd.c needs, for machines without cmocka.
+ * The first failing check ends the program. */
 #ifndef HEARSAY_STAND_IN_CMOCKA_H
 #define HEARSAY_STAND_IN_CMOCKA_H
 

@@ -10,11 +10,11 @@
 
 #define CALLS_MAX 24
 
-/* A thread, and how it saw the slot at the beginning. */
+/* A calling thread, with its own copy of the slot's expected state. */
 struct caller {
     struct player player;
     struct slot view;
-    struct place place; /* of view */
+    struct place place; /* the place of `view` */
     uint32_t calls;
     bool may_close;
 };
@@ -46,7 +46,7 @@ static void caller_init(struct caller *caller, struct player *player, const stru
     caller->place.is_shared = true;
     caller->place.is_kept_known = false;
     caller->view.place = &caller->place;
-    caller->view.given = (struct given){.count = 0}; /* nobody trains meanwhile */
+    caller->view.given = (struct given){.count = 0}; /* no training in this thread */
     if (slot->joined == JOINED_NO)
         caller->view.joined = JOINED_MAYBE;
 }
@@ -60,7 +60,7 @@ static void add_calls(struct player *player, struct slot *slot, const struct cal
             player->returned[call][error] += caller->player.returned[call][error];
 }
 
-/* State of the slot. */
+/* Sets the expected state of the slot after both threads have ended. */
 static void look_again(struct slot *slot, const struct caller callers[2])
 {
     struct hearsay_info info = {.abi = HEARSAY_ABI};
@@ -117,7 +117,7 @@ static bool is_forked(struct hearsay *node)
 }
 
 #ifdef __SANITIZE_THREAD__
-#define MAY_OPEN false /* it allows no threads after fork */
+#define MAY_OPEN false /* ThreadSanitizer allows no threads after fork */
 #else
 #define MAY_OPEN true
 #endif

@@ -121,7 +121,7 @@ void given_copy(struct given *given, struct backend *gpu)
     given_spoil_copies(given);
 }
 
-/* From what is trained, or from bytes that are no numbers. */
+/* Writes a tensor's data: the trained values, or bytes that are NaNs. */
 static void write_data(struct given *given, uint32_t i, const void *from)
 {
     if (given->gpu)
@@ -130,7 +130,7 @@ static void write_data(struct given *given, uint32_t i, const void *from)
         memcpy(given->tensors[i].data, from, given->bytes[i]);
 }
 
-/* All that was asked of the GPU is done. */
+/* Waits until the GPU is done. */
 static void finish(const struct given *given)
 {
     uint8_t byte;
@@ -138,7 +138,7 @@ static void finish(const struct given *given)
         given->gpu->download(given->gpu, &byte, given->tensors[0].data, 1);
 }
 
-/* A mistake of a caller's function. */
+/* Calls the library from inside fetch or store, which must fail. */
 static void call_from_inside(struct given *given)
 {
     CHECK(!given->node || hearsay_step(given->node, 1, 0, NULL) == HEARSAY_BUSY);
@@ -262,7 +262,7 @@ void given_poison(struct given *given, struct rng *rng)
     put(given, i, at, values[rng_below(rng, 5)]);
 }
 
-/* Error of one tensor. */
+/* Errors in one tensor. */
 
 static int spoil_type(struct hearsay_tensor *tensor, struct rng *rng)
 {
@@ -291,12 +291,12 @@ static void spoil_shape(struct hearsay_tensor *tensor, struct rng *rng)
     case 0:
         tensor->shape[rng_below(rng, tensor->dimensions)] = sizes[rng_below(rng, 5)];
         break;
-    case 1: /* the product is too large */
+    case 1: /* the number of elements is too large */
         tensor->dimensions = 2 + rng_below(rng, HEARSAY_DIMENSIONS_MAX - 1);
         for (uint32_t i = 0; i < tensor->dimensions; i++)
             tensor->shape[i] = INT32_MAX - (int64_t)rng_below(rng, 2);
         break;
-    case 2: /* it is a multiple of 2^64 */
+    case 2: /* the number of elements is a multiple of 2^64 */
         tensor->dimensions = 4 + rng_below(rng, HEARSAY_DIMENSIONS_MAX - 3);
         for (uint32_t i = 0; i < tensor->dimensions; i++)
             tensor->shape[i] = 1 << 16;
@@ -313,7 +313,8 @@ static void spoil_name(struct hearsay_tensor *tensors, uint32_t count, uint32_t 
     tensors[i].name = names[rng_below(rng, count > 1 ? 4 : 3)];
 }
 
-/* Each could be, and both together are more than a model may have; nobody looks at the data. */
+/* Makes two tensors that are valid, but too large together. The library must refuse them before it
+ * reads their data. */
 static void spoil_sum(struct hearsay_tensor *tensors)
 {
     for (uint32_t i = 0; i < 2; i++) {

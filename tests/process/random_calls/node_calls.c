@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES   100 /* of most steps */
+#define SAMPLES   100 /* most samples of a usual step */
 #define KEPT_MAX  300
 #define PAGE_ROOM (1u << 16)
-#define WAIT_S    0.003 /* at most, where a wait may be in vain */
+#define WAIT_S    0.003 /* longest wait for an event that may never happen, in seconds */
 
-/* All who are open. */
-#define MEETING_S       0.3 /* for each, to join the others */
+/* Calls of all open nodes together. */
+#define MEETING_S       0.3 /* seconds for each node to join */
 #define TOGETHER_S      0.02
 #define TOGETHER_ROUNDS 4
 #define TOGETHER_STEPS  5
@@ -29,7 +29,7 @@ static bool is_forever(double timeout_s)
     return timeout_s < 0 || timeout_s > 1e9;
 }
 
-/* For ever only where it ends. */
+/* Draws a timeout. It is unlimited only if the wait surely ends. */
 static double draw_timeout(struct player *player, const struct slot *slot)
 {
     const double nothing[] = {0, -0.0, 5e-324, 1e-12};
@@ -78,7 +78,7 @@ static uint64_t draw_samples(struct player *player)
                                      : 1 + player_below(player, SAMPLES);
 }
 
-/* Training between two steps; now and then it diverges. */
+/* Trains between two steps; now and then the values diverge. */
 static void train(struct player *player, struct slot *slot)
 {
     if (player->is_crowd || slot->joined != JOINED_YES || slot->state != SLOT_OPEN)
@@ -140,7 +140,7 @@ static void call_base(struct player *player, struct slot *slot)
     } else if (is_other) {
         expected = HEARSAY_ARGUMENT;
     } else if (player_chance(player, 4)) {
-        count--; /* none or not all */
+        count--; /* no tensor, or not all of them */
         expected = HEARSAY_ARGUMENT;
     } else if (player_chance(player, 2)) {
         given_vary(&given, &player->rng);
@@ -150,7 +150,8 @@ static void call_base(struct player *player, struct slot *slot)
     given_free(&given);
 }
 
-/* Tracks the kept value; after the end of the node either value is possible. */
+/* Notes the caller's data after hearsay_save. If the node has ended, either the old or the new data
+ * may be there. */
 static void keep(struct slot *slot, int error, uint32_t bytes, uint8_t byte)
 {
     struct place *place = slot->place;
@@ -172,7 +173,7 @@ static void call_save(struct player *player, struct slot *slot)
     memset(extra, byte, bytes + 1);
     const uint32_t way = player_below(player, 8);
     if (way == 0) {
-        bytes = SIZE_MAX - bytes; /* there is no such memory */
+        bytes = SIZE_MAX - bytes; /* more memory than any machine has */
         expected = HEARSAY_FAILED;
     } else if (way == 1 && bytes > 0) {
         expected = HEARSAY_ARGUMENT;
@@ -221,7 +222,7 @@ static void call_extra(struct player *player, struct slot *slot)
         return;
     }
     if (!extra && player_chance(player, 2))
-        bytes = SIZE_MAX; /* of no memory */
+        bytes = SIZE_MAX; /* without a buffer the size does not matter */
     const int error = hearsay_extra(slot->node, extra, &bytes);
     slot_expect(player, slot, CALL_EXTRA, error,
                 slot_allowed_open(player, slot, allowed_extra(slot, room)));
@@ -230,7 +231,8 @@ static void call_extra(struct player *player, struct slot *slot)
     free(extra);
 }
 
-/* hearsay_info, hearsay_status: any thread's, also of a closed node. */
+/* Expected results of hearsay_info and hearsay_status, which any thread may call, also for a closed
+ * node. */
 static uint32_t allowed_any(const struct slot *slot, uint32_t inner)
 {
     return slot->state == SLOT_EMPTY ? ALLOW(HEARSAY_ARGUMENT) : inner;
@@ -306,7 +308,7 @@ static void call_status(struct player *player, struct slot *slot)
     free(json);
 }
 
-/* Its folder may be another's, and its tensors may go. */
+/* Marks the slot as closed: its folder is free for another slot, and its tensors may be freed. */
 static void leave_place(struct player *player, struct slot *slot)
 {
     slot->state = SLOT_CLOSED;
@@ -318,7 +320,8 @@ static void leave_place(struct player *player, struct slot *slot)
         given_free(&slot->given);
 }
 
-/* One that was taking over another's base, or has ended, saves nothing. */
+/* Expected results of hearsay_close. A node that was taking over a base, or has ended, cannot save.
+ */
 static uint32_t allowed_close(const struct slot *slot)
 {
     return ALLOW(HEARSAY_OK) | (slot->may_end ? ALLOW(HEARSAY_FAILED) : 0);
@@ -372,7 +375,7 @@ static void call_abi(struct player *player, struct slot *slot)
     player->returned[CALL_ABI][HEARSAY_OK]++;
 }
 
-/* Trained values are finite, and copies are written back at most once per call. */
+/* Checks that trained values are finite, and that a call writes copies back at most once. */
 static void check_given(struct slot *slot, enum call call, uint32_t stores)
 {
     const bool may_store = call == CALL_JOIN || call == CALL_STEP || call == CALL_SETTLE ||

@@ -19,7 +19,7 @@
 #define REFUSAL_S       15.0
 #define REFUSALS_ONE_OF 100
 
-/* Memory that is freed when the call returns. */
+/* Arguments of one hearsay_open, freed when it returns. */
 struct opening {
     struct hearsay_options options;
     const char *settings[SETTINGS_MAX];
@@ -107,7 +107,7 @@ static void set(struct opening *opening, const char *key, const char *value)
     opening->settings[i] = opening->text[i];
 }
 
-/* All that a node needs; and the data of the preset xor, if it has no run. */
+/* Makes valid options for a node. Without a run name it also has the data of the preset xor. */
 static struct opening *opening_new(struct given *given, uint32_t kind, const char *folder)
 {
     char key[32];
@@ -149,7 +149,7 @@ static void find_address(struct slot *slot)
     free(page);
 }
 
-/* One that can be called, or NULL. */
+/* Returns an open slot whose node can be dialled, or NULL. */
 static struct slot *draw_other(struct player *player, struct slot others[SLOT_COUNT])
 {
     const uint32_t first = player_below(player, SLOT_COUNT);
@@ -161,12 +161,12 @@ static struct slot *draw_other(struct player *player, struct slot others[SLOT_CO
     return NULL;
 }
 
-/* Whether the two are of one swarm or not. */
+/* Makes the slot's node dial another one, of the same swarm or not. */
 static void call_other(struct slot *slot, struct opening *opening, struct slot *other)
 {
     set(opening, "node.peers", other->address);
     slot->is_alone = other->is_alone = false;
-    slot->may_end = other->may_end = true; /* who has the rest of a base may close */
+    slot->may_end = other->may_end = true; /* a node that has the rest of a base may close */
 }
 
 static void vary_settings(struct player *player, struct opening *opening)
@@ -183,7 +183,8 @@ static void vary_settings(struct player *player, struct opening *opening)
         set(opening, "exchange.interval_s", "0.01");
 }
 
-/* Where others have another model it takes seconds: seldom. */
+/* Waits until peers with another model refuse the node. This takes seconds, so it is called rarely.
+ */
 static void wait_for_refusal(struct player *player, struct slot *slot)
 {
     const int error = hearsay_join(slot->node, REFUSAL_S);
@@ -193,10 +194,11 @@ static void wait_for_refusal(struct player *player, struct slot *slot)
         slot->joined = JOINED_YES;
 }
 
-/* The call, with what it was given gone afterwards. */
+/* Calls hearsay_open, and overwrites and frees its arguments afterwards. */
 static int open_it(struct slot *slot, struct opening *opening)
 {
-    slot->node = (struct hearsay *)&slot->address; /* no node: it is written over */
+    /* An invalid pointer, which hearsay_open must overwrite. */
+    slot->node = (struct hearsay *)&slot->address;
     const int error = hearsay_open(&opening->options, &slot->node);
     memset(opening, 0x5a, sizeof *opening);
     free(opening);
@@ -238,9 +240,9 @@ void open_call_good(struct player *player, struct slot *slot, struct places *pla
     vary_settings(player, opening);
     uint32_t allowed = ALLOW(place->is_open ? HEARSAY_FAILED : HEARSAY_OK);
     if (place->kind >= 0 && place->kind != (int)kind)
-        allowed |= ALLOW(HEARSAY_FAILED); /* its checkpoint is another model's */
+        allowed |= ALLOW(HEARSAY_FAILED); /* the checkpoint in the folder is of another model */
     else if (place->kind >= 0 && !place->had_company && player_chance(player, 4))
-        given_poison(&slot->given, &player->rng); /* of no account: it goes on */
+        given_poison(&slot->given, &player->rng); /* the checkpoint replaces it */
     if (!place->is_open && other) {
         call_other(slot, opening, other);
         place->had_company = other->place->had_company = true;
@@ -327,11 +329,11 @@ void open_call_wild(struct player *player, struct slot *slot, struct places *pla
     if (error != HEARSAY_OK)
         return;
     take_place(slot, place);
-    place->is_shared = true; /* the folder may be another */
+    place->is_shared = true; /* the drawn settings may name another folder */
     place->is_kept_known = false;
 }
 
-/* Errors of the options, except tensors. */
+/* Errors of options. */
 
 static int spoil_run(struct player *player, struct hearsay_options *options)
 {
@@ -384,8 +386,8 @@ static int spoil_keys(struct player *player, struct opening *opening)
     return HEARSAY_FAILED;
 }
 
-/* Of the options of an opening of no folder of its own: it never comes to the state folder, but
- * where it says so. */
+/* Makes one error in the options or tensors and returns the expected result. Except where noted,
+ * the library finds it before it opens the state folder. */
 static int spoil(struct player *player, struct opening *opening, struct given *given,
                  struct hearsay_tensor spoiled[GIVEN_TENSORS])
 {
@@ -403,7 +405,7 @@ static int spoil(struct player *player, struct opening *opening, struct given *g
     case 4:
         return spoil_count(player, options);
     case 5:
-        if (!player_chance(player, 20)) /* each is a begin of a node */
+        if (!player_chance(player, 20)) /* the error is found only after a node has started */
             return spoil_run(player, options);
         return spoil_keys(player, opening);
     case 6:
@@ -414,7 +416,7 @@ static int spoil(struct player *player, struct opening *opening, struct given *g
     case 7:
         if (!player_chance(player, 20))
             return spoil_count(player, options);
-        options->run = NULL; /* the model of the configuration has other tensors */
+        options->run = NULL; /* the configured model has other tensors */
         set(opening, "data.source", "xor");
         set(opening, "model.name", "xor");
         return HEARSAY_ARGUMENT;

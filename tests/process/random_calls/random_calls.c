@@ -3,9 +3,9 @@
  *
  *   random_calls SEED CALLS
  *
- * It ends with a table of what the calls have returned; or where one is not as hearsay.h says, with
- * the seed and the number of the call. The same seed draws the same calls, but what they return
- * depends on threads and the network, too. Nothing here waits long, and nothing is timed. */
+ * At the end it prints a table of the results. If a result is not what hearsay.h says, it ends with
+ * the seed and the number of the call. A seed always draws the same calls, but their results also
+ * depend on threads and the network. No call waits long, and no result depends on timing. */
 #include <ftw.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 #include "process/random_calls/node_calls.h"
 #include "process/random_calls/open_calls.h"
 
-/* One of `count` draws. */
+/* Kinds of random actions beside the single calls. */
 enum { FORK = CALL_COUNT, CROWD, OPEN_BAD, OPEN_WILD, TOGETHER, KINDS };
 static const uint32_t WEIGHTS[KINDS] = {
     [CALL_ABI] = 200,    [CALL_OPEN] = 40,    [CALL_JOIN] = 900,        [CALL_STEP] = 2800,
@@ -41,12 +41,13 @@ static void on_abort(int number)
     (void)raise(number);
 }
 
-/* The sanitizers' own, where they are there. */
+/* The sanitizers' functions, if they are linked. */
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-    return "allocator_may_return_null=1"; /* memory that is not there is an error of the call */
+    /* A failed allocation is an error of the call, not of the program. */
+    return "allocator_may_return_null=1";
 }
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
@@ -54,8 +55,8 @@ const char *__tsan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
-/* libuv closes descriptors by system calls of its own, which are not seen: a number that comes
- * again looks like a descriptor that two threads make. Calls that create or close one are excluded.
+/* libuv closes descriptors by direct system calls, which ThreadSanitizer does not see. So a reused
+ * descriptor looks like one that two threads create. Excludes the calls that create or close one.
  */
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
@@ -80,7 +81,7 @@ static void free_slot(struct slot *slot)
     node_call_free(&scene.player, slot);
 }
 
-/* An empty slot; a handle goes for it if there is none. */
+/* Frees a slot if none is empty, and returns an empty slot. */
 static struct slot *make_empty(struct slot *slot)
 {
     for (int i = 0; i < SLOT_COUNT && slot->state != SLOT_EMPTY; i++)
@@ -91,7 +92,7 @@ static struct slot *make_empty(struct slot *slot)
     return slot;
 }
 
-/* A handle that was refused is kept for the calls that follow, or goes at once. */
+/* Opens with an invalid argument. Keeps the refused handle for later calls, or frees it. */
 static void open_bad(struct player *player, struct slot *slot)
 {
     struct slot other = {.state = SLOT_EMPTY};

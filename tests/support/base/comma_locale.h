@@ -1,13 +1,13 @@
-/* A locale with a decimal comma, for tests: the machine's, or one that localedef makes. */
+/* A locale with a decimal comma, for tests: one of the machine, or one that localedef makes. */
 #ifndef HEARSAY_TESTS_SUPPORT_BASE_COMMA_LOCALE_H
 #define HEARSAY_TESTS_SUPPORT_BASE_COMMA_LOCALE_H
 
 #include <stdbool.h>
 
-/* Sets it for the whole process. False: there is none, and none can be made. */
+/* Sets the locale for the whole process. Returns false if there is none and none can be made. */
 bool comma_locale_set(void);
 
-/* Do numbers of this thread have a comma now? */
+/* Returns true if numbers of this thread have a decimal comma now. */
 bool comma_locale_is_set(void);
 
 #endif

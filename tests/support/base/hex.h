@@ -1,4 +1,4 @@
-/* Bytes written as hexadecimal text, for tests with published values. */
+/* Bytes from hexadecimal text, for tests with published values. */
 #ifndef HEARSAY_TESTS_SUPPORT_BASE_HEX_H
 #define HEARSAY_TESTS_SUPPORT_BASE_HEX_H
 
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* Returns the number of bytes. */
+/* Converts hexadecimal text to bytes and returns their number. */
 size_t hex_bytes(uint8_t *out, size_t capacity, const char *text);
 
 #endif

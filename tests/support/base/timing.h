@@ -1,4 +1,4 @@
-/* For benchmarks: a clock, and the median of several measurements. */
+/* A clock and the median of several measurements, for benchmarks. */
 #ifndef HEARSAY_TESTS_SUPPORT_BASE_TIMING_H
 #define HEARSAY_TESTS_SUPPORT_BASE_TIMING_H
 
@@ -7,7 +7,7 @@
 
 double now_seconds(void);
 
-/* Sorts them. */
+/* Returns the median. Sorts the values. */
 double median(double *values, size_t count);
 
 #endif

@@ -1,7 +1,6 @@
 #include "support/base/updates.h"
 
-/* A residual passes the threshold with probability `density`, and each further step with the same
- * probability. */
+/* Draws a level above 0. With LAPLACE each further level has probability `density`. */
 static int draw_magnitude(struct rng *rng, enum levels levels, double density)
 {
     double steps = 0;

@@ -1,11 +1,11 @@
-/* Assertions of the configuration's tests on a setting, and on the message of a refusal. */
+/* Assertions for the configuration's tests: on a setting, and on the message of a refusal. */
 #ifndef HEARSAY_TESTS_SUPPORT_CONFIG_CONFIG_STORY_H
 #define HEARSAY_TESTS_SUPPORT_CONFIG_CONFIG_STORY_H
 
 #include "base/error.h"
 #include "config/config.h"
 
-/* Sets "section.key=value", which must be taken. */
+/* Sets "section.key=value", which must be accepted. */
 void must_set(struct config *config, const char *assignment);
 
 void must_be_same(const struct config *a, const struct config *b);

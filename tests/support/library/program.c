@@ -13,8 +13,8 @@
 #include "crypto/identity.h"
 #include "crypto/secret.h"
 
-#define POINTS 32  /* of a step */
-#define MANY   512 /* points of a loss */
+#define POINTS 32  /* points of a batch */
+#define MANY   512 /* points for measuring a loss */
 #define RATE   0.05f
 
 static char folder[64];
@@ -40,7 +40,7 @@ int programs_end(void **state)
     return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
 
-/* A number in [-1, 1) that follows from the three. */
+/* Returns a number in [-1, 1) that only depends on the three arguments. */
 static float draw(unsigned seed, unsigned a, unsigned b)
 {
     uint32_t x = seed * 2654435761u ^ a * 2246822519u ^ b * 3266489917u;
@@ -63,7 +63,7 @@ void program_init(struct program *program, const char *name, unsigned seed)
     }
 }
 
-/* Its own numbers to the GPU, and back. */
+/* Copies the program's values to the GPU, or back. */
 static void push(struct program *program)
 {
     struct backend *gpu = program->gpu;
@@ -140,7 +140,7 @@ void program_need_identity(const char *path, unsigned seed)
     assert_int_equal(identity_save(&identity, path, &problem), OK);
 }
 
-/* The GPU has done what this program asked of it. */
+/* Waits until the GPU is done. */
 static void finish(void *self)
 {
     struct program *program = self;
@@ -227,7 +227,7 @@ static void point(unsigned seed, unsigned number, float x[PROGRAM_INPUTS], float
     }
 }
 
-/* Adds the gradient of one point, if there is room for it; returns the loss. */
+/* Adds the gradient of one point to `gradient`, unless that is NULL. Returns the loss. */
 static double learn_point(const float *weights, const float *bias, unsigned seed, unsigned number,
                           float *gradient)
 {
@@ -311,13 +311,14 @@ static bool has_learned(struct program *program)
            program_loss(weights, bias) < program->target;
 }
 
-/* The first settle publishes what is left; once all have done that, the second has it all. */
+/* Runs in the program's thread. The first settle publishes the remaining residuals. After all
+ * programs have done that, the second settle receives everything. */
 static void *learn(void *argument)
 {
     struct program *program = argument;
     bool goes_on = ok(program, "join", hearsay_join(program->node, PROGRAM_FOREVER));
     while (goes_on &&
-           program_info(program).members < program->members) /* else it takes all share */
+           program_info(program).members < program->members) /* otherwise its share is 1 */
         (void)hearsay_settle(program->node, 0.01);
     if (program->together)
         (void)pthread_barrier_wait(program->together);

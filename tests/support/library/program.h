@@ -1,5 +1,5 @@
-/* A program with a node in it, for tests: it fits a plane through points by least squares, on a
- * thread of its own, and knows nothing of hearsay but hearsay.h.
+/* A program that contains a node, for tests. It fits a plane through points by least squares, on a
+ * thread of its own, and uses only hearsay.h.
  *
  *   programs_begin ─► program_open ─► program_start (learns: join, step, …, settle) ─► program_end
  */
@@ -19,63 +19,65 @@
 #define PROGRAM_FOREVER (-1.0)
 
 struct program {
-    const char *name;            /* of its files */
-    unsigned seed;               /* of its points */
-    const char *run;             /* NULL: "plane" */
-    const char *peers;           /* whom it dials; NULL: nobody */
-    const char *setting;         /* one more; or NULL */
-    uint32_t members;            /* members it knows before it steps, itself included; or 0 */
-    int steps;                   /* to make at least */
-    double target;               /* loss of the base that it steps until; 0: none */
-    uint32_t dtype;              /* of its weights */
-    bool has_copies;             /* its node has copies of weights and bias */
-    struct backend *gpu;         /* where they lie, instead; its own, and lent */
-    bool is_impatient;           /* it settles again and again, for a short time */
-    bool finishes;               /* it finishes, instead, and waits for nobody before */
-    pthread_barrier_t *together; /* waited for before each settle; or NULL */
+    const char *name;    /* name of its files */
+    unsigned seed;       /* seed of its points */
+    const char *run;     /* name of the run; NULL = "plane" */
+    const char *peers;   /* addresses of its peers; NULL = none */
+    const char *setting; /* an additional setting; NULL = none */
+    uint32_t members; /* members that it waits for before it steps, including itself; 0 = no wait */
+    int steps;        /* least number of steps */
+    double target;    /* loss of the base at which it stops; 0 = not used */
+    uint32_t dtype;   /* type of its weights */
+    bool has_copies;  /* the node gets copies of weights and bias */
+    struct backend *gpu; /* device of the weights, owned by the test; NULL = main memory */
+    bool is_impatient;   /* it settles repeatedly with a short time limit */
+    bool finishes;       /* it calls finish instead of settle, and waits for no other program */
+    pthread_barrier_t *together; /* barrier before each settle; NULL = none */
 
     struct hearsay *node;
-    float weights[PROGRAM_WEIGHTS];   /* [inputs][outputs], of float32 */
-    uint16_t halves[PROGRAM_WEIGHTS]; /* the same, of sixteen bits */
+    float weights[PROGRAM_WEIGHTS];   /* [inputs][outputs] weights in float32 */
+    uint16_t halves[PROGRAM_WEIGHTS]; /* [inputs][outputs] weights in 16 bits */
     float bias[PROGRAM_OUTPUTS];
     float weights_copy[PROGRAM_WEIGHTS], bias_copy[PROGRAM_OUTPUTS];
-    int fetches, stores; /* of the copies, or before and after the GPU was used */
+    /* Calls of fetch and store: of the copies, or before and after use of the GPU. */
+    int fetches, stores;
     void *gpu_weights, *gpu_bias;
     pthread_t thread;
-    int error;        /* the first that a call has returned in its thread */
-    const char *call; /* by that name */
-    int changes;      /* steps that said so */
+    int error;        /* first error that a call returned in its thread */
+    const char *call; /* name of that call */
+    int changes;      /* steps that reported a changed model */
 };
 
-/* A new folder with a swarm key; later files are made in it. */
+/* Makes a new folder with a swarm key, in which all later files are created. */
 int programs_begin(void **state);
 int programs_end(void **state);
 
-/* The first weights, the same for all. */
+/* Sets up a program. All programs have the same first weights. */
 void program_init(struct program *program, const char *name, unsigned seed);
 void program_tensors(struct program *program, struct hearsay_tensor tensors[PROGRAM_TENSORS]);
-/* Makes the file of keys, if it is not there. */
+/* Makes an identity file unless it exists. */
 void program_need_identity(const char *path, unsigned seed);
-/* Gives back what it took of the GPU. */
+/* Frees its memory on the GPU. */
 void program_give(struct program *program);
-/* hearsay_open, of a node that listens at a port of the system's choice. */
+/* Calls hearsay_open for a node that listens on a free port. */
 int program_open(struct program *program);
-/* The same; else the test fails with the sentence. */
+/* Calls program_open, which must succeed. Otherwise the test fails with the error text. */
 void program_must_open(struct program *program);
-/* Where it listens: "127.0.0.1:40123". */
+/* Writes the address where it listens: "127.0.0.1:40123". */
 void program_address(struct program *program, char address[64]);
-/* Begins a thread that joins, makes its steps and settles; and waits for it. */
+/* program_start starts a thread that joins, makes the steps and settles. program_end waits for it.
+ */
 void program_start(struct program *program);
 void program_finish(struct program *program);
-/* One step of gradient descent on new random points; returns the loss before it. */
+/* Makes one step of gradient descent on new random points. Returns the loss before it. */
 double program_step(struct program *program, unsigned step);
-/* The loss of these weights on many points of the plane. */
+/* Returns the loss of these weights on many points of the plane. */
 double program_loss(const float weights[PROGRAM_WEIGHTS], const float bias[PROGRAM_OUTPUTS]);
-/* hearsay_base. */
+/* Calls hearsay_base. */
 int program_base(struct program *program, float weights[PROGRAM_WEIGHTS],
                  float bias[PROGRAM_OUTPUTS]);
 struct hearsay_info program_info(struct program *program);
-/* Error text for a message. */
+/* Returns a message with the program's last error text. */
 const char *program_sentence(struct program *program, int error);
 
 #endif

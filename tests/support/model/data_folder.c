@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define HEADER 256 /* numbers */
+#define HEADER 256 /* numbers in the header of an llm.c file */
 
 static char folder[64];
 

@@ -1,4 +1,4 @@
-/* A temporary folder with files of data, for one test at a time.
+/* A temporary folder with data files, for one test at a time.
  *
  *   make_data_folder ─► write_data(name, bytes) ─► data_path(name) ─► remove_data_folder
  */
@@ -20,22 +20,23 @@ int remove_data_folder(void **state);
 struct data_path data_path(const char *name);
 void write_data(const char *name, const void *bytes, size_t count);
 
-/* Writes a gzip file. Returns its length. */
+/* Writes a gzip file and returns its length. */
 size_t write_packed(const char *name, const void *bytes, size_t count);
 
-/* llm.c's format: a header of 256 numbers, of which `announced` is the third, then the tokens. */
+/* Writes a token file of llm.c: a header of 256 numbers, the third of which is `announced`, then
+ * the tokens. */
 void write_llmc(const char *name, uint32_t magic, uint32_t version, uint32_t announced,
                 const void *tokens, size_t bytes);
 
-/* NumPy's format, version 1: descr as in "<f4", shape as in "(3, 2)". */
+/* Writes a NumPy file, version 1. descr: such as "<f4"; shape: such as "(3, 2)". */
 void write_npy(const char *name, const char *descr, const char *shape, const void *numbers,
                size_t bytes);
 
-/* Any header of any version, and what follows it. */
+/* Writes a NumPy file of any version, with any header and data. */
 void write_npy_header(const char *name, int version, const char *header, const void *numbers,
                       size_t bytes);
 
-/* Extends the file to this length; the extension is sparse. */
+/* Extends the file to this length, without using disk space. */
 void stretch_data(const char *name, uint64_t bytes);
 
 #define IN_DATA_FOLDER(test)                                                                       \

@@ -1,4 +1,4 @@
-/* A group of tests on the CPU, and again on every GPU that there is. */
+/* Runs a group of tests on the CPU, and again on every GPU of the machine. */
 #ifndef HEARSAY_TESTS_SUPPORT_MODEL_EACH_DEVICE_H
 #define HEARSAY_TESTS_SUPPORT_MODEL_EACH_DEVICE_H
 
@@ -14,18 +14,19 @@
 #include "backend/backend.h"
 #include "backend/cuda/cuda_module.h"
 
-extern int gpu_under_test; /* the CPU */
+extern int gpu_under_test; /* number of the GPU on which the tests run; -1 = the CPU */
 
 struct backend *open_device_in(enum precision precision);
 struct backend *open_device(void);
 
-/* For the whole group, if no test opens it itself. */
+/* Backend for the whole group, unless its tests open their own. */
 extern struct backend *backend;
 
 int device_opens(void **state);
 int device_closes(void **state);
 
-/* Returns from main how many tests failed. Where there is no GPU, it says so. */
+/* Runs the tests on each device and returns the number of failed ones from main. Prints a note if
+ * there is no GPU. */
 #define RUN_ON_EACH_DEVICE(tests, setup, teardown)                                                 \
     do {                                                                                           \
         int failed = 0;                                                                            \

@@ -1,5 +1,5 @@
-/* Parameters to exchange: weights, base and residual, for the tests of the threshold and of the
- * backend's operations. */
+/* Weights, base and residuals for tests of the threshold and of the backend's exchange operations.
+ */
 #ifndef HEARSAY_TESTS_SUPPORT_MODEL_EXCHANGE_STATE_H
 #define HEARSAY_TESTS_SUPPORT_MODEL_EXCHANGE_STATE_H
 

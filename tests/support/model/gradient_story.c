@@ -79,7 +79,7 @@ double mean_loss(void)
     return score.loss / score.labels;
 }
 
-/* The same as it is learned: by the batch's own statistics. */
+/* Returns the loss in training mode: normalised by the batch's own statistics. */
 static double learned_loss(void)
 {
     static float unused[ROOM];
@@ -93,8 +93,9 @@ static bool has_statistics(void)
     return model_trained(model) < model_parameters(model);
 }
 
-/* How far the gradients of one tensor are from central differences, relative to their length. Where
- * no kink is near, a longer step leaves less of the losses' rounding. */
+/* Returns the distance of a tensor's gradients from central differences, relative to their length.
+ * Where kinks are
+ * rare the step is longer, which reduces the rounding error. */
 static double tensor_error(const struct tensor *tensor)
 {
     const double step = model_input(model).length > 0 ? 1e-2 : has_statistics() ? 5e-3 : 2e-3;
@@ -116,8 +117,9 @@ static double tensor_error(const struct tensor *tensor)
     return sqrt(error / power);
 }
 
-/* Float losses have an error near 1e-7, so differences over 4e-3 one of about 3e-5, compared with
- * gradients near 0.1. A sign, a factor or a tap gone astray is an error of a few per cent or more.
+/* Largest accepted error. Losses in float have an error near 1e-7, so differences over 4e-3 have
+ * one of about 3e-5, for gradients near 0.1. A wrong sign, factor or filter tap gives an error of a
+ * few per cent or more.
  */
 #define SLOPE_ERROR_MAX 3e-3
 

@@ -1,7 +1,7 @@
-/* A small model with random weights, a random batch for it, and its gradients against finite
+/* A small model with random weights and a random batch, whose gradients are compared with finite
  * differences.
  *
- *   build ─► input, labels ─► check_gradients, or the test's own
+ *   build ─► input, labels ─► check_gradients, or the test's own checks
  */
 #ifndef HEARSAY_TESTS_SUPPORT_MODEL_GRADIENT_STORY_H
 #define HEARSAY_TESTS_SUPPORT_MODEL_GRADIENT_STORY_H
@@ -18,25 +18,25 @@
 
 #define BATCH   4
 #define CLASSES 3
-#define ROOM    16384 /* more parameters than any model here has */
+#define ROOM    16384 /* more parameters than any model in these tests has */
 
 extern struct model *model;
-extern float drawn[ROOM], gradients[ROOM]; /* weights, and what follows from them */
-extern float batch_x[ROOM];                /* of a sequence: int32 tokens */
+extern float drawn[ROOM], gradients[ROOM]; /* random weights, and their gradients */
+extern float batch_x[ROOM];                /* samples of the batch; for sequences int32 tokens */
 extern int32_t batch_labels[ROOM];
-extern float batch_numbers[ROOM]; /* to be predicted, in place of the labels */
+extern float batch_numbers[ROOM]; /* targets of the batch, instead of labels */
 
-/* Tears a test down: frees the model that it built last. */
+/* Ends a test: frees the model that was built last. */
 int gradient_begins(void **state);
 int gradient_ends(void **state);
 
-/* A model with random weights and biases, and a random batch for it. */
+/* Builds a model with random weights and biases, and a random batch for it. */
 void build(const char *line, struct shape in, int classes);
 
-/* Of the batch, in nats for each label. */
+/* Returns the batch's mean loss in nats per label. */
 double mean_loss(void);
 
-/* Builds it, and compares all its gradients: those of the labels' loss, or of the numbers'. */
+/* Builds a model and compares all its gradients, for the loss of labels or of numeric targets. */
 void check_gradients(const char *line, struct shape in);
 void check_gradients_of_numbers(const char *line, struct shape in);
 

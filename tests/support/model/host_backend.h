@@ -1,6 +1,6 @@
-/* Any backend, whose operations take memory of the host: around each, what it reads is carried over
- * and what it writes is carried back. So one test, written over plain arrays, runs on every device.
- * What is taken is memory of the device, as ever.
+/* A backend whose operations take arrays in main memory. Around each operation, it copies inputs to
+ * the device and results back. So one test with plain arrays runs on every device. alloc still
+ * returns memory of the device.
  */
 #ifndef HEARSAY_TESTS_SUPPORT_MODEL_HOST_BACKEND_H
 #define HEARSAY_TESTS_SUPPORT_MODEL_HOST_BACKEND_H
@@ -12,26 +12,27 @@
 
 #define CARRIED_MAX 8
 
-/* One array of an operation. */
+/* An array that was copied to the device for an operation. */
 struct carried {
     void *host;
     char *device;
     size_t bytes;
-    size_t past; /* where its memory begins, the device's by so much before */
+    size_t past; /* bytes by which the array begins after the start of the device's memory */
     enum number type;
 };
 
-extern struct backend *device_of_tests; /* behind host_backend() */
-extern enum number numbers_under_test;  /* what activations are on a device; FLOAT32 at first */
+extern struct backend *device_of_tests; /* the device behind host_backend() */
+extern enum number numbers_under_test;  /* type of activations on the device; at first FLOAT32 */
 
-/* So many bytes past where memory is taken. */
+/* carry_past copies an array to the device and returns its address there, which is `past` bytes
+ * after the start of an allocation. carry: at the start. */
 void *carry_past(const void *host, size_t bytes, size_t past);
 void *carry(const void *host, size_t bytes);
-/* Everything comes back, as it is now: what was only read comes back as it went. */
+/* Copies all arrays back. An array that the operation only read is unchanged. */
 void carry_back(void);
 
-/* The same of tagged numbers, which are float32 in the host's memory and become those of the type
- * under test. */
+/* Copies tagged numbers, which are float32 in main memory, and converts them to the type under
+ * test. */
 struct numbers carry_numbers(struct numbers host, size_t count, size_t past);
 
 #define NUMBERS(numbers, count)        carry_numbers(numbers, count, 0)
@@ -39,27 +40,29 @@ struct numbers carry_numbers(struct numbers host, size_t count, size_t past);
 
 #define FLOATS(pointer, count) carry(pointer, (count) * sizeof(float))
 
-/* A layer's weights and biases begin where those of the layer before end: anywhere. */
+/* Weights and biases of a layer begin where those of the layer before end, so they have no
+ * alignment. */
 #define WEIGHTS(pointer, count) carry_past(pointer, (count) * sizeof(float), sizeof(float))
 
-/* host_transformer.c: sets the operations of sequence models. */
+/* Sets the operations of sequence models (host_transformer.c). */
 void host_transformer(struct backend *table);
-/* host_channel_norm.c: sets those of images normalised by channels. */
+/* Sets the operations of images normalised by channels (host_channel_norm.c). */
 void host_channel_norm(struct backend *table);
 
-/* host_gather.c: sets those that make a batch of a data set. */
+/* Sets the operations that make a batch from a data set (host_gather.c). */
 void host_gather(struct backend *table);
 
-/* The backend to test with: the CPU as it is, any other through the above. */
+/* Returns the backend for tests: the CPU unchanged, any other device with copied arrays. */
 struct backend *host_backend(struct backend *device);
 int host_backend_opens(void **state);
 int host_backend_closes(void **state);
 
-/* The same with activations in bfloat16, where a device has them: the CPU's stay float32. */
+/* Opens the backend with activations in bfloat16, if the device has them. The CPU's stay float32.
+ */
 int host_backend_opens_in_bf16(void **state);
-/* The nearest number of the type under test. */
+/* Rounds to the nearest number of the type under test. */
 float number_rounded(float value);
-/* The tests again with activations in bfloat16 on every device. */
+/* Runs the tests in float32, and again with activations in bfloat16 on every device. */
 #define RUN_IN_BOTH_TYPES(tests)                                                                   \
     do {                                                                                           \
         int failed = 0;                                                                            \

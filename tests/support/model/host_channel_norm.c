@@ -1,4 +1,5 @@
-/* Images normalised by channels, and averaged, over memory of the host (host_backend.h). */
+/* Operations on images normalised by channels, and their averages, with arrays in main memory
+ * (host_backend.h). */
 #include "support/model/host_backend.h"
 
 static size_t numbers(const struct channel_norm *norm, int batch)

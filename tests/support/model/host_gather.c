@@ -1,6 +1,6 @@
 #include "support/model/host_backend.h"
 
-/* How many rows of the data set the picks reach. */
+/* Returns how many rows of the data set the picks reach. */
 static size_t reach_of(int batch, const uint32_t *pick)
 {
     size_t count = 0;

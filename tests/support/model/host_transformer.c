@@ -1,7 +1,7 @@
-/* The operations of sequence models, over memory of the host (host_backend.h). */
+/* The operations of sequence models, with arrays in main memory (host_backend.h). */
 #include "support/model/host_backend.h"
 
-/* Rows of a table that tokens reach. */
+/* Returns how many rows of a table the tokens reach. */
 static size_t rows_of_table(size_t rows, const int32_t *token)
 {
     size_t count = 0;
@@ -117,7 +117,7 @@ static void host_add_norm_forward(struct backend *b_, size_t rows, int size, str
     carry_back();
 }
 
-/* Positions of a batch, and tensors kept for the backward pass. */
+/* Returns the number of positions in a batch. */
 static size_t positions(const struct attention *attention, int batch)
 {
     return (size_t)batch * (size_t)attention->length;

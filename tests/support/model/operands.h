@@ -1,4 +1,4 @@
-/* The operands of one operation, and what its reference says of them: for tests of every backend.
+/* Operands of one operation and the results of its reference, for tests of every backend.
  */
 #ifndef HEARSAY_TESTS_SUPPORT_MODEL_OPERANDS_H
 #define HEARSAY_TESTS_SUPPORT_MODEL_OPERANDS_H
@@ -18,22 +18,23 @@
 
 #define GEMM_NMSE 1e-10
 #define LOOP_NMSE 1e-12
-#define BF16_NMSE 1e-4 /* of results that are rounded to 8 bits */
-#define ROOM      8192 /* more entries than any case here needs */
+#define BF16_NMSE 1e-4 /* largest error of results that are rounded to bfloat16 */
+#define ROOM      8192 /* more numbers than any case needs */
 
-/* Operands of `rows` rows. */
+/* A loss over n rows, all of which count. */
 #define LOSS(n, all) (&(struct cross_entropy){.rows = (n), .classes = (all), .of = (n)})
 
 extern struct rng rng;
 
-/* The operands of one case, and what the reference says. */
+/* Operands of the current case, and the reference's results. */
 extern float x[ROOM], w[ROOM], b[ROOM], y[ROOM], dx[ROOM], dy[ROOM], dw[ROOM], db[ROOM];
 extern double want_y[ROOM], want_dx[ROOM], want_dy[ROOM], want_dw[ROOM], want_db[ROOM];
 extern uint8_t winner[ROOM];
 
 void fill(float *values, size_t count);
 
-/* Fresh operands; results are NaN, so that one that is added to, or left out, is seen. */
+/* Sets fresh operands. Results are NaN, so that a result that is added to, or not written, is
+ * noticed. */
 int case_begin(void **state);
 double activation_reference(enum activation activation, double value);
 double activation_gradient(enum activation activation, double value);

@@ -14,7 +14,7 @@
 struct noise_vector {
     const char *name;
     const char *prologue;
-    const char *psk; /* NULL: none */
+    const char *psk; /* pre-shared key; NULL = none */
     const char *initiator_static;
     const char *initiator_ephemeral;
     const char *responder_static;

@@ -1,4 +1,4 @@
-/* Sizes of updates as rumors. */
+/* Sizes of updates when encoded as rumors. */
 #ifndef HEARSAY_TESTS_SUPPORT_NET_RUMOR_BYTES_H
 #define HEARSAY_TESTS_SUPPORT_NET_RUMOR_BYTES_H
 

@@ -51,7 +51,7 @@ static void hand_over(struct flow *flow)
     }
 }
 
-/* The clock of the receiver is an hour ahead. */
+/* Sends an ACK. The receiver's clock is an hour ahead. */
 static void give_ack(struct flow *flow)
 {
     struct congestion *link = &flow->receiver;

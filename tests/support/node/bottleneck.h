@@ -30,14 +30,14 @@ struct ack {
 
 struct flow {
     struct congestion sender, receiver;
-    struct arrival air[AIR_MAX]; /* rings */
+    struct arrival air[AIR_MAX]; /* [AIR_MAX] ring of what is on its way */
     struct ack back[AIR_MAX];
     uint32_t air_from, air_to, back_from, back_to;
     uint64_t begins_ns;
     double duty; /* part of every quarter of a second in which it has data to send */
     double got;
-    size_t burst;   /* bytes that come to be sent every two seconds; 0: some always wait */
-    size_t waiting; /* what is left of them */
+    size_t burst; /* bytes that become ready to send every two seconds; 0 = there is always more */
+    size_t waiting; /* bytes of the burst that are not sent yet */
 };
 
 struct net {
@@ -46,9 +46,9 @@ struct net {
     uint64_t now_ns;
     double rate;
     uint64_t delay_ns;
-    double free_ns;        /* when the bottleneck will be empty */
+    double free_ns;        /* time at which the bottleneck's queue is empty */
     double other_rate;     /* other traffic in the queue, bytes per second */
-    uint32_t waits[60000]; /* microseconds in the queue, each millisecond */
+    uint32_t waits[60000]; /* microseconds that data waits in the queue, for each millisecond */
     uint32_t waits_count;
 };
 
@@ -57,10 +57,11 @@ extern struct net net;
 void bottleneck_begin(uint32_t flows, double rate, uint64_t delay_ms);
 void run_ms(uint32_t ms);
 
-/* The part of the bottleneck's capacity over the next `ms` that delivers data of flow i. */
+/* Runs `ms` milliseconds. Returns the part of the bottleneck's capacity that delivered data of flow
+ * i. */
 double use_of(uint32_t i, uint32_t ms);
 
-/* Time in the queue over the last `ms`. */
+/* Returns the median wait in the queue over the last `ms` milliseconds. */
 double median_wait_ms(uint32_t ms);
 double most_wait_ms(uint32_t ms);
 

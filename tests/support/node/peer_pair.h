@@ -1,8 +1,8 @@
-/* Two peers joined by arrays of bytes, and what may happen to the bytes between them.
+/* Two peers joined by arrays of bytes, and the damage that can happen to the bytes between them.
  *
  *   dialer ─ carry: changed? cut off? in pieces? ─► acceptor;   and back
  *
- * Each sends some messages once the handshake is done; the other must receive the same ones. */
+ * Each sends some messages after the handshake. The other must receive the same messages. */
 #ifndef HEARSAY_TESTS_SUPPORT_NODE_PEER_PAIR_H
 #define HEARSAY_TESTS_SUPPORT_NODE_PEER_PAIR_H
 
@@ -28,19 +28,19 @@ struct side {
     struct credentials credentials;
     struct peer peer;
     bool met, refused;
-    uint32_t heard; /* messages received, all as they were sent and in order */
+    uint32_t heard; /* messages received so far, all unchanged and in order */
     struct problem problem;
-    uint64_t out_bytes; /* sent to the other side so far */
+    uint64_t out_bytes; /* bytes sent to the other side so far */
 };
 
 extern struct side dialer, acceptor;
 extern struct message_reader *reader;
 
-/* Changes on the path from the dialer [0] and from the acceptor [1]. */
+/* Damage on the path from the dialer [0] and from the acceptor [1]. */
 struct way {
-    size_t chunk;   /* bytes at once */
-    size_t flip[2]; /* the byte changed */
-    size_t cut[2];  /* the first byte lost, and all after it */
+    size_t chunk;   /* most bytes delivered at once */
+    size_t flip[2]; /* index of the changed byte */
+    size_t cut[2];  /* index from which on all bytes are lost */
     uint8_t mask;
 };
 
@@ -51,8 +51,8 @@ extern const struct address ADDRESS;
 struct introduced {
     const char *swarm, *model;
     uint64_t parameters;
-    uint16_t protocol; /* the oldest it speaks, */
-    uint8_t newer;     /* and how many newer ones */
+    uint16_t protocol; /* oldest protocol version that it speaks */
+    uint8_t newer;     /* number of newer versions that it speaks */
     uint8_t key;
 };
 
@@ -64,15 +64,15 @@ int pair_begin(void **state);
 int pair_end(void **state);
 void begin_again(void);
 
-/* Message number i: WANT 0 i, WANT 1 i + 1, ... */
+/* Returns message number i: WANT 0 i, WANT 1 i + 1, ... */
 struct message message_number(uint32_t i);
 void say_some(struct side *side, uint32_t count);
 void take(struct side *side, const uint8_t *bytes, size_t count);
 
-/* Carries these bytes over, damaged as `way` says. */
+/* Delivers these bytes with the damage that `way` says. */
 void carry(struct side *from, struct side *to, const uint8_t *bytes, size_t count);
 
-/* False when there was nothing to send. */
+/* Sends the queued bytes once. Returns false if there were none. */
 bool send_once(struct side *from, struct side *to);
 void converse(void);
 int open_pair(void **state);

@@ -21,8 +21,8 @@ extern uint32_t seq;      /* number of the next rumor of each origin */
 void begin_anew(void);
 bool is_own(uint32_t origin_index);
 
-/* Publishes a rumor of each origin with this agreement and length, with other values for WHO, and
- * updates the typical values a second later. */
+/* Publishes a rumor of each origin with this agreement and length, and with other values for WHO. A
+ * second later updates the typical values. */
 void let_all_publish(double agreement, double of_who, double length, double length_of_who);
 /* WHO must be found, and no other origin. */
 void must_find_who(void);

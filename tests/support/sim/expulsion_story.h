@@ -33,11 +33,12 @@ size_t sign(const struct order *order, uint8_t out[static ORDER_BYTES_MAX]);
 void order_expulsion(uint32_t i, struct order order);
 void expel(uint32_t i, uint32_t villain);
 void expel_id(uint32_t i, const uint8_t id[static ID_BYTES]);
-/* Orders like `hearsay expel` without --all: rumors that node i's log is about to lose stay. */
+/* Gives node i an order like `hearsay expel` without --all: rumors that its log is about to lose
+ * stay. */
 void expel_within_reach(uint32_t i, uint32_t villain);
 
-/* Orders like `hearsay expel --since`: keeps the rumors that node i had received by then, according
- * to its log marks, which must reach back that far. */
+/* Gives node i an order like `hearsay expel --since`: keeps the rumors that node i had received by
+ * then, according to its log marks, which must reach back that far. */
 void expel_since(uint32_t i, uint32_t villain, uint64_t moment_ns);
 
 /* Give node i orders that admit these nodes, and one that admits a node after an expulsion. */

@@ -22,7 +22,7 @@ void begin_faults(const struct fault *faults, uint32_t count, uint64_t seed);
 uint64_t seconds(double s);
 void run_to(double s);
 
-/* Ends all faults at `s`; all nodes must run, and hold one version some time later. */
+/* Ends all faults at second `s`. Afterwards all nodes must run, and soon have one version. */
 void heal(double s);
 void leave_world(void);
 void end_well(double s);

@@ -1,5 +1,5 @@
 /* State transfers: a busy swarm with logs so small that rumors soon leave them, and a node that
- * lacks too much. swarm_world.h has the rest.
+ * lacks too many. swarm_world.h has the basic functions.
  *
  *   start_busy_swarm ─► join ─► until(has_blocks, …) ─► faults ─► until(is_training, …)
  */

@@ -4,7 +4,7 @@
 
 static void say(struct liar *liar, const struct message *message)
 {
-    CHECK(peer_say(&liar->puppet.peer, message)); /* sent when this event ends */
+    CHECK(peer_say(&liar->puppet.peer, message)); /* the message leaves when this event ends */
 }
 
 static void refuse(struct liar *liar, enum message_kind kind)

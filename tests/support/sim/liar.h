@@ -10,12 +10,12 @@
 #include "support/sim/puppet.h"
 
 struct liar {
-    struct puppet puppet; /* must be first */
+    struct puppet puppet; /* the first member, so that a puppet is a liar */
     struct false_base base;
     uint32_t twin;  /* node whose history it gives */
     enum lie lie;   /* kind of lie */
     uint32_t gives; /* number of blocks it gives before it refuses */
-    uint64_t aside; /* added to the digest that it shows */
+    uint64_t aside; /* added to the true digest that it shows */
 };
 
 /* Calls the node and shows its version. */

@@ -128,7 +128,7 @@ void puppet_call(struct puppet *puppet)
                world_now_ns(&world));
     congestion_init(&puppet->link, world_now_ns(&world));
     wire_dial(&world.wire, puppet->party, puppet->peer.conn, puppet->node);
-    run(6 * NEARBY_NS); /* connecting and greeting take two round trips, then the proof is there */
+    run(6 * NEARBY_NS); /* dialling and greeting take two round trips; then the proof has arrived */
 }
 
 void puppet_meet(struct puppet *puppet)
@@ -207,7 +207,8 @@ void puppet_hello(struct puppet *puppet)
     record_create(&said, &puppet->identity, puppet->context, record);
     puppet_say(puppet,
                &(struct message){.kind = HELLO, .incarnation = 1, .bulk = {record, RECORD_BYTES}});
-    if (!puppet->closed && puppet->peer.state != PEER_CLOSING) /* the puppet knows no rumors */
+    /* The puppet has no rumors to send. */
+    if (!puppet->closed && puppet->peer.state != PEER_CLOSING)
         puppet_say(puppet, &(struct message){.kind = VERSION, .hash = 1, .base = 1, .whole = 1});
 }
 

@@ -21,7 +21,7 @@ struct puppet {
     uint32_t node; /* node that it calls */
     uint32_t party;
     uint32_t calls;
-    uint32_t slot; /* of the next call; another one if the last connection stays open */
+    uint32_t slot; /* slot of the next call; another one if the last connection stays open */
     struct identity identity;
     struct entropy entropy;
     struct credentials credentials;
@@ -29,18 +29,19 @@ struct puppet {
     struct arena arena;
     struct peer peer;
     struct congestion link; /* received bytes, for acknowledgements */
-    bool gives_no_acks;     /* the node then soon sends nothing more */
+    bool gives_no_acks;     /* sends no ACKs, so that the node soon stops sending */
     struct message_reader *reader;
-    bool sending; /* bytes are on the wire */
+    bool sending; /* bytes are on their way to the node */
     bool closed;
-    uint32_t heard[MESSAGE_KINDS]; /* received on this connection */
+    uint32_t heard[MESSAGE_KINDS]; /* messages of each kind received on this connection */
     uint64_t last_seq[MESSAGE_KINDS];
     struct message last[MESSAGE_KINDS]; /* last message of each kind; of text and bulk only the
                                            sizes are valid */
     uint64_t bye_reason;
     char bye[64];
     struct signed_head made[PUPPET_MADE]; /* heads of its rumors, by number */
-    void (*on_heard)(struct puppet *puppet, const struct message *message); /* or NULL */
+    /* Called for each message received; NULL = none. */
+    void (*on_heard)(struct puppet *puppet, const struct message *message);
 };
 
 void puppet_send(struct puppet *puppet, const uint8_t *bytes, size_t count);

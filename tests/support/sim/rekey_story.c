@@ -2,7 +2,7 @@
 
 #include "node/expulsion_api.h"
 
-const uint8_t FIRST[KEY_BYTES] = {0x5A, 1, 2, 3}; /* of usual_options */
+const uint8_t FIRST[KEY_BYTES] = {0x5A, 1, 2, 3}; /* the key in usual_options */
 const uint8_t SECOND[KEY_BYTES] = {0x5B, 4, 5, 6}, THIRD[KEY_BYTES] = {0x5C, 7, 8, 9};
 
 void order_key(uint32_t i, const uint8_t *before, const uint8_t *key, uint64_t both_ms)

@@ -1,4 +1,4 @@
-/* An outcome shown: in a folder of its own for every test, and as a terminal would have it. */
+/* Shows an outcome: as files in a folder of its own for every test, and as text for a terminal. */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_REPORT_FOLDER_H
 #define HEARSAY_TESTS_SUPPORT_SIM_REPORT_FOLDER_H
 
@@ -25,7 +25,7 @@ const char *in_folder(const char *name);
 int make_folder(void **state);
 int remove_folder(void **state);
 
-/* The file's text, until the next call. */
+/* Returns the file's text, valid until the next call. */
 const char *text_of(const char *name);
 bool exists(const char *name);
 void assert_holds(const char *text, const char *wanted);
@@ -33,7 +33,7 @@ void assert_lacks(const char *text, const char *unwanted);
 void write_folder(void);
 const char *printed(void);
 
-/* Characters, not bytes. */
+/* Checks that no line is too long, in characters, not bytes. */
 void assert_fits_a_terminal(const char *text);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "scenario/outcome.h"
 
-extern struct scenario story_scenario; /* too large for a stack */
+extern struct scenario story_scenario; /* a global: too large for a stack */
 
 void story_group(const char *name, uint32_t count, uint64_t up_bytes_per_s);
 void story_expect(enum metric metric, bool at_least, double value, double by_s, const char *text);

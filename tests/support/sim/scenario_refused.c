@@ -1,7 +1,7 @@
 #include "support/sim/scenario_refused.h"
 
 const struct refused refused[] = {
-    /* nodes */
+    /* lines with nodes */
     {"[scenario]\nseed = 1\n", ": there are no nodes; [scenario] needs a line such as: nodes ="},
     {"[scenario]\nnodes = desk\n",
      ":2: nodes: \"desk\": a nodes line begins with a count and a name, such as: 2 desk"},
@@ -52,7 +52,7 @@ const struct refused refused[] = {
      "group a: [limits] peers (99) is more than members (9)"},
     {"[scenario]\nnodes = 2 a,, up 1 MB/s\n", "a clause is missing before a comma"},
     {"[scenario]\nnodes = 2 a,\n", "a clause is missing at the end"},
-    /* link */
+    /* lines with a link */
     {SCENARIO_BASE "link = desk laab, rtt 1 ms\n",
      ":4: link: \"desk laab\": there is no region laab; did you mean lab?"},
     {SCENARIO_BASE "link = desk moon, rtt 1 ms\n", "there is no region moon; there are desk, lab"},
@@ -79,7 +79,7 @@ const struct refused refused[] = {
      "rate is both up and down; give rate, or up and down"},
     {SCENARIO_BASE "link = desk lab, at 500 s down 9 MB/s\n", "comes after the end"},
     {SCENARIO_BASE "link = desk lab, rtt 1 ms, rtt 1 ms\n", "rtt is given twice in this line"},
-    /* fault */
+    /* lines with a fault */
     {SCENARIO_BASE "fault = crsh desk, at 1 s\n",
      ":4: fault: \"crsh desk\": unknown word crsh; did you mean crash?"},
     {SCENARIO_BASE "fault = crash disk, at 1 s\n",
@@ -127,7 +127,7 @@ const struct refused refused[] = {
     {SCENARIO_BASE "fault = poison desk, with flipped labels, from 1 s to 2 s\n",
      "labels are flipped during the whole run; leave out from"},
     {SCENARIO_BASE "fault = churn, every 5 s\n", "away is missing; write: churn X, every D"},
-    /* expect */
+    /* lines with an expectation */
     {SCENARIO_BASE "expect = acuracy >= 0.8\n", "unknown word acuracy; did you mean accuracy?"},
     {SCENARIO_BASE "expect = accuracy 0.8\n", ">= or <= is missing; write: accuracy >= 0.88 by"},
     {SCENARIO_BASE "expect = accuracy >= 88\n", "an accuracy is 0 to 1"},

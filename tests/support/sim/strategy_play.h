@@ -1,4 +1,4 @@
-/* A strategy played to its end, or interrupted, with all its state for inspection. */
+/* Runs a strategy to its end, or to an interruption, and keeps all its state for inspection. */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_STRATEGY_PLAY_H
 #define HEARSAY_TESTS_SUPPORT_SIM_STRATEGY_PLAY_H
 
@@ -16,9 +16,9 @@
 
 #define PARAMETERS 7850 /* dense 784 to 10, the model of these scenarios */
 
-/* Two slow nodes and a fast one behind links of 1 Mbit/s, for 10 s; one node alone, with Adam and a
- * schedule, for as many steps; and three equal nodes without links between them, for three steps of
- * plain SGD. */
+/* Scenarios: two slow nodes and a fast one behind links of 1 Mbit/s, for 10 s; one node with Adam
+ * and a schedule, for as many steps; three equal nodes without links between them, for three steps
+ * of plain SGD. */
 extern const char strategy_three[], strategy_one[], strategy_free[];
 
 struct played {
@@ -30,7 +30,7 @@ struct played {
 extern int watched;    /* number of moments seen */
 extern int stop_after; /* number of moments after which to stop; 0 = never */
 
-/* Opens an experiment for the strategy, or for the caller. */
+/* Opens an experiment for the strategy. played_with runs it, or the caller does. */
 struct played play_open(const char *text, const char *strategy, const char *const *set, int count);
 
 struct played play_text(const char *text, const char *strategy, const char *const *set, int count);

@@ -29,15 +29,16 @@
 #define DELAY_NS  (20 * MILLI_NS)
 #define NEARBY_NS (MILLI_NS / 10)
 
-enum region { HERE, NEARBY, REGIONS }; /* of the nodes, of the outsiders */
+enum region { HERE, NEARBY, REGIONS }; /* region of the nodes, and of the outsiders */
 
 extern struct backend *backend;
-extern uint32_t parameters; /* of every model; a test with larger models sets it */
+extern uint32_t parameters; /* parameters of every model; a test with larger models changes it */
 extern struct world world;
 extern struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
-extern uint32_t density_max;              /* entries per step of learners made from now on */
-extern uint64_t first_weights[NODES_MAX]; /* of each node (random_walk_begin); usually 0 */
-extern bool is_alike;                     /* all learners made from now on walk alike */
+extern uint32_t density_max; /* most entries per step of learners that are made later */
+/* First weights of each node (random_walk_begin); usually 0. */
+extern uint64_t first_weights[NODES_MAX];
+extern bool is_alike; /* all learners that are made later make the same walk */
 
 void begin_world(uint64_t seed);
 int world_begins(void **state);
@@ -63,11 +64,11 @@ void start_usual_swarm(uint32_t n);
 
 void run(uint64_t span_ns);
 
-/* From now on nothing passes between the two, and no connection breaks. */
+/* From now on no bytes pass between the two, and no connection breaks. */
 void cut(uint32_t a, uint32_t b);
 void heal_cut(uint32_t a, uint32_t b);
 
-/* 0 = unlimited */
+/* 0 = no limit */
 void limit_up(uint32_t i, uint64_t bytes_per_s);
 
 /* Queries. */
@@ -81,7 +82,7 @@ uint64_t rumors_published(void);
 bool same_base(uint32_t a, uint32_t b);
 void assert_one_version(void);
 
-/* Pauses training; within this time every node must hold the same base. */
+/* Pauses training. Within this time all nodes must have the same base. */
 void must_agree(uint64_t within_ns);
 void assert_near(double got, double want, double apart);
 

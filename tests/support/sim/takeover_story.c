@@ -43,12 +43,13 @@ void must_ask_within(uint64_t within_ns)
 void start_talk_of_much_more(void)
 {
     start_talk_at_rest();
-    world.check.outsiders_publish = true; /* according to histories */
+    world.check.outsiders_publish = true; /* histories contain rumors of outsiders */
     say_ahead();
     must_ask_within(5 * SECOND_NS);
 }
 
-#define PART_BYTES ((size_t)300 * HISTORY_ENTRY_BYTES) /* fits into a message */
+/* Bytes of a history's part that fit into a message. */
+#define PART_BYTES ((size_t)300 * HISTORY_ENTRY_BYTES)
 
 static uint8_t history_bytes[(HISTORY_ENTRY_BYTES + 1) * 1000];
 

@@ -32,6 +32,6 @@ size_t history_of(uint32_t incarnations, uint32_t next);
 /* Makes a history of `nodes` unknown nodes with one rumor each. Returns its size. */
 size_t history_of_strangers(uint32_t nodes);
 void say_history(uint64_t part, uint64_t parts, size_t bytes);
-void say_whole_history(size_t bytes); /* in as many parts as needed */
+void say_whole_history(size_t bytes); /* sends the history in as many parts as needed */
 
 #endif

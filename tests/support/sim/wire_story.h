@@ -11,24 +11,24 @@
 #include "network/wire.h"
 
 #define PARTIES   4
-#define BASE      10 /* of the kinds of the wire's events */
+#define BASE      10 /* first number of the wire's kinds of events */
 #define SLOTS     16
 #define HEARD_MAX (1u << 18)
 #define DELAY_NS  (40 * MILLI_NS)
 #define MS(n)     ((n)*MILLI_NS)
-#define MBIT      125000u /* bytes per second */
+#define MBIT      125000u /* bytes per second of a link of 1 Mbit/s */
 #define TEN_KB    10000
 
 /* Data received by a party on one of its connections. */
 struct received {
     uint64_t conn;
-    bool is_taken; /* the other party called */
+    bool is_taken; /* the other party has dialled */
     uint32_t from;
-    uint64_t begun_ns;   /* accepted, or connected; 0: not yet */
-    uint64_t first_ns;   /* byte */
-    uint64_t last_ns;    /* byte */
-    uint64_t sent_ns;    /* last SEND done */
-    uint64_t closed_ns;  /* 0 = not yet */
+    uint64_t begun_ns;   /* time at which the connection was accepted or opened; 0 = not yet */
+    uint64_t first_ns;   /* arrival of the first byte */
+    uint64_t last_ns;    /* arrival of the last byte */
+    uint64_t sent_ns;    /* completion of the last send */
+    uint64_t closed_ns;  /* end of the connection; 0 = still open */
     uint32_t sends_done; /* number of completed sends */
     uint32_t pieces;
     char why[32];
@@ -39,7 +39,7 @@ struct received {
 extern struct event_queue event_queue;
 extern struct wire wire;
 extern struct path wire_paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
-extern struct rate rates[PARTIES][2]; /* up, down */
+extern struct rate rates[PARTIES][2]; /* rates of each party's uplink and downlink */
 extern struct received received[PARTIES][SLOTS];
 extern uint8_t text[HEARD_MAX];
 
@@ -53,9 +53,9 @@ struct received *call(uint32_t from, uint32_t slot, uint32_t to);
 /* Returns the data received by a party on the connection that it accepted last. */
 struct received *taken_by(uint32_t party);
 
-extern struct received *a, *b; /* the ends of the call of party 0 to party 1 */
+extern struct received *a, *b; /* both ends of party 0's connection to party 1 */
 
-/* Dials from party 0 to party 1 and runs to 100 ms; connected since 80 ms. */
+/* Dials from party 0 to party 1 and runs to 100 ms. They are connected from 80 ms on. */
 void meet(void);
 
 /* Sends the first `count` bytes of the text. */

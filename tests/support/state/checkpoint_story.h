@@ -1,7 +1,7 @@
 /* Checkpoints to save and to recognise: every number of generation k follows from k.
  *
- * A story plays a learner: it is taken in parts of story_part entries (snapshot.h), and between two
- * parts updates move its base and its weights. */
+ * A story plays a learner. Its state is copied in parts of story_part entries (snapshot.h), and
+ * between two parts updates change its base and weights. */
 #ifndef HEARSAY_TESTS_SUPPORT_STATE_CHECKPOINT_STORY_H
 #define HEARSAY_TESTS_SUPPORT_STATE_CHECKPOINT_STORY_H
 
@@ -19,34 +19,34 @@
 #include "support/state/memory_disk.h"
 
 #define P_MAX  8200
-#define P      5454 /* so that a file takes a little more than one chunk */
+#define P      5454 /* parameters, so that a file is a little larger than one chunk */
 #define OWN    76
 #define MODEL  "1x28x28: dense 5, relu, dense 10"
 #define OTHERS "1x28x28: dense 6, relu, dense 10"
 
 struct story {
     struct checkpoint checkpoint;
-    struct learner_state state; /* what the checkpoint is of */
+    struct learner_state state; /* the state that the checkpoint saves */
     int32_t vectors[4 * P_MAX + 64];
     uint8_t own[CHECKPOINT_OWN_MAX];
 };
 
-extern size_t story_part; /* entries of a part; as many as there are, if that is less */
+extern size_t story_part; /* entries of a part; the last part may have fewer */
 
-/* Nothing in it yet: as for a load. */
+/* Makes an empty story, for a load. */
 void story_init(struct story *story, size_t parameters, uint32_t moments);
 void story_fill(struct story *story, uint64_t generation);
-/* It goes through its parts and what happens between them, and writes it; or not, if the writer is
- * NULL. */
+/* Goes through the parts of the story and the updates between them. Writes them, unless the writer
+ * is NULL. */
 void story_walk(struct story *story, uint64_t generation, struct checkpoint_writer *writer);
 
-/* The digest of a base, entry by entry. */
+/* Returns the digest of a base, computed entry by entry. */
 uint64_t story_digest(const struct learner_state *state);
 
-/* All that was loaded is, bit for bit, what generation k has. */
+/* Returns true if all loaded values are those of this generation, bit for bit. */
 bool story_is(const struct story *got, uint64_t generation);
 
-/* How many were passed over in a load, and why the last was. */
+/* Checkpoints that a load has skipped: their number, and the reason of the last one. */
 struct story_refusals {
     int count;
     struct problem last;
@@ -62,9 +62,10 @@ extern struct problem problem;
 
 int begin(void **state);
 
-/* Generation series.next, whose content follows from its number. */
+/* Saves generation series.next, whose content follows from its number. */
 enum error save(struct memory_disk *to);
-/* The bytes of the stream in generation k's file, without the checksums; and such a file of them.
+/* story_stream copies the stream of a generation's file without the checksums. story_put_stream
+ * writes a file with such a stream and valid checksums.
  */
 size_t story_stream(struct memory_disk *on, uint64_t generation, uint8_t stream[FILE_MAX]);
 void story_put_stream(struct memory_disk *on, uint64_t generation, const uint8_t *stream,

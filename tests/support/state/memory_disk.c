@@ -49,7 +49,7 @@ static const char *memory_base_name(const char *path)
     return path + sizeof FOLDER;
 }
 
-/* Counts the operation; what it must return, or 0 if it may go ahead. */
+/* Counts the operation. Returns its error, or 0 if it is to be performed. */
 static int memory_begin(struct memory_disk *disk, enum operation operation)
 {
     const int at = disk->operations++;
@@ -61,7 +61,7 @@ static int memory_begin(struct memory_disk *disk, enum operation operation)
         disk->failed_in = operation;
     }
     if (fails && disk->fail_short && operation == WRITE && at == disk->fail_at) {
-        disk->fail_at++; /* this one is short, the next one fails */
+        disk->fail_at++; /* this write is cut short, and the next one fails */
         disk->fail_short = false;
         return 0;
     }
@@ -242,18 +242,18 @@ void memory_disk_copy(struct memory_disk *to, const struct memory_disk *from)
     to->table.self = to;
 }
 
-/* Unsynced bytes of a file after a crash. */
+/* Changes the unsynced bytes of a file as a crash might. */
 static void memory_crash_file(struct memory_file *file, int kind)
 {
     const size_t at_risk = file->size - file->synced, tear = file->size - file->last;
     const size_t torn = kind >= 4 ? (size_t)(kind - 4) * tear / (CRASH_TEARS - 1) : 0;
-    if (kind == 0) /* all lost */
+    if (kind == 0) /* all are lost */
         file->size = file->synced;
-    else if (kind == 2) /* the length kept, the bytes lost */
+    else if (kind == 2) /* the length is kept, the bytes are lost */
         memset(file->bytes + file->synced, 0, at_risk);
-    else if (kind == 3) /* the later kept, the earlier lost */
+    else if (kind == 3) /* later bytes are kept, earlier ones lost */
         memset(file->bytes + file->synced, 0, at_risk / 2);
-    else if (kind > 3 && file->last + torn > file->synced) /* torn in the last write */
+    else if (kind > 3 && file->last + torn > file->synced) /* the last write is torn */
         file->size = file->last + torn;
 }
 

@@ -2,9 +2,10 @@
  *
  *   written ── sync ──► stays          named, renamed, removed ── sync_folder ──► stays
  *
- * A crash may keep or lose what has not been synced: of a file's bytes any part, of the folder's
- * changes any selection. Every operation is counted, so that any of them can fail, or be the last
- * before the power goes. One folder; the whole disk can be copied by memory_disk_copy.
+ * A crash may keep or lose everything that was not synced: any part of a file's bytes, any
+ * selection of the folder's changes. Every operation is counted, so that any of them can fail, or
+ * be the last one before the power fails. The disk has one folder. memory_disk_copy copies the
+ * whole disk.
  */
 #ifndef HEARSAY_TESTS_SUPPORT_STATE_MEMORY_DISK_H
 #define HEARSAY_TESTS_SUPPORT_STATE_MEMORY_DISK_H
@@ -32,17 +33,18 @@ enum operation { CREATE, OPEN, READ, WRITE, SYNC, CLOSE, RENAME, LINK, REMOVE, S
 
 struct memory_file {
     size_t size;
-    size_t synced; /* bytes that stay */
-    size_t last;   /* where the last write began */
+    size_t synced; /* synced bytes, which survive a crash */
+    size_t last;   /* offset of the last write */
     uint8_t bytes[FILE_MAX];
 };
 
 struct memory_names {
-    char name[NAMES_MAX][NAME_MAX_]; /* "": free */
+    char name[NAMES_MAX][NAME_MAX_]; /* "" = an unused entry */
     int file[NAMES_MAX];
 };
 
-/* A change of the folder, not yet synced: `to` becomes the file (or nothing), `from` goes. */
+/* An unsynced change of the folder: the name `to` gets the file (or is removed), and `from` is
+ * removed. */
 struct memory_change {
     char from[NAME_MAX_];
     char to[NAME_MAX_];
@@ -57,31 +59,32 @@ struct memory_disk {
     struct memory_names lasting;
     struct memory_change pending[PENDING_MAX];
     int pending_count;
-    int handle_file; /* one file is open at a time; NEVER: none */
+    int handle_file; /* the open file, at most one; NEVER = none */
     size_t handle_at;
 
-    int operations;           /* so far */
-    int fail_at;              /* this one fails with -fail_error, NEVER: none */
-    int fail_error;           /* 0: a write that is cut short is all that happens */
-    bool fail_short;          /* a write is cut in half, and the next fails */
-    bool fail_on;             /* and all after it */
-    int cut_at;               /* from this one on nothing happens any more, NEVER: never */
-    enum operation failed_in; /* what it was that failed or was cut first */
+    int operations;  /* operations performed so far */
+    int fail_at;     /* number of the operation that fails with -fail_error; NEVER = none */
+    int fail_error;  /* error of the failing operation; 0 = only a write that is cut short */
+    bool fail_short; /* the write is cut in half, and the next one fails */
+    bool fail_on;    /* all later operations also fail */
+    int cut_at;      /* number of the operation from which on nothing is performed; NEVER = none */
+    enum operation failed_in; /* kind of the operation that was the first to fail or to be cut */
     bool has_failed;
 };
 
-/* Nothing fails from here on. */
+/* Makes all later operations succeed. */
 void memory_disk_heal(struct memory_disk *disk);
 void memory_disk_init(struct memory_disk *disk);
 void memory_disk_copy(struct memory_disk *to, const struct memory_disk *from);
 
-/* The disk as it is found after a crash: kind says what is left of the files (0 .. CRASH_KINDS - 1;
- * 1: all), names which of the changes of the folder that were not synced, one bit each. */
+/* Sets *after to the disk as found after a crash. kind: what remains of unsynced bytes (0 ..
+ * CRASH_KINDS - 1; 1 = all). names: the unsynced changes of the folder that survive, one bit each.
+ */
 void memory_disk_crash(struct memory_disk *after, const struct memory_disk *before, int kind,
                        unsigned names);
 struct memory_file *memory_disk_file(struct memory_disk *disk, const char *name);
 
-/* A file that is there to stay; takes the place of one with that name. */
+/* Adds a synced file, which replaces one with that name. */
 struct memory_file *memory_disk_put(struct memory_disk *disk, const char *name, const void *bytes,
                                     size_t size);
 

@@ -18,7 +18,7 @@ static void *alloc(struct backend *backend, size_t bytes)
 
 static void release(struct backend *backend, void *memory)
 {
-    (void)backend; /* the arena's */
+    (void)backend; /* the arena frees the memory */
     (void)memory;
 }
 
@@ -28,7 +28,7 @@ static size_t logits_budget(struct backend *backend)
     return (size_t)1 << 20;
 }
 
-/* Nothing is computed here: a backend that can give memory is enough. */
+/* Makes a model. It computes nothing, so its backend only allocates memory. */
 static struct model *model_of(const char *line, struct shape in)
 {
     static struct backend storage = {.name = "storage",

@@ -1,4 +1,4 @@
-/* Stories of a saved model: two models in one folder, of which one is saved, looked at and loaded.
+/* Saved models: two models in one folder, one of which is saved, changed and loaded.
  *
  *   save ─► read_file, write_changed, … ─► load, read_about */
 #ifndef HEARSAY_TESTS_SUPPORT_STATE_SAFETENSORS_STORY_H
@@ -23,18 +23,18 @@
 #define LINE_SAME "conv   2 3x3 ,relu,dense 2"
 #define LINE_MORE LINE ", relu, dense 2"
 
-/* Models in one folder: the other is the first with one layer more. */
+/* Models in one folder: the second one has one layer more. */
 struct world {
     char folder[64];
     char path[96];
     struct arena arena;
     struct model *model;
     struct model *other;
-    struct model *sequences; /* of 24 tokens */
+    struct model *sequences; /* model of sequences of 24 tokens */
     float weights[64];
 };
 
-/* The bytes of a file. */
+/* Contents of a file. */
 struct bytes {
     size_t count;
     char at[4096];
@@ -48,14 +48,14 @@ void save_model(const struct world *world);
 struct bytes read_file(const char *path);
 void write_file(const char *path, const void *bytes, size_t count);
 
-/* The load must leave the weights alone unless it says OK. */
+/* Loads the model. The weights must be unchanged unless the result is OK. */
 enum error load_model(const struct world *world, float weights[static 64]);
 enum error read_about(const struct world *world, struct safetensors_about *about);
 
-/* Its first `from` gives way to `to`, which is as long. */
+/* Replaces the first `from` by `to`, which must be equally long. */
 void replace(struct bytes *bytes, const char *from, const char *to);
 
-/* The saved file with `from` in its header replaced by `to`, which is as long. */
+/* Writes the saved file with `from` in its header replaced by `to`, which must be equally long. */
 void write_changed(const struct world *world, const char *from, const char *to);
 uint64_t header_length(const struct bytes *bytes);
 int files_in(const char *folder);

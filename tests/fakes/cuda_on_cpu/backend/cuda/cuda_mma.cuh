@@ -1,5 +1,5 @@
-/* The two instructions of model/backend/cuda/cuda_mma.cuh, lane by lane: each shows what it has,
- * and takes from the others what its four sums need. */
+/* The two instructions of model/backend/cuda/cuda_mma.cuh, computed lane by lane. Each lane
+ * publishes its values, and reads from the other lanes what its four sums need. */
 #ifndef CUDA_ON_CPU_MMA_CUH
 #define CUDA_ON_CPU_MMA_CUH
 
@@ -16,7 +16,7 @@ static inline uint32_t bf16_pair(float first, float second)
     return stand_in_bf16(first) | stand_in_bf16(second) << 16;
 }
 
-/* Splits a word into its two numbers. */
+/* Returns one of the two bfloat16 numbers in a word. */
 static inline float stand_in_half(uint32_t pair, unsigned which)
 {
     const uint32_t bits = which ? pair & 0xFFFF0000u : pair << 16;
@@ -25,7 +25,7 @@ static inline float stand_in_half(uint32_t pair, unsigned which)
     return value;
 }
 
-/* The values that each lane of the running warp has exchanged. */
+/* The operands of all lanes of a warp. */
 struct stand_in_fragments {
     uint32_t left[32][4], right[32][2];
 };
@@ -37,14 +37,14 @@ static inline void multiply_onto(float sums[4], const uint32_t left[4], const ui
     stand_in_fragments &all = of_warp[threadIdx.x / 32];
     memcpy(all.left[lane], left, sizeof all.left[lane]);
     memcpy(all.right[lane], right, sizeof all.right[lane]);
-    (void)stand_in_shuffle(0xFFFFFFFFu, 0, 0); /* all have shown theirs */
+    (void)stand_in_shuffle(0xFFFFFFFFu, 0, 0); /* all lanes have published their values */
     for (unsigned i = 0; i < 4; i++)
         for (unsigned k = 0; k < 16; k++) {
             const uint32_t a = all.left[row * 4 + k % 8 / 2][i / 2 + k / 8 * 2];
             const uint32_t b = all.right[(column + i % 2) * 4 + k % 8 / 2][k / 8];
             sums[i] += stand_in_half(a, k % 2) * stand_in_half(b, k % 2);
         }
-    (void)stand_in_shuffle(0xFFFFFFFFu, 0, 0); /* all have taken what they need */
+    (void)stand_in_shuffle(0xFFFFFFFFu, 0, 0); /* all lanes have read the values */
 }
 
 #endif

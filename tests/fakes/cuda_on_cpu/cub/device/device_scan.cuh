@@ -1,4 +1,4 @@
-/* The scan of CUB (cuda_runtime_api.h). */
+/* CUB's scan on the CPU (cuda_runtime_api.h). */
 #ifndef CUDA_ON_CPU_DEVICE_SCAN_CUH
 #define CUDA_ON_CPU_DEVICE_SCAN_CUH
 
