@@ -227,8 +227,8 @@ static int run(int argc, char **argv)
     return run_command(name, argc - 1, argv + 1);
 }
 
-/* Returns true if OpenBLAS would create threads while it is loaded, although the command enters a
- * sandbox, which restricts only later threads. backend_cpu.c sets their number later. */
+/* Returns true if OpenBLAS would create threads while it is loaded. The node's sandbox restricts
+ * only threads that are created after it was entered, so such early threads would escape it. */
 static bool has_early_threads(int argc, char **argv)
 {
     const char *threads = getenv(BLAS_THREADS_VARIABLE);
@@ -237,8 +237,9 @@ static bool has_early_threads(int argc, char **argv)
     return enters && (!threads || strcmp(threads, "1") != 0);
 }
 
-/* Restarts the program in the same process with an environment in which OpenBLAS creates no
- * threads. If that fails, continues as it is. */
+/* Restarts the program in the same process with environment variables for OpenBLAS: no early
+ * threads, and kernels that suit this processor. Does nothing if they are set, or if the restart
+ * fails. */
 static void begin_with_fitting_blas(int argc, char **argv)
 {
     char path[4096];

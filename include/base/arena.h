@@ -1,8 +1,8 @@
-/* An arena: memory that is allocated once, at birth, and released as a whole. A folder allocates
- * everything it will ever need while it is being built. The pages are zero and use no memory until
- * they are touched, so a generous size is free. If the size depends on a user's model, an arena
- * grows piece by piece instead: reserving the largest possible size would fail on systems without
- * overcommitment. */
+/* An arena: memory that is allocated once, at the start, and released as a whole. A module of the
+ * program allocates everything it will ever need while it is created. The pages are zero and use no
+ * memory until they are touched, so a generous size is free. If the size depends on a user's model,
+ * an arena grows piece by piece instead: reserving the largest possible size would fail on systems
+ * without overcommitment. */
 #ifndef HEARSAY_BASE_ARENA_H
 #define HEARSAY_BASE_ARENA_H
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 struct arena {
-    unsigned char *start; /* start of the newest piece */
+    unsigned char *start; /* start of the newest piece of memory */
     size_t size_bytes;    /* size of that piece */
     size_t used_bytes;    /* bytes in use of that piece */
     bool grows;           /* adds another piece when this one is full */
@@ -22,14 +22,14 @@ void arena_init(struct arena *arena, size_t size_bytes);
 /* Uses size_bytes of zeroed memory of the caller, aligned to 64 bytes. The arena never frees it. */
 void arena_init_in(struct arena *arena, void *memory, size_t size_bytes);
 
-/* Reserves memory when it is requested. Ends the program if the system has none. */
+/* Creates an arena that reserves memory piece by piece. Ends the program if the system has none. */
 void arena_init_growing(struct arena *arena);
 
 /* Returns zeroed memory for count items, aligned to 64 bytes; the arena owns it. Aborts beyond the
  * arena's size, unless the arena grows. */
 void *arena_alloc(struct arena *arena, size_t count, size_t item_bytes);
 
-/* Frees all memory of the arena; pointers into it are invalid afterwards. Not after
+/* Frees all memory of the arena; pointers into it are invalid afterwards. Must not be called after
  * arena_init_in. */
 void arena_release(struct arena *arena);
 

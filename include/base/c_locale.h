@@ -1,8 +1,8 @@
-/* Numbers as "0.5" in files, keys and pages, whatever locale the host program has set.
+/* Reads and prints numbers with a decimal point, whatever locale the host program has set.
  *
  * strtod, printf and the libraries that use them follow LC_NUMERIC. A program that embeds a node
  * may have set one with a decimal comma. So each call of hearsay.h and each of our threads uses the
- * C locale, for its own thread alone. Held by tests/unit/base/test_c_locale.c and
+ * C locale; other threads of the program keep theirs. Held by tests/unit/base/test_c_locale.c and
  * tests/unit/library/test_locale.c.
  */
 #ifndef HEARSAY_BASE_C_LOCALE_H
@@ -14,7 +14,7 @@ void c_locale_enter(void);
 /* Restores the locale that this thread had before the outermost c_locale_enter. */
 void c_locale_leave(void);
 
-/* Calls back into the host program, in the host's own locale. */
+/* Calls a function of the host program in the host's own locale. */
 void c_locale_call(void (*function)(void *self), void *self);
 
 #endif

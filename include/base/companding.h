@@ -4,11 +4,12 @@
  *   value      -3    -2    0    2    3    4     5   …    64    …    128
  *
  * A base entry is a whole number of units, and a unit of 2^-24 (update.h) can represent weights
- * below 128. In a companded base the unit is 2^-24 up to a weight of 2 and doubles with each octave
- * beyond, as a float32's does. Below 2 a weight is its own value, bit for bit. Any finite weight
- * has a value, and thresholds and moves are relative to the weight where it is large. The map is
- * linear within an octave, as in G.711, with a power of two as its factor. So a compressed weight
- * is exact to a rounding of float32 on every device, and an expanded value is exact.
+ * below 128. In a companded base the unit is 2^-24 up to a weight of 2. Beyond, it doubles with
+ * each power of two, as the spacing of float32 numbers does. Below 2 a weight is its own value, bit
+ * for bit. Any finite weight has a value, and thresholds and moves are relative to the weight where
+ * it is large. The map is linear between two powers of two (an octave), as in G.711, with a power
+ * of two as its factor. So a compressed weight is exact to a rounding of float32 on every device,
+ * and an expanded value is exact.
  *
  * Entries are added up as values, so a base is still an integer sum, in any order.
  * Held by tests/unit/model/test_companding.c.
@@ -28,8 +29,8 @@
 #define VALUE_MAX       0x1.fffffep+6f /* the largest value below 128 that a float32 has */
 #define VALUE_END       129.0f         /* upper end of the octave of the largest float32 */
 
-/* Returns the value of a weight, which rises with the weight, between -VALUE_MAX and VALUE_MAX.
- * Infinity and NaN stay. */
+/* Returns the value of a weight, between -VALUE_MAX and VALUE_MAX; larger weights have larger
+ * values. Infinity and NaN stay unchanged. */
 ON_DEVICE static inline float companding_compress(float weight)
 {
     const uint32_t bits = bits_of_float(weight), size = bits & 0x7FFFFFFFu;
@@ -56,9 +57,11 @@ ON_DEVICE static inline float companding_expand(float value)
     return float_of_bits(bits_of_float(weight) | (bits & 0x80000000u));
 }
 
-/* A base is companded if a first weight is this large; smaller weights fit without companding. */
+/* Largest initial weight without companding: if an initial weight is this large, the base is
+ * companded. */
 #define COMPANDING_WEIGHT 16.0f
-/* The largest first weight: a publication moves no value beyond 64 (exchange/error_feedback.h). */
+/* Largest initial weight of a companded base. Its value is 64, and a publication moves no value
+ * beyond 64 (exchange/error_feedback.h). */
 #define FIRST_WEIGHT_MAX 0x1p63f
 
 /* Returns the value of a weight: compressed if the base is companded, otherwise the weight

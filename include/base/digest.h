@@ -1,4 +1,4 @@
-/* The digest of a base: equal versions must have equal digests, bit for bit.
+/* The digest of a base: bases of equal versions must have equal digests.
  *
  * Two linear hashes modulo 2^32, side by side in 64 bits:
  *     digest(b) = ( Σ h1(c)·b[c] mod 2^32 ) · 2^32 + ( Σ h2(c)·b[c] mod 2^32 ),   h1, h2 odd.
@@ -19,7 +19,7 @@ ON_DEVICE static inline uint64_t digest_hash(uint32_t index)
     return rng_mix(index + 0x9E3779B97F4A7C15u) | 0x0000000100000001u;
 }
 
-/* Adds two digests lane by lane. */
+/* Returns the sum of two digests: each 32-bit half is added modulo 2^32. */
 ON_DEVICE static inline uint64_t digest_add(uint64_t a, uint64_t b)
 {
     uint64_t high = (a & 0xFFFFFFFF00000000u) + (b & 0xFFFFFFFF00000000u);

@@ -1,9 +1,9 @@
-/* How functions say that something went wrong.
+/* How functions report failures.
  *
  *   our mistake          CHECK(cond): always on; prints where and what, runs the hooks, aborts
  *   the world's fault    enum error: outputs are written only on OK
  *   a person must act    struct problem: one sentence saying what is wrong and what to do
- *   nothing can be done  fatal(sentence): the system lacks what no program can do without
+ *   nothing can be done  fatal(sentence): the system has no memory or thread left
  *
  * Held by tests/unit/base/test_error.c.
  */
@@ -18,20 +18,20 @@ enum error {
     OK = 0,
     MALFORMED, /* the bytes break their format */
     TOO_BIG,   /* a limit or a buffer is exceeded */
-    FORGED,    /* a tag or a signature does not hold */
-    MISMATCH,  /* well-formed, but of another swarm, model or protocol */
+    FORGED,    /* an authentication tag or a signature is invalid */
+    MISMATCH,  /* valid format, and of another swarm, model or protocol */
     MISSING,   /* the file, key or thing asked for is not there */
     FAILED     /* the operating system refused */
 };
 
 const char *error_name(enum error error);
 
-/* A sentence for a person, with space for a message of two lines. */
+/* A message for a person, with space for two lines. */
 struct problem {
     char text[512];
 };
 
-/* Writes the sentence (printf format) and returns error: `return problem_set(…);` */
+/* Writes the message (printf format) and returns error, for `return problem_set(…);`. */
 enum error problem_set(struct problem *problem, enum error error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

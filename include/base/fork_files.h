@@ -1,4 +1,4 @@
-/* Files that a forked child closes before fork() returns there.
+/* A register of files that a forked child closes before fork() returns in the child.
  *
  * A program that embeds a node may fork at any time (workers of a data loader). Files opened with
  * O_CLOEXEC stay open in a child that calls no exec, and such a child would hold the node's lock,

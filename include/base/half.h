@@ -1,5 +1,5 @@
-/* Converts the two 16-bit float types to float32 and back, rounded to nearest, ties to even. NaN
- * stays NaN. Held by tests/unit/library/test_caller_tensors.c and
+/* Converts bfloat16 and float16 to float32 and back, rounded to nearest, ties to even. NaN stays
+ * NaN. Held by tests/unit/library/test_caller_tensors.c and
  * tests/unit/state/test_safetensors.c.
  */
 #ifndef HEARSAY_BASE_HALF_H
@@ -63,8 +63,9 @@ static inline ON_DEVICE uint16_t half_to(enum half_type type, float value)
     return type == HALF_BFLOAT16 ? half_to_bfloat16(value) : half_to_float16(value);
 }
 
-/* Returns the new weight for a 16-bit copy that a caller trains. The copy held w rounded and now
- * holds `half`: the caller's change is added to w, also if it is NaN or infinite. */
+/* Returns the new weight after the caller has changed its 16-bit copy. The copy was w rounded and
+ * is now `half`. The difference is added to w; a NaN or an infinity in the copy also reaches the
+ * weight. */
 static inline ON_DEVICE float half_follow(enum half_type type, uint16_t half, float w)
 {
     const float now = half_of(type, half), before = half_of(type, half_to(type, w));

@@ -1,7 +1,8 @@
 /* Allocates memory, or ends the program with a sentence.
  *
- * Without memory a node cannot be born, and no caller could do better than say so: "hearsay: out of
- * memory: ...; what to do", exit code 1 (fatal). Nothing is lost that is on disk. Sizes from a
+ * Without memory a node cannot run, and no caller could do more than report it. So these functions
+ * print "hearsay: out of memory: ..." with a remedy and end with exit code 1 (fatal). Files on disk
+ * stay intact. Sizes from a
  * user's files are different: their reader reports which file is too large (struct problem). Held
  * by tests/unit/base/test_memory.c and tests/process/test_memory.sh.
  */
@@ -19,7 +20,7 @@ void *memory_more(void *memory, size_t count, size_t item_bytes);
 /* Returns a copy of this text. The caller owns it and calls free(). */
 char *memory_text(const char *text);
 
-/* Ends the program with a sentence: the system could not provide this many bytes. */
+/* Prints that the system could not provide this many bytes, and ends the program. */
 _Noreturn void memory_missing(size_t bytes);
 
 #endif

@@ -1,10 +1,11 @@
-/* A ring of records between two threads: one puts, the other takes. No locks.
+/* A lock-free ring buffer of records: one thread writes, another one reads.
  *
  *   writer ──► │····[size|bytes][size|bytes]····│ ──► reader
  *                   ▲ tail                  ▲ head     (both only count up)
  *
- * Each side owns one counter and reads the other's with acquire, publishes its own with release
- * (Lamport 1977). A record lies in one piece: what is left at the end is skipped when too small.
+ * Each thread changes only its own counter, with release order, and reads the other counter with
+ * acquire order (Lamport 1977). A record is contiguous in memory: if the space before the end of
+ * the buffer is too small for it, that space is skipped.
  * Held by tests/unit/base/test_ring.c, also under ThreadSanitizer.
  */
 #ifndef HEARSAY_BASE_RING_H
@@ -26,15 +27,17 @@ struct ring {
 /* Returns size_bytes rounded up to a power of two. */
 uint64_t ring_bytes(uint64_t size_bytes);
 
-/* Creates a ring of about `bytes` bytes; a record may take up to half of it. */
+/* Creates a ring of size_bytes bytes, rounded up to a power of two. A record may take up to half of
+ * it. */
 void ring_init(struct ring *ring, struct arena *arena, uint64_t size_bytes);
 
-/* Writer: returns space for a record of `bytes` bytes (8-byte aligned), or NULL if the ring is
- * full. Fill it, then call ring_put with the same number. */
+/* Called by the writer: returns space for a record of `bytes` bytes (8-byte aligned), or NULL if
+ * the ring is full. Fill the space, then call ring_put with the same number of bytes. */
 void *ring_room(struct ring *ring, uint32_t bytes);
 void ring_put(struct ring *ring, uint32_t bytes);
 
-/* Reader: returns the oldest record, or NULL if the ring is empty. Call ring_done after use. */
+/* Called by the reader: returns the oldest record, or NULL if the ring is empty. Call ring_done
+ * when the record is no longer used. */
 const void *ring_peek(struct ring *ring);
 void ring_done(struct ring *ring);
 

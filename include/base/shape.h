@@ -2,8 +2,8 @@
  *
  *   length 0   an image: channels x height x width numbers, row major
  *   length n   a sequence: n positions, one after the other, each of channels x height x width
- *              numbers (height and width are 1). Its tokens, before they are embedded, are one
- *              int32 each: channels is 1.
+ *              numbers (height and width are 1). Before the embedding layer a position is one
+ *              token, an int32, and channels is 1.
  */
 #ifndef HEARSAY_BASE_SHAPE_H
 #define HEARSAY_BASE_SHAPE_H

@@ -1,11 +1,11 @@
-/* Location of the weights: one vector, or parts that a program has allocated one by one.
+/* Location of the weights in memory: one vector, or parts that a program has allocated separately.
  *
  *   entry      0 ........ 5 6 ....... 905 906 ...
  *   flat       [                             ]      memory of a backend
- *   parts      [ part[0] ] [  part[1]  ] [ …        memory of the program's, on the same device
+ *   parts      [ part[0] ] [  part[1]  ] [ …        memory of the program, on the same device
  *
- * The exchange (backend/backend.h) works on either, and an entry comes out the same, bit for bit.
- * Held on each device by tests/unit/model/test_weights.c.
+ * The exchange (backend/backend.h) works on both and computes equal entries, bit for bit. Held on
+ * each device by tests/unit/model/test_weights.c.
  */
 #ifndef HEARSAY_BASE_WEIGHTS_H
 #define HEARSAY_BASE_WEIGHTS_H
@@ -18,29 +18,30 @@
 #include "base/on_device.h"
 
 struct weights_part {
-    float *at;    /* first number of the part */
+    float *at;    /* the part's first number */
     size_t first; /* index of the part's first entry in the model */
-    size_t count; /* >= 1 */
+    size_t count; /* number of entries, >= 1 */
 };
 
 struct weights {
-    float *flat;                      /* all of them; or NULL, and */
-    const struct weights_part *part;  /* [parts], lent: entry after entry, from 0 on */
-    const struct weights_part *table; /* [parts] the same list, in memory of the backend */
+    float *flat; /* one vector of all weights; NULL = the weights are in parts */
+    const struct weights_part *part;  /* [parts] by entry, from 0, without gaps; borrowed */
+    const struct weights_part *table; /* [parts] copy of that list in the backend's memory */
     uint32_t parts;
-    bool are_companded; /* base stores compressed values (companding.h) */
+    bool are_companded; /* the base stores compressed values (companding.h) */
 };
 
-/* A tensor of a program that follows weights: the same numbers, or rounded to sixteen bits. */
+/* A tensor of a host program that is a copy of some weights, as float32 or rounded to 16 bits. */
 struct weights_copy {
-    void *at;     /* of its first entry; float or uint16_t */
-    size_t first; /* that entry */
-    size_t count; /* >= 1 */
+    void *at;     /* address of its first number, a float or uint16_t */
+    size_t first; /* index of its first entry in the model */
+    size_t count; /* number of entries, >= 1 */
     enum half_type type;
-    bool is_rounded; /* to type; else float */
+    bool is_rounded; /* numbers are rounded to `type`; false = float32 */
 };
 
-/* Brings a weight up to date with entry i of its copy, and the other way. */
+/* Returns the new weight for entry i of a copy, which the program may have changed. w: the weight
+ * so far. */
 static inline ON_DEVICE float weights_copy_read(const struct weights_copy *copy, size_t i, float w)
 {
     return copy->is_rounded ? half_follow(copy->type, ((const uint16_t *)copy->at)[i], w)
@@ -56,10 +57,9 @@ static inline ON_DEVICE void weights_copy_write(const struct weights_copy *copy,
 }
 
 struct weights weights_flat(float *flat);
-/* Returns the one vector of weights that are not in parts. */
+/* Returns the vector of weights that are not in parts. */
 float *weights_all(struct weights weights);
-/* Returns the piece of entries first .. end-1 that starts at `first` and is contiguous in
- * memory. */
+/* Returns the entries from `first` on that are contiguous in memory, at most up to end - 1. */
 struct weights_part weights_part(struct weights weights, size_t first, size_t end);
 
 #endif

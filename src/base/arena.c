@@ -10,7 +10,7 @@
 #define ALIGN       ((size_t)64)
 #define PIECE_BYTES ((size_t)16 << 20) /* smallest piece of an arena that grows */
 
-/* Header of a piece of a growing arena: the previous piece. */
+/* Header of a piece of a growing arena; links to the previous piece. */
 struct before {
     unsigned char *start;
     size_t size_bytes;

@@ -1,7 +1,7 @@
 #include "base/digest.h"
 
-/* Returns the sum over the entries of an update. The amount is the same for all entries, so it is
- * multiplied last. */
+/* Returns the sum of the digests of an update's entries. All entries have the same amount, so the
+ * sum is multiplied by it at the end. */
 static inline uint64_t sum(const struct update *update)
 {
     uint32_t high = 0, low = 0;
@@ -17,7 +17,7 @@ static inline uint64_t sum(const struct update *update)
 }
 
 #ifdef __x86_64__
-/* The same sum, compiled to AVX2 instructions. */
+/* Returns sum(update), compiled to AVX2 instructions. */
 __attribute__((target("avx2"))) static uint64_t sum_avx2(const struct update *update)
 {
     return sum(update);

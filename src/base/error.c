@@ -12,7 +12,7 @@
 #define FRAMES_MAX 64
 
 static struct check_hook *latest;
-/* Protects changes of the list of hooks. */
+/* Protects the list of hooks while it changes. */
 static pthread_mutex_t hooks = PTHREAD_MUTEX_INITIALIZER;
 
 const char *error_name(enum error error)
@@ -49,7 +49,7 @@ void check_on_failure(struct check_hook *hook)
 {
     void *frame;
     CHECK(hook && hook->run);
-    /* Loads a library now, since after a failure it would be too late. */
+    /* Makes the C library load its unwinder now, because after a failure it may be too late. */
     (void)backtrace(&frame, 1);
     CHECK(pthread_mutex_lock(&hooks) == 0);
     hook->before = latest;

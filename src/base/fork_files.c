@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* protects the members below */
-/* [words] a bit for each registered open file. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* protects the variables below */
+/* [words] bit set with one bit for each registered file number. */
 static uint64_t *files;
 static size_t words;
 
@@ -25,8 +25,8 @@ static void unlock(void)
     CHECK(pthread_mutex_unlock(&mutex) == 0);
 }
 
-/* Closes all registered files in the child. Other threads do not exist there, so it takes no lock
- * and calls only close(). */
+/* Closes all registered files in the child. The fork has left the child with one thread that holds
+ * the lock, so it only calls close() and unlocks. */
 static void close_all(void)
 {
     for (size_t i = 0; i < words; i++)

@@ -65,7 +65,8 @@ void ring_put(struct ring *ring, uint32_t bytes)
     atomic_store_explicit(&ring->head, head + skip + need, memory_order_release);
 }
 
-/* Returns where the next record begins, after a skipped end. */
+/* Returns the position of the next record: `tail`, or the start of the buffer if the writer skipped
+ * its end. */
 static uint64_t next_at(const struct ring *ring, uint64_t tail)
 {
     return *size_at(ring, tail) == SKIP ? tail + ring->size - (tail & (ring->size - 1)) : tail;

@@ -7,14 +7,14 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* Function of a new thread with its argument. */
+/* The function of a new thread and its argument. */
 struct errand {
     void *(*run)(void *argument);
     void *argument;
 };
 
-/* Runs the function in the C locale. A new thread has the locale of the process, which may be a
- * host program's. */
+/* Runs the new thread's function in the C locale. Without this the thread would have the locale of
+ * the process, which a host program may have set. */
 static void *run_in_c_locale(void *given)
 {
     const struct errand errand = *(const struct errand *)given;

@@ -8,9 +8,10 @@
  * a step waits for one part at a time (state/saver.h).
  *
  * APPLY, TRAIN, PUBLISH, WRITE, SAVE and PREDICT are performed in the order of the requests,
- * between two steps. READ is performed in order as well, or at once if no other order is under way,
- * even during a step. Answers come in the order of execution, so the node knows of which rumors a
- * block is the sum (node.h). Held by tests/unit/executor/test_executor.c.
+ * between two steps. READ is also performed in this order, or immediately if no other order is
+ * being performed, even during a step. Answers arrive in the order of execution. So the node knows
+ * which rumors are included in a block of the base (node.h). Held by
+ * tests/unit/executor/test_executor.c.
  */
 #ifndef HEARSAY_EXECUTOR_EXECUTOR_H
 #define HEARSAY_EXECUTOR_EXECUTOR_H
@@ -23,52 +24,56 @@ struct executor_ops {
     void (*follow)(void *learner, uint64_t swarm_samples);
     const struct update *(*publish)(void *learner, const struct publish_terms *terms);
     void (*apply)(void *learner, const struct update *update, float beta);
-    /* Cosine of update and residual (replica.h). */
+    /* Returns the cosine between an update and the residual (model/exchange/replica.h). */
     double (*agreement)(void *learner, const struct update *update);
     void (*apply_own)(void *learner, const struct update *update, float beta);
     void (*read_block)(void *learner, size_t first, size_t count, int32_t *units);
     void (*write_block)(void *learner, size_t first, size_t count, const int32_t *units,
                         bool keep_weights);
     snapshot_save *save;
-    /* Writes numbers[count, outputs] for samples[bytes]; NULL = it serves no inference. */
+    /* Writes the predictions numbers[count, outputs] for samples[bytes]. NULL = the learner serves
+     * no inference. */
     void (*predict)(void *learner, const uint8_t *samples, size_t bytes, uint32_t count,
                     float *numbers);
 };
 extern const struct executor_ops executor_learner_ops; /* operations of a struct learner */
 
 struct executor {
-    const struct executor_ops *ops; /* operations of the learner */
-    void *learner;                  /* the learner */
+    const struct executor_ops *ops; /* operations of this kind of learner */
+    void *learner;                  /* first argument of the operations */
     int32_t *units;                 /* [NODE_READ_MAX] output of READ */
     float *numbers;                 /* [NODE_PREDICT_MAX] output of PREDICT; NULL = no inference */
-    struct snapshot_queue
-        *snapshot; /* parts written by SAVE, and the changes after them; NULL = none */
+    /* Receives the parts that SAVE copies, and later changes of them; NULL = none. */
+    struct snapshot_queue *snapshot;
 };
 
-/* The result of an action. */
+/* The result of an order. */
 struct answer {
-    enum action_kind to;         /* kind of the action */
-    const struct update *update; /* PUBLISH: belongs to the learner, until its next publication */
-    uint32_t entries;     /* APPLY, WRITE, SAVE: entries done; SAVE: 0 if broken off (snapshot.h) */
-    double agreement;     /* APPLY: agreement, if requested (replica.h) */
-    const int32_t *units; /* READ: valid until the next READ */
-    const float *numbers; /* PREDICT: valid until the next PREDICT */
-    uint64_t took_ns;     /* processor time as the owner measures it; 0 = unknown */
+    enum action_kind to;         /* kind of the order */
+    const struct update *update; /* PUBLISH: valid until the next publication */
+    /* APPLY, WRITE, SAVE: number of entries done; SAVE: 0 if the snapshot was broken off. */
+    uint32_t entries;
+    double agreement;     /* APPLY: cosine between update and residual, if the order requests it */
+    const int32_t *units; /* READ: entries of the base; valid until the next READ */
+    const float *numbers; /* PREDICT: the predictions; valid until the next PREDICT */
+    uint64_t took_ns;     /* processor time of the order, set by the owner; 0 = unknown */
 };
 
 /* Returns true if the action is an order for the learner. Other actions are for the network and the
  * owner. */
 bool executor_is_order(enum action_kind kind);
 
-/* Performs an order. TRAIN has no answer for the node, and the caller starts to step. */
+/* Performs an order and returns its result. TRAIN only permits training: the caller then starts to
+ * make steps, and the node expects no answer. */
 struct answer executor_perform(const struct executor *executor, const struct action *order);
 
-/* Passes an answer to the node, except for SAVE. The owner answers that part by part, and provides
- * space for the history with the last one (node_on_saved). */
+/* Passes the result of an order to the node. Not for SAVE: its owner reports the result with
+ * node_on_saved, after the last part. */
 void executor_answer(struct node *node, uint64_t now_ns, const struct answer *answer);
 
-/* Returns the bytes of an order with all data that it points to. */
+/* Returns the size in bytes of an order together with all data that it points to. */
 size_t order_bytes(const struct action *order);
-const struct action *order_copy(void *room, const struct action *order); /* room[order_bytes] */
+/* Copies an order with that data to room[order_bytes], and returns the copy. */
+const struct action *order_copy(void *room, const struct action *order);
 
 #endif

@@ -7,8 +7,9 @@
  *   24      n     the bytes given to hearsay_save
  *
  * Numbers are little-endian. The file is a checksummed stream, and exists either complete or not at
- * all (atomic_file.h). The digest is part of the model description; the tensors of a program that
- * starts again may hold any values. Held by tests/unit/library/test_caller_file.c.
+ * all (atomic_file.h). The digest is part of the model description. It is stored because the
+ * tensors of a restarted program may hold any values. Held by
+ * tests/unit/library/test_caller_file.c.
  */
 #ifndef HEARSAY_LIBRARY_CALLER_FILE_H
 #define HEARSAY_LIBRARY_CALLER_FILE_H
@@ -21,20 +22,20 @@
 #include "base/error.h"
 
 struct caller_file {
-    uint64_t start_digest; /* of b0 */
+    uint64_t start_digest; /* digest of b0, the initial weights at the first start */
     void *extra;           /* [bytes] the host program's bytes, from malloc; NULL = none */
     size_t bytes;          /* number of bytes in extra */
 };
 
-/* Loads the file. MISSING: there is none. MALFORMED, FAILED: it is damaged, or cannot be read.
- * *file is written only on OK, and the caller frees its extra. */
+/* Loads the file. MISSING: there is no such file. MALFORMED: it is damaged. FAILED: it cannot be
+ * read. *file is written only on OK, and the caller frees its extra. */
 enum error caller_file_load(const char *folder, struct caller_file *file,
                             struct problem *problem) MUST_USE;
-/* Saves the file. FAILED: the disk refuses; the old file stays. */
+/* Saves the file. FAILED: the disk refuses the new file, and the old one stays. */
 enum error caller_file_save(const char *folder, const struct caller_file *file,
                             struct problem *problem) MUST_USE;
 
-/* Sets *has if the folder has a checkpoint, valid or not. */
+/* Sets *has to whether the folder has a checkpoint, valid or not. */
 enum error caller_file_has_checkpoint(const char *folder, bool *has,
                                       struct problem *problem) MUST_USE;
 

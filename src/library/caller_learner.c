@@ -75,7 +75,7 @@ void caller_learner_fill(struct caller_learner *caller)
 {
     const struct caller_tensors *tensors = caller->tensors;
     CHECK(!caller->is_filled);
-    fetch(caller); /* fetch waits for the GPU */
+    fetch(caller); /* the program's `fetch` waits for its own GPU work */
     caller->is_filled = true;
     caller->parts = caller_tensors_parts(tensors);
     if (caller->parts)
@@ -135,8 +135,8 @@ static const struct update *publish(void *self, const struct publish_terms *term
     return update;
 }
 
-/* Copies the entries of an update from the tensors, once per update: it may be compared before it
- * is applied. */
+/* Copies the entries of an update from the tensors to the weights. Does so once per update, since
+ * the update may be compared with the residual before it is applied. */
 static void gather_moved(struct caller_learner *caller, const struct update *update)
 {
     CHECK(caller_learner_is_inside(caller));
@@ -164,7 +164,7 @@ static void apply(void *self, const struct update *update, float beta)
 static double agreement(void *self, const struct update *update)
 {
     struct caller_learner *caller = self;
-    gather_moved(caller, update); /* only the residual of these entries is read */
+    gather_moved(caller, update); /* agreement reads the residual only at these entries */
     return learner_agreement(caller->learner, update);
 }
 
@@ -174,10 +174,10 @@ static void apply_own(void *self, const struct update *update, float beta)
     gather_all(caller);
     caller->gathered = NULL;
     learner_apply_own(caller->learner, update, beta);
-    scatter_all(caller); /* withheld progress is in the weights again */
+    scatter_all(caller); /* applying an own update adds withheld progress back to the weights */
 }
 
-/* Reads a block, perhaps on the loop's thread, so uses only the base. */
+/* Reads a block of the base. It reads no weights, since it may run on the loop's thread. */
 static void read_block(void *self, size_t first, size_t count, int32_t *units)
 {
     const struct caller_learner *caller = self;

@@ -1,17 +1,18 @@
-/* The learner of a host program that makes the steps itself, for an executor: a learner without a
- * model (learner.h). If possible (caller_tensors_parts), the caller's tensors are its weights once
- * they are filled. Otherwise the entries that an order reads or moves are copied from the tensors
- * before it, and back after it.
+/* The learner of a host program that makes the steps itself: a learner without a model (learner.h).
+ * An executor gives it the node's orders. If all tensors are float32, they are the weights of the
+ * learner once they are filled. Otherwise the learner has its own weights: the entries that an
+ * order reads or moves are copied from the tensors before the order, and back after it.
  *
- *   order ─► gather ─► learner.h ─► scatter          PUBLISH: all entries; APPLY: those it moves;
- *                                                    WRITE, SAVE: its range; READ: none
+ *   order ─► gather ─► learner.h ─► scatter          PUBLISH: all entries; APPLY: entries of the
+ *                                                    update; WRITE, SAVE: their range; READ: none
  *
- * Everything happens on the caller's thread, inside its calls, which is checked. The exception is
- * READ, which only reads the base and may run on the loop's thread (learner_link.h). Before the
- * tensors are filled for the first time, they are neither read nor written.
+ * Everything happens on the caller's thread, inside its calls; CHECKs make sure of this. The
+ * exception is READ, which only reads the base and may run on the loop's thread (learner_link.h).
+ * The tensors are neither read nor written before they are filled for the first time.
  *
- * Tensors may be copies of what the caller trains. Then a call fetches them before it reads the
- * first one, and stores them at its end if it has written one (hearsay_options).
+ * The tensors may be copies of the weights that the program trains. Then a call runs the program's
+ * `fetch` before it reads the first tensor, and `store` at its end if it has written one
+ * (hearsay_options).
  */
 #ifndef HEARSAY_LIBRARY_CALLER_LEARNER_H
 #define HEARSAY_LIBRARY_CALLER_LEARNER_H
@@ -21,7 +22,8 @@
 #include "executor/executor.h"
 #include "library/caller_tensors.h"
 
-/* Callbacks that synchronize copies with their originals; NULL = the tensors are no copies. */
+/* The program's callbacks that synchronize the tensors with the weights that it trains; NULL = it
+ * trains the tensors themselves. */
 struct caller_copies {
     void (*fetch)(void *self);
     void (*store)(void *self);
@@ -30,37 +32,43 @@ struct caller_copies {
 
 struct caller_learner {
     struct learner *learner;              /* base and weights */
-    const struct caller_tensors *tensors; /* the caller's */
-    struct caller_copies copies;          /* what they may be */
-    pthread_t thread;                     /* the one that is inside a call, or was last */
-    struct weights_part *parts;           /* ours: the tensors are the weights; or NULL */
-    void *stream;                         /* CUDA stream of the caller; calls are ordered with it */
-    bool has_stream;                      /* the caller has named one */
-    struct weights_copy *moved;    /* the backend's: lists tensors that are no weights; or NULL */
-    const struct update *gathered; /* its entries are up to date, until it is applied */
-    bool is_filled;                /* the tensors follow the weights, and these those */
-    bool is_fetched;               /* in this call */
-    bool has_changed;              /* they were written to in this call */
+    const struct caller_tensors *tensors; /* the program's tensors; borrowed */
+    struct caller_copies copies;          /* callbacks, for tensors that are copies */
+    pthread_t thread; /* thread that is inside a call, or was inside the last one */
+    /* The tensors as parts of the weights; NULL = the weights are separate. */
+    struct weights_part *parts;
+    void *stream;    /* CUDA stream of the caller that calls are ordered with */
+    bool has_stream; /* the caller has named a stream */
+    /* List of the tensors in the backend's memory; NULL = they are the weights. */
+    struct weights_copy *moved;
+    /* Update whose entries were copied and that is not applied yet. */
+    const struct update *gathered;
+    bool is_filled;   /* the tensors were filled; since then they have the weights */
+    bool is_fetched;  /* this call has run `fetch` */
+    bool has_changed; /* this call has written tensors */
 };
 extern const struct executor_ops caller_learner_ops; /* operations of a struct caller_learner */
 
 /* Records that this thread is inside a call now. */
 void caller_learner_enter(struct caller_learner *caller);
-/* Orders the next calls with this stream: neither a call nor fetch has to wait for the GPU. */
+/* Orders the next calls with this CUDA stream, so that neither a call nor `fetch` waits for the
+ * GPU. */
 void caller_learner_follow_stream(struct caller_learner *caller, void *stream);
-/* Is it this one? */
+/* Returns true if the calling thread is the one that entered last. */
 bool caller_learner_is_inside(const struct caller_learner *caller);
 
-/* Writes the learner's weights into all tensors. From now on the tensors are the weights, or follow
- * them. */
+/* Writes the learner's weights into all tensors. From then on the tensors are the weights, or
+ * copies of them. */
 void caller_learner_fill(struct caller_learner *caller);
-/* The learner is not used any more; its backend is still open. */
+/* Frees the lists of the tensors. Call it when the learner is no longer used and its backend is
+ * still open. */
 void caller_learner_free(struct caller_learner *caller);
-/* Copies all weights from the tensors, if these were filled. */
+/* Copies all weights from the tensors, once the tensors were filled. */
 void caller_learner_gather(struct caller_learner *caller);
-/* Sets weights and tensors to the base, if the tensors were filled. */
+/* Sets weights and tensors to the base, once the tensors were filled. */
 void caller_learner_revert(struct caller_learner *caller);
-/* Ends a call: from now on the caller's thread uses its tensors. */
+/* Ends a call: orders the GPU work of the call before the caller's work, and runs `store` if the
+ * call has written tensors. */
 void caller_learner_leave(struct caller_learner *caller);
 
 #endif

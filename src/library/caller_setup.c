@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "config/shared_settings.h"
 
-/* Describes a model of the caller's own. A resumed run uses the digest of its first start. */
+/* Writes the description of a run's model. A resumed run keeps the digest of its first start. */
 static enum error describe(struct engine *engine, struct setup *setup, bool goes_on,
                            struct problem *problem)
 {
@@ -23,8 +23,8 @@ static enum error describe(struct engine *engine, struct setup *setup, bool goes
     return error;
 }
 
-/* Makes the model of the configuration, as a daemon does: its description, the order of its
- * tensors, and its initial weights. */
+/* Makes the model that the configuration describes, as `hearsay node` does: its description, the
+ * order of its tensors, and its initial weights. */
 static enum error make_native(struct engine *engine, struct setup *setup, float *start,
                               struct problem *problem)
 {

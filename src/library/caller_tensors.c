@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "crypto/secret.h"
 
-#define LIST_HASH   16 /* bytes of the hash over the list */
+#define LIST_HASH   16 /* bytes of the hash of the list of tensors */
 #define TENSORS_MAX (1 << 20)
 
 #define DEVICE_INDEX_MAX 999
@@ -107,7 +107,7 @@ static int by_address(const void *a, const void *b)
     return ((uintptr_t)x->data > (uintptr_t)y->data) - ((uintptr_t)x->data < (uintptr_t)y->data);
 }
 
-/* Checks that tensors do not overlap: a tensor shared twice would move twice. */
+/* Checks that no two tensors share memory: an update would move shared memory twice. */
 static enum error check_apart(const struct caller_tensors *tensors, struct problem *problem)
 {
     enum error error = OK;
@@ -281,7 +281,7 @@ struct weights_copy *caller_tensors_copies(const struct caller_tensors *tensors)
     return kept;
 }
 
-/* Ranges. */
+/* Functions that copy tensors or ranges of them. */
 
 static void download(struct backend *backend, const struct caller_tensor *tensor, float *weights)
 {
@@ -323,8 +323,8 @@ enum error caller_tensors_read(const struct caller_tensors *tensors, float *weig
     return OK;
 }
 
-/* Sets *from and *to to the tensor's own entries within first .. end-1. Returns false if there are
- * none. */
+/* Sets *from and *to to the part of entries first .. end-1 that is in this tensor, counted from the
+ * tensor's start. Returns false if no entry is in it. */
 static bool overlap(const struct caller_tensor *tensor, size_t first, size_t end, size_t *from,
                     size_t *to)
 {
@@ -382,10 +382,10 @@ void caller_tensors_finish(const struct caller_tensors *tensors)
     struct backend *backend = tensors->backend;
     if (tensors->device != HEARSAY_CPU)
         backend->download(backend, &first, tensors->item->data,
-                          sizeof first); /* after all before it */
+                          sizeof first); /* the download waits for all earlier GPU work */
 }
 
-/* Describes the tensors. Each is hashed together with the hash of those before it. */
+/* Describes the tensors. The hash of each tensor also covers the hash of the tensors before it. */
 void caller_tensors_describe(const struct caller_tensors *tensors, const char *run,
                              char text[static CALLER_TENSORS_TEXT])
 {
@@ -406,7 +406,7 @@ void caller_tensors_describe(const struct caller_tensors *tensors, const char *r
                    (unsigned)tensors->count, hex);
 }
 
-/* Returns the length of the line, with its end. */
+/* Writes the line that describes a tensor, and returns its length, including the newline. */
 static size_t put_line(char *out, size_t room, const struct caller_tensor *tensor)
 {
     static const char *const TYPES[] = {

@@ -1,16 +1,16 @@
-/* The caller's tensors as one vector of float32, for the learner.
+/* Presents the caller's tensors to the learner as one vector of float32 weights.
  *
- *   tensors, in the given order or that of a model:   [ w0 w0 w0 | w1 w1 | w2 … ]
+ *   tensors, in the given order or the model's:   [ w0 w0 w0 | w1 w1 | w2 … ]
  *                                                     entry 0 .. P-1
  *
  *   gather   tensors ─► weights     before the learner reads its weights
- *   scatter  weights ─► tensors     after it has moved them
+ *   scatter  weights ─► tensors     after the learner has moved the weights
  *
- * If all tensors are float32, they are that vector themselves, in parts (base/weights.h): then
- * there is nothing to copy. A tensor of sixteen bits holds the weights rounded. What its owner did
- * to it since the last scatter is the difference to that, and goes on top of the weight in full
- * precision; so small steps of others add up there, and are not lost in the rounding. Held by
- * tests/unit/library/test_caller_tensors.c.
+ * If all tensors are float32, they are the vector themselves, in parts (base/weights.h), and
+ * nothing is copied. A 16-bit tensor has rounded weights, and the learner has the weights in full
+ * precision. A gather adds the caller's change of the tensor since the last scatter to the full
+ * weight. So small steps of other nodes add up in the full weights and are not lost in the
+ * rounding. Held by tests/unit/library/test_caller_tensors.c.
  */
 #ifndef HEARSAY_LIBRARY_CALLER_TENSORS_H
 #define HEARSAY_LIBRARY_CALLER_TENSORS_H
@@ -27,10 +27,10 @@
 #define CALLER_TENSORS_TEXT 256
 
 struct caller_tensor {
-    char *name;                            /* ours */
+    char *name;                            /* name of the tensor, allocated by this struct */
     int64_t shape[HEARSAY_DIMENSIONS_MAX]; /* sizes of the dimensions, as given */
     uint32_t dimensions;                   /* number of dimensions */
-    enum hearsay_dtype dtype;              /* of data */
+    enum hearsay_dtype dtype;              /* type of data */
     void *data;                            /* numbers of the tensor; belong to the caller */
     size_t first;                          /* index of its first entry in the vector */
     size_t count;                          /* number of its entries */
@@ -42,29 +42,30 @@ struct caller_tensors {
     size_t parameters;          /* P: entries of all tensors together */
     enum hearsay_device device; /* device of all tensors */
     int32_t device_index;       /* index of the GPU for CUDA */
-    struct backend *backend;    /* backend of that device, also for the weights below; borrowed */
+    /* Backend of that device, which also has the learner's weights; borrowed. */
+    struct backend *backend;
 };
 
 /* Checks the caller's tensors and copies everything except the data. MALFORMED: a value is missing
- * or wrong. MISMATCH: a device, type or flag is not supported. TOO_BIG: more than a model may
- * have. */
+ * or wrong. MISMATCH: a device, type or flag is not supported. TOO_BIG: the tensors have more
+ * entries than a model may have. */
 enum error caller_tensors_init(struct caller_tensors *tensors, const struct hearsay_tensor *given,
                                uint32_t count, struct problem *problem) MUST_USE;
-/* Sets the backend of the tensors' device, which the functions below need. The caller keeps
- * ownership. */
+/* Sets the backend of the tensors' device, which all functions below need except
+ * caller_tensors_place, need_float32 and check. The caller keeps ownership. */
 void caller_tensors_use(struct caller_tensors *tensors, struct backend *backend);
 void caller_tensors_free(struct caller_tensors *tensors);
 
-/* Reorders the tensors for a model that `hearsay node` also computes: each gets the position of the
- * model's tensor of that name. MALFORMED: one is missing, or has another shape. */
+/* Reorders the tensors for a model that `hearsay node` also computes: each tensor gets the position
+ * of the model's tensor with its name. MALFORMED: a tensor is missing, or has another shape. */
 enum error caller_tensors_place(struct caller_tensors *tensors, const struct model *model,
                                 struct problem *problem) MUST_USE;
 /* Returns MALFORMED if a tensor has another type than float32. */
 enum error caller_tensors_need_float32(const struct caller_tensors *tensors,
                                        struct problem *problem) MUST_USE;
 
-/* Returns OK if both lists are equal except for data and type; MALFORMED and a message otherwise.
- */
+/* Returns OK if `others` is equal to `tensors` except for data and types; otherwise MALFORMED and a
+ * message. */
 enum error caller_tensors_check(const struct caller_tensors *tensors,
                                 const struct caller_tensors *others,
                                 struct problem *problem) MUST_USE;
@@ -80,23 +81,27 @@ enum error caller_tensors_read(const struct caller_tensors *tensors, float *weig
  * otherwise NULL. The caller frees the list. */
 struct weights_part *caller_tensors_parts(const struct caller_tensors *tensors) MUST_USE;
 
-/* Otherwise the tensors are copies of the weights: lists them in memory of the backend, [count],
- * for updates that move some entries (backend.h). To be given back. */
+/* Returns copies[count], a list of the tensors in the backend's memory, for tensors that are not
+ * the weights themselves. Updates of a few entries use it (backend.h). The caller frees it with the
+ * backend. */
 struct weights_copy *caller_tensors_copies(const struct caller_tensors *tensors) MUST_USE;
 
-/* Entries first .. first+count-1 of weights[P] and of the tensors. */
+/* Copy entries first .. first+count-1: caller_tensors_gather from the tensors to weights[P],
+ * caller_tensors_scatter from weights[P] to the tensors. */
 void caller_tensors_gather(const struct caller_tensors *tensors, size_t first, size_t count,
                            float *weights);
 void caller_tensors_scatter(const struct caller_tensors *tensors, size_t first, size_t count,
                             const float *weights);
 
-/* Waits for the device. */
+/* Waits for the work of the tensors' GPU. */
 void caller_tensors_finish(const struct caller_tensors *tensors);
 
-/* Describes the tensors by run, names, shapes and types: "run NAME, 12 tensors, list HASH". */
+/* Writes a text that identifies run, names, shapes and types of the tensors: "run NAME, 12 tensors,
+ * list HASH". */
 void caller_tensors_describe(const struct caller_tensors *tensors, const char *run,
                              char text[static CALLER_TENSORS_TEXT]);
-/* Returns the run and all tensors as lines (wire/model_parts.h), in the arena. */
+/* Returns a text with a line for the run and one for each tensor (wire/model_parts.h), in the
+ * arena. */
 const char *caller_tensors_list(const struct caller_tensors *tensors, const char *run,
                                 struct arena *arena);
 

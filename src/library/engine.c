@@ -34,7 +34,7 @@ static enum engine_reason end_of(const struct engine *engine)
                                              : ENGINE_LEFT;
 }
 
-/* Writes whom the node waits for, such as "2 members: 1a2b3c4d trains, 5e6f7a8b holds another
+/* Lists the members that the node waits for, such as "1a2b3c4d trains, 5e6f7a8b holds another
  * model". */
 static void say_waits(const struct node *node, uint64_t now_ns, char *text)
 {
@@ -67,15 +67,16 @@ static bool look_at_finish(const struct engine *engine, struct engine_standing *
     return standing->finish != before;
 }
 
-/* Updates the standing; cheap enough for every event. */
+/* Updates the standing, and returns true if a waiting caller must see the change. It is called
+ * after every event, so it must be cheap. */
 static bool look(struct engine *engine, struct engine_standing *standing)
 {
     const struct node *node = engine->host.node;
     const struct engine_standing before = *standing;
     const struct reach *reach = &engine->host.report.reach;
     const bool is_refused = reach->peers > 0 && reach->differs && !reach->had_one;
-    standing->is_running =
-        node_phase(node) == NODE_RUNNING && !is_refused; /* a refused one will be shut out */
+    /* A node that all others refuse will be shut out. */
+    standing->is_running = node_phase(node) == NODE_RUNNING && !is_refused;
     standing->digest = node_digest(node);
     standing->waiting = node_waiting(node);
     if (standing->digest != before.digest || before.swarm_samples == 0)
@@ -92,13 +93,14 @@ static void change(struct engine *engine)
     learner_link_nudge(&engine->link);
 }
 
-/* Handles the end of a save that the caller wished: reports it, or tries again. */
+/* Handles the end of a save that the caller wished: records the result and returns true, or asks
+ * for another save. */
 static bool look_at_saves(struct engine *engine, struct engine_standing *standing)
 {
     const struct saving *saving = &engine->host.saving;
     if (engine->saves_heard == standing->saves || saving->ended == engine->saves_before)
         return false;
-    /* Another base replaced the one being saved. */
+    /* The save was abandoned because another base had replaced the one being saved. */
     if (!saving->last.has_checkpoint && saving->last.error == OK) {
         engine->saves_heard--;
         return false;
@@ -108,14 +110,16 @@ static bool look_at_saves(struct engine *engine, struct engine_standing *standin
     return true;
 }
 
-/* Passes wishes to the node, while holding the mutex. Returns true if the node got one. */
+/* Passes new wishes to the node; call it with the mutex locked. Returns true if the node got
+ * one. */
 static bool grant(struct engine *engine)
 {
     const struct engine_wishes *wishes = &engine->wishes;
     struct host *host = &engine->host;
     bool asked = false;
     if (wishes->settle != engine->settle_heard) {
-        asked = host_drain(host); /* steps that were reported before the wish are part of it */
+        /* The publication must include steps that were reported before the wish. */
+        asked = host_drain(host);
         if (node_publish_soon(host->node, transport_now_ns())) {
             engine->settle_heard = wishes->settle;
             asked = true;
@@ -196,7 +200,8 @@ static void on_event(void *self, uint64_t now_ns, const struct learner_event *ev
 {
     struct engine *engine = self;
     struct node_stats stats;
-    CHECK(event->kind == LEARNER_RESET); /* the node leaves */
+    /* The host passes on only the last reset, after which the node leaves. */
+    CHECK(event->kind == LEARNER_RESET);
     node_stats(engine->host.node, now_ns, &stats);
     lock(engine);
     (void)snprintf(engine->standing.why, sizeof engine->standing.why,
@@ -256,8 +261,7 @@ enum error engine_open(struct engine *engine, struct problem *problem)
     return error == OK ? caller_setup_check_start(engine, problem) : error;
 }
 
-/* Starts the loop's thread with all signals blocked, since they are for the process's own
- * threads. */
+/* Starts the loop's thread with all signals blocked: signals are for the host program's threads. */
 static void begin_thread(struct engine *engine)
 {
     sigset_t all, before;
@@ -292,7 +296,7 @@ static void say_progress(struct engine *engine)
 static void perform(struct engine *engine, const struct action *order)
 {
     if (order->kind == ACTION_PUBLISH)
-        say_progress(engine); /* rumors report the samples learned so far */
+        say_progress(engine); /* the node's rumors report the samples learned so far */
     (void)learner_link_perform(&engine->link, order);
     if (order->kind == ACTION_TRAIN)
         engine->may_step = true;
@@ -325,7 +329,7 @@ void engine_perform(struct engine *engine)
     }
 }
 
-/* Counts a step, whose time is the caller's time between two calls. */
+/* Counts a step. Its duration is the time since the caller left the library's last step call. */
 void engine_step(struct engine *engine, uint64_t samples, double loss_sum)
 {
     const uint64_t from_ns = learner_link_now_ns();
@@ -354,7 +358,7 @@ void engine_fill(struct engine *engine)
     unlock(engine);
 }
 
-/* State of a thread that sleeps until standing changes. */
+/* State of a thread that sleeps until the standing changes. */
 struct sleeper {
     struct engine *engine;
     uint64_t changes;
@@ -429,7 +433,7 @@ char *engine_page(struct engine *engine, size_t *bytes)
     return page;
 }
 
-/* The end, on the caller's thread. */
+/* Functions for the end of the node, on the caller's thread. */
 
 static enum error save(struct engine *engine, struct problem *problem)
 {
@@ -468,7 +472,7 @@ enum error engine_end(struct engine *engine, struct problem *problem)
 void engine_free(struct engine *engine)
 {
     CHECK(!engine->has_begun);
-    /* The host has not taken over the backend. */
+    /* An open that failed early has not handed the backend to the host. */
     if (engine->tensors.backend && !engine->host.setup.backend)
         engine->tensors.backend->close(engine->tensors.backend);
     if (engine->host.link)

@@ -1,6 +1,6 @@
-/* The handle of a caller: which thread may use it now, and the sentences of its last errors.
+/* The caller's handle for a node: lets one thread enter at a time, and stores the last errors.
  *
- *   handle_enter ─► OK: this thread alone is inside ─► … ─► handle_leave
+ *   handle_enter ─► OK: only this thread is inside ─► … ─► handle_leave
  *
  * The handle outlives the engine, so that a call after hearsay_close returns an error instead of
  * crashing. Held by tests/unit/library/test_misuse.c.
@@ -22,33 +22,34 @@
 struct hearsay {
     pid_t process;       /* process that opened the node */
     atomic_flag is_busy; /* a thread is inside a call */
-    /* Protects the members below; the caller's thread reads them without it. */
+    /* Protects the members below. The thread that is inside a call may read them without it. */
     pthread_mutex_t gate;
-    struct engine *engine;                   /* the running node; NULL = closed */
-    struct hearsay_info last;                /* numbers of the node when the engine was closed */
-    struct note_queue notes;                 /* notes of the node, for any thread */
-    struct problem sentences[HANDLE_ERRORS]; /* last sentence of each error; "" = none */
+    struct engine *engine;    /* the running node; NULL = closed */
+    struct hearsay_info last; /* numbers of the node when the engine was closed */
+    struct note_queue notes;  /* notes of the node, for any thread */
+    /* Message of the last failure with each error; "" = none. */
+    struct problem sentences[HANDLE_ERRORS];
 };
 
 struct hearsay *handle_new(void);
 void handle_free(struct hearsay *node);
 
-/* Enters a call. Returns OK if the node is open; this thread is then alone inside until
- * handle_leave, in the C locale. */
+/* Enters a call. After HEARSAY_OK the node is open, and this thread is in the C locale and the only
+ * one inside until handle_leave. */
 int handle_enter(struct hearsay *node);
-/* As handle_enter, also for a closed node. */
+/* Enters a call like handle_enter, but also if the node is closed. */
 int handle_enter_any(struct hearsay *node);
 void handle_leave(struct hearsay *node);
-/* Stores the sentence (printf format) and returns error. */
+/* Stores the message (printf format) for `error`, and returns `error`. */
 int handle_fail(struct hearsay *node, int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Calls handle_leave and returns the error. */
+/* Calls handle_leave, and returns the given error. */
 int handle_return(struct hearsay *node, int error);
 
 void handle_lock(struct hearsay *node);
 void handle_unlock(struct hearsay *node);
 
-/* Returns the general meaning of an error; "" for an unknown number. */
+/* Returns a general explanation of an error; "" for an unknown number. */
 const char *handle_meaning(int error);
 
 #endif

@@ -11,15 +11,15 @@
 #include "library/handle.h"
 
 #define SAMPLES_MAX UINT32_MAX /* most samples of one step */
-#define LOSS_MAX    1e30       /* largest loss that counts */
-#define WAIT_MAX_S  1e9        /* practically unlimited */
+#define LOSS_MAX    1e30       /* largest loss that is counted; a larger one is unknown */
+#define WAIT_MAX_S  1e9        /* longest wait in seconds: practically unlimited */
 
 uint32_t hearsay_abi(void)
 {
     return HEARSAY_ABI;
 }
 
-/* Computes when a wait ends. Returns false if timeout_s is NaN. */
+/* Sets *due_ns to the time at which a wait of timeout_s ends. Returns false if timeout_s is NaN. */
 static bool due_of(double timeout_s, uint64_t *due_ns)
 {
     if (isnan(timeout_s))
@@ -30,7 +30,8 @@ static bool due_of(double timeout_s, uint64_t *due_ns)
     return true;
 }
 
-/* Returns the error of a wait or step after the node has ended. */
+/* Returns the error, with its message, of a wait or step that found no running node or timed
+ * out. */
 static int on_end(struct hearsay *node, const struct engine_standing *standing)
 {
     switch (standing->end) {
@@ -68,7 +69,7 @@ static int on_end(struct hearsay *node, const struct engine_standing *standing)
     return handle_fail(node, HEARSAY_ENDED, "the node has left the swarm");
 }
 
-/* Ends a call that may have read the tensors; otherwise as handle_return. */
+/* Ends a call that may have used the tensors, and returns the error. */
 static int leave(struct hearsay *node, int error)
 {
     caller_learner_leave(&node->engine->caller);
@@ -122,7 +123,7 @@ int hearsay_join(struct hearsay *node, double timeout_s)
     return leave(node, join(node, due_ns));
 }
 
-/* As handle_enter, for a node that has joined and still runs. */
+/* Enters a call like handle_enter, but only if the node has joined and still runs. */
 static int enter_joined(struct hearsay *node)
 {
     struct engine_standing standing;
@@ -136,8 +137,7 @@ static int enter_joined(struct hearsay *node)
                                                  : handle_return(node, HEARSAY_NOT_JOINED);
 }
 
-/* Returns the sum of the loss; 0 (unknown) if the loss is NaN or so large that sums would
- * overflow. */
+/* Returns samples · loss; 0 (unknown) if the loss is NaN or too large to be summed. */
 static double loss_sum_of(uint64_t samples, double loss)
 {
     return fabs(loss) <= LOSS_MAX ? loss * (double)samples : 0;
@@ -175,15 +175,15 @@ static bool has_said_all(const struct engine *engine, const struct engine_standi
     return engine->progress.steps == 0;
 }
 
-/* Reports all steps before publishing. A retry after a timeout, without a step between, waits for
- * the same publication. */
+/* Waits until the loop knows all steps, then publishes and waits until the node is settled. A retry
+ * after a timeout continues to wait for the same publication, unless a step was made since. */
 static int settle(struct hearsay *node, uint64_t due_ns)
 {
     struct engine *engine = node->engine;
     struct engine_standing standing;
     engine_standing(engine, &standing);
     if (standing.finish == FINISH_DONE)
-        return HEARSAY_OK; /* nothing to publish: the base stays */
+        return HEARSAY_OK; /* training has ended: nothing is left to publish */
     engine_wish(engine)->is_settling = true;
     engine_wished(engine);
     bool is_over = engine_wait(engine, due_ns, has_said_all, &standing);
@@ -216,7 +216,8 @@ static bool has_finished(const struct engine *engine, const struct engine_standi
     return standing->finish == FINISH_DONE;
 }
 
-/* Ends training; sets the tensors to the base as soon as no more of them is to be published. */
+/* Ends training. Sets the tensors to the base once they hold nothing that is still to be published,
+ * and again when all members have finished. */
 static int finish(struct hearsay *node, uint64_t due_ns)
 {
     struct engine *engine = node->engine;
@@ -259,12 +260,13 @@ int hearsay_revert(struct hearsay *node)
     const int error = enter_joined(node);
     if (error != HEARSAY_OK)
         return error;
-    caller_learner_revert(
-        &node->engine->caller); /* fetches the tensors before a publication reads them */
+    /* Also fetches the tensors, before a later publication reads them. */
+    caller_learner_revert(&node->engine->caller);
     return leave(node, HEARSAY_OK);
 }
 
-/* Returns the error for refused arguments of open or base. */
+/* Returns the error for tensors that hearsay_open or hearsay_base refused, and stores its
+ * message. */
 static int refuse(struct hearsay *node, enum error error, const struct problem *problem)
 {
     return handle_fail(node, error == MISMATCH ? HEARSAY_UNSUPPORTED : HEARSAY_ARGUMENT, "%s",
@@ -307,7 +309,7 @@ int hearsay_base(struct hearsay *node, const struct hearsay_tensor *tensors, uin
     return error == HEARSAY_OK ? leave(node, base(node, tensors, tensors_count)) : error;
 }
 
-/* Saves the caller's bytes, then a checkpoint. */
+/* Saves the caller's bytes, then saves a checkpoint. */
 static int keep(struct hearsay *node, const void *extra, size_t bytes)
 {
     struct caller_file *file = &node->engine->file;
@@ -358,7 +360,8 @@ int hearsay_save(struct hearsay *node, const void *extra, size_t bytes)
     return leave(node, error == HEARSAY_OK ? save(node) : error);
 }
 
-/* Copies data to the caller if its buffer is large enough; sets *room to the size. */
+/* Copies `bytes` bytes to the caller if its buffer of *room bytes is large enough. Sets *room to
+ * `bytes` in any case. */
 static int give(struct hearsay *node, void *to, size_t *room, const void *from, size_t bytes)
 {
     const size_t given = *room;
@@ -438,7 +441,7 @@ int hearsay_status(struct hearsay *node, char *json, size_t *bytes)
         return error;
     if (!bytes)
         return handle_fail(node, HEARSAY_ARGUMENT, "bytes is NULL");
-    handle_lock(node); /* keeps the engine valid meanwhile */
+    handle_lock(node); /* so that the engine is not freed during the call */
     struct engine_standing standing = {.end = ENGINE_RUNS};
     char *page = node->engine ? engine_page(node->engine, &length) : NULL;
     if (node->engine && !page)
@@ -498,7 +501,7 @@ int hearsay_close(struct hearsay *node, double grace_s)
     if (error != HEARSAY_OK)
         return error;
     if (!due_of(grace_s, &stop_ns))
-        (void)due_of(0, &stop_ns); /* it is closed all the same */
+        (void)due_of(0, &stop_ns); /* grace_s is NaN: closes without grace time */
     return handle_return(node, close_it(node, stop_ns));
 }
 

@@ -1,9 +1,9 @@
-/* Notes of a node for its host program, until the program reads them.
+/* Queue of the node's notes until the host program reads them.
  *
  *   event log (loop thread, or the caller's) ─► note_queue ─► hearsay_note (any thread)
  *
- * Neither side waits for the other. If the program does not read them, notes are lost, the least
- * important first, and a later note says how many. Held by tests/unit/library/test_notes_told.c.
+ * The node never waits for the program to read. If the queue is full, notes are lost, and the next
+ * note that the program reads says how many. Held by tests/unit/library/test_notes_told.c.
  */
 #ifndef HEARSAY_LIBRARY_NOTE_QUEUE_H
 #define HEARSAY_LIBRARY_NOTE_QUEUE_H
@@ -18,23 +18,24 @@
 
 struct queued_note {
     enum note_level level;
-    char text[NOTE_QUEUE_TEXT_BYTES]; /* id, address and sentence of the note */
+    char text[NOTE_QUEUE_TEXT_BYTES]; /* id, address and text of the note, separated by blanks */
 };
 
 struct note_queue {
     pthread_mutex_t mutex;                    /* protects the members below */
-    struct queued_note notes[NOTE_QUEUE_MAX]; /* a ring */
+    struct queued_note notes[NOTE_QUEUE_MAX]; /* ring buffer of the unread notes */
     uint32_t from, count;                     /* index of the oldest note, and number of notes */
-    uint64_t lost;                            /* notes lost since that was last reported */
+    uint64_t lost; /* notes lost since a note last reported their number */
 };
 
 void note_queue_init(struct note_queue *queue);
 void note_queue_free(struct note_queue *queue);
 
-/* Adds a note, except debug notes. If the queue is full, a warning replaces the oldest note; other
- * notes are lost. */
+/* Adds a note, unless it is a debug note. If the queue is full, a warning or error replaces the
+ * oldest note, and any other note is lost. */
 void note_queue_put(struct note_queue *queue, const struct note *note);
-/* Removes the oldest note, or returns a note about lost ones. Returns false if there is none. */
+/* Removes the oldest note and writes it to *out. If notes were lost, writes a note about their
+ * number instead. Returns false if there is no note. */
 bool note_queue_take(struct note_queue *queue, struct queued_note *out);
 
 #endif

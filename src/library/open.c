@@ -1,4 +1,4 @@
-/* Implements hearsay_open: from the caller's arguments to a running node. */
+/* Implements hearsay_open: checks the caller's arguments and starts a node. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 
 #define SETTINGS_COUNT_MAX 1024
 
-/* Returns true if the name has only letters, digits and similar characters: it stands between
- * commas in the model's description. */
+/* Returns true if the name has 1 to HEARSAY_RUN_MAX letters, digits and characters of -_.:/. The
+ * model's description separates the name by commas. */
 static bool is_run(const char *run)
 {
     if (!run[0] || strnlen(run, HEARSAY_RUN_MAX + 1) > HEARSAY_RUN_MAX)
@@ -49,8 +49,8 @@ static enum error load(struct config_load *load, const struct hearsay_options *o
     return error;
 }
 
-/* Checks that there is memory for learner and node, before an allocation would end the process
- * (base/memory.h). */
+/* Checks that learner and node can get their memory. A later allocation that fails would end the
+ * process (base/memory.h). */
 static enum error check_memory(size_t parameters, struct problem *problem)
 {
     const size_t bytes = parameters * 5 * sizeof(float) + ((size_t)128 << 20);
@@ -61,7 +61,7 @@ static enum error check_memory(size_t parameters, struct problem *problem)
                                parameters);
 }
 
-/* Opens the device on which the tensors are. */
+/* Opens the device that has the tensors. */
 static enum error open_device(struct engine *engine, struct problem *problem)
 {
     struct caller_tensors *tensors = &engine->tensors;
@@ -126,7 +126,7 @@ static int open_it(struct hearsay *node, const struct hearsay_options *options)
         memcpy(engine->run, options->run, strlen(options->run) + 1);
     engine->caller.copies = (struct caller_copies){options->fetch, options->store, options->self};
     if (options->run && options->fetch)
-        c_locale_call(options->fetch, options->self); /* the tensors have the first weights */
+        c_locale_call(options->fetch, options->self); /* gets the initial weights */
     if (open_device(engine, &problem) != OK)
         return handle_fail(node, HEARSAY_UNSUPPORTED, "%s", problem.text);
     error = check_memory(engine->tensors.parameters, &problem);

@@ -9,7 +9,8 @@
 #define MUCH_EXCHANGE 0.15
 #define MUCH_COMPUTED 0.8
 
-/* Writes the sentence of a node before or after training. Returns false if it trains. */
+/* Writes the sentence for a node that does not train yet or no longer, or has no neighbour. Returns
+ * false for any other node. */
 static bool say_beginning(const struct bottleneck *found, char *out)
 {
     if (strcmp(found->stage, "joining") == 0)

@@ -9,18 +9,19 @@
 
 #define BOTTLENECK_BYTES 256
 
-/* Measurements of a swarm or a node. Unknown values are NAN. */
+/* Measurements of a swarm or a node; unknown numbers are NAN. */
 struct bottleneck {
-    const char *stage; /* as in the status JSON: "running", "joining", … */
-    double fetched;    /* part of the base that has been taken over */
-    double alone_s;    /* seconds without a neighbour, although it should have one */
-    double link_use;   /* part of what the links carry that is used */
-    bool is_bound;     /* link_use is an upper bound, since no link has been full */
-    double lag_s;      /* seconds for which a rumor has been missing here */
-    double computing;  /* part of the learner's time in steps */
-    double exchange;   /* part of the learner's time in the exchange */
-    bool trains;       /* false = the node only relays */
-    bool is_whole;     /* the sentence is about a swarm, not one node */
+    const char *stage; /* stage of the node in the status JSON: "running", "joining", … */
+    double fetched;    /* received part of the base while the node catches up, 0 .. 1 */
+    double alone_s;    /* seconds without a neighbour; 0 = the node has one, or needs none */
+    double link_use;   /* used part of what the links can carry, 0 .. 1 */
+    /* link_use is an upper bound: no link was ever full, so their true capacity is unknown. */
+    bool is_bound;
+    double lag_s;     /* seconds for which this node has lacked a rumor */
+    double computing; /* part of the learner's time spent in steps, 0 .. 1 */
+    double exchange;  /* part of the learner's time spent in the exchange, 0 .. 1 */
+    bool trains;      /* false = the node only relays */
+    bool is_whole;    /* the sentence is about a swarm, not one node */
 };
 
 void bottleneck_sentence(const struct bottleneck *found, char out[static BOTTLENECK_BYTES]);

@@ -1,5 +1,5 @@
-# page.html with its parts in their places, in one file that page.c takes into the program. As a
-# script (-D OUT, DYGRAPHS, HERE) it makes that file; included, it says when.
+# Joins page.html and its parts into one file, which page.c embeds into the program. Run as a script
+# (-D OUT, DYGRAPHS, HERE), this makes that file; included by the build, it adds the rule for that.
 if(CMAKE_SCRIPT_MODE_FILE)
   file(READ ${HERE}/page.html PAGE)
   file(READ ${HERE}/page.css PAGE_CSS)

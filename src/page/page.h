@@ -1,6 +1,6 @@
 /* The page that shows a snapshot (page_snapshot.h): one HTML file with its styles, script and
- * charts (dygraphs), made at build time (page.cmake). It fetches nothing except, on a node, the
- * node's own /events.
+ * charts (dygraphs), made at build time (page.cmake). It loads nothing else, except that the page
+ * of a running node loads that node's /snapshot.json and /events.
  *
  *   page.html ◄─ page.css, page.js, dygraph.min.js ─► the program ─► a node's / , a report.html
  *

@@ -1,18 +1,18 @@
-// Shows a snapshot (page_snapshot.h): the one in the page, or a node's, and then what is new, once a second.
+// Shows a snapshot (page_snapshot.h): the one inside the page, or a node's with its updates every second.
 "use strict";
 
 (() => {
-  const POINTS_MAX = 4096; // of a curve; with more, every second one goes
+  const POINTS_MAX = 4096; // most points of a curve; beyond, every second point is dropped
   const EVENTS_MAX = 200;
-  const NAMED_MAX = 40; // nodes that have their names in the drawing
+  const NAMED_MAX = 40; // most nodes for which the drawing has names
   const COLOURS = 10;
-  const SILENT_MS = 5000; // without news: the node is said not to answer
+  const SILENT_MS = 5000; // milliseconds without an update before the page says that the node does not answer
   const AGAIN_MS = 2000;
 
   const snapshot = { figures: [], marks: [], happened: [] };
   const charts = new Map(); // figure's name -> { figure, graph, dirty }
   const at = (id) => document.getElementById(id);
-  let colours = new Map(); // of the style that holds now
+  let colours = new Map(); // CSS colours of the present style
   const colour = (name) => {
     if (!colours.has(name))
       colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
@@ -41,7 +41,7 @@
     return s < 172800 ? (s / 3600).toFixed(1) + " h" : (s / 86400).toFixed(1) + " days";
   };
 
-  // Merging what is new into what is there.
+  // Functions that merge an update into the snapshot.
 
   const thin = (points) => points.filter((_, i) => i % 2 === 1 || i === 0);
 
@@ -78,7 +78,7 @@
     if (snapshot.happened.length > EVENTS_MAX) snapshot.happened = snapshot.happened.slice(-EVENTS_MAX);
   };
 
-  // Texts.
+  // Functions that show texts.
 
   const showHead = () => {
     const state = at("state");
@@ -142,7 +142,7 @@
     const box = make("div", undefined, "wide");
     const drawn = make("table");
     const head = make("tr");
-    box.tabIndex = 0; // so that it can be scrolled by keys
+    box.tabIndex = 0; // so that keys can scroll it
     box.setAttribute("role", "region");
     box.setAttribute("aria-label", table.title);
     table.heads.forEach((name, i) => {
@@ -166,7 +166,7 @@
     return whole;
   };
 
-  // A table is made anew where it changed, so that who reads in the others is not disturbed.
+  // Rebuilds only tables that have changed, so that selections and scrolling in other tables stay.
   const showTables = () => {
     const place = at("tables");
     (snapshot.tables || []).forEach((table, i) => {
@@ -190,7 +190,7 @@
     at("settings").querySelector("pre").textContent = snapshot.settings || "";
   };
 
-  // The drawing of the swarm: a circle of nodes, this one in the middle if it is one of them.
+  // Functions that draw the swarm: a circle of nodes, with this node in the middle if it is one.
 
   const drawing = { places: [], pointed: -1 };
 
@@ -244,8 +244,8 @@
     }
   };
 
-  // Outside of the circle, since the links are inside; where a line crosses it all the same, the name
-  // has a rim in the colour of the paper.
+  // Names are outside of the circle, because the links are inside. An outline in the background colour
+  // keeps a name readable where a link crosses it.
   const drawName = (pen, node, place) => {
     const across = Math.cos(place.angle), down = Math.sin(place.angle);
     const isBeside = Math.abs(across) > 0.5 && !node.is_self;
@@ -330,9 +330,9 @@
     point((Math.max(drawing.pointed, step > 0 ? -1 : 0) + step + count) % count);
   };
 
-  // Figures.
+  // Functions that draw the figures.
 
-  // One row for each x that any series has; what a series does not have there is null.
+  // Returns one row for each x of any series; a series without a point there has null.
   const rowsOf = (figure, banded) => {
     const rows = new Map();
     const count = figure.series.length;
@@ -396,7 +396,7 @@
     return `${series.name}: from ${figureText(known[0][1])} to ${figureText(known[known.length - 1][1])}`;
   }).join("; ");
 
-  // A loss falls fast and then slowly: on a logarithmic axis both can be seen.
+  // A loss falls fast, then slowly; a logarithmic axis shows both phases.
   const canBeLog = (figure) => figure.y === "loss" &&
     figure.series.every((series) => series.points.every((p) => p[1] === null || p[1] > 0));
 
@@ -474,7 +474,7 @@
     chart.box.setAttribute("aria-label", `${chart.figure.title}. ${describe(chart.figure)}`);
   };
 
-  // Drawn no more often than the screen is; a hidden page is not drawn at all.
+  // Draws at most once per frame of the screen, and not while the page is hidden.
   let asked = false;
   const show = () => {
     asked = false;
@@ -499,7 +499,7 @@
     showSoon();
   };
 
-  // A node's snapshot.
+  // Functions that load a node's snapshot and its updates.
 
   const token = new URLSearchParams(location.search).get("token");
   const path = (name) => name + (token ? `?token=${encodeURIComponent(token)}` : "");
@@ -510,7 +510,7 @@
     showSoon();
   };
 
-  // A node that began anew has another snapshot: what is there belongs to the one before.
+  // Discards the old snapshot: a restarted node has a new one.
   const forget = () => {
     charts.clear();
     Object.assign(snapshot, { figures: [], marks: [], happened: [], tables: [] });
@@ -518,8 +518,8 @@
     at("tables").replaceChildren();
   };
 
-  // What is new is listened to before the snapshot is asked for, so that nothing is between them; merging
-  // passes by what the snapshot has already.
+  // Follows /events before it loads the snapshot, so that no update is missed in between. The merge skips
+  // points that the snapshot already has.
   const listen = () => {
     const events = new EventSource(path("events"));
     const watch = setInterval(() => { if (Date.now() - heard > SILENT_MS) silent(); }, 1000);
@@ -565,7 +565,7 @@
   window.addEventListener("resize", showAnew);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showAnew);
 
-  // For the console, and for tests: shows what is new as if it had come.
+  // For the console and for tests: shows an update as if the node had sent it.
   window.hearsayPage = { show: (news) => { merge(news); show(); } };
 
   const told = at("snapshot").textContent;

@@ -22,7 +22,7 @@ static json_t *real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* Replaces invalid UTF-8, since texts may come from other nodes. */
+/* Returns the text as JSON, with invalid UTF-8 replaced: the text may come from another node. */
 static json_t *text_of(const char *text)
 {
     json_t *whole = json_string(text);

@@ -3,10 +3,10 @@
  *
  *   { "program", "kind", "title", "about",
  *     "badge":    { "is_good", "text" }            whether all copies are equal
- *     "limit":    the present bottleneck, as a sentence
+ *     "limit":    the present bottleneck, a sentence
  *     "verdicts": [ { "state": "met" | "missed" | "open" | "first", "text" } ]
  *     "facts":    [ [ name, value ] ]
- *     "spent":    [ [ name, part of the time ] ]
+ *     "spent":    [ [ name, part of the learner's time ] ]
  *     "swarm":    { "nodes": [ … ], "links": [ … ] }
  *     "figures":  [ { "name", "title", "about", "x", "y", "is_log_x", "from_zero", "series" } ]
  *                 "series": [ { "name", "style", "points": [ [ x, y ] or [ x, y, low, high ] ] } ]
@@ -26,8 +26,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* kind: "node", "play" or "comparison". Texts are copied, here and below, and invalid UTF-8 in them
- * is replaced. */
+/* Creates a snapshot. kind: "node", "play" or "comparison". Like all functions below, it copies its
+ * texts and replaces invalid UTF-8 in them. */
 json_t *page_snapshot_new(const char *kind, const char *title, const char *about);
 
 void page_snapshot_text(json_t *snapshot, const char *key, const char *text);
@@ -38,8 +38,8 @@ void page_snapshot_spent(json_t *snapshot, const char *name, double part);
 void page_snapshot_mark(json_t *snapshot, double from_s, double to_s, const char *text);
 void page_snapshot_happened(json_t *snapshot, double at_s, const char *level, const char *text);
 
-/* A node of the swarm's drawing. state: "live", "lost", "dead", "left" or "out". share: part of the
- * swarm's progress; NAN = unknown. */
+/* A node in the drawing of the swarm. state: "live", "lost", "dead", "left" or "out". share: the
+ * node's part of the swarm's progress, 0 .. 1; NAN = unknown. */
 struct page_snapshot_node {
     const char *name;
     const char *state;
@@ -48,16 +48,17 @@ struct page_snapshot_node {
 };
 void page_snapshot_node(json_t *snapshot, const struct page_snapshot_node *node);
 
-/* A link between two nodes, by their numbers in the order of creation; NAN = unknown. */
+/* A link between two nodes in that drawing. from, to: indices of the nodes in the order of their
+ * creation. Unknown numbers are NAN. */
 struct page_snapshot_link {
     uint32_t from, to;
-    double rate_bytes_per_s; /* bytes per second that it carries */
-    double use;              /* used part of that rate */
-    double trip_s;           /* seconds there and back */
+    double rate_bytes_per_s; /* bytes per second that the link can carry */
+    double use;              /* used part of that rate, 0 .. 1 */
+    double trip_s;           /* round-trip time in seconds */
 };
 void page_snapshot_link(json_t *snapshot, const struct page_snapshot_link *link);
 
-/* Adds a figure; its name is that of an element of the page. x, y: names of the axes, with
+/* A figure with curves. name: id of its element in the page. x, y: labels of the axes, with
  * units. */
 struct page_snapshot_figure {
     const char *name, *title, *about, *x, *y;
@@ -66,16 +67,18 @@ struct page_snapshot_figure {
 };
 json_t *page_snapshot_figure(json_t *snapshot, const struct page_snapshot_figure *figure);
 
-/* Adds a curve to the figure. style: "line", "points" (joined), "dashed", "thin" or "bold". */
+/* Adds a curve to the figure. style: "line", "points" (connected), "dashed", "thin" or "bold". */
 json_t *page_snapshot_series(json_t *figure, const char *name, const char *style);
 void page_snapshot_point(json_t *series, double x, double y);
-/* Adds a point with the minimum and maximum of the values whose mean is y. */
+/* Adds a point whose y is a mean; low and high are the minimum and maximum of the averaged
+ * values. */
 void page_snapshot_point_between(json_t *series, double x, double y, double low, double high);
 
-/* Adds a table. heads ends with NULL; the first `texts` columns are texts, the others numbers. */
+/* Adds a table. heads: column titles, terminated by NULL. texts: number of first columns that have
+ * text; the others have numbers. */
 json_t *page_snapshot_table(json_t *snapshot, const char *title, const char *note,
                             const char *const *heads, uint32_t texts);
-/* Adds the next cell, row by row. */
+/* Adds the next cell of the table; cells are added row by row. */
 void page_snapshot_cell(json_t *table, const char *text);
 
 #endif

@@ -113,10 +113,10 @@ static const struct metric OF_MEMBERS[] = {
      "lag_s"},
 };
 
-#define LABEL_DIGITS 8 /* hexadecimal digits of an id */
+#define LABEL_DIGITS 8 /* hexadecimal digits of an id in a label */
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-/* Returns the field "a.b" or "a" as a number; NAN if unknown. */
+/* Returns field "a", or field "b" of object "a" for "a.b", as a number; NAN if unknown. */
 static double number_at(const json_t *object, const char *key)
 {
     char outer[32];
@@ -152,7 +152,8 @@ static void write_of_node(FILE *out, const json_t *page)
     }
 }
 
-/* Formats the first digits of an id as a label value. */
+/* Writes the first LABEL_DIGITS digits of an id to out, as the value of a label. Returns false if
+ * there is no id. */
 static bool label_of(const json_t *object, const char *name, char *out, size_t bytes)
 {
     const char *id = json_string_value(json_object_get(object, "id"));
@@ -168,9 +169,9 @@ static const char *id_of(const json_t *list, size_t i)
     return id ? id : "";
 }
 
-/* Returns false for a repeated label: two conversations with one neighbour, or two ids with equal
- * first digits (which an attacker can search for). Prometheus refuses the whole scrape if a series
- * appears twice. */
+/* Returns true if no earlier entry of the list has the label of entry i. A label repeats if a
+ * neighbour has two connections, or if two ids begin with equal digits (which an attacker can
+ * produce). Prometheus refuses the whole scrape if a series appears twice. */
 static bool is_first(const json_t *list, size_t i)
 {
     for (size_t before = 0; before < i; before++)
@@ -236,7 +237,8 @@ static void write_steps(FILE *out, const json_t *page)
     write_value(out, "step_seconds_count", "", steps);
 }
 
-/* Writes the lowest 48 bits of a digest, which a double holds exactly. */
+/* Writes the digest of the base as a metric: its lowest 48 bits, which a double represents
+ * exactly. */
 static void write_digest(FILE *out, const json_t *page)
 {
     const char *digest = json_string_value(json_object_get(page, "digest"));

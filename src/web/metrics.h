@@ -1,5 +1,5 @@
-/* A node's metrics for Prometheus, text format 0.0.4: a table maps fields of the status JSON
- * (status_watch.h) to names and units.
+/* Writes a node's metrics for Prometheus, in text format 0.0.4. A table maps fields of the status
+ * JSON (daemon/status_watch.h) to metric names.
  *
  *   status JSON ─► /metrics ─► Prometheus ─► configs/deploy/prometheus: alerts, a dashboard
  *
@@ -12,7 +12,8 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* Returns the metrics as text; the caller frees it. now_s: wall clock, seconds since 1970. */
+/* Returns the metrics as text, which the caller frees. page: the status JSON. now_s: wall clock,
+ * seconds since 1970. *count: bytes of the text. */
 char *metrics_text(const json_t *page, double now_s, size_t *count);
 
 #endif

@@ -9,7 +9,8 @@
 #include "page/bottleneck.h"
 #include "page/page_snapshot.h"
 
-#define IN_STEP_S    5 /* seconds; members whose gaps are younger train the same model */
+/* Seconds that a base may lag behind while its node still counts as training the same model. */
+#define IN_STEP_S    5
 #define TEXT_BYTES   160
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
@@ -21,7 +22,7 @@ void happened_add(struct happened *happened, double at_s, const char *level, con
     (void)snprintf(happened->event[place].text, HAPPENED_TEXT_BYTES, "%s", text);
 }
 
-/* Returns a number; NAN if it is unknown or "". */
+/* Returns the field as a number; NAN if it is unknown. */
 static double number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -39,7 +40,8 @@ static bool is_live(const json_t *member)
     return strcmp(text(member, "state"), "live") == 0;
 }
 
-/* Returns a member's state for the page: "lost" until it is heard again or counts as dead. */
+/* Returns the state of a member for the page. A live member is "lost" while this node receives no
+ * new record of it. */
 static const char *state_of(const json_t *member)
 {
     return is_live(member) && json_is_true(json_object_get(member, "is_lost"))
@@ -47,15 +49,16 @@ static const char *state_of(const json_t *member)
                : text(member, "state");
 }
 
-/* Writes the member's name, if it was admitted with one, and the start of its id. */
+/* Writes the member's name, if known, and the first 8 digits of its id. */
 static void name_of(const json_t *member, char out[static TEXT_BYTES])
 {
     const char *name = text(member, "name");
     (void)snprintf(out, TEXT_BYTES, "%.40s%s%.8s", name, name[0] ? " " : "", text(member, "id"));
 }
 
-/* Sets the badge that says whether all copies are equal. A record has its node's digest at the time
- * of signing, so while nodes train the badge compares their gaps instead. */
+/* Adds the badge that shows whether all live members have equal models. A member's digest is as old
+ * as its last signed record. So while nodes train, the badge compares how far members lag behind
+ * instead of digests. */
 static void put_badge(json_t *snapshot, const json_t *page)
 {
     const json_t *members = json_object_get(page, "members");
@@ -91,14 +94,16 @@ static double part_of(double part, double whole)
     return whole > 0 ? part / whole : (double)NAN;
 }
 
-/* Returns the used part of a rate that may be unknown (fmin would return 1 for that). */
+/* Returns bytes_per_s / rate_bytes_per_s, at most 1; NAN if the rate is unknown. fmin is not used,
+ * because fmin(NAN, 1) is 1. */
 static double use_of(double bytes_per_s, double rate_bytes_per_s)
 {
     const double use = part_of(bytes_per_s, rate_bytes_per_s);
     return use > 1 ? 1 : use;
 }
 
-/* Returns the used part of this node's links, whose rates are measured or lower bounds. */
+/* Returns the used part of this node's open links. *is_bound: no link's rate was measured; the
+ * rates are lower bounds, so the result is an upper bound. */
 static double link_use(const json_t *page, bool *is_bound)
 {
     const json_t *links = json_object_get(page, "links");
@@ -195,7 +200,8 @@ static void put_facts(json_t *snapshot, const json_t *page)
     page_snapshot_fact(snapshot, "digest", text(page, "digest"));
 }
 
-/* Returns the index of this id among the drawn nodes; their number if it is not among them. */
+/* Returns the index of the node with this id among the drawn nodes; their number if it is not
+ * drawn. */
 static size_t place_of(const json_t *members, const char *id)
 {
     size_t i = 0;
@@ -215,7 +221,7 @@ static void put_links(json_t *snapshot, const json_t *page)
             continue;
         const double rate = number(link, "rate_bytes_per_s");
         page_snapshot_link(snapshot, &(struct page_snapshot_link){
-                                         .from = 0, /* the first member is this node */
+                                         .from = 0, /* index 0 is this node */
                                          .to = (uint32_t)other,
                                          .rate_bytes_per_s = rate,
                                          .use = use_of(number(link, "sent_bytes_per_s"), rate),
@@ -300,7 +306,7 @@ static void put_neighbours(json_t *snapshot, const json_t *page)
     }
 }
 
-/* Curves of the page: one value of a trail row against another. */
+/* A curve of the page: plots one value of the trail's rows over another one. */
 struct curve {
     enum trail_value x, y;
     double x_factor, y_factor;

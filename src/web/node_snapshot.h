@@ -1,8 +1,9 @@
 /* The snapshot of a running node for its page (page/page_snapshot.h), from its status JSON and its
- * trail. Each node shows the whole swarm as far as known: its own links and all records.
+ * trail (trail.h). It shows the whole swarm as far as the node knows it: its own links, and the
+ * records that all members publish about themselves.
  *
- *   status JSON ─┬─► whole: the trail and all events so far
- *   trail ───────┴─► update: the last row, and events since then
+ *   status JSON ─┬─► whole: all rows of the trail and all stored events
+ *   trail ───────┴─► update: the newest row, and events since the last update
  *
  * Held by tests/unit/web/test_node_snapshot.c.
  */
@@ -16,9 +17,9 @@
 #define HAPPENED_MAX        64
 #define HAPPENED_TEXT_BYTES 448
 
-/* Latest events for people, in a ring. */
+/* The latest events for people, in a ring buffer. */
 struct happened {
-    uint32_t count; /* events so far; number n is at n % HAPPENED_MAX */
+    uint32_t count; /* number of events so far; event number n is at index n % HAPPENED_MAX */
     struct {
         double at_s;       /* seconds since the start of the process */
         const char *level; /* "info", "warning", "error" */
@@ -30,8 +31,8 @@ void happened_add(struct happened *happened, double at_s, const char *level, con
 /* Returns the whole snapshot. page: status JSON of status_watch.h. */
 json_t *node_snapshot_whole(const json_t *page, const struct trail *trail,
                             const struct happened *happened);
-/* Returns an update. has_moment: a row was completed since the last update. from: number of the
- * first new event. */
+/* Returns an update for clients that have the snapshot. has_moment: the trail has completed a row
+ * since the last update. from: number of the first event that the clients lack. */
 json_t *node_snapshot_update(const json_t *page, const struct trail *trail, bool has_moment,
                              const struct happened *happened, uint32_t from);
 

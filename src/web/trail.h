@@ -1,6 +1,7 @@
-/* The trail: the numbers of a node, second by second, in bounded memory, for the curves of its
- * page. When it is full, neighbouring rows are merged in pairs and rows come half as often. So it
- * holds weeks, at one resolution throughout. Held by tests/unit/web/test_trail.c.
+/* The trail: a node's measurements over time, in bounded memory, for the curves of its page. At
+ * first there is a row for each second. When the trail is full, each pair of rows becomes one row,
+ * and later rows span twice the time. So it can hold weeks, with equal spacing throughout. Held by
+ * tests/unit/web/test_trail.c.
  */
 #ifndef HEARSAY_WEB_TRAIL_H
 #define HEARSAY_WEB_TRAIL_H
@@ -10,36 +11,36 @@
 
 #define TRAIL_MAX 1024
 
-/* Unknown values are NAN. */
+/* Columns of the trail; unknown values are NAN. */
 enum trail_value {
-    TRAIL_AT_S,       /* seconds since the start of the process */
-    TRAIL_LOSS,       /* mean loss of the samples learned in this second */
-    TRAIL_BASE_LOSS,  /* loss of the shared model in the last evaluation */
-    TRAIL_ACCURACY,   /* accuracy in the last evaluation */
-    TRAIL_SPEED,      /* samples per second of this node */
-    TRAIL_ALL_SPEED,  /* samples per second of all live members, as reported */
-    TRAIL_SHARE,      /* share of the last publication */
-    TRAIL_LAG_S,      /* how long a rumor has been missing here */
-    TRAIL_MOST_LAG_S, /* maximum over live members, as reported */
+    TRAIL_AT_S,      /* seconds since the start of the process */
+    TRAIL_LOSS,      /* mean loss of the samples that this node learned in this second */
+    TRAIL_BASE_LOSS, /* loss of the shared model in the last evaluation */
+    TRAIL_ACCURACY,  /* accuracy in the last evaluation */
+    TRAIL_SPEED,     /* samples per second that this node trains */
+    TRAIL_ALL_SPEED, /* samples per second of all live members, as they report */
+    TRAIL_SHARE,     /* this node's share of the swarm's learning at its last publication, 0 .. 1 */
+    TRAIL_LAG_S,     /* seconds for which this node has lacked a rumor */
+    TRAIL_MOST_LAG_S, /* largest TRAIL_LAG_S of all live members, as they report */
     TRAIL_SENT,       /* bytes sent per second */
     TRAIL_RECEIVED,   /* bytes received per second */
-    TRAIL_BUDGET,     /* publication budget, bytes per second */
+    TRAIL_BUDGET,     /* bytes per second that the node may publish */
     TRAIL_MEMBERS,    /* number of live members */
     TRAIL_KNOWN,      /* number of known rumors */
     TRAIL_WAITING,    /* number of known rumors that are not applied yet */
-    TRAIL_SENT_BYTES, /* total */
+    TRAIL_SENT_BYTES, /* total bytes sent so far */
     TRAIL_VALUES
 };
 
 struct trail {
     uint32_t count;   /* number of complete rows */
-    uint32_t each;    /* seconds per row: a power of two */
-    uint32_t partial; /* seconds in the incomplete row rows[count] */
+    uint32_t each;    /* seconds per row, a power of two */
+    uint32_t partial; /* number of seconds so far in the incomplete row rows[count] */
     double rows[TRAIL_MAX + 1][TRAIL_VALUES];
 };
 
 void trail_init(struct trail *trail);
-/* Adds a second. Returns true if that completed rows[count - 1]. */
+/* Adds the values of one second. Returns true if they completed a row. */
 bool trail_add(struct trail *trail, const double second[static TRAIL_VALUES]);
 
 #endif

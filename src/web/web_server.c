@@ -20,42 +20,43 @@
 #define IDLE_S       10
 #define MEMORY_BYTES (16 * 1024)
 #define BACKLOG      64
-#define FRAME_BYTES  (16 * 1024) /* most bytes of events per call */
-#define RETRY_MS     2000        /* milliseconds after which a disconnected browser asks again */
-#define TURNS_MAX    8           /* rounds per call, so that other work gets its turn */
+#define FRAME_BYTES  (16 * 1024) /* most bytes of events that libmicrohttpd requests per call */
+#define RETRY_MS     2000 /* milliseconds after which a disconnected browser connects again */
+/* Most rounds per call of web_server_run, so that the loop also does other work. */
+#define TURNS_MAX    8
 #define JSON_TYPE    "application/json"
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define PLAIN_TYPE   "text/plain; charset=utf-8"
 #define HTML_TYPE    "text/html; charset=utf-8"
 
-/* An event that clients have not all received yet. */
+/* An event for clients of /events, until all of them have received it. */
 struct event {
-    uint32_t readers; /* clients that have not received all of it */
+    uint32_t readers; /* number of clients that have not received all of it */
     size_t count;
-    char *text; /* text of the event: "data: …
-                 *
-                 * " */
+    char *text; /* lines in the format of server-sent events */
 };
 
 struct watcher {
     struct web_server *server;
     struct MHD_Connection *connection; /* NULL = this entry is free */
-    bool is_suspended;                 /* the client has received everything and waits */
-    struct event *event;               /* event being sent; NULL = none */
-    size_t sent;                       /* bytes of the event sent so far */
+    /* The client has received all events and waits for the next one. */
+    bool is_suspended;
+    struct event *event; /* event being sent; NULL = none */
+    size_t sent;         /* bytes of the event sent so far */
 };
 
 struct web_server {
     struct web_owner owner;
     struct MHD_Daemon *daemon;
-    int file;   /* file descriptor to watch */
+    int file;   /* file descriptor that is readable when there is work */
     int socket; /* listening socket */
     unsigned port;
     bool has_token, is_closing;
-    /* Health of the node since web_server_renew, from the owner. */
+    /* The owner's answer to is_ready, asked at most once between two calls of web_server_renew. */
     bool is_judged, is_ready;
-    struct MHD_Response *texts[WEB_TEXTS]; /* texts made since web_server_renew, or NULL */
-    /* Hash of the token, so that the time of a comparison reveals nothing. */
+    /* Texts made since the last web_server_renew; NULL = not made yet. */
+    struct MHD_Response *texts[WEB_TEXTS];
+    /* Hash of the token. Comparing hashes takes a time that reveals nothing about the token. */
     uint8_t token[HASH_BYTES];
     struct watcher watchers[WEB_WATCHERS_MAX];
 };
@@ -65,7 +66,7 @@ static void hash_token(uint8_t out[static HASH_BYTES], const char *token)
     secret_blake2b(out, HASH_BYTES, token, strlen(token), NULL, 0);
 }
 
-/* Answers to requests. */
+/* Functions that answer requests. */
 
 static void put_headers(struct MHD_Response *response, const char *type)
 {
@@ -93,7 +94,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned code, 
     return result;
 }
 
-/* Answers with a status code. text: a literal. */
+/* Answers a request with a status code. text: a string literal. */
 static enum MHD_Result say(struct MHD_Connection *connection, unsigned code, const char *text)
 {
     return answer(connection, code, PLAIN_TYPE,
@@ -131,7 +132,7 @@ static bool is_ready(struct web_server *server)
     return server->is_ready;
 }
 
-/* Discards the texts; clients that are receiving one keep it. */
+/* Discards the texts. Clients that are receiving one of them get all of it. */
 void web_server_renew(struct web_server *server)
 {
     server->is_judged = false;
@@ -142,7 +143,7 @@ void web_server_renew(struct web_server *server)
     }
 }
 
-/* Events. */
+/* Functions for events. */
 
 static void drop_event(struct watcher *watcher)
 {
@@ -155,7 +156,8 @@ static void drop_event(struct watcher *watcher)
     free(event);
 }
 
-/* Called by libmicrohttpd when the connection takes more. */
+/* Copies the next bytes of the present event. Called by libmicrohttpd when the connection can take
+ * more bytes. */
 static ssize_t read_event(void *self, uint64_t position, char *out, size_t most)
 {
     struct watcher *watcher = self;
@@ -231,7 +233,7 @@ void web_server_send(struct web_server *server, char *json)
     for (int i = 0; i < WEB_WATCHERS_MAX; i++) {
         struct watcher *watcher = &server->watchers[i];
         if (!watcher->is_suspended)
-            continue; /* this client has no free slot, or still reads the previous event */
+            continue; /* the client still reads the previous event, or this entry is free */
         give_event(watcher, made);
         watcher->is_suspended = false;
         MHD_resume_connection(watcher->connection);
@@ -242,7 +244,7 @@ void web_server_send(struct web_server *server, char *json)
     }
 }
 
-/* Access control. */
+/* Functions for access control. */
 
 static bool knows_token(const struct web_server *server, struct MHD_Connection *connection)
 {
@@ -259,7 +261,8 @@ static bool knows_token(const struct web_server *server, struct MHD_Connection *
     return memcmp(hash, server->token, HASH_BYTES) == 0;
 }
 
-/* Returns true for "localhost", "127.0.0.1" or "[::1]", with or without a port. */
+/* Returns true if the Host header names this machine: "localhost", "127.0.0.1" or "[::1]", with or
+ * without a port. */
 static bool is_own_name(const char *host)
 {
     static const char *const OWN[] = {"localhost", "127.0.0.1", "[::1]"};
@@ -328,7 +331,8 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
         return *upload_bytes > 0 ? MHD_NO
                                  : say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");
-    if (*state != &seen) { /* the headers have arrived, the body has not */
+    /* First call for this request: its headers have arrived, its body has not. */
+    if (*state != &seen) {
         *state = &seen;
         return MHD_YES;
     }
@@ -337,7 +341,7 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     return serve(self, connection, path);
 }
 
-/* Registers a connection, so that forked children do not keep it open. */
+/* Registers an open connection in fork_files, so that forked children do not keep it open. */
 static void on_connection(void *self, struct MHD_Connection *connection, void **state,
                           enum MHD_ConnectionNotificationCode code)
 {
@@ -351,7 +355,7 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
         fork_files_remove(info->connect_fd); /* libmicrohttpd closes it after this call */
 }
 
-/* Creation and destruction. */
+/* Functions to create and destroy a server. */
 
 static void no_log(void *self, const char *format, va_list values)
 {
@@ -463,8 +467,8 @@ int web_server_file(const struct web_server *server)
     return server->file;
 }
 
-/* Does the due work. Some is not signalled by the descriptor: resumed connections, and bytes that
- * were read but not parsed. */
+/* Does the due work in a few rounds. The descriptor does not signal all of it: resumed connections,
+ * and bytes that were read but not parsed. */
 bool web_server_run(struct web_server *server)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;
