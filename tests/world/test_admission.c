@@ -91,7 +91,7 @@ static void a_node_listed_by_one_member_joins_through_it(void **state)
     assert_int_equal(strangers_of(0), 1);
     assert_true(world.nodes[0].notes[NOTE_ADMISSION] > 0);
     assert_int_equal(stats_of(0).members_live, 3);
-    assert_int_equal(neighbours(0), 2); /* different lists are no offence */
+    assert_int_equal(neighbours(0), 2); /* a difference between lists disconnects no node */
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(world.nodes[i].notes[NOTE_NEIGHBOUR_LOST], 0);
 }
@@ -103,7 +103,8 @@ static void bases_converge_once_lists_are_equal(void **state)
     run(30 * SECOND_NS);
     const uint64_t wants = stats_of(0).wants_sent;
     run(10 * SECOND_NS);
-    assert_true(stats_of(0).wants_sent - wants < 30); /* its rumors are not requested repeatedly */
+    /* The unlisted node's rumors are not requested repeatedly. */
+    assert_true(stats_of(0).wants_sent - wants < 30);
     list_first(0, 4);
     list_first(2, 4);
     run(40 * SECOND_NS);
@@ -134,8 +135,8 @@ static void a_removed_member_is_expelled_and_its_rumors_stay(void **state)
     }
 }
 
-/* It continues publishing through the nodes that remove it later; all end with the rumors that
- * those have. */
+/* The removed member keeps publishing through the nodes that remove it later. All nodes end with
+ * the rumors that these nodes have. */
 static void lists_may_lose_a_member_one_after_the_other(void **state)
 {
     (void)state;
@@ -158,7 +159,7 @@ static void a_removed_member_returns_when_listed_again(void **state)
         list_first(i, 3);
     run(10 * SECOND_NS);
     assert_int_equal(neighbours(3), 0);
-    assert_false(world.nodes[3].finished); /* it was a member before, so it waits to be one again */
+    assert_false(world.nodes[3].finished); /* the removed node waits to be listed again */
     for (uint32_t i = 0; i < 3; i++)
         list_first(i, 4);
     run(60 * SECOND_NS);
@@ -166,8 +167,8 @@ static void a_removed_member_returns_when_listed_again(void **state)
     must_agree(30 * SECOND_NS);
 }
 
-/* Each of two lists has a node that the other lacks, and both learn for longer than the partition
- * time. */
+/* Each of two lists has a node that the other lacks, for longer than the time after which a
+ * partition is assumed. */
 static void different_lists_are_no_partition(void **state)
 {
     (void)state;
@@ -181,7 +182,8 @@ static void different_lists_are_no_partition(void **state)
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(node_bases(world.nodes[i].node), 0);
     assert_int_equal(neighbours(0), 2);
-    assert_int_equal(world.nodes[0].notes[NOTE_NEIGHBOUR_LOST], 1); /* only the third */
+    /* Only the third node was disconnected. */
+    assert_int_equal(world.nodes[0].notes[NOTE_NEIGHBOUR_LOST], 1);
     assert_int_equal(world.nodes[1].notes[NOTE_NEIGHBOUR_LOST], 1);
     list_first(0, 4);
     list_first(1, 4);
@@ -222,7 +224,7 @@ static void a_restarted_node_has_its_list_from_the_start(void **state)
     assert_int_equal(stats_of(0).members_live, 3);
 }
 
-/* Admission by orders. */
+/* Orders that admit. */
 
 static void the_first_admissions_expel_all_other_nodes(void **state)
 {
@@ -234,7 +236,7 @@ static void the_first_admissions_expel_all_other_nodes(void **state)
     assert_int_equal(neighbours(3), 0);
     assert_false(world.nodes[3].finished);
     assert_int_equal(world.nodes[3].last[NOTE_ADMISSION].level, LEVEL_ERROR);
-    assert_true(known_of_node(0, 3) > 0); /* its rumors stay */
+    assert_true(known_of_node(0, 3) > 0); /* rumors of the removed node stay in the bases */
     for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(stats_of(i).members_live, 3);
         assert_int_equal(node_admission(world.nodes[i].node, world.nodes[3].identity.id),
@@ -334,7 +336,7 @@ static void readmission_does_not_restore_removed_rumors(void **state)
     assert_int_equal(known_of_node(0, 3), 0);
     admit_after(1, world.nodes[3].identity.id, incarnation);
     run(2 * SECOND_NS);
-    world_wipe(&world, 3); /* it restarts with a later incarnation */
+    world_wipe(&world, 3); /* restart with a later incarnation */
     world_start(&world, 3);
     run(40 * SECOND_NS);
     assert_int_equal(neighbours(3), 3);
@@ -357,7 +359,7 @@ static void an_order_counts_more_than_a_list(void **state)
     assert_int_equal(neighbours(0), 3);
 }
 
-/* A listed puppet that forwards a stranger's rumors. */
+/* A listed puppet, which forwards rumors of an unlisted node. */
 static struct puppet puppet;
 
 static int puppet_story_ends(void **state)

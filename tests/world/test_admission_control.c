@@ -1,5 +1,5 @@
-/* Admission control: few unauthenticated callers are accepted at once, they cost little, and they
- * keep no holder of the key out. */
+/* Admission control for unauthenticated connections: only a few are accepted at once, they cost
+ * little, and they do not keep a holder of the swarm key out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +8,8 @@
 #include "support/sim/puppet.h"
 
 #define PEERS   32
-#define PLACES  16 /* callers that have not shown the key */
-#define PER_NET 8  /* callers from one network */
+#define PLACES  16 /* most connections that have not shown the key */
+#define PER_NET 8  /* most of these connections from one network */
 #define MUTE    20
 
 /* A caller without the key, in a network of its own, that sends arbitrary bytes to the first node.
@@ -19,7 +19,7 @@ struct stranger {
     uint32_t calls;
     uint32_t let_in;
     uint32_t shut_out;
-    bool calls_again; /* at once when it is closed */
+    bool calls_again; /* calls again as soon as the connection is closed */
     const uint8_t *says;
     size_t says_bytes;
     size_t bytes_received;
@@ -92,7 +92,8 @@ static int endpoint_is_there(void **state)
     (void)state;
     struct node_options options = usual_options();
     options.limits.peers_max = PEERS;
-    options.limits.half_open_max = 64; /* but half of all connections are not for them */
+    /* Has no effect: at most half of all connections may be unauthenticated. */
+    options.limits.half_open_max = 64;
     options.limits.half_open_per_net_max = PER_NET;
     begin_world(1);
     start_swarm(2, &options);
@@ -123,8 +124,9 @@ static void the_most_crowded_network_makes_way(void **state)
         stranger_enter(&strangers[i]);
     for (int i = 0; i < 12; i++)
         stranger_tries(&strangers[1 + i % 6]);
+    /* This network has the most connections, so they are closed, although they are the newest. */
     for (int i = 0; i < 6; i++)
-        stranger_tries(&strangers[0]); /* has waited less than the others, but is closed first */
+        stranger_tries(&strangers[0]);
     run(100 * MILLI_NS);
     assert_int_equal(inside(strangers, 7), PLACES);
     assert_int_equal(inside(&strangers[0], 1), PLACES - 12);
@@ -158,7 +160,7 @@ static void a_holder_of_the_key_gets_in_past_silent_callers(void **state)
     struct puppet puppet;
     puppet_init(&puppet, 0, 77);
     for (int i = 0; i < 10; i++) {
-        puppet_meet(&puppet); /* fails if refused */
+        puppet_meet(&puppet); /* fails the test if the node refuses the puppet */
         puppet_hello(&puppet);
         assert_int_equal(stats_of(0).neighbours, 2);
         puppet_say(&puppet, &(struct message){.kind = BYE, .reason = BYE_LEAVING});
@@ -183,7 +185,8 @@ static void strangers_cause_few_notes(void **state)
     run(SECOND_NS);
     assert_int_equal(stranger.let_in, 1000);
     assert_in_range(world.nodes[0].notes[NOTE_REFUSED] - before, 10, 25);
-    assert_int_equal(stranger.bytes_received, 0); /* no byte in answer */
+    /* The node sends nothing to a caller without the key. */
+    assert_int_equal(stranger.bytes_received, 0);
     stranger.says_bytes = 0;
     stranger_tries(&stranger);
     run(8 * SECOND_NS);

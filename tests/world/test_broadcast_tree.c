@@ -1,4 +1,4 @@
-/* How rumors travel among nodes in spite of link and learner problems. */
+/* How rumors reach all nodes in spite of problems of links and learners. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "support/sim/swarm_world.h"
 
-/* Spreading. */
+/* Broadcast. */
 
 static void a_rumor_lost_with_its_connection_is_requested_again(void **state)
 {
@@ -23,7 +23,8 @@ static void a_rumor_lost_with_its_connection_is_requested_again(void **state)
     assert_int_equal(stats_of(1).version, rumors_published());
 }
 
-/* Returns the copies received per rumor over all nodes since the counters were read. */
+/* Returns how many copies of each rumor a node received since the counters were read, as the mean
+ * over all nodes. */
 static double copies(uint64_t heard_before, uint64_t duplicates_before)
 {
     uint64_t heard = 0, duplicates = 0;
@@ -70,7 +71,7 @@ static void twelve_nodes_receive_few_duplicates(void **state)
     uint32_t links = 0;
     for (uint32_t i = 0; i < 12; i++)
         links += neighbours(i);
-    assert_true(links < 12 * 11); /* not a full mesh, so rumors are forwarded */
+    assert_true(links < 12 * 11); /* the links are not a full mesh, so nodes forward rumors */
     must_agree(5 * SECOND_NS);
 }
 
@@ -109,7 +110,8 @@ static void a_node_that_comes_late_catches_up(void **state)
     run(5 * SECOND_NS);
     must_agree(5 * SECOND_NS);
     assert_int_equal(stats_of(2).version, rumors_published());
-    assert_true(stats_of(2).duplicates * 10 < known); /* the two did not both send everything */
+    /* Only one of the two neighbours sent each rumor. */
+    assert_true(stats_of(2).duplicates * 10 < known);
 }
 
 static void an_answer_cut_by_a_full_queue_continues_as_it_drains(void **state)
@@ -127,7 +129,7 @@ static void an_answer_cut_by_a_full_queue_continues_as_it_drains(void **state)
     const struct node_stats before = stats_of(0);
     assert_true(before.rumor_bytes_published > 8 * options.limits.send_queue_bytes);
     world_start(&world, 1);
-    run(2 * SECOND_NS); /* asking again for each queue took half a second and more */
+    run(2 * SECOND_NS); /* less than one request for each full queue would take */
     assert_true(stats_of(1).version >= before.version);
 }
 
@@ -159,10 +161,12 @@ static void a_stalled_learner_blocks_no_other_node_and_catches_up(void **state)
     density_max = PARAMETERS;
     start_swarm(3, &options);
     run(4 * SECOND_NS);
-    world.nodes[2].step_ns = 201 * SECOND_NS; /* it receives and publishes between steps */
+    /* The learner applies rumors and publishes only between steps. */
+    world.nodes[2].step_ns = 201 * SECOND_NS;
     run(200 * SECOND_NS);
     const struct node_stats stalled = stats_of(2), other = stats_of(1);
-    assert_true(stalled.version + 100 < other.version); /* its log refuses rumors at half */
+    /* A log that is half full of waiting rumors accepts no more. */
+    assert_true(stalled.version + 100 < other.version);
     assert_true(stalled.waiting > 50);
     assert_true(stats_of(0).waiting < 50);
     assert_int_equal(neighbours(2), 2);
@@ -173,7 +177,7 @@ static void a_stalled_learner_blocks_no_other_node_and_catches_up(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-/* Even with a small window, the learner applies everything that arrived between two steps. */
+/* The learner applies all updates that arrived between two steps, however small the window is. */
 static void a_small_window_lets_no_node_fall_behind(void **state)
 {
     (void)state;
@@ -197,7 +201,7 @@ static void a_small_window_lets_no_node_fall_behind(void **state)
         least = waiting < least ? waiting : least;
         most = waiting > most ? waiting : most;
     }
-    assert_true(most >= 10); /* far more arrives in a step than fits the window */
+    assert_true(most >= 10); /* far more updates arrive in a step than fit the window */
     assert_true(least <= 1);
     must_agree(10 * SECOND_NS);
 }
@@ -207,7 +211,7 @@ static void renewed_session_keys_lose_nothing(void **state)
     (void)state;
     struct node_options options = usual_options();
     options.interval_ns = 2 * SECOND_NS;
-    paths[HERE][HERE].delay_ns = 150 * MILLI_NS; /* long enough for both to call */
+    paths[HERE][HERE].delay_ns = 150 * MILLI_NS; /* long enough for both nodes to dial each other */
     start_swarm(2, &options);
     world.nodes[0].step_ns = world.nodes[1].step_ns = SECOND_NS / 2;
     run(590 * SECOND_NS);
@@ -217,7 +221,7 @@ static void renewed_session_keys_lose_nothing(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_DIAL_FAILED], 0);
     assert_int_equal(world.nodes[0].last[NOTE_NEIGHBOUR_LOST].level, LEVEL_DEBUG);
     assert_int_equal(neighbours(0), 1);
-    run(1310 * SECOND_NS); /* twice more: only the side that called before calls again */
+    run(1310 * SECOND_NS); /* two more renewals: only the node that dialled before dials again */
     assert_int_equal(world.nodes[0].notes[NOTE_NEIGHBOUR], 4);
     assert_int_equal(world.nodes[1].notes[NOTE_NEIGHBOUR], 4);
     must_agree(3 * SECOND_NS);

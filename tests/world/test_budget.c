@@ -1,4 +1,4 @@
-/* Budgets on thin links: how much nodes publish, and which links hold them back. */
+/* Byte budgets on thin links: how much nodes publish, and which links limit them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static struct node_options eager_options(void)
     return options;
 }
 
-/* Starts nodes that learn more than their links carry. */
+/* Starts nodes that learn more than their links can carry. */
 static void start_eager(uint32_t n, const struct node_options *options)
 {
     start_swarm(n, options);
@@ -71,7 +71,7 @@ static void a_budget_follows_the_thinnest_link(void **state)
     }
 }
 
-/* Measures the bytes per second of half a minute, after another half. */
+/* Runs for half a minute, then checks the byte rate of another half minute against the cap. */
 static void caps_are_kept(const struct node_options *options, bool uplink, double cap)
 {
     start_eager(4, options);
@@ -82,7 +82,7 @@ static void caps_are_kept(const struct node_options *options, bool uplink, doubl
     const double rate =
         (double)(uplink ? after.sent - before.sent : after.received - before.received) / 30;
     assert_true(rate <= 1.02 * cap);
-    assert_true(rate >= 0.35 * cap); /* and most of the cap is used */
+    assert_true(rate >= 0.35 * cap); /* and the cap is not far from used */
 }
 
 static void the_total_sent_respects_its_cap(void **state)
@@ -113,7 +113,7 @@ struct publications {
     uint64_t bytes, rumors;
 };
 
-/* Returns what nodes 0 .. 3 publish in 45 s, in a swarm of n. */
+/* Returns how much nodes 0 .. 3 of a swarm of n publish in 45 s. */
 static struct publications told_by_four(uint32_t n)
 {
     struct node_options options = eager_options();
@@ -149,13 +149,14 @@ static void one_slow_receiver_holds_no_node_back(void **state)
 }
 
 struct thin_lines {
-    double told;       /* peak of bytes per second over all nodes */
-    double lag_s;      /* mean at the end */
-    uint32_t patching; /* peak number of nodes without a whole base */
+    double told;       /* peak of the published bytes per second, over all nodes */
+    double lag_s;      /* mean lag at the end, in seconds */
+    uint32_t patching; /* peak number of nodes without a complete base */
     uint32_t lonely;   /* nodes without neighbours at the end */
 };
 
-/* Counts nodes with neighbours: an isolated node loads no line. */
+/* Returns the bytes that nodes publish in a second. Only counts nodes with neighbours: an isolated
+ * node uses no line. */
 static double told_in_a_second(uint32_t n)
 {
     uint64_t before[NODES_MAX], bytes = 0;
@@ -168,7 +169,7 @@ static double told_in_a_second(uint32_t n)
     return (double)bytes;
 }
 
-/* Plays n nodes that start at once and may receive `down` bytes per second each, for a minute. */
+/* Runs n nodes for a minute. They start at once and can receive `down` bytes per second each. */
 static struct thin_lines play_thin_lines(uint32_t n, uint64_t down)
 {
     struct thin_lines found = {0};
@@ -193,8 +194,8 @@ static struct thin_lines play_thin_lines(uint32_t n, uint64_t down)
     return found;
 }
 
-/* All start at once and know neither the others' lines nor that all lag. Their initial rate is
- * already too high. */
+/* All nodes start at once, with an initial rate that is too high. They know neither each other's
+ * lines nor that all nodes lag. */
 static void thin_lines_everywhere_isolate_no_node(void **state)
 {
     (void)state;
@@ -209,10 +210,11 @@ static void thin_lines_everywhere_isolate_no_node(void **state)
 }
 
 struct shared_lines {
-    double lag_s, use, copies; /* means */
+    /* Means over the nodes: lag in seconds, used part of the line, copies of each rumor. */
+    double lag_s, use, copies;
 };
 
-/* Plays n nodes with lines of `line` bytes per second, shared by all neighbours of a node. */
+/* Runs n nodes with lines of `line` bytes per second, which a node's neighbours share. */
 static struct shared_lines play_shared_lines(uint32_t n, uint64_t line, uint32_t seconds)
 {
     const struct node_options options = eager_options();
@@ -251,7 +253,7 @@ static void lines_shared_by_neighbours_are_not_filled(void **state)
     assert_true(mean.copies < 1.1);
 }
 
-/* No single link shows the overload, but waiting rumors do. */
+/* No single link shows the overload, but the number of waiting rumors does. */
 static void waiting_rumors_reduce_publishing(void **state)
 {
     (void)state;
@@ -264,10 +266,11 @@ static void waiting_rumors_reduce_publishing(void **state)
         lag_s += mean.lag_s / 8;
     }
     print_message("%.2f s in the mean\n", lag_s);
-    assert_true(lag_s < 2.4); /* 3 if only the others' lag counts, 5 if none does */
+    /* 3 if a node only reacts to the lag of others, 5 without any reaction. */
+    assert_true(lag_s < 2.4);
 }
 
-/* The first publication floods all links, because the trees are found by it. */
+/* The first publication floods all links, because it builds the broadcast trees. */
 static void the_first_publication_is_small(void **state)
 {
     (void)state;
@@ -283,8 +286,8 @@ static void the_first_publication_is_small(void **state)
     assert_true(stats.rumor_bytes_published / stats.rumors_published > 4 * first);
 }
 
-/* A large publication takes long, and only rumors that wait longer are too much. A line may be
- * full, even one that others depend on, without any node falling behind. */
+/* A large publication takes long to send. Only rumors that wait even longer show an overload. A
+ * line may be full, even one on which others depend, without any node falling behind. */
 static void rare_publications_may_fill_lines(void **state)
 {
     (void)state;
@@ -309,7 +312,7 @@ static void rare_publications_may_fill_lines(void **state)
     }
 }
 
-/* Lines carry a megabyte a second, but that is unknown while little is published. */
+/* Lines carry a megabyte per second, but no node can know while little is published. */
 static void untested_capacity_is_no_budget(void **state)
 {
     (void)state;
@@ -328,7 +331,7 @@ static void untested_capacity_is_no_budget(void **state)
     assert_true(stats_of(0).budget > 8 * untried);
 }
 
-/* Starts three nodes on unlimited lines without delay. The first takes step_ns for a step. */
+/* Starts three nodes on unlimited lines without delay. Node 0 takes step_ns for a step. */
 static void start_unlike(uint64_t seed, uint64_t step_ns)
 {
     struct node_options options = eager_options();
@@ -342,7 +345,8 @@ static void start_unlike(uint64_t seed, uint64_t step_ns)
     start_all();
 }
 
-/* With seed 2 the first review is 3 ms after the greetings, which are no lasting traffic. */
+/* With seed 2 the first review of the rate is 3 ms after the greetings. Their traffic must not
+ * count as lasting. */
 static void a_fast_node_finds_what_idle_lines_carry_within_a_second(void **state)
 {
     (void)state;
@@ -351,7 +355,7 @@ static void a_fast_node_finds_what_idle_lines_carry_within_a_second(void **state
         start_unlike(seed, MILLI_NS / 4);
         run(SECOND_NS + SECOND_NS / 5);
         least = fmin(least, stats_of(0).budget);
-        assert_true(stats_of(1).budget <= 4096); /* doubled at most once */
+        assert_true(stats_of(1).budget <= 4096); /* the budget doubled at most once */
     }
     print_message("at least %.0f B/s\n", least);
     assert_true(least >= 8192);

@@ -55,7 +55,7 @@ static void a_claim_without_rumors_takes_no_share(void **state)
     everybody_has_a_share_of(0.3, 0.37);
     claim(1e30f);
     run(5 * SECOND_NS);
-    everybody_has_a_share_of(0.22, 0.3); /* it counts like the others for a minute */
+    everybody_has_a_share_of(0.22, 0.3); /* for a minute its share is like theirs */
     assert_int_equal(world.nodes[0].notes[NOTE_DOUBT], 1);
     assert_int_equal(world.nodes[2].notes[NOTE_DOUBT], 1);
     run(60 * SECOND_NS);

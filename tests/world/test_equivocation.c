@@ -1,5 +1,5 @@
-/* A member signs two different rumors under one number. A node that sees both has a proof; all
- * nodes expel the author, end with one base, and blame no other node. */
+/* Equivocation: a member signs two different rumors under one number. A node that sees both has a
+ * proof. All nodes expel the author, end with one base, and blame no other node. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,8 @@
 #define ENTRY    5
 #define IDENTITY 77
 
-/* Two puppets with the villain's identity; each knows one node and has its own stream. */
+/* Two puppets with the villain's identity. Each is connected to another node and has its own
+ * stream. */
 static struct puppet left, right;
 
 static bool has_face(const struct puppet *face)
@@ -27,7 +28,8 @@ static void show_face(struct puppet *face, uint32_t node)
 {
     const uint8_t chance[SEED_BYTES] = {IDENTITY, (uint8_t)node};
     puppet_init(face, node, IDENTITY);
-    entropy_from_seed(&face->entropy, chance); /* one identity, but different session keys */
+    /* Both have one identity, but different session keys. */
+    entropy_from_seed(&face->entropy, chance);
     puppet_meet(face);
     puppet_hello(face);
 }
@@ -59,7 +61,7 @@ static void publish(struct puppet *face, uint32_t seq, uint32_t index)
     puppet_say_bulk(face, RUMOR, rumor, puppet_rumor(face, seq, index, rumor));
 }
 
-/* Publishes the same rumor to both. */
+/* Publishes one rumor through both puppets. */
 static void publish_both(uint32_t seq)
 {
     publish(&left, seq, ENTRY);
@@ -78,7 +80,8 @@ static uint32_t taken_of_villain(uint32_t i)
     return origin ? origin->next : 0;
 }
 
-/* All running nodes must know the proof with this keep, and have one base. */
+/* Checks that all running nodes have the proof, keep this many rumors of its author, and have one
+ * base. */
 static void must_be_out(uint32_t keep, uint64_t within_ns)
 {
     run(within_ns);
@@ -130,8 +133,8 @@ static void streams_that_differ_from_the_start_are_removed_entirely(void **state
     must_be_out(0, 3 * SECOND_NS);
 }
 
-/* Separated nodes accept what they receive. After they meet their versions differ, and they
- * exchange heads as far back as necessary. */
+/* Two separated nodes accept different streams of one origin. When they meet, their versions
+ * differ, so they exchange heads back to the first difference. */
 static void told_apart(uint32_t same, uint32_t other)
 {
     const struct node_options options = usual_options();
@@ -172,7 +175,7 @@ static void finds_equivocation_further_back_than_one_message(void **state)
     must_be_out(2, 60 * SECOND_NS);
 }
 
-/* Neither side has more rumors, so only the hashes differ. */
+/* Neither node has more rumors than the other. Only the hashes differ. */
 static void finds_equivocation_at_the_very_beginning(void **state)
 {
     (void)state;
@@ -194,7 +197,7 @@ static void a_returning_node_obeys_the_proof(void **state)
     must_be_out(1, 20 * SECOND_NS);
 }
 
-/* It knows the proof from its start. */
+/* The restarted node has the proof from its disk. */
 static void a_restarted_node_remembers_the_proof(void **state)
 {
     (void)state;
@@ -226,7 +229,8 @@ static void a_later_joiner_receives_the_proof(void **state)
     assert_one_version();
 }
 
-/* Makes a proof from number `seq` of two streams that differ from the first rumor on. */
+/* Makes a proof from rumor number `seq` of two streams that differ from the first rumor on. Returns
+ * its bytes. */
 static size_t proof_of_left(uint32_t seq, uint8_t *out)
 {
     const struct signed_head one = stream_head(&left.identity, 1, seq, 1, left.context),
@@ -235,7 +239,8 @@ static size_t proof_of_left(uint32_t seq, uint8_t *out)
     return PROOF_BYTES;
 }
 
-/* A member that sends proofs against anybody: only signatures count. */
+/* Starts nodes with a puppet that sends proofs against other members. Only signatures make a proof
+ * valid. */
 static void start_with_a_messenger(void)
 {
     start_line();
@@ -274,7 +279,7 @@ static void refuses_an_invented_proof(void **state)
         assert_null(proof_of(i));
 }
 
-/* In any order, the stricter proof counts. */
+/* The order in which the proofs arrive does not matter. */
 static void the_stricter_of_two_proofs_counts(void **state)
 {
     (void)state;
@@ -326,7 +331,8 @@ static void contradicting_heads_are_a_proof(void **state)
     assert_false(right.closed);
 }
 
-/* Two machines with one key: the copy's signatures count as equivocation. */
+/* Two machines run with one key. They sign different rumors under one number, which is
+ * equivocation. */
 static void a_copy_of_a_node_is_expelled_and_receives_the_proof(void **state)
 {
     (void)state;

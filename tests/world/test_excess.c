@@ -1,6 +1,6 @@
-/* A member signs a rumor that moves the base too far or claims too many samples. No node accepts
- * it; its head proves the lie, and all expel its author from that number on. A node whose own
- * learner leaps publishes no more at once than allowed. */
+/* Excessive rumors: a member signs a rumor that moves the base too far or claims too many samples.
+ * No node accepts it. Its head is the proof with which all nodes expel the author from that number
+ * on. A node whose own weights leap publishes no more at once than allowed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void enter(struct puppet *puppet, uint32_t node, uint8_t identity)
     puppet_hello(puppet);
 }
 
-/* Three nodes with complete knowledge; the villain is a neighbour of the first. */
+/* Starts three nodes that know each other. The villain is a neighbour of the first. */
 static void start_three(void)
 {
     const struct node_options options = usual_options();
@@ -60,7 +60,8 @@ static void publish(uint32_t seq)
     puppet_say_bulk(&villain, RUMOR, rumor, puppet_rumor(&villain, seq, ENTRY, rumor));
 }
 
-/* Makes the villain's next rumor with one altered field of its head, and signs it. */
+/* Makes the villain's next rumor with one field of its head changed, and signs it. Returns its
+ * bytes. */
 static size_t changed_rumor(uint32_t seq, size_t at, uint64_t value, size_t bytes, uint8_t *out)
 {
     const size_t count = puppet_rumor(&villain, seq, ENTRY, out);
@@ -131,7 +132,7 @@ static void all_expel_a_member_that_claims_fewer_samples_than_before(void **stat
     say_changed(&villain, 0, HEAD_SAMPLES_AT, HEAD_SAMPLES_STEP, HEAD_SAMPLES_BYTES);
     run(SECOND_NS);
     assert_false(villain.closed);
-    publish(1); /* with 0 samples */
+    publish(1); /* the next rumor claims 0 samples */
     must_be_out(1);
 }
 
@@ -198,7 +199,7 @@ static void refuses_an_unsigned_excessive_head(void **state)
     assert_null(proof_of(2));
 }
 
-/* Multiplies every weight by 40: a publication is then far beyond what one rumor may move. */
+/* The learner multiplies every weight by 40. The change is far more than one rumor may contain. */
 static void a_leaping_learner_publishes_in_allowed_pieces(void **state)
 {
     (void)state;
@@ -208,7 +209,8 @@ static void a_leaping_learner_publishes_in_allowed_pieces(void **state)
     const uint64_t before = rumors_published();
     random_walk_leap(world.nodes[1].sim_learner.random_walk, 40);
     run(20 * SECOND_NS);
-    assert_true(rumors_published() - before > parameters / 10); /* nine entries each */
+    /* A rumor has at most nine entries. */
+    assert_true(rumors_published() - before > parameters / 10);
     must_agree(60 * SECOND_NS);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(world.nodes[i].notes[NOTE_EXPELLED], 0);

@@ -1,5 +1,5 @@
-/* Members expelled by the operator: their rumors leave all bases, whatever the nodes are doing, and
- * they do not return. */
+/* Expulsion by the operator: rumors of the expelled member leave all bases, whatever the nodes are
+ * doing, and do not return. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "node/expulsion_api.h"
 #include "support/sim/expulsion_story.h"
 
-/* Starts a busy swarm of four whose logs have lost the first rumors. */
+/* Starts a busy swarm of four nodes whose logs have lost the first rumors. */
 static void start_busy_four(void)
 {
     start_four(busy_options());
@@ -25,7 +25,7 @@ static void rumors_of_an_expelled_node_leave_all_bases(void **state)
     start_four(usual_options());
     expel(0, 3);
     run(5 * SECOND_NS);
-    assert_true(world.nodes[3].finished); /* it has also read the order */
+    assert_true(world.nodes[3].finished); /* the expelled node has also received the order */
     assert_int_equal(world.nodes[3].notes[NOTE_EXPELLED], 1);
     assert_int_equal(known_of_node(1, 3), 0);
     must_agree(5 * SECOND_NS);
@@ -49,7 +49,8 @@ static void rumors_that_the_order_keeps_stay(void **state)
         assert_int_equal(known_of_node(i, 3), known / 2);
 }
 
-/* It has published little so far, and the others wait for the rest. */
+/* The order keeps more rumors than the villain has published. The nodes still accept the missing
+ * ones. */
 static void an_order_may_keep_more_than_is_known(void **state)
 {
     (void)state;
@@ -84,7 +85,7 @@ static void a_later_order_about_the_same_member_counts(void **state)
     must_be_out(3);
 }
 
-/* Log marks are a second apart, and rumors between two marks also go. */
+/* Log marks are a second apart, so rumors between two marks are also removed. */
 static void an_order_since_a_moment_keeps_earlier_rumors(void **state)
 {
     (void)state;
@@ -103,11 +104,12 @@ static void an_order_since_a_moment_keeps_earlier_rumors(void **state)
     assert_in_range(kept, early, known);
     for (uint32_t i = 1; i < 3; i++)
         assert_int_equal(known_of_node(i, 3), kept);
+    /* Each node has subtracted the rumors from its own base. */
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(bases_of(i), 0); /* each node subtracted the rumors itself */
+        assert_int_equal(bases_of(i), 0);
 }
 
-/* A log without the first rumors has no marks for them. */
+/* A log that has lost the first rumors has no marks for them. */
 static void marks_end_at_the_log_horizon(void **state)
 {
     (void)state;
@@ -136,7 +138,7 @@ static void marks_end_at_the_log_horizon(void **state)
         assert_int_equal(bases_of(i), 0);
 }
 
-/* Absent, joining and restarting nodes. */
+/* Absent, joining and restarted nodes. */
 
 static void a_returning_node_learns_the_order(void **state)
 {
@@ -157,7 +159,7 @@ static void a_returning_node_learns_the_order(void **state)
     must_be_out(3);
 }
 
-/* The villain is on the losing side, and both sides have learned separately for long enough. */
+/* The villain is on the side that yields. Both sides have learned separately for long enough. */
 static void the_end_of_a_partition_brings_no_rumors_back(void **state)
 {
     (void)state;
@@ -208,7 +210,7 @@ static void an_order_within_reach_comes_during_a_join(void **state)
     assert_int_equal(stats_of(joiner).members_live, 4);
 }
 
-/* The joiner's log starts with its own arrival; the others' logs are complete. */
+/* The joiner's log begins with its own arrival. The logs of the others are complete. */
 static void an_order_beyond_a_joiners_log_restarts_its_join(void **state)
 {
     (void)state;
@@ -265,7 +267,7 @@ static void an_order_that_no_log_reaches_is_noted_and_can_be_replaced(void **sta
         assert_int_equal(world.nodes[i].last[NOTE_EXPELLED].level, LEVEL_ERROR);
         assert_non_null(strstr(world.nodes[i].last[NOTE_EXPELLED].text, "without --all"));
     }
-    expel_within_reach(0, 3); /* keeps all known rumors */
+    expel_within_reach(0, 3); /* this order keeps all known rumors */
     run(10 * SECOND_NS);
     must_agree(20 * SECOND_NS);
 }
@@ -284,7 +286,8 @@ static void a_restarted_node_obeys_from_the_start(void **state)
     start_four(saving(usual_options(), 2));
     expel(0, 3);
     run(6 * SECOND_NS);
-    for (uint32_t i = 0; i < 3; i++) /* all at once, so no node can repeat the order */
+    /* All nodes at once, so that no node can send the order again. */
+    for (uint32_t i = 0; i < 3; i++)
         world_kill(&world, i, false);
     for (uint32_t i = 0; i < 3; i++)
         world_start(&world, i);
@@ -314,7 +317,7 @@ static void a_node_restarted_from_an_older_checkpoint_takes_over_a_base(void **s
     must_be_out(3);
 }
 
-/* Its log starts after the checkpoint, and contains nothing older. */
+/* The restarted node's log begins after the checkpoint and has no older rumors. */
 static void a_restarted_node_accepts_an_order_within_its_log_horizon(void **state)
 {
     (void)state;
@@ -331,7 +334,7 @@ static void a_restarted_node_accepts_an_order_within_its_log_horizon(void **stat
         assert_int_equal(bases_of(i), 0);
 }
 
-/* A checkpoint is written in parts over about a second, and the order arrives between two. */
+/* A checkpoint is written in parts over about a second. The order arrives between two parts. */
 static void an_order_arrives_during_a_checkpoint(void **state)
 {
     (void)state;
@@ -341,7 +344,8 @@ static void an_order_arrives_during_a_checkpoint(void **state)
         run(50 * MILLI_NS);
         world_kill(&world, 1, false);
         world_start(&world,
-                    1); /* the check verifies that the saved base is the sum of its rumors */
+                    /* Checks that the saved base is the sum of its rumors. */
+                    1);
     }
     run(30 * SECOND_NS);
     must_agree(20 * SECOND_NS);

@@ -1,5 +1,6 @@
-/* False bases are not kept: the digest or the digest votes of neighbours reveal them. A joiner
- * meets a liar (liar.h) first, and the swarm after or while it takes the liar's base. */
+/* False bases: a node does not keep one, because the digest or the digest votes of neighbours
+ * reveal it. A joiner meets a liar (liar.h) first, and the swarm after or while it takes the liar's
+ * base. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,8 +34,8 @@ static int story_ends(void **state)
 static struct node_options story_options(void)
 {
     struct node_options options = busy_options();
-    options.interval_ns = SECOND_NS / 4; /* so that rumors bring what was missed for seconds */
-    options.limits.silence_ns = 600 * SECOND_NS; /* liars answer no PING */
+    options.interval_ns = SECOND_NS / 4; /* long enough to repair some missed seconds by rumors */
+    options.limits.silence_ns = 600 * SECOND_NS; /* liars do not answer PING */
     return options;
 }
 
@@ -44,7 +45,7 @@ static void cut_off(uint32_t joiner, bool is_cut)
         (is_cut ? cut : heal_cut)(i, joiner);
 }
 
-/* Starts a node that knows the swarm but cannot reach it yet. */
+/* Starts a node that knows the swarm's addresses but cannot reach it yet. */
 static uint32_t start_joiner(uint32_t n, const struct node_options *options)
 {
     swarm = n;
@@ -62,13 +63,15 @@ static uint32_t start_joiner(uint32_t n, const struct node_options *options)
 static struct liar *meet(uint32_t node, enum lie lie)
 {
     struct liar *liar = &liars[liars_count++];
-    while (node_waiting(world.nodes[0].node) > 0) /* otherwise its twin has nothing to copy now */
+    /* The twin, whose history the liar copies, must be at rest. */
+    while (node_waiting(world.nodes[0].node) > 0)
         run(MILLI_NS);
     liar_meet(liar, node, 0, lie, (uint8_t)liars_count);
     return liar;
 }
 
-/* Takes the liar's base, whole or not, and then meets the swarm. */
+/* Starts a joiner that takes the liar's base, whole or not, and then meets the swarm. Returns its
+ * number. */
 static uint32_t take_from_liar(uint32_t n, enum lie lie)
 {
     const struct node_options options = story_options();
@@ -98,7 +101,7 @@ static void must_blame(uint32_t joiner, struct liar *liar)
     assert_string_equal(liar->puppet.bye, "gave a base that is not what it says");
 }
 
-/* The digest. */
+/* Digests. */
 
 static void rejects_a_base_of_zeros(void **state)
 {
@@ -137,8 +140,8 @@ static void a_blamed_donor_is_not_asked_again(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Two spans of the liar's blocks, and the rest from others. The liar is identified only if it is
- * asked first the next time, and no other node is ever blamed. */
+/* Two groups of blocks come from the liar, all others from honest nodes. The liar is only
+ * identified if it is asked first the next time. No other node is ever blamed. */
 static bool one_of_many_lies(uint64_t seed)
 {
     world_free(&world);
@@ -224,7 +227,7 @@ static void a_second_differing_neighbour_decides(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Adds a joiner that has taken over an honest base. */
+/* Starts a joiner that takes over an honest base. Returns its number. */
 static uint32_t join_honest(uint32_t n)
 {
     const struct node_options options = story_options();
@@ -243,7 +246,7 @@ static void meet_slanderer(uint32_t joiner, uint64_t aside)
         run(MILLI_NS);
     liar_meet(liar, joiner, joiner, LIE_NONE, (uint8_t)liars_count);
     liar->aside = aside;
-    for (int i = 0; i < 5; i++) { /* some with exactly its current version */
+    for (int i = 0; i < 5; i++) { /* at least one shows exactly the joiner's current version */
         liar_show(liar);
         run(MILLI_NS);
     }
@@ -263,7 +266,8 @@ static void two_neighbours_with_different_digests_refute_nothing(void **state)
     meet_slanderer(joiner, 1);
     meet_slanderer(joiner, 2);
     must_stand_by_its_base(joiner);
-    assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 1); /* a tie */
+    /* A tie: both bases have as many votes. */
+    assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 1);
 }
 
 static void a_base_confirmed_by_two_stays(void **state)
@@ -292,8 +296,8 @@ static void an_undisputed_base_stays_after_a_minute(void **state)
     assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 0);
 }
 
-/* The liar's base was saved before any other node was there. (If it had trained on it, only this
- * base would have what it published then.) */
+/* The joiner has saved the liar's base before it meets another node. It must not train on that
+ * base: its publications would then be based on it. */
 static void a_restored_base_is_also_verified(void **state)
 {
     (void)state;
@@ -309,7 +313,8 @@ static void a_restored_base_is_also_verified(void **state)
     assert_true(has_base(joiner));
     world_kill(&world, joiner, false);
     cut_off(joiner, false);
-    world.check.enabled = false; /* it starts with a base that is not the sum of its rumors */
+    /* The joiner starts with a base that is not the sum of its rumors. */
+    world.check.enabled = false;
     world_start(&world, joiner);
     world.check.enabled = true;
     run(20 * SECOND_NS);

@@ -10,7 +10,7 @@
 
 #include "support/sim/fetch_story.h"
 
-/* The swarm has published more than any log holds. */
+/* time in which the swarm publishes more than any log can store */
 #define LONG_NS (40 * SECOND_NS)
 
 static void start_busy_swarm(uint32_t n)
@@ -20,7 +20,8 @@ static void start_busy_swarm(uint32_t n)
     run(LONG_NS);
 }
 
-/* Donors that train and give slowly, so that much can happen during a transfer. */
+/* Starts a swarm whose nodes train and serve blocks slowly, so that much can happen during a
+ * transfer. */
 static void start_slow_swarm(uint32_t n, uint64_t serve_bytes_per_s)
 {
     struct node_options options = busy_options();
@@ -57,12 +58,13 @@ static void a_joiner_takes_over_the_base_and_has_no_residual(void **state)
     int untold = 0;
     for (int c = 0; c < PARAMETERS; c++)
         untold += residual[c] < 0 || residual[c] > 0;
-    assert_in_range(untold, 1, RANDOM_WALK_ENTRIES); /* of its first step, which has just begun */
+    /* Entries of the first step, which has just begun. */
+    assert_in_range(untold, 1, RANDOM_WALK_ENTRIES);
     must_agree(5 * SECOND_NS);
     assert_int_equal(stats_of(joiner).version, rumors_published());
 }
 
-/* All rumors are still available, but the base contains them. */
+/* All rumors are still available, but the base already contains them. */
 static void a_joiner_does_not_receive_rumors_of_its_base(void **state)
 {
     (void)state;
@@ -118,8 +120,8 @@ static uint64_t swarm_duplicates(uint32_t n)
     return duplicates;
 }
 
-/* During a transfer it receives rumors only from the donor and forwards none. Otherwise all
- * neighbours would push, and be pruned a moment later, which fills a thin link. */
+/* During a transfer the joiner receives rumors only from its donor and forwards none. Otherwise all
+ * neighbours would send rumors until they are pruned a moment later, which fills a thin link. */
 static void a_joiner_receives_rumors_only_from_its_donor(void **state)
 {
     (void)state;
@@ -138,9 +140,9 @@ static void a_joiner_receives_rumors_only_from_its_donor(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* From many donors. */
+/* Many donors. */
 
-/* No block is sent twice except those requested from dead donors. */
+/* Checks that no block was sent twice, except those requested from dead donors. */
 static void must_not_begin_anew(uint32_t joiner, uint32_t dead)
 {
     const uint64_t block_bytes = 1 + 3 * SMALL_BLOCK + 5 * VERSION_ENTRY_BYTES;
@@ -174,7 +176,8 @@ static void waiting_for_a_slow_donor_does_not_restart_the_transfer(void **state)
     (void)state;
     struct node_options options = busy_options();
     options.block_entries = 100;
-    options.serve_bytes_per_s = 20; /* one block every fifteen to twenty-five seconds */
+    /* Each donor serves a block every fifteen to twenty-five seconds. */
+    options.serve_bytes_per_s = 20;
     start_swarm(1, &options);
     run(2 * LONG_NS);
     const uint32_t joiner = join(&options, 1);
@@ -200,7 +203,7 @@ static void kill_at(uint32_t blocks, uint32_t killed)
 {
     world_free(&world);
     begin_world(blocks);
-    start_slow_swarm(4, 100); /* five blocks in a turn */
+    start_slow_swarm(4, 100); /* a donor serves five blocks at a time */
     const uint32_t joiner = join_busy_swarm(4);
     until_blocks(joiner, blocks, 30 * SECOND_NS);
     for (uint32_t i = 1; i <= killed; i++)
@@ -230,7 +233,7 @@ static void a_paused_donor_delays_no_joiner(void **state)
 {
     (void)state;
     start_slow_swarm(3, 1500);
-    for (uint32_t i = 0; i < 3; i++) /* otherwise it would be given up first */
+    for (uint32_t i = 0; i < 3; i++) /* otherwise the donors would lose the paused node first */
         world.nodes[i].options.limits.silence_ns = 60 * SECOND_NS;
     struct node_options options = busy_options();
     options.limits.silence_ns = 60 * SECOND_NS;
@@ -256,7 +259,7 @@ static void two_joiners_take_no_missing_blocks_from_each_other(void **state)
     assert_int_equal(stats_of(first).version, rumors_published());
 }
 
-/* Giving. */
+/* Donors. */
 
 static void a_training_donor_respects_its_limit(void **state)
 {
@@ -294,9 +297,9 @@ static void a_relay_gives_as_fast_as_the_link_carries(void **state)
     assert_true(world_now_ns(&world) - from_ns < SECOND_NS);
 }
 
-/* Lagging. */
+/* Lag. */
 
-/* It keeps what only it knows and its log still holds. */
+/* The node keeps its own rumors that no other node has, as far as its log has them. */
 static void a_lagging_node_keeps_its_own_rumors_and_residual(void **state)
 {
     (void)state;
@@ -310,7 +313,7 @@ static void a_lagging_node_keeps_its_own_rumors_and_residual(void **state)
     run(60 * SECOND_NS);
     double before[PARAMETERS], after[PARAMETERS];
     residual_of(2, before);
-    world.nodes[2].ended = true; /* it publishes once more and makes no further step */
+    world.nodes[2].ended = true; /* the learner publishes once more and makes no further step */
     heal_cut(0, 2);
     heal_cut(1, 2);
     until(is_catching_up, 2, 60 * SECOND_NS);
@@ -328,12 +331,14 @@ static void a_lagging_node_keeps_its_own_rumors_and_residual(void **state)
     assert_int_equal(stats_of(2).version, rumors_published());
 }
 
-/* Two nodes that have both published more than any log holds. */
+/* Separates two nodes until both have published more than any log can store. Then they meet again.
+ */
 static void meet_again(uint64_t seed)
 {
     world_free(&world);
     begin_world(seed);
-    paths[HERE][HERE].delay_ns = 400 * MILLI_NS; /* so that both may ask before either receives */
+    /* So that both can send a request before they receive one. */
+    paths[HERE][HERE].delay_ns = 400 * MILLI_NS;
     struct node_options options = busy_options();
     options.partition_s = 1e9;
     start_swarm(2, &options);

@@ -1,4 +1,5 @@
-/* How a swarm finishes: at different times, with members that die, join late or never finish. */
+/* How a swarm finishes training: at different times, with members that die, join late or never
+ * finish. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ static uint64_t digest_of(uint32_t i)
     return node_digest(world.nodes[i].node);
 }
 
-/* Why node i waits for node `of`. */
+/* Returns why node i waits for node `of`. */
 static enum finish_wait wait_for(uint32_t i, uint32_t of)
 {
     const struct node *node = world.nodes[i].node;
@@ -128,7 +129,7 @@ static void a_member_that_dies_is_not_waited_for(void **state)
     run(5 * SECOND_NS);
     world_kill(&world, 3, true);
     run(5 * SECOND_NS);
-    assert_false(is_done(0)); /* it may come back */
+    assert_false(is_done(0)); /* the dead member may still return */
     run(30 * SECOND_NS);
     assert_all_done(3);
 }
@@ -165,8 +166,8 @@ static void a_member_that_never_finishes_is_named_until_it_leaves(void **state)
     assert_true(same_base(0, 2));
 }
 
-/* It leaves while one member trains and another has finished: the base of the finished one changes
- * with each rumor, and the leaver need not wait for a moment when both are equal. */
+/* A node leaves while one member trains and another has finished. The base of the finished member
+ * changes with each rumor, so the leaving node must not wait until both bases are equal. */
 static void a_leaver_does_not_wait_for_a_member_that_has_finished(void **state)
 {
     (void)state;
@@ -258,7 +259,7 @@ static void a_member_that_holds_another_base_is_waited_for(void **state)
     run(5 * SECOND_NS);
     cut(0, 2);
     cut(1, 2);
-    world_finish(&world, 2); /* its last rumors reach no other node */
+    world_finish(&world, 2); /* the last rumors of node 2 reach no other node */
     run(6 * SECOND_NS);
     assert_int_equal(state_of(2), FINISH_WAITING);
     assert_int_equal(wait_for(2, 0), FINISH_DIFFERS);
@@ -268,7 +269,7 @@ static void a_member_that_holds_another_base_is_waited_for(void **state)
     assert_all_done(3);
 }
 
-/* Each record of a finished member is read by members that speak the version before. */
+/* Members of the older protocol version can read every record of a finished member. */
 static void members_of_two_protocol_versions_finish_together(void **state)
 {
     (void)state;

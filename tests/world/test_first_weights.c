@@ -1,4 +1,4 @@
-/* Nodes that begin from different first weights end with one base. */
+/* Nodes that start from different first weights end with one base. */
 #include "node/first_weights.h"
 
 #include "crypto/gate.h"
@@ -6,7 +6,7 @@
 
 static const char *const MODELS[] = {"600 numbers; start 0", "600 numbers; start 1"};
 
-/* Adds a node with these first weights. */
+/* Adds a node whose first weights follow from `start`. Returns its number. */
 static uint32_t add_from(uint32_t start, struct node_options options)
 {
     const uint32_t i = world.nodes_count;
@@ -25,7 +25,7 @@ static uint32_t notes_of(uint32_t i)
     return world.nodes[i].notes[NOTE_FIRST_WEIGHTS];
 }
 
-/* Returns the start whose model hash is the smaller one. */
+/* Returns which of the two starts has the smaller model hash. */
 static uint32_t smaller(void)
 {
     struct introduction a, b;
@@ -37,7 +37,7 @@ static uint32_t smaller(void)
 #define DROPPED "takes the first weights of the swarm"
 #define GAVE_UP "another swarm of this model has learned more"
 
-/* text: how its only note on first weights begins. */
+/* Checks that node i has exactly one note on first weights, which begins with `text`. */
 static void must_take(uint32_t i, const char *text)
 {
     assert_int_equal(notes_of(i), 1);
@@ -47,7 +47,7 @@ static void must_take(uint32_t i, const char *text)
     assert_true(node_has_taken_first(world.nodes[i].node));
 }
 
-/* Ends one world and begins the next, for another order of the model hashes. */
+/* Ends one world and begins another, to test the other order of the model hashes. */
 static void begin_again(void)
 {
     world_free(&world);
@@ -91,7 +91,7 @@ static void two_that_start_at_once_keep_the_smaller_hash(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-/* Nobody publishes: the base of version 0 is taken over. */
+/* No node publishes. The base of version 0 is taken over. */
 static void nodes_that_never_train_have_one_base(void **state)
 {
     struct node_options options = usual_options();
@@ -110,22 +110,22 @@ static void nodes_that_never_train_have_one_base(void **state)
     assert_int_equal(rumors_published(), 0);
 }
 
-/* The called node does not call, so it learns from the gate that it has to yield. */
+/* The called node dials no other node, so it learns from the gate that it must yield. */
 static void a_called_node_yields_to_a_caller_that_has_learned(void **state)
 {
     (void)state;
     const uint32_t called = add_usual(smaller()), caller = add_usual(1 - smaller());
     world_introduce(&world, caller, called);
     world_start(&world, caller);
-    run(30 * SECOND_NS); /* it goes on alone */
+    run(30 * SECOND_NS); /* the caller trains without other members */
     world_start(&world, called);
     run(40 * SECOND_NS);
-    must_take(called, GAVE_UP); /* it has published meanwhile */
+    must_take(called, GAVE_UP); /* the called node has published before it yields */
     assert_int_equal(notes_of(caller), 0);
     must_agree(10 * SECOND_NS);
 }
 
-/* Adds two pairs of nodes that know all others and cannot reach the other pair. */
+/* Adds two pairs of nodes. Each node knows all others but cannot reach the other pair. */
 static void add_two_pairs(uint32_t first_start)
 {
     for (uint32_t i = 0; i < 4; i++) {
@@ -145,7 +145,7 @@ static void heal_pairs(void)
             heal_cut(i, j);
 }
 
-/* The second pair learns for longer. */
+/* The second pair trains for longer than the first. */
 static void the_young_swarm_that_learned_more_stays(void **state)
 {
     (void)state;
@@ -179,14 +179,15 @@ static void a_restart_goes_on_with_the_swarms_first_weights(void **state)
     must_take(late, DROPPED);
     world_kill(&world, late, false);
     run(SECOND_NS);
-    world_start(&world, late); /* invariant 9: from what it saved */
+    world_start(&world, late); /* starts from its checkpoint (checked as invariant 9) */
     assert_true(node_has_taken_first(world.nodes[late].node));
     run(10 * SECOND_NS);
     assert_int_equal(notes_of(late), 1);
     must_agree(10 * SECOND_NS);
 }
 
-/* Nobody is left who has the weights that were to be taken: it goes on with its own. */
+/* No running node has the first weights that were to be taken over, so the joiner trains from its
+ * own. */
 static void one_whose_donor_has_gone_begins_again_with_its_own(void **state)
 {
     (void)state;
@@ -203,7 +204,8 @@ static void one_whose_donor_has_gone_begins_again_with_its_own(void **state)
     assert_true(world.nodes[late].training);
 }
 
-/* An operator's order is signed for one swarm: two such swarms do not join by themselves. */
+/* An operator's order is signed for one swarm. So two swarms with an operator do not merge by
+ * themselves. */
 static void a_swarm_with_an_operator_keeps_what_it_has_learned(void **state)
 {
     struct node_options options = usual_options();
@@ -222,7 +224,7 @@ static void a_swarm_with_an_operator_keeps_what_it_has_learned(void **state)
                 0);
 }
 
-/* A puppet that calls this node and claims a standing, with first weights that win a tie. */
+/* A puppet dials this node and claims a standing, with first weights that win a tie. */
 static void claim(struct puppet *liar, uint32_t node, uint8_t seed, uint8_t standing)
 {
     puppet_init(liar, node, seed);
@@ -234,13 +236,15 @@ static void claim(struct puppet *liar, uint32_t node, uint8_t seed, uint8_t stan
     assert_true(liar->closed);
 }
 
-/* It waits for the base of first weights that no node has, and begins again with its own. */
+/* The newcomer waits for the base of first weights that no node has. Then it starts again with its
+ * own. */
 static void a_false_claim_costs_a_newcomer_its_time(void **state)
 {
     (void)state;
     static struct puppet liar;
     const uint32_t one = add_usual(0), nobody = add_usual(0);
-    world_introduce(&world, one, nobody); /* so it waits for another node */
+    /* So that it waits for another node instead of training. */
+    world_introduce(&world, one, nobody);
     world_start(&world, one);
     run(SECOND_NS);
     claim(&liar, one, 7, STANDING_MAX);
@@ -251,7 +255,7 @@ static void a_false_claim_costs_a_newcomer_its_time(void **state)
     puppet_free(&liar);
 }
 
-/* Its progress is the distance from a base that no node of its new swarm has. */
+/* The node's progress is relative to a base that no node of its new swarm has. */
 static void a_node_without_first_weights_publishes_nothing(void **state)
 {
     (void)state;
@@ -286,13 +290,14 @@ static void an_established_swarm_yields_to_no_claim(void **state)
     puppet_free(&liar);
 }
 
-/* While it fetches a base, a node shows standing 0, but stays in the swarm whose base it is. */
+/* While a node fetches a base it shows standing 0. But it stays in the swarm whose base it fetches.
+ */
 static void a_node_that_catches_up_yields_to_no_newcomer(void **state)
 {
     (void)state;
     static struct puppet newcomer;
     start_talk_of_much_more();
-    say_history(0, 1, history_of(1, 100)); /* too few for an established swarm */
+    say_history(0, 1, history_of(1, 100)); /* too few samples for an established swarm */
     run(SECOND_NS);
     assert_true(is_catching_up(0));
     claim(&newcomer, 0, 7, 2);
@@ -301,8 +306,8 @@ static void a_node_that_catches_up_yields_to_no_newcomer(void **state)
     puppet_free(&newcomer);
 }
 
-/* Each of two swarms has published for long before they meet: neither gives up its weights, and
- * both say how to join the other. */
+/* Two swarms have both published for long before they meet. Neither gives up its weights, and both
+ * print how to join the other. */
 static void two_established_swarms_stay_apart(void **state)
 {
     (void)state;
@@ -311,7 +316,7 @@ static void two_established_swarms_stay_apart(void **state)
     while (stats_of(0).rumors_published < 256 || stats_of(2).rumors_published < 256)
         run(SECOND_NS);
     heal_pairs();
-    run(600 * SECOND_NS); /* failed calls are noted ever more rarely */
+    run(600 * SECOND_NS); /* notes on failed dials become rarer */
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(notes_of(i), 0);
         assert_int_equal(neighbours(i), 1);

@@ -16,10 +16,10 @@ static void most_gone_answers_lead_to_a_state_transfer(void **state)
 {
     (void)state;
     const struct node_options options = patient_options();
-    start_swarm(4, &options); /* with the puppet, four neighbours */
+    start_swarm(4, &options); /* each node has four neighbours, with the puppet */
     run(2 * SECOND_NS);
     world_rest(&world);
-    run(3 * SECOND_NS); /* messages in flight */
+    run(3 * SECOND_NS); /* lets the messages in flight arrive */
     puppet_init(&puppet, 0, 1);
     puppet_meet(&puppet);
     puppet_hello(&puppet);
@@ -39,7 +39,7 @@ static void most_gone_answers_lead_to_a_state_transfer(void **state)
     must_ask_within(10 * SECOND_NS);
 }
 
-/* Returns whether the puppet of this seed has the smallest origin of all. */
+/* Returns true if the puppet of this seed has the smallest origin of all. */
 static bool would_be_first(uint8_t seed)
 {
     const uint8_t secret[SEED_BYTES] = {seed, 0x77};
@@ -52,8 +52,8 @@ static bool would_be_first(uint8_t seed)
     return true;
 }
 
-/* Node 2 has just taken over a base. The puppet has learned separately, `times` as many samples,
- * and its base wins unless that is clearly too few. */
+/* Node 2 has just taken over a base. The puppet has learned separately, `times` as many samples.
+ * Its base is preferred unless it has clearly fewer samples. */
 static void start_talk_of_another_side(double times)
 {
     struct node_options options = patient_options();
@@ -109,12 +109,13 @@ static void an_unrequested_history_changes_nothing(void **state)
     must_go_on_with_its_own_base();
 }
 
-/* After an invalid history no further part is accepted, and the node asks again only after a while.
+/* Checks the reaction to an invalid history: the node accepts no further part, and asks again only
+ * after a while.
  */
 static void must_refuse(void)
 {
     assert_false(is_catching_up(0));
-    say_history(0, 1, history_of(1, MANY)); /* too late */
+    say_history(0, 1, history_of(1, MANY)); /* the node no longer expects a history */
     const uint32_t heard = puppet.heard[TAKE];
     run(9 * SECOND_NS);
     assert_int_equal(puppet.heard[TAKE], heard);
@@ -145,7 +146,8 @@ static void rejects_a_history_in_the_wrong_order(void **state)
     must_refuse();
 }
 
-/* The puppet's own history is valid, but must not bring an expelled member's rumors back. */
+/* The history is valid for the puppet itself, but contains rumors of an expelled member, which must
+ * not return. */
 static void rejects_a_history_with_removed_rumors(void **state)
 {
     (void)state;
@@ -182,8 +184,8 @@ static void rejects_a_history_with_too_many_rumors(void **state)
     must_refuse();
 }
 
-/* There is space for 512 incarnations. */
-/* A history cannot invent rumors of others. */
+/* A node has space for 512 incarnations. */
+/* Without signatures a history could invent rumors of other members. */
 static void rejects_an_unsigned_history(void **state)
 {
     (void)state;
@@ -208,12 +210,13 @@ static void rejects_a_history_of_too_many_origins(void **state)
     say_whole_history(history_of(513, 1));
     assert_int_equal(world.nodes[0].notes[NOTE_FULL], 1);
     must_refuse();
-    say_whole_history(history_of(512, 1)); /* the node itself is one more */
+    say_whole_history(history_of(512, 1)); /* with the node itself there would be 513 */
     assert_int_equal(world.nodes[0].notes[NOTE_FULL], 2);
     must_refuse();
 }
 
-/* A puppet that has learned separately for long, and more, so that its base is preferred. */
+/* Starts a talk with a puppet that has learned separately for long, and more than the node, so that
+ * its base is preferred. */
 static void start_talk_across_a_partition(void)
 {
     struct node_options options = patient_options();
@@ -234,7 +237,7 @@ static void start_talk_across_a_partition(void)
     must_ask_within(5 * SECOND_NS);
 }
 
-/* A history with facts about the node that only the node can know is refused. */
+/* Checks that the node refuses a history with wrong facts about the node itself. */
 static void must_refuse_about_itself(uint64_t incarnations_later, uint32_t rumors_more)
 {
     start_talk_across_a_partition();
@@ -257,21 +260,22 @@ static void must_refuse_about_itself(uint64_t incarnations_later, uint32_t rumor
     assert_int_equal(node_incarnation(world.nodes[0].node), own.incarnation);
 }
 
-/* If it were accepted, the node could not start the incarnation in which it publishes again. */
+/* Otherwise the node could not start the incarnation in which it publishes again. */
 static void rejects_a_history_with_a_future_incarnation(void **state)
 {
     (void)state;
     must_refuse_about_itself(1, 0);
 }
 
-/* If it were accepted, the node's next rumor would have an unexpected number. */
+/* Otherwise the node's next rumor would have an unexpected number. */
 static void rejects_a_history_with_our_future_rumors(void **state)
 {
     (void)state;
     must_refuse_about_itself(0, 1);
 }
 
-/* One node may have an eighth of 512 entries, as many incarnations as rumors could bring. */
+/* One member may have an eighth of the 512 entries, as many incarnations as rumors could introduce.
+ */
 static void rejects_a_history_with_too_many_incarnations_of_one_node(void **state)
 {
     (void)state;
@@ -285,7 +289,7 @@ static void rejects_a_history_with_too_many_incarnations_of_one_node(void **stat
     assert_int_equal(node_origins(world.nodes[0].node), origins + 63);
 }
 
-/* A quarter of the entries is reserved for known nodes once this one has joined. */
+/* Once the node has joined, a quarter of the entries is reserved for known members. */
 static void rejects_a_history_with_too_many_unknown_nodes(void **state)
 {
     (void)state;
@@ -316,14 +320,14 @@ static uint64_t incarnation_at(const struct versions *versions, uint32_t from_la
     return origin->incarnation;
 }
 
-/* The order of publication is also taken over; origins missing in the history came later. */
+/* The order of publication is also taken over. Origins that the history lacks come last. */
 static void a_history_keeps_the_order_of_publication(void **state)
 {
     (void)state;
     start_talk_of_much_more();
     const struct versions *versions = broadcast_versions(world.nodes[0].node);
     const uint64_t own = broadcast_own(world.nodes[0].node)->incarnation;
-    assert_int_equal(versions->count, 2); /* also the puppet's */
+    assert_int_equal(versions->count, 2); /* the node's own origin and the puppet's */
     assert_int_equal(incarnation_at(versions, 0), own);
     say_history(0, 1, history_of(3, MANY));
     assert_true(is_catching_up(0));

@@ -1,4 +1,4 @@
-/* An old swarm: many more incarnations have published than there are members. */
+/* An old swarm: far more incarnations have published than there are members now. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,8 @@
 #include "support/sim/puppet.h"
 #include "support/sim/serve_story.h"
 
-/* More incarnations have published than a block lists; the joiner has the others from the history.
+/* More incarnations have published than a block can list. The joiner has the others from the
+ * history.
  */
 static void a_joiner_takes_over_rumors_of_many_incarnations(void **state)
 {
@@ -20,7 +21,7 @@ static void a_joiner_takes_over_rumors_of_many_incarnations(void **state)
     struct node_options options = busy_options();
     options.limits.listed_max = 5;
     start_swarm(3, &options);
-    run(40 * SECOND_NS); /* more than any log holds */
+    run(40 * SECOND_NS); /* publishes more rumors than any log can store */
     for (int incarnations = 0; incarnations < 10; incarnations++) {
         world_kill(&world, 2, true);
         world_start(&world, 2);
@@ -60,7 +61,8 @@ static void know_incarnations(uint32_t i, uint32_t count)
     }
 }
 
-/* Incarnations that ended long ago are the same everywhere, which the hash of all confirms. */
+/* Incarnations that ended long ago are the same at all nodes. The hash of all incarnations confirms
+ * this. */
 static void a_block_lists_the_latest_incarnations_and_the_hash_of_all(void **state)
 {
     (void)state;
@@ -69,7 +71,7 @@ static void a_block_lists_the_latest_incarnations_and_the_hash_of_all(void **sta
     options.limits.send_queue_bytes = 1u << 22;
     start_talk(&options);
     know_incarnations(0, 9000);
-    run(2 * SECOND_NS); /* it publishes itself */
+    run(2 * SECOND_NS); /* the node publishes rumors of its own */
     world_rest(&world);
     run(SECOND_NS);
     puppet_say(&puppet, &(struct message){.kind = TAKE});
@@ -87,7 +89,7 @@ static void a_joiner_learns_of_very_many_incarnations(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
-    options.log_bytes = 1 << 20; /* rumors published during the transfer */
+    options.log_bytes = 1 << 20; /* space for all rumors published during the transfer */
     options.limits.incarnations_max = 12500;
     options.limits.send_queue_bytes = 1u << 22;
     add_swarm(2, &options);
@@ -115,7 +117,8 @@ static void forget_to_push(uint32_t i, uint32_t of, uint32_t to)
     broadcast_on_prune(node, peer, broadcast_own(world.nodes[of].node)->tag);
 }
 
-/* It may miss a few rumors at its start: as many as there are publishing members, not former ones.
+/* At its start a returning node may miss a few rumors: as many as there are publishing members.
+ * Ended incarnations do not count.
  */
 static void a_returning_node_trains_once_it_has_caught_up(void **state)
 {
@@ -140,7 +143,7 @@ static void a_returning_node_trains_once_it_has_caught_up(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Its records travel the trees of rumors. */
+/* The member records of a silent origin travel the broadcast trees. */
 static void a_silent_origin_is_requested_again_like_others(void **state)
 {
     (void)state;
@@ -160,7 +163,8 @@ static void a_silent_origin_is_requested_again_like_others(void **state)
     assert_true(connection_said(node, WANT).count > wants);
 }
 
-/* Others keep publishing, so no node asks for everything, and old incarnations are shown as well.
+/* All nodes keep publishing, so none requests a complete version. Slices of versions also show
+ * ended incarnations.
  */
 static void a_gap_is_found_soon_among_very_many_incarnations(void **state)
 {
@@ -184,8 +188,8 @@ static void a_gap_is_found_soon_among_very_many_incarnations(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* The peer knows an origin that we lack, but its entries do not show which. Its complete version is
- * long. */
+/* The peer knows an origin that the node lacks. Its short entries do not show which one, and its
+ * complete version is long. */
 static void a_long_version_is_requested_occasionally(void **state)
 {
     (void)state;
@@ -215,7 +219,8 @@ static bool is_full(void)
     return world.nodes[0].notes[NOTE_FULL] > 0;
 }
 
-/* Both remember every incarnation of node 1; that of node 0 is one more. */
+/* Both nodes remember every incarnation of node 1. The incarnation of node 0 takes one more entry.
+ */
 static void a_restarting_node_leaves_space_for_others(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Inference clients: they are served between two steps, cost the learner at most a fiftieth of its
- * time however they behave, and do not become members. A random walk predicts the sum of a sample's
- * bytes. */
+/* Inference clients: a node serves them between two steps, spends at most a fiftieth of the
+ * learner's time on them however they behave, and does not make them members. A random walk
+ * predicts the sum of a sample's bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static struct node_options answering(void)
 static void begin(const struct node_options *options)
 {
     start_swarm(1, options);
-    run(12 * SECOND_NS); /* it continues by itself and trains */
+    run(12 * SECOND_NS); /* the node trains without other members */
     puppet_init(&puppet, 0, 9);
     puppet.on_heard = note_reply;
     puppet_meet(&puppet);
@@ -130,7 +130,8 @@ static void all_clients_together_get_a_fiftieth_of_the_learner(void **state)
     begin(&options);
     uint32_t done = 0;
     const uint64_t from_ns = world_now_ns(&world);
-    while (world_now_ns(&world) - from_ns < 20 * SECOND_NS) { /* after the requested wait */
+    /* Each request comes after the demanded wait. */
+    while (world_now_ns(&world) - from_ns < 20 * SECOND_NS) {
         ask(1);
         run(STEP_NS);
         done += reply(puppet.heard[REPLY])->reason == REPLY_DONE;
@@ -152,11 +153,11 @@ static void disconnects_a_client_that_does_not_wait(void **state)
     run(STEP_NS);
     const uint64_t wait_ns = reply(1)->wait * MILLI_NS;
     assert_in_range(wait_ns, 48 * PREDICTS, 50 * PREDICTS);
-    run(wait_ns / 2 - 2 * STEP_NS); /* a clock twice as fast may consider the wait over */
+    run(wait_ns / 2 - 2 * STEP_NS); /* a client's clock may run twice as fast */
     ask(1);
     must_be_hung_up(BYE_BROKEN, "asked again too soon");
     run(wait_ns);
-    puppet_meet(&puppet); /* another connection does not shorten the wait */
+    puppet_meet(&puppet); /* on a new connection the demanded wait still applies */
     ask(1);
     run(STEP_NS);
     assert_int_equal(reply(1)->reason, REPLY_DONE);
@@ -177,7 +178,7 @@ static void refuses_a_second_request_before_the_answer(void **state)
     for (uint32_t i = 0; i < ASKS_MAX && !puppet.closed && puppet.heard[REPLY] == 0; i++)
         ask(1);
     must_be_hung_up(BYE_BROKEN, "asked again too soon");
-    run(SECOND_NS); /* the client of the answer has gone */
+    run(SECOND_NS); /* the reply is ready after its client has gone */
     puppet_meet(&puppet);
     ask(1);
     run(STEP_NS);
@@ -216,7 +217,7 @@ static void serves_two_clients_of_one_network_at_once(void **state)
     for (uint32_t i = 0; i < 2; i++) {
         ask(0);
         (void)reply(1);
-        peer_end(&puppet.peer); /* the connection stays open, and another one is made */
+        peer_end(&puppet.peer); /* the first connection stays open while the client opens another */
         puppet.slot++;
         puppet_meet(&puppet);
     }
@@ -247,7 +248,7 @@ static void a_client_connection_has_a_limit_of_requests(void **state)
     begin(&options);
     for (uint32_t i = 0; i < ASKS_MAX; i++) {
         ask(0);
-        run(10 * MILLI_NS); /* a new link carries little */
+        run(10 * MILLI_NS); /* a new link has a small congestion window */
     }
     (void)reply(ASKS_MAX);
     ask(0);
@@ -279,7 +280,7 @@ static void invalid_requests_end_the_connection(void **state)
     run(SECOND_NS);
     puppet_meet(&puppet);
     ask(0);
-    puppet_hello(&puppet); /* it has chosen to be a client */
+    puppet_hello(&puppet); /* a client cannot become a member */
     must_be_hung_up(BYE_BROKEN, "did not introduce itself first");
     puppet_free(&puppet);
 }
@@ -316,7 +317,7 @@ static void a_leaving_node_has_no_model_to_ask(void **state)
     world_start(&world, 1);
     run(12 * SECOND_NS);
     puppet_meet(&puppet);
-    cut(0, 1); /* it waits for a neighbour that does not answer */
+    cut(0, 1); /* the node waits for a neighbour that does not answer */
     world_leave(&world, 0);
     ask(1);
     assert_int_equal(reply(1)->reason, REPLY_NONE);

@@ -1,5 +1,5 @@
-/* Bandwidth of joiners and publishing: blocks use what rumors leave, both of links shared by
- * neighbours and of the user's limits. */
+/* Bandwidth for joiners beside rumors: blocks get what rumors leave free, both of links that
+ * neighbours share and of the user's limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,12 +14,13 @@
 
 #define NODES       4
 #define JOINERS_MAX 2
-#define SPAN_BLOCKS 4 /* blocks requested at once */
-#define ASKED_MAX   4 /* spans that a joiner waits for */
+#define SPAN_BLOCKS 4 /* blocks in one request */
+#define ASKED_MAX   4 /* requests that a joiner has open at once */
 #define SPAN_S      30
 
 static struct puppet joiners[JOINERS_MAX];
-static bool are_of_one_donor; /* otherwise each asks another donor */
+/* All joiners use node 0 as donor; otherwise each uses another node. */
+static bool are_of_one_donor;
 
 /* Options of nodes that publish as much as their links carry. */
 static struct node_options eager_options(void)
@@ -29,7 +30,7 @@ static struct node_options eager_options(void)
     options.interval_ns = SECOND_NS / 4;
     options.log_bytes = 16 << 20;
     options.limits.send_queue_bytes = 1 << 20;
-    options.limits.silence_ns = 600 * SECOND_NS; /* puppets do not answer */
+    options.limits.silence_ns = 600 * SECOND_NS; /* puppets do not answer PING */
     options.block_entries = 4096;
     options.serve_bytes_per_s = NODE_SERVE_AUTO;
     return options;
@@ -39,7 +40,7 @@ static void start_eager(const struct node_options *options, uint64_t uplink)
 {
     density_max = PARAMETERS;
     start_swarm(NODES, options);
-    run(SECOND_NS); /* while links have capacity for greetings */
+    run(SECOND_NS); /* greets while the links are still free */
     for (uint32_t k = 0; k < JOINERS_MAX; k++) {
         puppet_init(&joiners[k], are_of_one_donor ? 0 : k, (uint8_t)(k + 1));
         puppet_meet(&joiners[k]);
@@ -69,7 +70,7 @@ static struct load load_now(void)
     return sum;
 }
 
-/* Plays `count` joiners that continuously request blocks from one node each. */
+/* Runs `count` joiners, each of which continuously requests blocks from one node. */
 static struct load play(const struct node_options *options, uint64_t uplink, uint32_t count)
 {
     uint32_t asked[JOINERS_MAX] = {0};
@@ -103,7 +104,7 @@ static void add_load(struct load *sum, const struct load *load)
     sum->sent += load->sent;
 }
 
-/* Sums the loads over several worlds. */
+/* Returns the sums of the loads of several worlds. */
 static struct both play_both(const struct node_options *options, uint64_t uplink, uint32_t count,
                              uint64_t worlds)
 {
@@ -126,7 +127,7 @@ static void publishing_continues_when_rumors_fill_the_lines(void **state)
     const struct node_options options = eager_options();
     const struct both both = play_both(&options, 60000, 1, 4);
     assert_true(both.with.published > 0.9 * both.without.published);
-    assert_true(both.with.served > 4 * 1000); /* single worlds may have little by chance */
+    assert_true(both.with.served > 4 * 1000); /* in a single world there may be little by chance */
 }
 
 static void below_a_cap_rumors_go_first(void **state)
@@ -175,7 +176,7 @@ static void joiners_share_one_donor_equally(void **state)
     assert_near(joiners[0].heard[BLOCK], joiners[1].heard[BLOCK], 0.2 * joiners[0].heard[BLOCK]);
 }
 
-/* Lines are unlimited, so the donor's processor time for blocks is the limit. */
+/* Lines are unlimited, so the donor's CPU time for blocks is the limit. */
 static void over_a_fast_line_a_donor_spares_its_processor(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* A swarm changes its key while it trains: no node is disconnected, a node that returns in time
- * gets the new key, and a late or expelled node does not. */
+/* A swarm changes its key while it trains. No node is disconnected. A node that returns in time
+ * gets the new key; a late or expelled node does not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ static void an_absent_node_returns_in_time_with_the_old_key(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Its disk has the new key, while its configuration still names the old file. */
+/* The node's disk has the new key, while its configuration still names the old key file. */
 static void a_restarted_node_finds_the_new_key(void **state)
 {
     (void)state;
@@ -116,7 +116,8 @@ static void a_late_node_enters_with_the_new_file(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* A node that knows an earlier order and missed the next one receives the file. */
+/* The node knows the first order and missed the second one. It is given the file with the new key.
+ */
 static void a_file_newer_than_all_known_orders_is_used_first(void **state)
 {
     (void)state;
@@ -129,14 +130,14 @@ static void a_file_newer_than_all_known_orders_is_used_first(void **state)
     world.nodes[3].options.swarm_key = THIRD;
     world_start(&world, 3);
     assert_true(has_key(3, THIRD));
-    assert_int_equal(key_of(3).order, 0); /* as far as it knows */
+    assert_int_equal(key_of(3).order, 0); /* the node does not know the order for its key */
     run(5 * SECOND_NS);
     assert_int_equal(neighbours(3), 3);
     must_all_have(THIRD, 0);
     assert_int_equal(key_of(3).order, 2);
 }
 
-/* It was expelled while absent, so it receives both orders at once. */
+/* The node was expelled while it was absent. On its return it receives both orders at once. */
 static void an_expelled_node_gets_no_new_key(void **state)
 {
     (void)state;
@@ -166,8 +167,8 @@ static void a_second_rekey_overtakes_the_first(void **state)
     rekey(1, SECOND, THIRD, HOUR_MS);
     run(SECOND_NS);
     must_all_have(THIRD, 2);
-    world_start(&world, 2); /* which knows only the first key, */
-    world_start(&world, 3); /* and which knows two */
+    world_start(&world, 2); /* node 2 only knows the first key */
+    world_start(&world, 3); /* node 3 knows two keys */
     run(8 * SECOND_NS);
     assert_int_equal(neighbours(2), 3);
     assert_int_equal(neighbours(3), 3);
@@ -175,7 +176,7 @@ static void a_second_rekey_overtakes_the_first(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Older keys do not outlive newer ones: an operator can end them all at once. */
+/* Older keys do not outlive newer ones, so an operator can end them all at once. */
 static void a_later_order_may_end_all_older_keys_at_once(void **state)
 {
     (void)state;
@@ -207,7 +208,7 @@ static void each_older_key_has_its_own_time(void **state)
     must_all_have(THIRD, 1);
 }
 
-/* It calls no node, so the others call it with its key. */
+/* The returning node dials no other node. The others dial it with the old key. */
 static void a_node_that_only_listens_is_called_with_the_old_key(void **state)
 {
     (void)state;
@@ -238,7 +239,7 @@ static void a_rekey_order_has_no_member_as_subject(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_EXPELLED], 0);
 }
 
-/* The machine with the new key was lost, so the old key is not given up. */
+/* The machine with the new key was lost, so nodes do not give up the old key. */
 static void a_lost_new_key_disconnects_no_node(void **state)
 {
     (void)state;
@@ -253,7 +254,7 @@ static void a_lost_new_key_disconnects_no_node(void **state)
     world_start(&world, 3);
     run(5 * SECOND_NS);
     assert_int_equal(neighbours(3), 3);
-    assert_int_equal(world_swarm_key(&world, 0, SECOND), OK); /* or it was found later */
+    assert_int_equal(world_swarm_key(&world, 0, SECOND), OK); /* the new key was found later */
     run(SECOND_NS);
     must_all_have(SECOND, 0);
     rekey(2, SECOND, THIRD, 0);
@@ -262,7 +263,8 @@ static void a_lost_new_key_disconnects_no_node(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Its clock is two hours ahead, so it gives the old key up at once; others still accept it. */
+/* The clock of one node is two hours ahead, so it gives up the old key at once. The others still
+ * accept that key. */
 static void a_wrong_clock_keeps_no_node_from_the_key(void **state)
 {
     (void)state;
@@ -295,7 +297,7 @@ static void refuses_an_unordered_key_from_the_owner(void **state)
     assert_int_equal(world_swarm_key(&world, 0, SECOND), MISMATCH);
     rekey(0, FIRST, SECOND, HOUR_MS);
     assert_int_equal(world_swarm_key(&world, 0, THIRD), MISMATCH);
-    assert_int_equal(world_swarm_key(&world, 0, SECOND), OK); /* it already has the key */
+    assert_int_equal(world_swarm_key(&world, 0, SECOND), OK); /* the node already has this key */
     assert_true(has_key(0, SECOND));
 }
 

@@ -1,4 +1,4 @@
-/* A node's keys are in their own memory, and no byte of them is anywhere else. */
+/* A node's keys are in memory of their own, and no byte of them is anywhere else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 static struct locked_memory memory[NODES];
 
-/* Starts nodes with key memory that know each other. */
+/* Starts nodes that have memory for keys and know each other. */
 static void start_nodes(void)
 {
     const struct node_options options = obedient(usual_options());
@@ -53,7 +53,7 @@ static void must_be_kept(uint32_t i, const void *bytes, size_t count)
     assert_false(is_elsewhere(i, bytes, count));
 }
 
-/* Checks all keys derived from a swarm key. */
+/* Checks that all keys derived from a swarm key are only in the memory for keys. */
 static void must_be_kept_of(uint32_t i, const uint8_t swarm_key[static KEY_BYTES])
 {
     uint8_t key[KEY_BYTES];
@@ -73,7 +73,7 @@ static void must_keep_all(uint32_t i)
     assert_false(is_elsewhere(i, at->identity.seed, SEED_BYTES));
     assert_false(is_elsewhere(i, at->identity.sign_secret, SEED_BYTES));
     assert_false(is_elsewhere(i, at->identity.noise_secret, DH_BYTES));
-    assert_true(is_elsewhere(i, at->identity.id, ID_BYTES)); /* which is not secret */
+    assert_true(is_elsewhere(i, at->identity.id, ID_BYTES)); /* the id is public */
     for (uint32_t slot = 0; (peer = connection_neighbour(at->node, &slot)); slot++, sessions++) {
         must_be_kept(i, peer->keys->session.send_key, KEY_BYTES);
         must_be_kept(i, peer->keys->session.receive_key, KEY_BYTES);
@@ -92,7 +92,7 @@ static void session_and_swarm_keys_are_in_key_memory_only(void **state)
     }
 }
 
-/* The key travels in messages, of which no copy remains. */
+/* The new key travels in messages, of which no copy remains. */
 static void a_new_swarm_key_is_in_key_memory_only(void **state)
 {
     (void)state;

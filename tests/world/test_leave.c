@@ -1,4 +1,4 @@
-/* How nodes leave: together, alone, without connections. */
+/* How nodes leave: all together, one by one, or without connections. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,11 +16,12 @@ static void nodes_that_leave_together_leave_with_one_base(void **state)
     (void)state;
     start_usual_swarm(5);
     run(10 * SECOND_NS);
-    world.nodes[4].step_ns = 700 * MILLI_NS; /* its last publication is late */
+    /* Node 4 publishes for the last time after a long step. */
+    world.nodes[4].step_ns = 700 * MILLI_NS;
     const uint64_t left_ns = world_now_ns(&world);
     for (uint32_t i = 0; i < 5; i++) {
         world_leave(&world, i);
-        run(240 * MILLI_NS); /* the last one leaves within the second that the first lingers */
+        run(240 * MILLI_NS); /* node 4 leaves within the second that node 0 lingers */
     }
     run(25 * SECOND_NS);
     for (uint32_t i = 0; i < 5; i++) {
@@ -78,7 +79,7 @@ static void an_unreachable_leaver_does_not_claim_delivery(void **state)
     run(5 * SECOND_NS);
     cut(0, 1);
     world_leave(&world, 0);
-    run(12 * SECOND_NS); /* longer than the silence timeout: no neighbour is left */
+    run(12 * SECOND_NS); /* longer than the silence timeout, so no neighbour is left */
     assert_false(world.nodes[0].finished);
     assert_int_equal(neighbours(0), 0);
     const uint64_t told = stats_of(0).rumors_published;
@@ -107,8 +108,8 @@ static void a_leaver_reconnects_before_it_goes(void **state)
     }
 }
 
-/* The others send their version to one random neighbour a second, but a leaving node does not wait
- * for its turn. */
+/* Nodes send their version to one random neighbour a second. A leaving node must not wait for its
+ * turn. */
 static void a_leaver_is_answered_by_all_neighbours(void **state)
 {
     (void)state;
@@ -128,12 +129,12 @@ static void a_publication_after_the_grace_time_changes_nothing(void **state)
     (void)state;
     start_usual_swarm(2);
     run(5 * SECOND_NS);
-    world.nodes[0].step_ns =
-        21 * SECOND_NS; /* it publishes between steps; the grace time is 20 s */
+    /* The step is longer than the grace time of 20 s. */
+    world.nodes[0].step_ns = 21 * SECOND_NS;
     run(100 * MILLI_NS);
     world_leave(&world, 0);
     run(19 * SECOND_NS);
-    cut(0, 1); /* so that the goodbye takes longer than the grace time */
+    cut(0, 1); /* the goodbye then takes longer than the grace time */
     run(1500 * MILLI_NS);
     assert_int_equal(world.nodes[0].notes[NOTE_LEFT], 1);
     const uint64_t told = stats_of(0).rumors_published;
@@ -155,7 +156,7 @@ static void an_isolated_node_leaves_soon(void **state)
     assert_true(world.nodes[0].finished);
 }
 
-/* No line limits it. */
+/* An isolated node has no line that limits its publications. */
 static void an_isolated_node_publishes_everything_before_it_leaves(void **state)
 {
     (void)state;

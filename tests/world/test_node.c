@@ -1,4 +1,4 @@
-/* Nodes among nodes in virtual time: they meet, die, return and count. */
+/* Nodes in virtual time: how they meet, die, return and count samples. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,12 +55,12 @@ static void nodes_that_call_each_other_at_once_keep_one_connection(void **state)
         dials += world.nodes[i].dials;
         assert_int_equal(world.nodes[i].notes[NOTE_NEIGHBOUR_LOST], 0);
     }
-    assert_true(dials >= 12); /* they did call each other at once */
+    assert_true(dials >= 12); /* the nodes dialled each other at once */
     run(20 * SECOND_NS);
     assert_true(meshed());
     for (uint32_t i = 0; i < 4; i++)
         dials -= world.nodes[i].dials;
-    assert_int_equal(dials, 0); /* and it is settled permanently */
+    assert_int_equal(dials, 0); /* no node dials again */
     must_agree(3 * SECOND_NS);
 }
 
@@ -111,10 +111,11 @@ static void a_third_node_keeps_the_later_of_two_with_one_identity(void **state)
     assert_int_equal(neighbours(0), 0);
     assert_int_equal(neighbours(1), 1);
     assert_true(world.nodes[0].notes[NOTE_IDENTITY_TAKEN] > 0);
-    assert_true(world.nodes[0].notes[NOTE_IDENTITY_TAKEN] < 8); /* it calls back late */
+    /* The node dials back only after a while. */
+    assert_true(world.nodes[0].notes[NOTE_IDENTITY_TAKEN] < 8);
 }
 
-/* Calling. */
+/* Dialling. */
 
 static void a_failed_call_is_retried_with_growing_delays(void **state)
 {
@@ -125,7 +126,7 @@ static void a_failed_call_is_retried_with_growing_delays(void **state)
     world_start(&world, 1);
     run(SECOND_NS / 2);
     assert_int_equal(world.nodes[1].notes[NOTE_DIAL_FAILED], 1);
-    assert_int_equal(failed->level, LEVEL_INFO); /* the other may be starting */
+    assert_int_equal(failed->level, LEVEL_INFO); /* at first only INFO: the peer may be starting */
     run(10 * SECOND_NS - SECOND_NS / 2);
     assert_int_equal(failed->level, LEVEL_WARNING);
     const uint32_t first = world.nodes[1].dials;
@@ -143,7 +144,7 @@ static void a_failed_call_is_retried_with_growing_delays(void **state)
 
 /* Liveness. */
 
-/* Returns whether node 0 shows node i as lost but still counts it as alive. */
+/* Returns true if node 0 shows node i as lost but still counts it as alive. */
 static bool is_lost(uint32_t i)
 {
     struct node_member member;
@@ -229,7 +230,7 @@ static void a_killed_node_restarts_with_a_new_incarnation(void **state)
     assert_int_equal(stats_of(0).origins, 4);
 }
 
-/* Runs until node i has `count` neighbours; returns the time. */
+/* Runs until node i has `count` neighbours. Returns how long this took. */
 static uint64_t wait_for_neighbours(uint32_t i, uint32_t count, uint64_t within_ns)
 {
     const uint64_t end_ns = world_now_ns(&world) + within_ns;
@@ -254,7 +255,7 @@ static void a_silent_death_is_noticed_in_time(void **state)
     must_agree(3 * SECOND_NS);
 }
 
-/* Pauses node 2; returns whether the others gave it up. */
+/* Pauses node 2. Returns true if the other nodes lost it as a neighbour. */
 static bool is_given_up_when_paused(uint64_t pause_ns)
 {
     const uint32_t lost = world.nodes[0].notes[NOTE_NEIGHBOUR_LOST];
@@ -272,7 +273,8 @@ static void a_slow_node_gets_a_longer_but_bounded_timeout(void **state)
     start_usual_swarm(3);
     run(10 * SECOND_NS);
     assert_true(is_given_up_when_paused(5 * SECOND_NS));
-    assert_false(is_given_up_when_paused(5 * SECOND_NS)); /* now six seconds */
+    /* The timeout for node 2 is now six seconds. */
+    assert_false(is_given_up_when_paused(5 * SECOND_NS));
     for (int i = 0; i < 4; i++)
         assert_true(is_given_up_when_paused(NODE_PATIENCE_MAX_NS + SECOND_NS));
     assert_false(is_given_up_when_paused(NODE_PATIENCE_MAX_NS - SECOND_NS));
@@ -283,7 +285,7 @@ static void a_slow_node_gets_a_longer_but_bounded_timeout(void **state)
     must_agree(3 * SECOND_NS);
 }
 
-/* A later incarnation of the node is another matter. */
+/* The longer timeout only applies to the incarnation that was paused. */
 static void a_new_incarnation_gets_no_longer_timeout(void **state)
 {
     (void)state;
@@ -299,7 +301,7 @@ static void a_new_incarnation_gets_no_longer_timeout(void **state)
     }
 }
 
-/* The others have longer timeouts than the paused node. */
+/* The other nodes have longer timeouts than the paused node. */
 static void a_paused_node_gives_up_no_neighbour(void **state)
 {
     (void)state;
@@ -312,13 +314,13 @@ static void a_paused_node_gives_up_no_neighbour(void **state)
     run(20 * SECOND_NS);
     assert_true(meshed());
     while (node_wake_ns(world.nodes[3].node) > world_now_ns(&world) + MILLI_NS)
-        run(MILLI_NS); /* so that its clock runs before it reads what the others have sent */
+        run(MILLI_NS); /* its timers must be due before it reads the others' messages */
     world_pause(&world, 3, world_now_ns(&world) + 20 * SECOND_NS);
     run(30 * SECOND_NS);
     assert_int_equal(world.nodes[3].notes[NOTE_NEIGHBOUR_LOST], 0);
     assert_int_equal(world.nodes[3].notes[NOTE_MEMBER_DEAD], 0);
     assert_true(meshed());
-    world_kill(&world, 0, true); /* and the longer timeout ends */
+    world_kill(&world, 0, true); /* afterwards the paused node's timeout is normal again */
     run(4 * SECOND_NS);
     assert_int_equal(neighbours(3), 2);
     must_agree(5 * SECOND_NS);
@@ -372,12 +374,12 @@ static void a_joiner_requests_and_receives_rumors(void **state)
         world_introduce(&world, i, 0);
         world_start(&world, i);
     }
-    run(2500 * MILLI_NS); /* at one version a second they would have received two */
+    run(2500 * MILLI_NS); /* long enough to receive two versions, at one a second */
     for (uint32_t i = 1; i < 8; i++)
         assert_true(world.nodes[i].training);
 }
 
-/* The last newcomer meets only the other newcomer, and never sees an entry that it lacks. */
+/* The second newcomer only meets the first one, and never sees an entry that it lacks. */
 static void a_joiner_does_not_take_a_newcomer_for_the_swarm(void **state)
 {
     (void)state;
@@ -392,14 +394,14 @@ static void a_joiner_does_not_take_a_newcomer_for_the_swarm(void **state)
     world_introduce(&world, 3, 2);
     for (uint32_t i = 0; i < 2; i++) {
         cut(i, 3);
-        limit_up(i, 14000); /* catching up takes some seconds */
+        limit_up(i, 14000); /* so that catching up takes some seconds */
     }
     world_start(&world, 2);
     world_start(&world, 3);
     for (uint32_t i = 2; i < 4; i++) {
         while (!world.nodes[i].training)
             run(10 * MILLI_NS);
-        assert_true(stats_of(i).version + 2 >= known); /* except for messages in flight */
+        assert_true(stats_of(i).version + 2 >= known); /* messages in flight may be missing */
     }
 }
 
@@ -415,7 +417,7 @@ static void a_joiner_that_loses_all_neighbours_waits_a_minute_before_training(vo
     world_start(&world, 1);
     while (neighbours(1) == 0)
         run(10 * MILLI_NS);
-    wire_reset(&world.wire, 0, 1); /* and bytes in flight are lost */
+    wire_reset(&world.wire, 0, 1); /* the bytes in flight are lost */
     world_kill(&world, 0, false);
     run(50 * SECOND_NS);
     assert_false(world.nodes[1].training);

@@ -1,4 +1,4 @@
-/* Orders of the operator: which are accepted and forwarded, and that a disobedient member
+/* Orders of the operator: which are accepted and forwarded, and that a member that disobeys
  * (puppet.h) has no effect. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ static void a_node_without_an_operator_obeys_no_order(void **state)
     assert_int_equal(stats_of(0).neighbours, 1);
 }
 
-/* A puppet that has met the first of three nodes. */
+/* A puppet that is connected to the first of three nodes. */
 static struct puppet puppet;
 
 static void start_three_and_a_puppet(void)
@@ -106,12 +106,13 @@ static void a_disobedient_member_is_disconnected_and_stays_out(void **state)
     run(SECOND_NS);
     assert_true(puppet.closed);
     assert_int_equal(puppet.bye_reason, BYE_EXPELLED);
-    assert_int_equal(puppet.heard[ORDERS], 1); /* so that it can verify the expulsion */
+    /* The order shows the expelled member that the expulsion is valid. */
+    assert_int_equal(puppet.heard[ORDERS], 1);
     assert_int_equal(stats_of(0).members_live, 3);
     assert_one_version();
 }
 
-/* The villain's friend does not know the order, or disobeys. */
+/* A neighbour of the villain does not know the order, or disobeys it. */
 static void forwarded_rumors_of_an_expelled_member_are_ignored(void **state)
 {
     (void)state;
@@ -149,7 +150,7 @@ static void a_request_is_answered_with_the_following_orders(void **state)
     assert_int_equal(puppet.heard[ORDERS], heard + 1);
     assert_int_equal(puppet.last[ORDERS].number, 2);
     assert_int_equal(puppet.last[ORDERS].bulk.count, ORDER_HEAD_BYTES + SIGNATURE_BYTES);
-    say_orders(3, NULL); /* it knows more orders and must send them */
+    say_orders(3, NULL); /* the puppet claims to know more orders */
     assert_int_equal(puppet.heard[ORDERS], heard + 2);
     assert_int_equal(puppet.last[ORDERS].bulk.count, 0);
     const struct order third = order_of(3, nobody);

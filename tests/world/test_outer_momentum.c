@@ -16,7 +16,7 @@ static struct node_options options_with_momentum(void)
     return options;
 }
 
-/* Since `before`: updates applied, and those with momentum. */
+/* Updates that a node has applied since an earlier count: all, and those with momentum. */
 struct counted {
     uint64_t applied, moved_on;
 };

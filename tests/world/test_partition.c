@@ -1,5 +1,5 @@
-/* Halves of a swarm that learned separately for long merge: one side takes over the other's base
- * and publishes its own progress again. */
+/* Partitions: halves of a swarm that have learned separately for long merge. One side takes over
+ * the base of the other and publishes its own progress again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,9 +10,9 @@
 
 #include "support/sim/fetch_story.h"
 
-#define MERGE_NS (40 * SECOND_NS) /* to call each other, take over, and publish */
+#define MERGE_NS (40 * SECOND_NS) /* time to dial each other, take over a base, and publish */
 
-/* Puts the first `a` nodes on one side and the others on the other. */
+/* Calls `change` for each pair of a node below `a` and another one. */
 static void split(uint32_t a, void (*change)(uint32_t, uint32_t))
 {
     for (uint32_t i = 0; i < a; i++)
@@ -29,7 +29,7 @@ static void learn_apart(uint32_t first, uint64_t apart_ns)
     run(apart_ns);
 }
 
-/* Starts a swarm that has met and was then split for apart_ns. */
+/* Starts a swarm that has met and was then partitioned for apart_ns. */
 static void start_apart(uint32_t n, uint32_t first, const struct node_options *options,
                         uint64_t apart_ns)
 {
@@ -45,7 +45,7 @@ static struct node_options apart_options(double partition_s)
     return options;
 }
 
-/* Returns whether the node has another incarnation than at its start. */
+/* Returns true if the node has another incarnation than at its start. */
 static bool has_new_incarnation(uint32_t i)
 {
     return incarnation_of(i) != world.nodes[i].options.incarnation;
@@ -57,7 +57,8 @@ static void must_have_new_incarnations(uint32_t from, uint32_t to)
         assert_int_equal(has_new_incarnation(i), i >= from && i < to);
 }
 
-/* The first `a` of n nodes were separated for a minute and must take over the others' base. */
+/* Separates the first `a` of n nodes for a minute. After the merge they must have taken over the
+ * others' base. */
 static void the_first_must_take_over(uint32_t n, uint32_t a, double partition_s)
 {
     const struct node_options options = apart_options(partition_s);
@@ -89,7 +90,7 @@ static void one_of_two_equal_sides_keeps_its_base(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-/* Nothing is learned during the merge, so the weights can be compared. */
+/* No node learns during the merge, so that weights can be compared. */
 static void a_yielding_node_keeps_its_weights(void **state)
 {
     (void)state;
@@ -112,8 +113,8 @@ static void a_yielding_node_keeps_its_weights(void **state)
     }
 }
 
-/* Returns how much of its residual node i has published in its current incarnation: 0 nothing, 1
- * all. */
+/* Returns the part of its residual, 0 .. 1, that node i has published in its current incarnation.
+ */
 static double told_of(uint32_t i, const double untold[static PARAMETERS])
 {
     double told = 0, all = 0;
@@ -129,7 +130,7 @@ static double told_of(uint32_t i, const double untold[static PARAMETERS])
     return told / all;
 }
 
-/* Progress made separately is not in the base taken over, but is published later. */
+/* The base taken over lacks the separate progress, which is published later. */
 static void a_yielding_node_publishes_its_progress_again(void **state)
 {
     (void)state;
@@ -163,7 +164,8 @@ static void progress_of_a_short_partition_is_added(void **state)
     assert_int_equal(stats_of(0).version, rumors_published());
 }
 
-/* It learned at full share: added to the others' progress, it would count as much as all of theirs.
+/* The single node learned with a share of 1. Added to the base of the others, its progress would
+ * count as much as all of theirs.
  */
 static void progress_of_a_single_node_is_not_added_to_many(void **state)
 {
@@ -190,11 +192,12 @@ static void one_of_many_separate_nodes_keeps_its_base(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-/* Two nodes meet first, and at first all traffic between the halves passes through them. Their ids
- * favour neither half. */
+/* Node a of one half and node b of the other meet first, and at first all traffic between the
+ * halves passes through them. The ids favour neither half. */
 static bool second_half_yields_when_meet(uint32_t a, uint32_t b)
 {
-    static const uint64_t identities[] = {4, 2, 7, 3, 10, 9}; /* cc.. 0c.. 71.. 7e.. 40.. d5.. */
+    /* Identities whose ids begin with cc, 0c, 71, 7e, 40 and d5. */
+    static const uint64_t identities[] = {4, 2, 7, 3, 10, 9};
     const struct node_options options = apart_options(3);
     world_free(&world);
     begin_world(1);
@@ -224,7 +227,7 @@ static void the_result_does_not_depend_on_the_first_contact(void **state)
         assert_int_equal(second_half_yields_when_meet(pair % 3, 3 + pair / 3), second_yields);
 }
 
-/* Three parts, which meet in pairs. */
+/* Three separated parts meet in pairs. */
 static void three_parts_become_one(void **state)
 {
     (void)state;
@@ -242,11 +245,11 @@ static void three_parts_become_one(void **state)
     uint32_t old = 0;
     for (uint32_t i = 0; i < 6; i++)
         old += !has_new_incarnation(i);
-    assert_in_range(old, 1, 2); /* nodes of the side whose base is kept; one that met a third part
-                                   first may also change */
+    /* Nodes of the part whose base is kept; a node that meets a third part first may also yield. */
+    assert_in_range(old, 1, 2);
 }
 
-/* One of the two yielding nodes is told to leave during the merge. */
+/* One of the two yielding nodes must leave during the merge. */
 static void a_node_leaves_in_time_during_a_merge(void **state)
 {
     (void)state;

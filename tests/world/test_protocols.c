@@ -1,5 +1,5 @@
-/* A swarm of two releases, the older of which speaks only PROTOCOL_OLDEST. It learns as one swarm.
- * Neighbours speak the newest common version, and a forced downgrade is noticed. */
+/* A swarm with two releases, the older of which speaks only PROTOCOL_OLDEST, learns as one swarm.
+ * Neighbours speak the newest common version, and notice a forced downgrade. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,8 @@ static bool is_older(uint32_t i)
     return world.nodes[i].options.limits.protocol_max == PROTOCOL_OLDEST;
 }
 
-/* Starts a swarm in which every second node is older; each knows the address of the first. */
+/* Starts a swarm in which every second node from older_from on is older. Each node knows the
+ * address of the first. */
 static void start_mixed(uint32_t older_from)
 {
     struct node_options options = usual_options();
@@ -43,7 +44,7 @@ static uint32_t index_of(const uint8_t id[static ID_BYTES])
     return i;
 }
 
-/* Every connection must use the newest common version. */
+/* Checks that every connection uses the newest version that both ends speak. */
 static void must_speak_what_both_know(void)
 {
     for (uint32_t i = 0; i < NODES; i++) {
@@ -98,7 +99,7 @@ static void an_older_neighbour_is_noted(void **state)
             assert_null(strstr(world.nodes[i].last[NOTE_NEIGHBOUR].text, "release"));
 }
 
-/* One node after the other is stopped and restarted as the new release, with its disk. */
+/* Each node in turn is stopped and restarted as the new release, with its disk. */
 static void a_swarm_is_upgraded_node_by_node(void **state)
 {
     (void)state;
@@ -154,7 +155,8 @@ static void say_settings(const char *text)
     puppet_say(&puppet, &message);
 }
 
-/* The puppet speaks this version and announces its versions. */
+/* Connects the puppet with these versions, and lets it announce `text`. is_good: the node must
+ * accept it. */
 static void must_be(uint16_t oldest, uint8_t newer, const char *text, bool is_good)
 {
     puppet_offers(oldest, newer);
@@ -165,12 +167,12 @@ static void must_be(uint16_t oldest, uint8_t newer, const char *text, bool is_go
     assert_int_equal(!puppet.closed, is_good);
     assert_true(is_good || puppet.bye_reason == BYE_BROKEN);
     if (is_good)
-        say_settings("protocol=x\n"); /* which ends the connection */
+        say_settings("protocol=x\n"); /* another announcement ends the connection */
     assert_true(puppet.closed);
     run(40 * SECOND_NS);
 }
 
-/* An attacker on the path with the swarm key made a new dialer look old. */
+/* An attacker on the path, who has the swarm key, has changed the dialer's versions to old ones. */
 static void a_forced_downgrade_ends_the_connection(void **state)
 {
     (void)state;
@@ -214,7 +216,7 @@ static void the_older_version_has_no_inference_requests(void **state)
     puppet_free(&puppet);
 }
 
-/* A node of the previous release sends what it always sent. */
+/* A node of the previous release sends no announcement of versions. */
 static void an_older_node_announces_no_versions(void **state)
 {
     (void)state;

@@ -22,7 +22,8 @@ static uint64_t told_by_all(void)
     return told;
 }
 
-/* A step takes 20 ms, so news takes 160 ms more than the link delay. */
+/* Options of nodes without a configured interval. A step takes 20 ms, so an answer takes 160 ms
+ * more than the link delay. */
 static struct node_options free_options(void)
 {
     struct node_options options = usual_options();
@@ -41,11 +42,11 @@ static void a_fixed_interval_is_kept_on_average(void **state)
     run(10 * SECOND_NS);
     const uint64_t before = told_by_all();
     run(30 * SECOND_NS);
-    const uint64_t told = told_by_all() - before; /* 2 nodes · 30 s / 0.5 s */
+    const uint64_t told = told_by_all() - before; /* expected: 2 nodes · 30 s / 0.5 s */
     assert_in_range(told, 105, 125);
 }
 
-/* Returns the rumor bytes that the first of `nodes` nodes publishes in ten seconds after they have
+/* Returns the rumor bytes that the first of `nodes` nodes publishes in ten seconds, after all have
  * met. */
 static uint64_t published_by_one_of(uint32_t nodes)
 {
@@ -53,9 +54,9 @@ static uint64_t published_by_one_of(uint32_t nodes)
     options.bytes_per_s = 50;
     options.interval_ns = 2 * SECOND_NS;
     parameters = PARAMETERS_MAX;
-    world_free(&world); /* of the previous test, or of the setup */
+    world_free(&world); /* world of the previous call */
     begin_world(1);
-    density_max = PARAMETERS_MAX; /* there is more to publish than that */
+    density_max = PARAMETERS_MAX; /* more to publish than the budget allows */
     start_swarm(nodes, &options);
     run(5 * SECOND_NS);
     const uint64_t before = stats_of(0).rumor_bytes_published;
@@ -64,7 +65,7 @@ static uint64_t published_by_one_of(uint32_t nodes)
     return stats_of(0).rumor_bytes_published - before;
 }
 
-/* A budget is for lines, and there is none. */
+/* The budget limits traffic on lines, and an isolated node has none. */
 static void an_isolated_node_publishes_everything(void **state)
 {
     (void)state;
@@ -81,7 +82,7 @@ static void nodes_that_started_together_publish_at_different_times(void **state)
     uint32_t crowded = 0;
     for (uint32_t i = 0; i < 100; i++) {
         const uint64_t before = told_by_all();
-        run(SECOND_NS / 20); /* a tenth of an interval */
+        run(SECOND_NS / 20); /* a tenth of a publishing interval */
         crowded += told_by_all() - before > 4;
     }
     assert_true(crowded < 5);
@@ -95,13 +96,13 @@ static void a_free_interval_follows_the_delay_of_news(void **state)
     run(10 * SECOND_NS);
     uint64_t before = told_by(0);
     run(20 * SECOND_NS);
-    const uint64_t near_by = told_by(0) - before; /* 20 s / 250 ms */
+    const uint64_t near_by = told_by(0) - before; /* expected: 20 s / 250 ms */
     assert_in_range(near_by, 60, 90);
     paths[HERE][HERE].delay_ns = SECOND_NS;
     run(60 * SECOND_NS);
     before = told_by(0);
     run(60 * SECOND_NS);
-    const uint64_t far = told_by(0) - before; /* 60 s / 1.16 s */
+    const uint64_t far = told_by(0) - before; /* expected: 60 s / 1.16 s */
     assert_in_range(far, 40, 60);
 }
 
@@ -114,7 +115,7 @@ static void a_free_interval_follows_the_duration_of_steps(void **state)
     start_all();
     run(20 * SECOND_NS);
     const uint64_t fast = told_by(0), slow = told_by(3);
-    run(60 * SECOND_NS); /* 60 s / 250 ms; 60 s / 3.22 s */
+    run(60 * SECOND_NS); /* expected: 60 s / 250 ms and 60 s / 3.22 s */
     assert_in_range(told_by(0) - fast, 190, 270);
     assert_in_range(told_by(3) - slow, 13, 24);
 }
@@ -128,7 +129,7 @@ static void a_node_that_becomes_faster_publishes_more_often(void **state)
     start_all();
     run(100 * SECOND_NS);
     assert_true(stats_of(1).interval_s > 16);
-    world.nodes[1].step_ns = 200 * MILLI_NS; /* a waiting node is not taken for stuck */
+    world.nodes[1].step_ns = 200 * MILLI_NS; /* a node that waits must not count as stuck */
     run(60 * SECOND_NS);
     assert_true(stats_of(1).interval_s < 3);
     const uint64_t before = told_by(1);
@@ -141,7 +142,7 @@ static void one_distant_node_makes_no_other_wait(void **state)
     (void)state;
     const struct node_options options = free_options();
     add_swarm(5, &options);
-    world.wire.parties[4].region = NEARBY; /* so it is called: 0.5 s from all others */
+    world.wire.parties[4].region = NEARBY; /* the far node, 0.5 s from all others */
     paths[HERE][NEARBY].delay_ns = paths[NEARBY][HERE].delay_ns = SECOND_NS / 2;
     start_all();
     run(60 * SECOND_NS);
@@ -157,7 +158,7 @@ static void one_dominant_learner_reduces_averaging(void **state)
     add_swarm(9, &options);
     start_all();
     run(30 * SECOND_NS);
-    assert_true(stats_of(1).gain > 1.2); /* the root of half the root of nine */
+    assert_true(stats_of(1).gain > 1.2); /* expected: sqrt(sqrt(9) / 2) */
     world.nodes[0].step_samples = 3200;
     run(60 * SECOND_NS);
     assert_true(stats_of(1).gain == 1);
@@ -173,7 +174,7 @@ static void a_long_interval_is_dropped_when_the_node_becomes_faster(void **state
     run(400 * SECOND_NS);
     assert_true(stats_of(1).interval_s > 50);
     world.nodes[1].step_ns = 20 * MILLI_NS;
-    run(10 * SECOND_NS); /* the running step */
+    run(10 * SECOND_NS); /* ends the running step */
     while (stats_of(1).interval_s > 1)
         run(SECOND_NS / 10);
     const uint64_t before = told_by(1);
@@ -191,7 +192,7 @@ static void a_relay_does_not_raise_the_gain(void **state)
     start_all();
     run(20 * SECOND_NS);
     assert_true(stats_of(0).members_live == 16);
-    assert_true(stats_of(0).gain == 1); /* half the root of the 4 that train */
+    assert_true(stats_of(0).gain == 1); /* expected: sqrt(4) / 2 for the four nodes that train */
 }
 
 static void a_learner_without_momentum_gets_more_outer_momentum(void **state)
@@ -224,13 +225,13 @@ static void many_nodes_publish_often_at_first(void **state)
     assert_true(stats_of(0).interval_s > 1.2 * first.interval_s);
 }
 
-/* Returns the interval of one of sixteen nodes with this budget; a full publication takes about 300
- * bytes. */
+/* Returns the interval of one of sixteen nodes with this budget. A publication of all entries has
+ * about 300 bytes. */
 static double interval_with(uint64_t bytes_per_s)
 {
     struct node_options options = free_options();
     options.bytes_per_s = bytes_per_s;
-    world_free(&world); /* of the previous run, or of the setup */
+    world_free(&world); /* world of the previous call */
     begin_world(1);
     start_swarm(16, &options);
     run(30 * SECOND_NS);
@@ -258,14 +259,15 @@ static void configured_values_stay_fixed(void **state)
     assert_true(stats_of(0).interval_s == 0.25);
 }
 
-/* Returns the publications in twenty seconds with an interval of four steps and this budget. */
+/* Returns the number of publications in twenty seconds with this budget and an interval of at least
+ * four steps, or steps_min. */
 static uint64_t told_with(uint64_t bytes_per_s, uint32_t steps_min)
 {
     struct node_options options = free_options();
     options.interval_ns = 80 * MILLI_NS;
     options.bytes_per_s = bytes_per_s;
     options.steps_min = steps_min;
-    world_free(&world); /* of the previous run, or of the setup */
+    world_free(&world); /* world of the previous call */
     begin_world(1);
     start_swarm(4, &options);
     run(20 * SECOND_NS);
@@ -278,10 +280,10 @@ static void thin_lines_cause_fuller_but_not_more_publications(void **state)
 {
     (void)state;
     const uint64_t rich = told_with(100000, 0), thin = told_with(300, 0);
-    assert_in_range(rich, 180, 250);              /* 20 s / 80 ms, plus a step */
-    assert_in_range(told_with(1600, 0), 90, 106); /* 20 s / about 320 bytes, a full one */
-    assert_in_range(thin, 50, 63);                /* 20 s / 16 steps */
-    assert_in_range(told_with(300, 5), 150, 200); /* 20 s / 5 steps, as configured */
+    assert_in_range(rich, 180, 250);              /* expected: 20 s / 80 ms, plus a step */
+    assert_in_range(told_with(1600, 0), 90, 106); /* expected: 20 s / the time for 320 bytes */
+    assert_in_range(thin, 50, 63);                /* expected: 20 s / 16 steps */
+    assert_in_range(told_with(300, 5), 150, 200); /* expected: 20 s / 5 steps, as configured */
 }
 
 static void a_leaving_node_publishes_at_once(void **state)
@@ -311,7 +313,7 @@ static void the_residual_counts_in_the_weights_as_later_in_the_base(void **state
     assert_true(stats_of(1).withheld == 0);
 }
 
-static bool alike;  /* all four learn equally */
+static bool alike;  /* all four nodes learn the same */
 static double beta; /* outer momentum; < 0 = default */
 
 /* Returns statistics of one of four nodes whose publications have at most entries_max entries. */
@@ -321,7 +323,7 @@ static struct node_stats stats_with(uint32_t entries_max, double held, uint64_t 
     options.withheld = held;
     options.interval_ns = interval_ns;
     options.beta = beta;
-    world_free(&world); /* of the previous run, or of the setup */
+    world_free(&world); /* world of the previous call */
     begin_world(1);
     density_max = entries_max;
     is_alike = alike;
@@ -343,8 +345,8 @@ static void rare_publications_have_a_higher_gain(void **state)
     assert_true(plain.beta > 0 && fabs(thin.gain * thin.beta - plain.gain * plain.beta) < 1e-6);
 }
 
-/* No node can publish progress that the others have not made. Without outer momentum, which makes
- * all alike, and with enough entries to exclude chance. */
+/* No node makes progress that the others do not make. There is no outer momentum, which would make
+ * nodes alike, and enough entries to exclude chance. */
 static void unique_progress_has_no_higher_gain(void **state)
 {
     (void)state;
@@ -354,7 +356,8 @@ static void unique_progress_has_no_higher_gain(void **state)
     assert_true(thin.gain < 1.2 * plain.gain);
 }
 
-/* A publication every second step: eight of them before others have answered one. */
+/* A node publishes every second step, so it has published eight times before others have reacted to
+ * the first. */
 static void publications_before_an_answer_have_no_higher_gain(void **state)
 {
     (void)state;

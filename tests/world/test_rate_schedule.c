@@ -1,5 +1,6 @@
-/* Learning nodes follow one schedule, which counts the samples of all: together, and when a node
- * joins, returns, or takes over a base (tests/unit/model/test_optimizer.c covers the learner). */
+/* Learning nodes follow one schedule of the learning rate, which counts the samples of all:
+ * together, and when a node joins, returns, or takes over a base. tests/unit/model/test_optimizer.c
+ * tests the learner. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 #include "scenario/experiment.h"
 #include "support/sim/fetch_story.h"
 
-/* The learners of all nodes share one model. */
+/* Memory for the model that the learners of all nodes share. */
 static struct arena arena;
 static struct dataset cases;
 static struct model *model;
@@ -54,7 +55,8 @@ static int end(void **state)
     return 0;
 }
 
-static uint64_t place_of(uint32_t i) /* position in the schedule, in samples */
+/* Returns the position of node i in the schedule, in samples. */
+static uint64_t place_of(uint32_t i)
 {
     return learner_swarm_samples(world.nodes[i].sim_learner.learner);
 }
@@ -72,8 +74,8 @@ static uint64_t learned_by_all(void)
     return samples;
 }
 
-/* The node must not be ahead, and be behind by at most what all learn in 1.5 seconds: the interval
- * of half a second, and the time to forward. */
+/* Checks that node i is not ahead of the swarm in the schedule. It may be behind by what all learn
+ * in 1.5 seconds: the interval of half a second, and the time of forwarding. */
 static void must_be_where_the_swarm_is(uint32_t i)
 {
     const uint64_t a_second = 50 * 32 * world_running(&world);
@@ -133,7 +135,8 @@ static void a_returning_node_keeps_its_position(void **state)
     assert_int_equal(place_of(0), learned_by(0));
 }
 
-/* Its earlier samples precede its new incarnation and count once. */
+/* Samples that the node learned before its takeover are those of an earlier incarnation. They must
+ * count only once. */
 static void samples_before_a_takeover_count_once(void **state)
 {
     (void)state;
@@ -153,8 +156,8 @@ static void samples_before_a_takeover_count_once(void **state)
         must_be_where_the_swarm_is(i);
 }
 
-/* Returns how far its schedule is ahead of what all have really learned, as a factor; node `liar`
- * is one of them. */
+/* Returns the position of node i in the schedule as a multiple of the samples that all running
+ * nodes have really learned. */
 static double times_too_far(uint32_t i)
 {
     return (double)place_of(i) / (double)learned_by_all();
@@ -185,7 +188,7 @@ static void start_four_and_a_liar(const struct node_options *options)
     world_poison(&world, 4, POISON_CLAIMS, 1e4, 1);
 }
 
-/* Its records also claim that all have learned that much. */
+/* The liar's records also claim that all members have learned that much. */
 static void one_liar_of_five_moves_no_schedule_twice_as_far(void **state)
 {
     (void)state;
@@ -217,11 +220,12 @@ static void claims_of_one_liar_do_not_move_a_returning_node(void **state)
     for (uint32_t second = 0; second < 20; second++) {
         run(SECOND_NS);
         assert_true(place_of(0) > 4 * learned);
-        assert_true(times_too_far(0) < 2.2); /* little is lost of its previous incarnation */
+        assert_true(times_too_far(0) < 2.2); /* it lost few samples of its previous incarnation */
     }
 }
 
-/* All claims of the other are new to it, and no third node can confirm them. */
+/* All samples that the other node claims are new to the returning node, and no third node can
+ * confirm them. */
 static void a_returning_node_follows_the_one_that_continued(void **state)
 {
     (void)state;
@@ -234,10 +238,10 @@ static void a_returning_node_follows_the_one_that_continued(void **state)
     world_start(&world, 1);
     run(10 * SECOND_NS);
     for (uint32_t i = 0; i < 2; i++)
-        assert_true(times_too_far(i) > 0.95 && times_too_far(i) < 1.01); /* little was lost */
+        assert_true(times_too_far(i) > 0.95 && times_too_far(i) < 1.01); /* few samples were lost */
 }
 
-/* Two hours and a half, so that each node has restarted its count twice. */
+/* Runs for two and a half hours, in which each node has restarted its count twice. */
 static void hours_of_honesty_do_not_make_a_lie_credible(void **state)
 {
     (void)state;
@@ -255,7 +259,8 @@ static void hours_of_honesty_do_not_make_a_lie_credible(void **state)
         assert_true(times_too_far(i) < 1 + 1800.0 * 4 / (9000 * 5));
 }
 
-/* A joiner sees its claims for the first time, and no other node has that many. */
+/* The joiner sees the claims of the older node for the first time, and no third node confirms them.
+ */
 static void a_late_joiner_of_two_starts_at_the_older_count(void **state)
 {
     (void)state;
@@ -276,7 +281,7 @@ static void a_late_joiner_of_two_starts_at_the_older_count(void **state)
         must_be_where_the_swarm_is(i);
 }
 
-/* It moves the base in proportion to its samples. */
+/* The fast node moves the base in proportion to its samples. */
 static void a_tenfold_learner_counts_fully(void **state)
 {
     (void)state;

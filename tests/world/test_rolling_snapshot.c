@@ -1,5 +1,5 @@
-/* A node that cannot receive all of the swarm's rumors takes block after block, without ever having
- * a whole base. */
+/* A node that cannot receive all of the swarm's rumors: it takes block after block, without ever
+ * having a complete base. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@
 #include "support/sim/swarm_world.h"
 
 #define NODES 5
-#define HUT   4    /* its line ... */
-#define THIN  8000 /* ... carries this many bytes per second, a fifth of the published rumors */
+#define HUT   4    /* number of the node with the thin line */
+#define THIN  8000 /* bytes per second of its line, a fifth of the published rumors */
 #define GOOD  1000000
 
 static struct rate down_rates[NODES];
@@ -25,7 +25,7 @@ static void limit_down(uint32_t i, uint64_t bytes_per_s)
     world.wire.parties[i].down.rate = &down_rates[i];
 }
 
-/* Starts nodes that publish about 5 kB twice a second each. */
+/* Starts nodes that publish about 5 kB twice a second. Their blocks list listed_max origins. */
 static void start_talkative_listing(uint32_t listed_max)
 {
     struct node_options options = usual_options();
@@ -64,7 +64,8 @@ static void a_node_on_a_thin_line_takes_blocks_and_keeps_training(void **state)
     sim_learner_read_units(&world.nodes[0].sim_learner, now);
     sim_learner_read_units(&world.nodes[HUT].sim_learner, there);
     assert_true(is_rolling(HUT));
-    assert_true(distance(there, now) < distance(then, now)); /* newer than the former base */
+    /* Its base is newer than the former one. */
+    assert_true(distance(there, now) < distance(then, now));
     assert_true(stats_of(HUT).rumors_published > before.rumors_published + 20);
     assert_true(stats_of(HUT).lag_ns < 40 * SECOND_NS);
     assert_int_equal(stats_of(HUT).members_live, NODES);
@@ -73,8 +74,8 @@ static void a_node_on_a_thin_line_takes_blocks_and_keeps_training(void **state)
         assert_false(node_is_catching_up(world.nodes[i].node));
 }
 
-/* Its blocks list few origins, so it does not know the others' rumors in them; it only needs its
- * own. */
+/* Blocks list few origins, so the node does not know which rumors of the others are in them. It
+ * only needs to know its own. */
 static void origins_that_blocks_do_not_list_do_not_matter(void **state)
 {
     (void)state;

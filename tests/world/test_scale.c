@@ -12,7 +12,7 @@
 #include "support/sim/puppet.h"
 #include "wire/bytes.h"
 
-/* Large enough that callers are refused, and a member list takes several messages. */
+/* nodes; enough that some calls are refused, and a member list takes several messages */
 #define MANY 24
 
 static struct puppet puppet;
@@ -53,7 +53,7 @@ static uint32_t links_called(uint32_t i)
     return called;
 }
 
-/* For every origin the node must have a neighbour that it has not pruned. */
+/* Checks that node i has, for every origin, a neighbour that it has not pruned. */
 static void nobody_has_sent_everyone_away(uint32_t i)
 {
     const struct node *node = world.nodes[i].node;
@@ -88,7 +88,7 @@ static void a_full_node_refuses_callers_and_names_others(void **state)
     (void)state;
     start_many(MANY);
     run(20 * SECOND_NS);
-    assert_true(neighbours(0) >= 16); /* all nodes had its address */
+    assert_true(neighbours(0) >= 16); /* all nodes knew the address of node 0 */
     const struct node_options options = world.nodes[1].options;
     const uint32_t late = add(&options);
     world_start(&world, late);
@@ -105,7 +105,7 @@ static void a_full_node_refuses_callers_and_names_others(void **state)
     everybody_knows_everybody(MANY + 1);
 }
 
-/* Only three accept calls, and take more than their share. */
+/* Only three nodes accept calls, and accept more than their share. */
 static void few_callable_nodes_accept_all_callers(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void few_callable_nodes_accept_all_callers(void **state)
         assert_int_equal(neighbours(i), 3);
 }
 
-/* The newcomer reaches only one member, which must send a full list of the others. */
+/* The newcomer reaches only one member, which must send it a full list of the others. */
 static void a_newcomer_learns_everyone_from_one_address(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void a_newcomer_learns_everyone_from_one_address(void **state)
     for (uint32_t i = 0; i < MANY - 1; i++)
         cut(late, i);
     world_start(&world, late);
-    run(3 * SECOND_NS); /* two lists, four a second; news by itself takes 6 s */
+    run(3 * SECOND_NS); /* enough for two lists; only by gossip it would take 6 s */
     assert_int_equal(neighbours(late), 1);
     assert_int_equal(stats_of(late).members_live, MANY + 1);
 }
@@ -160,14 +160,14 @@ static void a_silent_neighbour_is_pinged_and_a_talkative_one_is_not(void **state
     world.nodes[0].step_ns = SECOND_NS / 8;
     run(10 * SECOND_NS);
     const struct node *node =
-        world.nodes[1].node; /* it receives a rumor every two seconds, and member gossip */
+        world.nodes[1].node; /* receives a rumor every two seconds, and member gossip */
     assert_int_equal(connection_said(node, PING).count, 1);
     struct node_link link;
     node_link(node, 0, &link);
     assert_int_equal(link.rtt_ns, 2 * DELAY_NS);
 }
 
-/* Returns the records that the first node is about to send. */
+/* Returns the number of records that the first node is about to send. */
 static uint32_t updates_waiting(void)
 {
     return member_gossip_waiting(world.nodes[0].node);
@@ -193,18 +193,20 @@ static void member_lists_are_not_forwarded_but_news_is(void **state)
     record.stamp++;
     record_create(&record, &somebody, puppet.context, bytes);
     puppet_say_bulk(&puppet, MEMBER_UPDATE, bytes, sizeof bytes);
-    assert_int_equal(updates_waiting(), before + 1); /* to the other node, not to the puppet */
+    /* It is forwarded to the other node, not back to the puppet. */
+    assert_int_equal(updates_waiting(), before + 1);
     run(SECOND_NS);
     assert_int_equal(stats_of(1).members_live, 4);
     puppet_free(&puppet);
 }
 
-/* Renewals announced when few members were known must also be kept when many are known. */
+/* Members that were renewed often in a small swarm are renewed rarely in a large one. Announced
+ * renewals must still arrive in time. */
 static void no_member_is_declared_dead_while_the_swarm_grows(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
-    options.trains = false; /* so that no rumor shows liveness */
+    options.trains = false; /* without rumors, which would show liveness */
     options.limits.peers_max = 64;
     options.limits.half_open_max = 64;
     options.limits.silence_ns = 4 * SECOND_NS;
@@ -215,8 +217,8 @@ static void no_member_is_declared_dead_while_the_swarm_grows(void **state)
         assert_int_equal(world.nodes[i].notes[NOTE_MEMBER_DEAD], 0);
 }
 
-/* Records of silent members also travel along a tree. A broken link is repaired before any member
- * is declared dead. */
+/* Records of members that do not publish also travel along a tree. A broken link is repaired before
+ * any member is declared dead. */
 static void member_gossip_of_silent_nodes_is_rerouted(void **state)
 {
     (void)state;
@@ -239,7 +241,7 @@ static void member_gossip_is_forwarded_once_and_dies_out(void **state)
     (void)state;
     start_many(12);
     world_rest(&world);
-    run(120 * SECOND_NS); /* the trees are built, and record intervals have grown */
+    run(120 * SECOND_NS); /* until trees are built and record intervals have grown */
     uint64_t before = 0, after = 0, span = 30;
     for (uint32_t i = 0; i < 12; i++)
         before += connection_said(world.nodes[i].node, MEMBER_UPDATE).bytes;
@@ -247,7 +249,7 @@ static void member_gossip_is_forwarded_once_and_dies_out(void **state)
     for (uint32_t i = 0; i < 12; i++)
         after += connection_said(world.nodes[i].node, MEMBER_UPDATE).bytes;
     const uint64_t copies_per_second = (after - before) / RECORD_BYTES / span;
-    /* 12 records, each renewed at least every 3 s and received by 11 others. */
+    /* Expected: 12 records, each renewed at least every 3 s and received by 11 other nodes. */
     assert_in_range(copies_per_second, 12 * 11 / 3, 12 * 11 * 2 / 3);
 }
 
@@ -267,7 +269,8 @@ static void the_oldest_missing_rumor_is_the_lag(void **state)
     puppet_say(&puppet, &(struct message){.kind = VERSION, .bulk = {slice, sizeof slice}});
     run(3 * SECOND_NS);
     assert_in_range(stats_of(0).lag_ns, 2900 * MILLI_NS, 3100 * MILLI_NS);
-    run(90 * SECOND_NS); /* no node has shown it since: it is lost, not late */
+    /* No node has announced the rumor since, so it is lost and no longer counts as lag. */
+    run(90 * SECOND_NS);
     assert_int_equal(stats_of(0).lag_ns, 0);
     puppet_free(&puppet);
 }
@@ -306,7 +309,8 @@ static void many_that_leave_together_leave_with_one_base(void **state)
     (void)state;
     start_many(MANY);
     run(20 * SECOND_NS);
-    world.nodes[1].step_ns = 4 * SECOND_NS; /* its last publication is late */
+    /* Node 1 publishes for the last time after a long step. */
+    world.nodes[1].step_ns = 4 * SECOND_NS;
     run(SECOND_NS / 2);
     for (uint32_t i = 0; i < MANY; i++)
         world_leave(&world, i);

@@ -1,4 +1,4 @@
-/* Giving a base to a peer that breaks rules. */
+/* Serving a base to a peer that breaks rules. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,7 +93,7 @@ static void a_request_for_nonexistent_blocks_ends_the_connection(void **state)
     must_have_the_base_it_had();
 }
 
-/* One request is being read, four wait. */
+/* While one request is served, four can wait. */
 static void requests_beyond_the_queue_are_refused(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void a_disconnect_during_a_read_cancels_the_request(void **state)
     (void)state;
     struct node_options options = patient_options();
     start_talk(&options);
-    world.nodes[0].step_ns = SECOND_NS; /* duration of a read */
+    world.nodes[0].step_ns = SECOND_NS; /* a read then takes a second */
     run(SECOND_NS);
     fetch(0, 8);
     fetch(8, 8);
@@ -135,7 +135,7 @@ static void a_disconnect_during_a_read_cancels_the_request(void **state)
     assert_int_equal(puppet.heard[BLOCK], 1);
 }
 
-/* A checkpoint takes long, but between its parts the learner does everything else. */
+/* A checkpoint takes long, but between its parts the learner performs other orders. */
 static void requests_do_not_wait_for_a_checkpoint(void **state)
 {
     (void)state;

@@ -96,10 +96,10 @@ static void invalid_settings_end_the_connection(void **state)
     start_swarm(1, &options);
     run(SECOND_NS);
     puppet_init(&puppet, 0, 9);
-    must_be_refused("train.rate=0.02", 15); /* no final newline */
+    must_be_refused("train.rate=0.02", 15); /* the final line feed is missing */
     must_be_refused("=0.02\n", 6);
     must_be_refused("train.rate\n", 11);
-    must_be_refused("train.rate=\x1b[2J\n", 16); /* would be printed */
+    must_be_refused("train.rate=\x1b[2J\n", 16); /* an escape sequence must not reach a terminal */
     must_be_refused("a=1\n\0=2\n", 8);
     must_be_refused("a=1\n\n", 5);
     for (size_t i = 0; i < sizeof long_text; i += 4)

@@ -1,4 +1,4 @@
-/* Swarm keys in messages: which peers receive one, and which keys are invalid (puppet.h). */
+/* Messages with swarm keys: which peers receive one, and which keys are invalid (puppet.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "support/sim/puppet.h"
 #include "support/sim/rekey_story.h"
 
-/* Has the first key. */
+/* A peer that has the first swarm key. */
 static struct puppet puppet;
 
 static int puppet_story_ends(void **state)
@@ -42,7 +42,7 @@ static void a_neighbour_receives_the_key_and_may_ask_again(void **state)
 {
     (void)state;
     start_three_and_a_puppet();
-    say_key(1, NULL, 0); /* no rekey was ordered */
+    say_key(1, NULL, 0); /* no new key was ordered */
     assert_int_equal(puppet.heard[SWARM_KEY], 0);
     rekey(1, FIRST, SECOND, HOUR_MS);
     run(SECOND_NS);
@@ -51,7 +51,7 @@ static void a_neighbour_receives_the_key_and_may_ask_again(void **state)
     assert_int_equal(puppet.last[SWARM_KEY].bulk.count, KEY_BYTES);
     say_key(1, NULL, 0);
     assert_int_equal(puppet.heard[SWARM_KEY], 2);
-    say_key(2, NULL, 0); /* which is unknown here */
+    say_key(2, NULL, 0); /* order 2 does not exist */
     run(SECOND_NS);
     assert_int_equal(puppet.heard[SWARM_KEY], 2);
     assert_false(puppet.closed);
@@ -76,7 +76,7 @@ static void an_expelled_node_receives_no_key(void **state)
     must_all_have(SECOND, 1);
 }
 
-/* A holder of the old key that is not admitted receives orders but no key. */
+/* A peer with the old key that was not admitted receives orders but no key. */
 static void a_node_that_is_not_admitted_receives_no_key(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void ignores_a_key_of_an_unknown_order(void **state)
     assert_true(has_key(0, FIRST));
     order_key(1, FIRST, SECOND, HOUR_MS);
     run(SECOND_NS);
-    assert_true(puppet.heard[SWARM_KEY] > 0); /* the node requests it */
+    assert_true(puppet.heard[SWARM_KEY] > 0); /* the node requests the key */
     assert_int_equal(puppet.last[SWARM_KEY].bulk.count, 0);
     say_key(1, SECOND, KEY_BYTES);
     run(SECOND_NS);

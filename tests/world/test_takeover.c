@@ -1,4 +1,4 @@
-/* Taking over a base from peers that break rules: blocks, and useless donors. */
+/* Taking over a base from a peer that breaks rules: false blocks, and useless donors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,8 @@ static void a_joiner_that_requests_a_base_wants_no_rumors(void **state)
     (void)state;
     const struct node_options options = patient_options();
     const uint32_t joiner = add(&options), nobody = add(&options);
-    world_introduce(&world, joiner, nobody); /* so it waits for another node */
+    /* So that it waits for another node instead of training. */
+    world_introduce(&world, joiner, nobody);
     world_start(&world, joiner);
     puppet_init(&puppet, joiner, 1);
     puppet_meet(&puppet);
@@ -26,8 +27,8 @@ static void a_joiner_that_requests_a_base_wants_no_rumors(void **state)
     assert_int_equal(puppet.heard[WANT], 0);
 }
 
-/* In one read it learns that it lacks nothing, so that it joins, and receives the requested
- * history, so that its base is no longer whole. */
+/* In one read the joiner receives two messages: that it lacks nothing, so that it joins; and the
+ * history that it requested, so that its base becomes incomplete. */
 static void a_node_does_not_train_on_an_incomplete_base(void **state)
 {
     (void)state;
@@ -42,7 +43,7 @@ static void a_node_does_not_train_on_an_incomplete_base(void **state)
     puppet_hello(&puppet);
     say_ahead();
     assert_int_equal(puppet.heard[TAKE], 1);
-    run(2 * SECOND_NS); /* until the statement of a neighbour that has not joined counts */
+    run(2 * SECOND_NS); /* until a neighbour that has not joined counts as well */
     assert_false(is_training(joiner));
     CHECK(peer_say(&puppet.peer, &(struct message){.kind = VERSION, .hash = 1, .whole = 1}));
     say_history(0, 1, history_of(1, MANY));
@@ -140,12 +141,13 @@ static void ignores_a_block_of_an_unknown_version(void **state)
                             .text = {slice, sizeof slice},
                             .bulk = {zeros, 1}};
     puppet_say(&puppet, &block);
-    block.hash = block.text.count = 0; /* b0, correctly labelled: no node has all that it lacks */
+    /* B0 with its correct version, which lacks the missing rumors. */
+    block.hash = block.text.count = 0;
     puppet_say(&puppet, &block);
     must_still_lack_all();
 }
 
-/* For origins that the block does not list, its donor has other rumors than we. */
+/* Of origins that the block does not list, the donor has other rumors than the node. */
 static void ignores_a_block_of_ambiguous_version(void **state)
 {
     (void)state;
@@ -154,7 +156,7 @@ static void ignores_a_block_of_ambiguous_version(void **state)
     start_taking();
     puppet_entry(&puppet, MANY, slice);
     const uint32_t asked = puppet.heard[FETCH];
-    for (uint64_t block = 0; block < 16; block++) /* all requested blocks */
+    for (uint64_t block = 0; block < 16; block++) /* answers all requested blocks */
         puppet_say(&puppet, &(struct message){.kind = BLOCK,
                                               .block = block,
                                               .hash = entries_hash(slice, 1) + 1,
@@ -162,7 +164,8 @@ static void ignores_a_block_of_ambiguous_version(void **state)
                                               .bulk = {zeros, 1}});
     must_still_lack_all();
     run(5 * SECOND_NS);
-    assert_int_equal(puppet.heard[FETCH], asked); /* not that soon */
+    /* The node does not ask this donor again so soon. */
+    assert_int_equal(puppet.heard[FETCH], asked);
     say_block(&puppet, 0, zeros, sizeof zeros);
     run(SECOND_NS);
     assert_int_equal(stats_of(0).blocks_held, 1);
@@ -193,9 +196,9 @@ static void a_node_with_half_a_base_gives_none(void **state)
     assert_int_equal(puppet.last[BLOCK].bulk.count, 0);
 }
 
-/* Useless donors among good ones. */
+/* Useless donors. */
 
-/* Adds a node to two that train; the puppet is its first neighbour. */
+/* Adds a joiner to two nodes that train. The puppet is its first neighbour. Returns its number. */
 static uint32_t join_with_puppet(uint64_t serve_bytes_per_s)
 {
     struct node_options options = patient_options();
@@ -210,11 +213,12 @@ static uint32_t join_with_puppet(uint64_t serve_bytes_per_s)
     return joiner;
 }
 
-/* Claims more rumors than exist, whenever it is asked. */
+/* Claims more rumors than exist. Sent in answer to each request for a version. */
 static const struct message knows_all = {
     .kind = VERSION, .hash = 1, .rumors = 1ull << 40, .base = 1};
 
-/* Answers every request with this message until the other trains. */
+/* Sends this message in answer to each request for blocks, until the joiner trains. Returns how
+ * many times. */
 static uint32_t answer_with(uint32_t joiner, const struct message *answer, uint64_t within_ns)
 {
     uint32_t answered = 0;
@@ -239,7 +243,8 @@ static void a_refused_node_asks_others(void **state)
     (void)state;
     const uint32_t joiner = join_with_puppet(2000);
     const struct message refusal = {.kind = BLOCK};
-    assert_in_range(answer_with(joiner, &refusal, 4 * SECOND_NS), 1, 3); /* at once */
+    /* The joiner turns to other donors at once. */
+    assert_in_range(answer_with(joiner, &refusal, 4 * SECOND_NS), 1, 3);
     must_agree(5 * SECOND_NS);
 }
 
@@ -248,7 +253,8 @@ static void ignores_blocks_of_a_donor_that_is_behind(void **state)
     (void)state;
     static const uint8_t zeros[1] = {0};
     const uint32_t joiner = join_with_puppet(2000);
-    const struct message born = {.kind = BLOCK, .bulk = {zeros, sizeof zeros}}; /* of b0 */
+    /* A block of the base b0. */
+    const struct message born = {.kind = BLOCK, .bulk = {zeros, sizeof zeros}};
     assert_in_range(answer_with(joiner, &born, 20 * SECOND_NS), 1, 6);
     must_agree(5 * SECOND_NS);
 }

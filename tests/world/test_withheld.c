@@ -1,5 +1,5 @@
-/* Oversized publications wait until members have voted: an expelled member has not moved any base
- * with them, and a released member loses nothing. */
+/* Withheld publications: oversized ones wait until members have voted. Those of an expelled member
+ * have never moved a base, and a released member loses nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,9 +22,9 @@
 #define LIAR   6
 #define CROWD  40
 #define MANY   20    /* members, most of which never run */
-#define LITTLE 24000 /* bytes of a log */
+#define LITTLE 24000 /* bytes of a small log */
 
-/* Starts `running` members that know each other and the typical length. */
+/* Starts `running` of the members, which know each other and the typical length. */
 static void start_with(struct node_options options, uint32_t members, uint32_t running)
 {
     world.has_list = true;
@@ -64,7 +64,7 @@ static bool is_held(uint32_t i)
     return liar_at(i, &origin_index) && withheld_has(world.nodes[i].node, origin_index);
 }
 
-/* Returns what `hearsay status` shows. */
+/* Returns whether `hearsay status` would show the liar's publications as withheld. */
 static bool is_shown_as_held(uint32_t i)
 {
     struct node_finding harm;
@@ -94,7 +94,8 @@ static void a_voted_out_publication_has_moved_no_base(void **state)
     uint32_t had[NODES], origin_index, held = 0;
     (void)state;
     start(true, NODES);
-    for (uint32_t i = 0; i < LIAR; i += 2) /* many nodes are about to publish at the decision */
+    /* So that many nodes are about to publish when it is decided. */
+    for (uint32_t i = 0; i < LIAR; i += 2)
         world.nodes[i].step_ns = 500 * MILLI_NS;
     for (uint32_t i = 0; i < LIAR; i++)
         had[i] = liar_at(i, &origin_index)->next;
@@ -116,7 +117,8 @@ static void a_voted_out_publication_has_moved_no_base(void **state)
     must_agree(20 * SECOND_NS);
 }
 
-/* For half a minute its length does not count, because it may have learned by itself. */
+/* For half a minute after its start the member's length does not count, because it may have learned
+ * without others. */
 static void a_voted_out_first_publication_has_moved_no_base(void **state)
 {
     struct node_options options = obedient(usual_options());
@@ -152,7 +154,7 @@ static void a_released_member_that_goes_further_is_suspended_again(void **state)
     assert_true(is_held(0));
 }
 
-/* Returns whether any incarnation after the first moved the base of node i. */
+/* Returns true if an incarnation after the first has moved the base of node i. */
 static bool moved_something(uint32_t i)
 {
     const struct versions *versions = broadcast_versions(world.nodes[i].node);
@@ -165,7 +167,7 @@ static bool moved_something(uint32_t i)
     return false;
 }
 
-/* It restarts repeatedly and publishes a lie each time. */
+/* The liar restarts repeatedly and publishes a lie each time. */
 static void start_anew_and_lie(uint32_t hundredths, bool may_move)
 {
     start(true, NODES);
@@ -180,7 +182,7 @@ static void start_anew_and_lie(uint32_t hundredths, bool may_move)
                 assert_true(may_move || !moved_something(i));
         }
     }
-    run(80 * SECOND_NS); /* nothing of it is withheld any more */
+    run(80 * SECOND_NS); /* no rumor of the liar is withheld any more */
     for (uint32_t i = 0; i < LIAR; i++) {
         assert_true(is_out(i));
         assert_false(moved_something(i));
@@ -194,14 +196,14 @@ static void a_member_that_restarts_for_each_lie_has_moved_no_base(void **state)
     start_anew_and_lie(300, false);
 }
 
-/* It is absent so often that its first lie is released when the second one is found. */
+/* The liar is absent so often that its first lie is released when the second one is found. */
 static void released_lies_are_removed_with_later_ones(void **state)
 {
     (void)state;
     start_anew_and_lie(130, true);
 }
 
-/* Returns the first vote of node 0. */
+/* Returns the first vote that node 0 has. */
 static struct vote vote_of_first(void)
 {
     static uint8_t votes[NODE_VOTES_MAX];
@@ -211,7 +213,8 @@ static struct vote vote_of_first(void)
     return vote;
 }
 
-/* A vote targets what most nodes can remove: logs have only the last rumors of a later incarnation.
+/* A vote only covers rumors that most nodes can remove: logs have only the last rumors of a later
+ * incarnation.
  */
 static void votes_spare_rumors_beyond_all_logs(void **state)
 {
@@ -241,7 +244,7 @@ static void a_publication_without_a_majority_is_applied_later(void **state)
     for (; held < 2; held += is_held(0))
         run(SECOND_NS);
     world_cure(&world, LIAR, POISON_SCALE);
-    for (; held < 7; held++) { /* normal publications do not release oversized ones */
+    for (; held < 7; held++) { /* normal publications do not release the oversized one */
         run(SECOND_NS);
         assert_true(is_held(0));
         assert_int_equal(applied_at(0), had);
@@ -249,7 +252,7 @@ static void a_publication_without_a_majority_is_applied_later(void **state)
     run(5 * SECOND_NS);
     assert_false(is_out(0));
     assert_false(is_held(0));
-    assert_true(world.nodes[0].notes[NOTE_HARM] > 0); /* a note about the release */
+    assert_true(world.nodes[0].notes[NOTE_HARM] > 0); /* a note says that it was released */
     assert_true(applied_at(0) > had);
     must_agree(20 * SECOND_NS);
 }
@@ -272,8 +275,8 @@ static void a_released_member_is_not_suspended_again_at_once(void **state)
     assert_true(held > 12);
 }
 
-/* It does not wait: the base that it receives lacks withheld rumors, which it receives like all
- * others. */
+/* The joiner does not wait. The base that it receives lacks the withheld rumors, which it receives
+ * like all other nodes. */
 static void a_joiner_receives_a_base_during_a_suspension(void **state)
 {
     bool was_held = true;
@@ -299,7 +302,7 @@ static void a_joiner_receives_a_base_during_a_suspension(void **state)
     must_agree(20 * SECOND_NS);
 }
 
-/* Withheld rumors must be read for that. */
+/* To leave them out, the node must read the withheld rumors. */
 static void a_history_without_withheld_rumors_is_sent_once_a_second(void **state)
 {
     struct puppet puppet;
@@ -324,7 +327,7 @@ static void a_history_without_withheld_rumors_is_sent_once_a_second(void **state
     puppet_free(&puppet);
 }
 
-/* It leaves with all rumors applied. */
+/* A leaving node applies all rumors before it ends. */
 static void a_leaving_node_withholds_nothing(void **state)
 {
     (void)state;
@@ -348,7 +351,7 @@ static float said_by(const struct node *node, const struct identity *who)
     return 0;
 }
 
-/* Returns how many nodes know that this one is more than eight times faster than before. */
+/* Returns how many nodes know that this member has become more than eight times faster. */
 static uint32_t know_better(const struct identity *who, float before)
 {
     uint32_t know = 0;
@@ -357,8 +360,9 @@ static uint32_t know_better(const struct identity *who, float before)
     return know;
 }
 
-/* Another program had used its machine. It announces its speed at once and may claim more. Its
- * records travel the tree of its rumors; if that is under repair, the next record arrives. */
+/* Another program had slowed the member's machine. The member announces its new speed at once and
+ * may claim more samples. Its records travel the tree of its rumors. While the tree is under
+ * repair, a record may be lost, but the next one arrives. */
 static void a_member_that_becomes_faster_stays(void **state)
 {
     struct node_options options = obedient(usual_options());
