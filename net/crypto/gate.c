@@ -9,7 +9,7 @@
 #define OFFERS_AT 2 /* offset of the offers in an introduction */
 #define NEWER_AT  3
 #define FORM_AT   4
-#define START     "; " /* before the start, in a model description */
+#define START     "; " /* separates FORM and START in a model description */
 
 _Static_assert(REFUSAL_BYTES == WIDE_NONCE_BYTES + GATE_BYTES, "a refusal is a nonce and a gate");
 
@@ -18,7 +18,7 @@ static void hash_text(uint8_t out[static 16], const char *text)
     secret_blake2b(out, 16, text, strlen(text), NULL, 0);
 }
 
-/* Returns the length of the description without its start. */
+/* Returns the length of FORM in a model description "FORM; START". */
 static size_t form_length(const char *model)
 {
     size_t length = strlen(model);
@@ -201,7 +201,8 @@ void gate_init(struct gate *gate, const uint8_t swarm_key[static KEY_BYTES],
     gate->ours = *ours;
 }
 
-/* Adds the bytes that differ between conversations of one node, and so are in no prologue. */
+/* Encodes an introduction with the bytes that a prologue leaves zero: standing and form. A build
+ * without PROTOCOL_OF_FORM writes zeros. */
 static void encode_all(uint8_t out[static INTRODUCTION_BYTES], const struct introduction *from)
 {
     CHECK(from->standing <= STANDING_MAX);
@@ -258,7 +259,7 @@ enum error refusal_consume(const struct gate *gate, const uint8_t in[static REFU
     return error;
 }
 
-/* Sets a frame of parts apart from the refusal before it. */
+/* Associated data that distinguishes a frame of model parts from the refusal before it. */
 #define PARTS_LABEL "hearsay parts"
 
 struct parts_bound {

@@ -17,8 +17,9 @@
  *       24   16 BLAKE2b-128 of the model description
  *       40    8 number of parameters, little-endian
  *
- * A model description is "FORM; START". Nodes of one form can work together: one of them takes over
- * the other's first weights and its model hash (node/first_weights.h).
+ * A model description is "FORM; START": FORM names the input and the layers, START the first
+ * weights. Nodes of one form can work together, after one of them has taken over the first weights
+ * and the model hash of the other (node/first_weights.h).
  *
  * Tests: tests/unit/net/test_gate.c.
  */
@@ -29,7 +30,7 @@
 #include "wire/protocol.h"
 
 #define OFFERS_ANSWERS     1  /* bit of introduction.offers: the node serves inference requests */
-#define OFFERS_PARTS       2  /* the parts of its model follow the refusal (model_parts.h) */
+#define OFFERS_PARTS       2  /* bit: the node's model parts (model_parts.h) follow its refusal */
 #define STANDING_MAX       63 /* introduction.standing has six bits */
 #define FORM_BYTES         4
 #define INTRODUCTION_BYTES 48
@@ -47,7 +48,8 @@ struct introduction {
     uint64_t parameters;      /* number of model parameters */
 };
 
-/* Hashes both texts. model: "FORM; START", or a form alone. */
+/* Makes an introduction with the versions of this build and the hashes of both texts; offers and
+ * standing are 0. model: "FORM; START", or FORM only. */
 void introduction_make(struct introduction *introduction, const char *swarm_id, const char *model,
                        uint64_t parameters);
 /* Sets the versions that this build speaks. */
@@ -57,16 +59,17 @@ void introduction_encode(uint8_t out[static INTRODUCTION_BYTES], const struct in
 /* Returns the newest version that both nodes speak, or PROTOCOL_PROBE if there is none. */
 uint16_t introduction_common(const struct introduction *ours, const struct introduction *theirs);
 
-/* Writes the prologue of the handshake: the dialer's introduction without the ignored bytes. The
+/* Writes the prologue of the handshake: the dialer's introduction with zeros in bytes 2 to 7. The
  * acceptor builds it from its own introduction and the dialer's oldest version. */
 void introduction_prologue(uint8_t out[static INTRODUCTION_BYTES], const struct introduction *ours,
                            uint16_t dialers_oldest);
 
-/* Derives the context, which binds signatures to one swarm and model. All versions have the same
- * one. */
+/* Derives the context: 16 bytes that bind signatures to one swarm and model. It is the same in all
+ * protocol versions. */
 void introduction_context(uint8_t context[static CONTEXT_BYTES], const struct introduction *of);
 
-/* Returns true if both can work together once one has taken over the other's first weights. */
+/* Returns true if both nodes can work together once one has taken over the first weights of the
+ * other. */
 bool introduction_same_form(const struct introduction *ours, const struct introduction *theirs);
 
 /* Returns true if both forms are known and the models differ in form or size. */

@@ -17,7 +17,7 @@ struct reader {
     size_t left;
 };
 
-/* HKDF from HMAC (Noise section 4.3), with one to three outputs. */
+/* HKDF from HMAC (Noise section 4.3), with two outputs, or three if out_3 is not NULL. */
 static void hkdf(uint8_t *out_1, uint8_t *out_2, uint8_t *out_3,
                  const uint8_t chaining[static HASH_BYTES], const uint8_t *input,
                  size_t input_bytes)
@@ -93,7 +93,7 @@ static enum error decrypt_and_hash(struct handshake *h, struct reader *in, uint8
 
 /* The tokens, Noise section 5.3. */
 
-/* Mixes e into the hash and, with a psk, also into the key (section 9.2). */
+/* Mixes an ephemeral public key into the hash and, with a psk, also into the key (section 9.2). */
 static void mix_ephemeral(struct handshake *h, const uint8_t public_key[static DH_BYTES])
 {
     mix_hash(h, public_key, DH_BYTES);

@@ -1,4 +1,5 @@
-/* Noise_XXpsk3_25519_ChaChaPoly_SHA256 (Noise Protocol Framework, revision 34), bytes to bytes.
+/* The Noise handshake Noise_XXpsk3_25519_ChaChaPoly_SHA256 (Noise Protocol Framework, revision 34).
+ * It only reads and writes buffers.
  *
  *   -> e                     message 1
  *   <- e, ee, s, es          message 2
@@ -52,13 +53,13 @@ void handshake_init(struct handshake *handshake, bool initiator, const void *pro
                     const uint8_t ephemeral[static DH_BYTES]);
 
 /* Writes our next message to out (payload_bytes + 128 bytes) and sets *out_bytes. Returns MALFORMED
- * if it is not our turn, FORGED if the other key has low order. */
+ * if it is not our turn, FORGED if the other side's key has low order. */
 enum error handshake_create(struct handshake *handshake, const uint8_t *payload,
                             size_t payload_bytes, uint8_t *out, size_t *out_bytes) MUST_USE;
 
 /* Reads the next message. On OK, writes its payload to payload (HANDSHAKE_PAYLOAD_MAX bytes).
- * Returns FORGED if a tag does not verify, MALFORMED for a wrong length or if it is not the other's
- * turn. */
+ * Returns FORGED if a tag does not verify, MALFORMED for a wrong length or if it is not the other
+ * side's turn. */
 enum error handshake_consume(struct handshake *handshake, const uint8_t *in, size_t in_bytes,
                              uint8_t *payload, size_t *payload_bytes) MUST_USE;
 

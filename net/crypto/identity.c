@@ -235,7 +235,7 @@ static enum error whole_write(int descriptor, const char *line, size_t bytes)
     return fsync(descriptor) == 0 ? OK : FAILED;
 }
 
-/* Returns the length of the line in bytes. */
+/* Writes the only line of a key file and returns its length in bytes. */
 static size_t line_write(const struct key_file *file, const uint8_t key[static KEY_BYTES],
                          char line[static LINE_MAX_BYTES])
 {

@@ -22,7 +22,7 @@
 #define CERTIFICATE_BYTES (ID_BYTES + SIGNATURE_BYTES) /* id ‖ signature */
 
 struct identity {
-    uint8_t seed[SEED_BYTES];               /* 32 random bytes; the other members follow */
+    uint8_t seed[SEED_BYTES];               /* 32 random bytes, the source of all other members */
     uint8_t id[ID_BYTES];                   /* public signing key */
     uint8_t sign_secret[SIGN_SECRET_BYTES]; /* secret signing key */
     uint8_t noise_public[DH_BYTES];         /* public half of Noise's static key */
@@ -31,7 +31,7 @@ struct identity {
 };
 
 struct operator_key {
-    uint8_t seed[SEED_BYTES];               /* 32 random bytes; the other members follow */
+    uint8_t seed[SEED_BYTES];               /* 32 random bytes, the source of all other members */
     uint8_t id[ID_BYTES];                   /* public signing key */
     uint8_t sign_secret[SIGN_SECRET_BYTES]; /* secret signing key */
 };
@@ -40,16 +40,16 @@ void identity_from_seed(struct identity *identity, const uint8_t seed[static SEE
 
 void operator_key_from_seed(struct operator_key *key, const uint8_t seed[static SEED_BYTES]);
 
-/* Sets id to the one that the certificate proves for this Noise key. Returns FORGED if it proves
- * none. */
+/* Verifies a certificate for this Noise key and sets id to the id in it. Returns FORGED if the
+ * signature does not verify. */
 enum error identity_check(uint8_t id[static ID_BYTES],
                           const uint8_t certificate[static CERTIFICATE_BYTES],
                           const uint8_t noise_public[static DH_BYTES]) MUST_USE;
 
-/* Key files. Loading returns MISSING for no such file (the sentence says how to create one), FAILED
- * if it cannot be read, MALFORMED for another kind of file, FORGED for a wrong mode or owner.
- * Saving creates the file with mode 0600 and fsyncs it. It returns FAILED if the file exists, which
- * is never overwritten, or cannot be written. */
+/* Key files. Loading returns MISSING if the file does not exist (the sentence says how to create
+ * it), FAILED if it cannot be read, MALFORMED for another kind of file, FORGED for a wrong mode or
+ * owner. Saving creates the file with mode 0600 and fsyncs it. It returns FAILED if the file
+ * exists, which is never overwritten, or cannot be written. */
 enum error identity_load(struct identity *identity, const char *path,
                          struct problem *problem) MUST_USE;
 enum error identity_save(const struct identity *identity, const char *path,
@@ -59,7 +59,8 @@ enum error swarm_key_load(uint8_t key[static KEY_BYTES], const char *path,
 enum error swarm_key_save(const uint8_t key[static KEY_BYTES], const char *path,
                           struct problem *problem) MUST_USE;
 
-/* Hash that identifies a swarm key and may be shown: the key cannot be computed from it. */
+/* Writes a hash that identifies a swarm key. The hash may be shown: the key cannot be computed from
+ * it. */
 void swarm_key_hash(uint8_t hash[static HASH_BYTES], const uint8_t key[static KEY_BYTES]);
 enum error operator_key_load(struct operator_key *key, const char *path,
                              struct problem *problem) MUST_USE;

@@ -1,12 +1,12 @@
 /* Locked memory: the only place where a process keeps its keys.
  *
- *   one region, allocated at birth ─► an arena ─► identity, swarm keys, handshakes, sessions
+ *   one region, allocated at start ─► an arena ─► identity, swarm keys, handshakes, sessions
  *
  * The region is never swapped out and is in no core dump (secret_memory_new), so a core dump of a
- * node can be shared. A failed CHECK wipes it first. Locking needs RLIMIT_MEMLOCK. Without it keys
- * may be swapped out, and everything else still holds. Code that computes with keys leaves copies
- * on the stack during the computation and wipes them afterwards.
- * Tests: tests/unit/net/test_locked_memory.c, tests/world/test_keys_apart.c and
+ * node can be shared. A failed CHECK wipes it first. Locking needs RLIMIT_MEMLOCK. Without that
+ * permission keys may be swapped out; all other guarantees remain. Code that computes with keys
+ * leaves copies on the stack during the computation and wipes them afterwards. Tests:
+ * tests/unit/net/test_locked_memory.c, tests/world/test_keys_apart.c and
  * tests/process/test_keys.sh, which searches the memory of a process.
  */
 #ifndef HEARSAY_NET_CRYPTO_LOCKED_MEMORY_H

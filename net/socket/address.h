@@ -16,8 +16,8 @@ struct address {
     uint16_t port;         /* TCP port */
 };
 
-/* Parses host:port. Otherwise returns a sentence with MALFORMED, or with TOO_BIG for a port above
- * 65535. */
+/* Parses host:port. Returns MALFORMED for any other text and TOO_BIG for a port above 65535, each
+ * with a sentence. */
 enum error address_parse(struct address *address, const char *text,
                          struct problem *problem) MUST_USE;
 
@@ -32,13 +32,14 @@ uint64_t address_network(const struct address *address);
 /* Returns whether the host is IPv4 or IPv6, not a name. */
 bool address_is_number(const struct address *address);
 
-/* Returns false for multicast, broadcast, 0.0.0.0/8 and ::. Names count as one machine. */
+/* Returns false if the host stands for no machine or for several: multicast, broadcast, 0.0.0.0/8
+ * and ::. A name counts as one machine. */
 bool address_is_one_machine(const struct address *address);
 
 /* Returns whether the host is in 127.0.0.0/8 or is ::1. */
 bool address_is_loopback(const struct address *address);
 
-/* Returns the address of an IPv4 or IPv6 socket. IPv4 inside IPv6 is written as IPv4. */
+/* Converts the address of an IPv4 or IPv6 socket. An IPv4-mapped IPv6 address becomes IPv4. */
 struct sockaddr;
 struct address address_of_socket(const struct sockaddr *socket);
 

@@ -33,7 +33,7 @@ struct connector {
     uv_timer_t timer; /* timeout of the lookup or of all attempts, and delay to the next attempt */
     bool has_timer;   /* timer is not closed yet */
     bool is_resolving;
-    bool is_over;    /* only waits for its handles to close */
+    bool is_over;    /* the dial has ended and only waits for its handles to close */
     bool has_failed; /* on_failed must still be called */
     uv_getaddrinfo_t lookup;
     struct addrinfo *found;

@@ -27,10 +27,10 @@ struct connector_times {
 extern const struct connector_times CONNECTOR_USUAL;
 
 struct connector_result {
-    /* Nanoseconds from the first packet to this address until it connected. */
+    /* Nanoseconds from the start of the successful attempt until it connected. */
     uint64_t connect_ns;
-    char tried[CONNECTOR_WHY_BYTES]; /* addresses that failed before, such as "fd00::1: no answer";
-                                        or "" */
+    /* addresses whose attempts failed before, such as "fd00::1: no answer"; or "" */
+    char tried[CONNECTOR_WHY_BYTES];
 };
 
 /* Exactly one of the two functions is called, once, after connector_begin and connector_cancel have

@@ -21,8 +21,8 @@
 #define READ_BYTES   (64 * 1024)
 #define BACKLOG      128
 #define SIGNALS      3
-#define FILES_NEEDED 12 /* files for a loop, its pipes, and the next file opened */
-/* Signals that are taken; SIGHUP only after transport_take_hangups. */
+#define FILES_NEEDED 12 /* descriptors for an event loop and its pipes, and one to spare */
+/* Signals that call on_signal; SIGHUP only after transport_take_hangups. */
 static const int TAKEN[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 
 _Static_assert(TRANSPORT_WHY_BYTES == CONNECTOR_WHY_BYTES, "a dial's reason fits");
@@ -74,7 +74,8 @@ static void on_signal(uv_signal_t *handle, int number)
     transport->owner.on_signal(transport->owner.self, number);
 }
 
-/* Returns true if files can be opened: libuv aborts if its first loop gets no pipe. */
+/* Returns true if FILES_NEEDED file descriptors are free. Without them libuv would abort the
+ * process when it creates its first loop. */
 static bool has_files(void)
 {
     int files[FILES_NEEDED], count = 0;

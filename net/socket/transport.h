@@ -35,7 +35,7 @@ struct transport_owner {
     /* The connection is closed, by either side; no call about conn follows. why: a reason, or "".
      */
     void (*on_closed)(void *self, uint64_t conn, const char *why);
-    /* The time of transport_set_timer has come. */
+    /* Called at the time that transport_set_timer requested. */
     void (*on_timer)(void *self);
     /* transport_wake was called, once or more. */
     void (*on_wake)(void *self);
@@ -50,10 +50,10 @@ struct transport_owner {
 };
 
 struct transport_reached {
-    struct address address;          /* address of the connection */
-    uint64_t connect_ns;             /* round trip time, measured while connecting */
-    char tried[TRANSPORT_WHY_BYTES]; /* other addresses of the name that failed before, such as
-                                        "fd00::1: no answer"; or "" */
+    struct address address; /* address of the connection */
+    uint64_t connect_ns;    /* round trip time, measured while connecting */
+    /* addresses of the same name that failed before, such as "fd00::1: no answer"; or "" */
+    char tried[TRANSPORT_WHY_BYTES];
 };
 
 /* Creates a transport. Returns NULL if the system provides no event loop because this process has

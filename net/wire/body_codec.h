@@ -49,7 +49,7 @@ struct body_plan {
 #define BODY_ENTRIES_MAX (1u << 18) /* most entries of a plan */
 
 /* Plans for as many leading entries of `count` as fill room_bytes to within a few percent, or for
- * all if they fit. room_bytes must hold one entry; 64 bytes do. */
+ * all if they fit. room_bytes must hold at least one entry: 64 bytes suffice. */
 void body_plan_make(struct body_plan *plan, const uint32_t *index, const int8_t *level,
                     uint32_t count, size_t room_bytes);
 

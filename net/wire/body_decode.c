@@ -38,7 +38,7 @@ static void raise_all(int8_t *level, uint32_t count, unsigned from)
         level[i] = (int8_t)(level[i] + (level[i] == there));
 }
 
-/* Moves each entry that layer 2 lists by `step`. All entries are members. */
+/* Adds `step` to the level of each entry that layer 2 lists. All entries are members of layer 1. */
 static enum error take_second(struct bit_reader *reader, int8_t *level, uint32_t count,
                               uint32_t listed, int step)
 {
@@ -58,7 +58,7 @@ static enum error take_second(struct bit_reader *reader, int8_t *level, uint32_t
     return OK;
 }
 
-/* Moves each entry that layer `layer` lists by `step`: up to the layer, or down again if it is
+/* Adds `step` to the level of each entry that layer `layer` lists: 1, or -1 if the layer is
  * inverted. */
 static enum error take_listed(struct bit_reader *reader, int8_t *level, uint32_t count,
                               unsigned layer, uint32_t listed, int step)
@@ -66,7 +66,7 @@ static enum error take_listed(struct bit_reader *reader, int8_t *level, uint32_t
     struct bit_reader r = *reader;
     bits_fill(&r);
     unsigned k = (unsigned)bits_take(&r, 5);
-    uint64_t members = 0; /* members not yet passed among the eight levels before `at` */
+    uint64_t members = 0; /* members not yet passed, among the eight levels before `at` */
     uint32_t at = 0;
     for (uint32_t i = 0; i < listed; i++) {
         bits_fill(&r);
@@ -88,7 +88,7 @@ static enum error take_listed(struct bit_reader *reader, int8_t *level, uint32_t
     return OK;
 }
 
-/* Returns the number of members after a layer. */
+/* Returns how many entries belong to a layer if the layer before it has `members` entries. */
 static uint32_t members_after(const struct body_layer *layer, uint32_t members)
 {
     return layer->inverted ? members - layer->listed : layer->listed;

@@ -292,7 +292,7 @@ static bool put_later(struct bit_writer *writer, const struct body_layer *how, u
     gamma_put(&w, how->listed);
     *writer = w;
     if (how->listed == 0)
-        return how->inverted; /* then all stay members, otherwise none */
+        return how->inverted; /* inverted: all entries stay members; otherwise none do */
     uint32_t reached = view_layer(view, layer);
     struct walk walk = walk_new(view, how->inverted);
     uint32_t gap;

@@ -1,19 +1,20 @@
-/* A proof that a member lies: two heads of one stream, both signed by the member, that cannot both
- * be true; or one head that exceeds a limit of rumors. Any node that knows the context and the
- * number of model parameters can verify it.
+/* A proof that a member lies: two heads of rumors of one stream, both signed by the member, that
+ * contradict each other; or one head that exceeds a limit of rumors. Any node that knows the
+ * context and the number of model parameters can verify it.
  *
  *   OFFSET SIZE MEANING
  *        0  192 a signed head (signed_head.h)
- *      192  192 another of the same origin and incarnation:
+ *      192  192 another signed head of that origin and incarnation:
  *              EQUIVOCATION  has the same number, the smaller by its bytes first; or has the next
  *                      number, and its prev is not the hash of the first
- *              EXCESS  the same head again, which exceeds a limit (head_is_within); or the next
- *                      one, whose samples do not follow (head_samples_follow)
+ *              EXCESS  the first head again, if it exceeds a limit (head_is_within); or the next
+ *                      head, if it claims fewer samples or too many more (head_samples_follow)
  *
- * The first rumor in doubt is the one of the first head. If both heads have one number and
- * different prev, it is the rumor before; if the samples do not follow, that of the second head.
- * Only signed bytes count, so a node that passes a proof on can neither invent nor change it.
- * Tests: tests/unit/net/test_equivocation_proof.c refuses every truncation and bit flip.
+ * The first rumor in doubt is that of the first head, with two exceptions. If both heads have one
+ * number and different prev, it is the rumor before. If the second head claims a wrong number of
+ * samples, it is the rumor of the second head. Only signed bytes count, so a node that passes a
+ * proof on can neither invent nor change it. Tests: tests/unit/net/test_equivocation_proof.c
+ * refuses every truncation and bit flip.
  */
 #ifndef HEARSAY_NET_WIRE_EQUIVOCATION_PROOF_H
 #define HEARSAY_NET_WIRE_EQUIVOCATION_PROOF_H
@@ -23,25 +24,24 @@
 #define PROOF_BYTES (2 * SIGNED_HEAD_BYTES)
 
 enum proof_kind {
-    PROOF_EQUIVOCATION, /* equivocation: two streams */
-    PROOF_EXCESS,       /* a rumor beyond a limit */
+    PROOF_EQUIVOCATION, /* the member signed two different streams */
+    PROOF_EXCESS,       /* a rumor of the member exceeds a limit */
     PROOF_VOTES         /* no heads: more than half of the members voted (vote.h) */
 };
 
 struct proof {
-    enum proof_kind kind;     /* relation of the two heads */
+    enum proof_kind kind;     /* kind of evidence against the author */
     uint8_t author[ID_BYTES]; /* id of the signer of both heads */
     uint64_t incarnation;     /* incarnation of the author that the proof concerns */
     uint32_t keep;            /* rumors of that incarnation before this number are not in doubt */
 };
 
 /* Makes a proof from two heads in either order, or from one head and itself. Returns MISMATCH if
- * both can be true. */
+ * the heads prove nothing. */
 enum error proof_create(const struct signed_head *one, const struct signed_head *other,
                         uint64_t parameters, uint8_t out[static PROOF_BYTES]) MUST_USE;
 
-/* Parses what the bytes prove. Does not check the signatures. Returns MALFORMED if they prove
- * nothing. */
+/* Parses a proof without checking its signatures. Returns MALFORMED if the bytes prove nothing. */
 enum error proof_parse(const uint8_t in[static PROOF_BYTES],
                        const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
                        struct proof *proof) MUST_USE;
@@ -55,7 +55,7 @@ enum error proof_verify(const uint8_t in[static PROOF_BYTES],
  * incarnation in doubt is stricter, and for equal ones the lowest keep. */
 bool proof_is_stricter(const struct proof *proof, const struct proof *than);
 
-/* Returns how many rumors of this incarnation of the author stay. */
+/* Returns how many rumors of this incarnation of the author are not in doubt; UINT32_MAX = all. */
 uint32_t proof_keeps(const struct proof *proof, uint64_t incarnation);
 
 #endif

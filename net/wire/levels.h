@@ -1,5 +1,5 @@
-/* Operations on eight levels at a time, one in each byte of a word. Private to body_encode.c and
- * body_decode.c.
+/* Operations on eight levels (quantized values of entries) at a time, one in each byte of a word.
+ * Private to body_encode.c and body_decode.c.
  *
  * A set of levels is a word with the top bit of each member's byte set.
  */

@@ -81,7 +81,7 @@ enum message_kind {
 
 enum bye_reason {
     BYE_LEAVING = 1,    /* the sender leaves the swarm */
-    BYE_DUPLICATE,      /* another connection between the two is kept */
+    BYE_DUPLICATE,      /* another connection between the two nodes is kept */
     BYE_SELF,           /* the caller has called itself */
     BYE_IDENTITY_TAKEN, /* another running node has the same identity */
     BYE_BROKEN,         /* the receiver sent something invalid */
@@ -114,7 +114,8 @@ struct message {
     uint64_t rumors;      /* number of rumors */
     uint64_t members;     /* number of live members that the sender knows */
     uint64_t base;        /* 1 = the sender's base is whole; 0 = not yet */
-    uint64_t whole;  /* 1 = bulk has the latest entries, and text what each origin has learned */
+    /* 1 = bulk has the latest entries, and text the learned samples of their origins */
+    uint64_t whole;
     uint64_t part;   /* index of this part, from 0 */
     uint64_t parts;  /* number of parts */
     uint64_t block;  /* index of a block, from 0 */

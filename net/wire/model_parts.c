@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 
-#define SHOWN 72 /* characters of a part, with the end */
+#define SHOWN 72 /* most bytes of a part in the sentence, with the final zero */
 
-/* A line, not terminated. */
+/* A line of text without its newline and without a final zero. */
 struct line {
     const uint8_t *at;
     size_t bytes;
@@ -36,7 +36,7 @@ void model_parts_of(char *out, const char *description)
     out[length] = '\0';
 }
 
-/* Takes the next line; empty at the end. */
+/* Returns the next line and moves *at behind it. The line is empty at the end. */
 static struct line next_line(const uint8_t **at, const uint8_t *end)
 {
     struct line line = {*at, 0};
@@ -53,7 +53,7 @@ static bool are_equal(struct line a, struct line b)
     return a.bytes == b.bytes && memcmp(a.at, b.at, a.bytes) == 0;
 }
 
-/* Copies the printable characters of a line. */
+/* Writes a line for a person: `?` for each unprintable character, "nothing" for an empty line. */
 static void show(char out[static SHOWN], struct line line)
 {
     size_t length = 0;
@@ -64,7 +64,7 @@ static void show(char out[static SHOWN], struct line line)
         (void)snprintf(out, SHOWN, "nothing");
 }
 
-/* Returns true if one is the other behind a prefix that ends with a point. */
+/* Returns true if `longer` consists of a prefix that ends with a point, and `shorter`. */
 static bool has_prefix(struct line longer, struct line shorter)
 {
     const size_t prefix = longer.bytes - shorter.bytes;

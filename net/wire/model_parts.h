@@ -2,7 +2,7 @@
  * layers. After a refusal the called node sends them, so that the caller can name the first part
  * that differs.
  *
- * Held by tests/unit/net/test_model_parts.c and tests/fuzz/fuzz_handshake.c.
+ * Tests: tests/unit/net/test_model_parts.c and tests/fuzz/fuzz_handshake.c.
  */
 #ifndef HEARSAY_NET_WIRE_MODEL_PARTS_H
 #define HEARSAY_NET_WIRE_MODEL_PARTS_H
@@ -11,18 +11,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MODEL_PARTS_MAX        32768 /* bytes sent at most; a longer list is cut after a line */
-#define MODEL_PARTS_DIFFERENCE 256   /* bytes of the sentence, with its end */
+#define MODEL_PARTS_MAX        32768 /* most bytes sent; a longer list is cut after a whole line */
+#define MODEL_PARTS_DIFFERENCE 256   /* most bytes of the sentence, with its final zero */
 
-/* Writes the parts of "INPUT, layout N: LAYERS; START" without the start. out: as many bytes as the
- * description has, with its end. */
+/* Splits the description "INPUT, layout N: LAYERS; START" into parts, one a line, without START.
+ * out holds as many bytes as the description with its final zero. */
 void model_parts_of(char *out, const char *description);
 
-/* Returns the bytes to send: all, or the lines that fit. */
+/* Returns how many bytes of the list to send: all, or the whole lines that fit in
+ * MODEL_PARTS_MAX. */
 size_t model_parts_bytes(const char *ours);
 
-/* Writes "theirs PART, ours PART" and what to do for the first part that differs. theirs: any bytes
- * of another node. Returns false if the parts that were sent are equal. */
+/* Finds the first part that differs and writes a sentence: "other model: theirs PART, ours PART; "
+ * and advice. theirs: any bytes of another node. Returns false if the sent parts are equal. */
 bool model_parts_difference(char out[static MODEL_PARTS_DIFFERENCE], const uint8_t *theirs,
                             size_t theirs_bytes, const char *ours);
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-#define PART 8 /* all entries together may move by sqrt(P) / PART weights of 1 */
+#define PART 8 /* a rumor may move the base, as a vector, by sqrt(P) / PART weights of 1 */
 
 /* Returns the square root, rounded up. */
 static uint32_t root(uint64_t square)
@@ -17,7 +17,7 @@ static uint32_t root(uint64_t square)
     return (uint32_t)least;
 }
 
-/* Returns how far a rumor may move the base, as a vector, in units. */
+/* Returns the greatest length, in units, by which a rumor may move the base as a vector. */
 static uint64_t length_max(uint64_t parameters)
 {
     CHECK(parameters > 0);

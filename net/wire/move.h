@@ -7,12 +7,13 @@
  * in the head (signed_head.h), so a head by itself shows that its rumor goes too far. P is the
  * number of parameters. The limits depend on nothing else, so all nodes judge alike.
  *
- * Trainable weights are about 0.02 to 0.3. What nodes publish, also by themselves and in their
- * first seconds, stays below half of the first limit and two fifths of the second
+ * Trainable weights are about 0.02 to 0.3. Honest publications stay below half of the first limit
+ * and two fifths of the second, even those of a node alone or in its first seconds
  * (tests/decisions/030-limit-moves-by-initial-weights.md). A publication beyond a limit is cut: the
- * rest stays in the residual or goes into another rumor. That takes at most 129 more rumors, for
- * which the log has space (rumor_log.h): two rumors in a row move the base by more than P / 64
- * entries could, each by 1, and at most P entries are published. Tests: tests/unit/net/test_move.c.
+ * rest stays in the residual or goes into another rumor. Cuts add at most 129 rumors to a
+ * publication, and the log has space for them (rumor_log.h). The reason: two consecutive rumors
+ * move the base by more than P / 64 entries that each move by 1, and a publication has at most P
+ * entries. Tests: tests/unit/net/test_move.c.
  */
 #ifndef HEARSAY_NET_WIRE_MOVE_H
 #define HEARSAY_NET_WIRE_MOVE_H

@@ -50,7 +50,8 @@ struct order {
     uint8_t subject[ID_BYTES];           /* id of the member; rekey: hash of the new key */
     uint64_t issued_ms;                  /* time of issue, milliseconds since 1970 */
     char reason[ORDER_REASON_BYTES + 1]; /* text for people; admit: a name */
-    uint64_t after;                      /* admit: only later incarnations are admitted; 0 = all */
+    /* admit: up to this incarnation, an earlier order stays in effect; 0 = for none */
+    uint64_t after;
     uint64_t until_ms; /* rekey: milliseconds since 1970 until which older keys are accepted */
     uint8_t before[HASH_BYTES]; /* rekey: hash of the replaced key */
     uint32_t pairs_count;       /* expel: number of pairs */
@@ -75,7 +76,7 @@ enum error order_verify(const uint8_t *in, size_t bytes, const uint8_t operator_
 /* Returns whether the text is allowed as the reason of an order. */
 bool order_is_reason(const char *text);
 
-/* Returns how many rumors of this incarnation of the subject stay. */
+/* Returns how many rumors of this incarnation of the expelled subject stay in the base. */
 uint32_t order_keeps(const struct order *order, uint64_t incarnation);
 
 #endif

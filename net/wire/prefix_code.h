@@ -4,8 +4,8 @@
  *                        or RICE_ESCAPE ones, then the number in 32 bits
  *   Elias gamma          of number + 1: one 1 for each bit below its highest, a zero, those bits
  *
- * The take functions need a filled reader (bits_fill) and leave it as bits_take does. Sources:
- * Rice, Plaunt 1971; Elias 1975. Tests: tests/unit/net/test_body_codec.c and test_rumor.c.
+ * The take functions consume bits of a filled reader (bits_fill). Sources: Rice, Plaunt 1971; Elias
+ * 1975. Tests: tests/unit/net/test_body_codec.c and test_rumor.c.
  */
 #ifndef HEARSAY_NET_WIRE_PREFIX_CODE_H
 #define HEARSAY_NET_WIRE_PREFIX_CODE_H

@@ -19,13 +19,13 @@
 #ifndef HEARSAY_NET_WIRE_PROTOCOL_H
 #define HEARSAY_NET_WIRE_PROTOCOL_H
 
-/* Marks a version probe: no version fits, so it is refused and learns the other node's
- * introduction. */
+/* Version that a probe shows. No node speaks it, so the called node refuses, and the caller
+ * receives the introduction of that node. */
 #define PROTOCOL_PROBE      0
 #define PROTOCOL_OLDEST     11
 #define PROTOCOL_NEWEST     12
 #define PROTOCOL_OF_CONTEXT 11
-#define PROTOCOL_OF_FORM    12 /* the first that can take over another node's first weights */
+#define PROTOCOL_OF_FORM    12 /* first version that can take over foreign first weights */
 
 _Static_assert(PROTOCOL_OF_CONTEXT <= PROTOCOL_OLDEST, "all versions spoken share one context");
 _Static_assert(PROTOCOL_NEWEST - PROTOCOL_OLDEST <= 1, "a release speaks at most two versions");

@@ -13,7 +13,7 @@
  *       75    1 trains: 1, or 0 for a node that only forwards or has not joined yet
  *       76    4 uplink: bytes per second that its links carry at least, float32
  *       80    4 ingress: bytes per second received, best of the last seconds, float32
- *       84    4 lag: milliseconds since when it lacks what most others know
+ *       84    4 lag: milliseconds for which it has lacked rumors that most others know
  *       88    8 samples that the swarm has learned, by its count; 0: not known yet
  *       96   64 host, padded with zeros
  *      160   64 Ed25519 signature over context ‖ bytes 0 .. 160

@@ -3,10 +3,10 @@
 #define HEARSAY_NET_WIRE_REPLY_H
 
 enum reply_reason {
-    REPLY_DONE, /* bulk has the predictions; for no samples, text describes what the model accepts
-                 */
+    /* bulk has the predictions; for a request without samples, text describes the model's input */
+    REPLY_DONE,
     REPLY_BUSY, /* ask again after `wait` */
-    REPLY_NONE  /* no model can be asked now; ask again after `wait` */
+    REPLY_NONE  /* the node has no model now; ask again after `wait` */
 };
 
 #endif

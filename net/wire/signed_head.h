@@ -53,7 +53,8 @@ struct signed_head {
 void signed_head_read(struct signed_head *head, const uint8_t bytes[static SIGNED_HEAD_BYTES],
                       const uint8_t context[static CONTEXT_BYTES]);
 
-/* Returns MALFORMED if number 0 names a predecessor, FORGED if its origin did not sign it. */
+/* Checks prev and the signature. Returns MALFORMED if prev is zero in a later number than 0, or not
+ * zero in number 0; FORGED if the origin did not sign the head. */
 enum error signed_head_verify(const struct signed_head *head) MUST_USE;
 
 static inline uint64_t signed_head_incarnation(const struct signed_head *head)
@@ -87,7 +88,7 @@ bool head_is_within(const uint8_t head[static HEAD_BYTES], uint64_t parameters);
 /* Returns whether a rumor may claim `samples` after one that claimed `before`. */
 bool head_samples_follow(uint64_t before, uint64_t samples);
 
-/* Returns whether prev is zero exactly in the first rumor of a stream. */
+/* Returns true if prev is zero in number 0, or not zero in a later number. */
 bool head_prev_fits(const uint8_t head[static HEAD_BYTES]);
 
 #endif
