@@ -16,8 +16,9 @@ struct node;
 
 #define NODE_LISTED_MAX 1024
 
-/* Replaces the member list: `count` ids, back to back. Conversations with other nodes end and none
- * starts. Call it before the first event or at any time later. */
+/* Replaces the member list: `count` ids, back to back. Ends conversations with nodes that are not
+ * on the new list and starts no new ones with them. Call it before the first event or at any time
+ * later. */
 void node_on_members(struct node *node, uint64_t now_ns, const uint8_t *ids, uint32_t count);
 
 /* How a member was admitted. */
@@ -29,12 +30,12 @@ enum admission {
 };
 enum admission node_admission(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* Nodes that other members accept and this node does not, one incarnation per entry: i <
- * node_strangers. The last few hundred are kept. */
+/* A node that other members accept and this node does not. One entry per incarnation: i <
+ * node_strangers; the latest few hundred are kept. */
 struct node_stranger {
-    uint8_t id[ID_BYTES]; /* its id */
+    uint8_t id[ID_BYTES]; /* id of that node */
     uint64_t incarnation; /* incarnation of that node */
-    uint64_t heard_ns;    /* last time that a neighbour sent something from it */
+    uint64_t heard_ns;    /* last time that a neighbour passed on a record or rumor of it */
 };
 uint32_t node_strangers(const struct node *node);
 void node_stranger(const struct node *node, uint32_t i, struct node_stranger *out);

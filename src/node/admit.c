@@ -47,7 +47,8 @@ void admit_on_listed(struct node *node, const struct peer *from, uint64_t hash)
 {
     CHECK(from->state == PEER_OPEN);
     if (admitted_on_hash(node, from, hash))
-        anti_entropy_ask_for_all(node, from); /* its rumors of former members may be taken now */
+        /* this node now accepts the neighbour's rumors of former members */
+        anti_entropy_ask_for_all(node, from);
 }
 
 void admit_review(struct node *node)
@@ -69,7 +70,7 @@ void node_on_members(struct node *node, uint64_t now_ns, const uint8_t *ids, uin
     node->now_ns = now_ns;
     admitted_set_list(node, ids, count);
     if (orders_admit(node))
-        return; /* a neighbour's orders decide membership */
+        return; /* orders of the operator decide membership, not lists */
     if (node_admission(node, node->options.identity->id) == ADMISSION_NONE)
         (void)notes_add(&node->notes, now_ns, NOTE_ADMISSION, LEVEL_WARNING,
                         "this node itself is not on its list of members (node.members)");

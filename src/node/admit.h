@@ -6,7 +6,8 @@
  *   dialer           it is not dialled
  *
  * So the versions of two nodes with different lists differ by the rumors of the ids that only one
- * of them lists. They become equal when the lists do. Held by tests/world/test_admission.c.
+ * of them lists. Once the lists are equal, the versions become equal again. Tests:
+ * tests/world/test_admission.c.
  */
 #ifndef HEARSAY_NODE_ADMIT_H
 #define HEARSAY_NODE_ADMIT_H
@@ -15,11 +16,12 @@
 #include "node/core.h"
 #include "wire/order.h"
 
-/* Called when a peer has proved its id. Returns false if it is not on the list; then the
- * conversation is over. An id that orders do not admit first gets these orders, after HELLO. */
+/* Called when a peer has proved its id. Returns false if the id is not on this node's list; the
+ * conversation is closed by then. If orders decide admission, returns true: an id that they do not
+ * admit gets the orders after HELLO (dispatch.c) and is refused then. */
 bool admit_meet(struct node *node, const struct peer *peer);
-/* Obeys an admission by the operator; and, after all received orders are obeyed, reviews every
- * conversation and member. */
+/* admit_obey applies an order that admits a member. admit_review checks every conversation and
+ * member; call it after all received orders have been applied. */
 void admit_obey(struct node *node, const struct order *order);
 void admit_review(struct node *node);
 /* Handles a LISTED message: a neighbour's hash of its member ids. */

@@ -9,16 +9,16 @@
 
 #define EMA_DECAY     0.7 /* decay of a moving average per rumor or publication */
 #define AGREEMENT_GAP 0.3 /* agreement below the median by less than this does not count */
-#define AGAINST_MOST  0.8 /* cusum bound: three rumors of a sign flip, seven of flipped labels */
+#define AGAINST_MOST  0.8 /* bound of the cusum: 3 rumors of flipped signs, 7 of flipped labels */
 #define LONG          3.0 /* permitted multiple of the median length */
-#define FASTER_MOST   16  /* largest speed ratio that lengthens a publication per sample */
-#define BEYOND_MOST   2.0 /* cusum bound: two or three publications of ten times the length */
+#define FASTER_MOST   16  /* largest speed ratio that raises the permitted length per sample */
+#define BEYOND_MOST   2.0 /* bound of the cusum: 2 or 3 publications of ten times the length */
 #define HIT_MOST      2.0 /* largest step of the length's cusum: one publication is never enough */
 #define PIECES_MOST   64  /* rumors without samples that are judged as one publication */
 #define CREDIT_S      10  /* seconds of learning that a member may claim later */
 #define CREDIT_RATE   2   /* claims may grow at this multiple of the reported speed */
 #define RECALLED      4   /* latest publications that an expulsion takes out */
-#define ENOUGH        3   /* origins that make a median */
+#define ENOUGH        3   /* fewest origins for a median */
 #define GAPS_APART    3   /* multiple of the usual gap between rumors that marks a partition */
 #define LATELY_NS                                                                                  \
     (60 * SECOND_NS) /* origins that published within this time count for the median */
@@ -31,15 +31,15 @@ struct cusum {
 
 /* Size of publications. */
 struct size {
-    double length;  /* length of their sum as a vector of weights */
-    double samples; /* samples that they claim */
+    double length;  /* length of the sum of the publications as a vector of weights */
+    double samples; /* samples that the publications claim */
 };
 
 /* Account of one member over all its incarnations. */
 struct account {
     uint32_t origin_index;  /* index of its latest incarnation's origin */
     double usual;           /* moving average of its agreement */
-    struct cusum against;   /* test: does it act against what this node learns? */
+    struct cusum against;   /* test: does the member act against what this node learns? */
     struct size usual_size; /* decaying sum over its publications */
     struct size size;       /* its present publication so far */
     struct size whole;      /* its previous publication */
@@ -47,14 +47,14 @@ struct account {
     uint32_t pieces;        /* rumors of the present publication; 0 = none */
     uint32_t publications;  /* publications received */
     bool counts;            /* the present publication counts: it did not start in a partition */
-    bool is_first;          /* it is the first of a later incarnation */
-    uint64_t alone_ns;      /* until then rumors belong to that first publication */
+    bool is_first;          /* the present publication is the first of a later incarnation */
+    uint64_t alone_ns;      /* time until which rumors belong to that first publication */
     struct stream_point began[RECALLED]; /* first rumors of its latest publications, newest first */
-    struct cusum beyond;                 /* test: does it move the base too far? */
+    struct cusum beyond;                 /* test: does the member move the base too far? */
     double gap_ns;                       /* moving average of the time between its rumors */
-    uint64_t apart_ns;                   /* until then its rumors may be from a partition */
+    uint64_t apart_ns;                   /* time until which its rumors may be from a partition */
     uint64_t came_ns;                    /* arrival of its last rumor; 0 = none */
-    uint32_t compared;                   /* rumors in `usual` */
+    uint32_t compared;                   /* number of rumors averaged in `usual` */
     bool was_returned;                   /* byzantine_next has returned it */
 };
 
@@ -138,7 +138,7 @@ static double speed_of(const struct node *node, const struct origin *origin)
     return origin->rate > 0 ? (double)origin->rate : node->byzantine->typical_rate;
 }
 
-/* Length per credited sample, or per second where all shares are equal. */
+/* Returns the length per credited sample, or per second where all shares are equal. */
 static double length_of(const struct node *node, const struct origin *origin,
                         const struct size *size)
 {
@@ -250,7 +250,8 @@ static bool was_apart(const struct node *node, struct account *account)
     return node->now_ns < account->apart_ns;
 }
 
-/* Returns how long the member may have learned since its last rumor, or since its or our start. */
+/* Returns how many seconds of learning the member may claim now: CREDIT_RATE times the time since
+ * its last rumor, or since this node's start. INFINITY if the member started before this node. */
 static double learning_s(const struct node *node, const struct account *account, uint32_t seq)
 {
     const uint64_t since_ns = account->came_ns > 0 ? account->came_ns : node->born_ns;
@@ -405,7 +406,8 @@ static double rate_at(const struct node *node, const struct account *account)
     return rate > 0 ? rate : (double)NAN;
 }
 
-/* Median over members that published within LATELY_NS, ignoring NANs; 0 if fewer than ENOUGH. */
+/* Returns the median over members that published within LATELY_NS, ignoring NANs; 0 if fewer than
+ * ENOUGH. */
 static double median_of(struct node *node,
                         double (*at)(const struct node *, const struct account *))
 {
@@ -484,7 +486,8 @@ struct stream_point byzantine_from(const struct node *node, const struct origin 
         account->against.sum > AGAINST_MOST ? &account->against : &account->beyond;
     const struct stream_point recalled = account->began[RECALLED - 1];
     struct stream_point from = cusum->from.nth > recalled.nth ? cusum->from : recalled;
-    for (int i = 0; i < RECALLED; i++) /* later rumors of an earlier incarnation also count */
+    /* rumors of an earlier incarnation may arrive later: takes the earliest in stream order */
+    for (int i = 0; i < RECALLED; i++)
         if (account->began[i].nth > from.nth && is_earlier(node, account->began[i], from))
             from = account->began[i];
     return from;

@@ -9,13 +9,13 @@
  *     against    Σ min(-agreement, typical - agreement - AGREEMENT_GAP), never below 0
  *                                                                                   > AGAINST_MOST
  *
- * The residual is what the last steps made of this node's own gradients. So the agreement is, to
- * first order, how much the rumor lowers this node's loss. It costs about as much as applying the
- * rumor, and no sample; broadcast/apply.c bounds how often it is computed. Both sums are sequential
- * tests (CUSUM: Page 1954). Occasional evidence leaves them at 0. Steady evidence passes the bound
- * within a few rumors, and the attack began when the sum last left 0. With unlike data an honest
- * member may act against this node, and late in training few members agree. So a rumor must
- * disagree, and clearly more than the median, to count.
+ * The residual accumulates this node's last training steps. So the agreement is, to first order,
+ * how much the rumor lowers this node's loss. It costs about as much as applying the rumor, and no
+ * sample; broadcast/apply.c bounds how often it is computed. Both sums are sequential tests (CUSUM:
+ * Page 1954). Occasional evidence leaves them at 0. Steady evidence passes the bound within a few
+ * rumors, and the attack began when the sum last left 0. With unlike data an honest member may act
+ * against this node, and late in training few members agree. So a rumor must disagree, and clearly
+ * more than the median, to count.
  *
  * A publication that is too long moves the base too far in any direction. Lengths change during
  * training, most of all in the beginning. So a publication is judged when the next one starts and
@@ -31,11 +31,11 @@
  * member. A new incarnation may have trained alone and publish everything at once. That counts only
  * if it is many times too long, and separately from later publications.
  *
- * An expulsion takes out the latest publications only. Older ones have been answered by what other
- * members learned since, and taking them out harms more than it repairs.
+ * An expulsion takes out the latest publications only. Other members have since learned to
+ * compensate for older ones, and taking those out would harm more than it repairs.
  *
  * This is one node's view: with very unlike data an honest node sometimes suspects another. The
- * consequences are in quarantine.h. Held by tests/world/test_byzantine.c and test_member_account.c;
+ * consequences are in quarantine.h. Tests: tests/world/test_byzantine.c and test_member_account.c;
  * measured by tests/bench/bench_attacks.py.
  */
 #ifndef HEARSAY_NODE_BYZANTINE_H
@@ -57,7 +57,7 @@ void byzantine_on_compared(struct node *node, uint32_t origin_index, uint32_t se
  * byzantine_allows returns true if this length is permitted, as far as medians are known. */
 double byzantine_length(const struct node *node, uint32_t origin_index);
 bool byzantine_allows(const struct node *node, uint32_t origin_index, double length);
-/* Returns until when its length does not count because of a partition. */
+/* Returns the time until which lengths of the origin do not count because of a partition. */
 uint64_t byzantine_apart_ns(const struct node *node, uint32_t origin_index);
 
 /* Once a second: updates the medians. */
@@ -82,7 +82,7 @@ struct stream_point {
     uint32_t nth; /* number of the member's publication, by arrival */
 };
 struct stream_point byzantine_from(const struct node *node, const struct origin *origin);
-/* Writes the finding as words that follow "what it publishes". */
+/* Writes the finding as the end of a sentence that begins with "what it publishes". */
 void byzantine_describe(const struct node *node, const struct origin *origin, char *out,
                         size_t room);
 

@@ -10,7 +10,7 @@
  * An event costs time in proportion to the neighbours and its own size. Work over every member or
  * origin happens once or a few times a second.
  *
- * Held by tests/house: arrows between folders, circles between files, private headers.
+ * tests/house checks the arrows between folders, circles between files and private headers.
  */
 #ifndef HEARSAY_NODE_CORE_H
 #define HEARSAY_NODE_CORE_H
@@ -38,7 +38,7 @@ struct node {
     uint8_t *scratch;               /* [FRAME_MAX] scratch buffer for one message, within a call */
     struct notes notes;             /* notes of what happened, until the owner fetches them */
 
-    struct lifecycle *lifecycle;           /* state machines */
+    struct lifecycle *lifecycle;           /* state machines of joining, publishing and leaving */
     struct connections *connections;       /* conversations with peers */
     struct membership *membership;         /* members of the swarm */
     struct orders *orders;                 /* the operator's orders */
@@ -46,12 +46,12 @@ struct node {
     struct votes *votes;                   /* expulsion votes */
     struct admitted *admitted;             /* admitted ids */
     struct key_rotation *key_rotation;     /* swarm keys */
-    struct rate *rate;                     /* how much is sent and published, and when */
+    struct rate *rate;                     /* rates of sending, and the schedule of publications */
     struct broadcast *broadcast;           /* rumors in transit */
     struct discovery *discovery;           /* member gossip and the dialer */
     struct transfer *transfer;             /* transfers of the base, in or out */
     struct join *join;                     /* detects that the node has joined */
-    struct leave *leave;                   /* leaving */
+    struct leave *leave;                   /* state of leaving */
     struct finish *finish;                 /* detects that all members have finished */
     struct identity_clash *identity_clash; /* another process with our identity */
     struct expulsion *expulsion;           /* execution of orders and proofs */

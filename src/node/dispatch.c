@@ -34,10 +34,10 @@
 
 /* Meeting a neighbour. */
 
-/* In a large swarm a node with enough neighbours refuses a caller at once and names other members.
- * Enough is twice the number that a node seeks, and more where few members listen. A neighbour on a
- * second connection is let in. So is, while slots are free, a training member that was unknown or
- * dead here, since a whole swarm may be behind it. */
+/* Returns true if the caller must be refused because this node has enough neighbours. In a large
+ * swarm that is twice DEGREE, and more where few members listen. A neighbour on a second connection
+ * is not refused. A training member that was unknown or dead here (is_lost) is refused only if too
+ * few slots are free, since a whole swarm may be behind it. */
 static bool is_full(const struct node *node, const struct peer *peer, bool is_lost)
 {
     CHECK(peer->state == PEER_MEETING);
@@ -90,8 +90,8 @@ void dispatch_met(struct node *node, const struct peer *peer)
         say_hello(node, peer);
 }
 
-/* Sends BYE 4 with the record of the other node, which is the proof. NULL: the record is unknown.
- */
+/* Sends BYE_IDENTITY_TAKEN and closes. record: record of the other node with this identity, as
+ * proof; NULL = unknown. */
 static void refuse_identity(struct node *node, const struct peer *peer, const uint8_t *record,
                             const char *why)
 {
@@ -261,7 +261,7 @@ static void on_slice(struct node *node, const struct peer *from, const struct me
     if (fetch_on_missing(node, from, version, missing) && !joining_has_joined(node))
         fetch_consider(node); /* at once, since there is nothing else to do */
     if (joining_has_joined(node) ||
-        !fetch_is_asking(node)) /* otherwise the base being fetched contains them */
+        !fetch_is_asking(node)) /* a base being fetched contains the missing rumors */
         repair_slice(node, from, version);
     if (version->hash == ours->hash)
         anti_entropy_on_same(node, from, version);
@@ -285,7 +285,7 @@ static void compare(struct node *node, const struct peer *from, const struct mes
     if (!anti_entropy_on_version(node, from, version))
         return;
     if (!takes_rumors(node)) {
-        (void)anti_entropy_missing(node, from, version); /* the sender may lack ours */
+        (void)anti_entropy_missing(node, from, version); /* the sender may lack our rumors */
         return;
     }
     const bool was_partitioned = broadcast_is_partitioned(node, from);
@@ -310,9 +310,10 @@ static void on_rumor(struct node *node, const struct peer *from, const struct me
         quarantine_on_rumor(node, &step);
 }
 
-/* Answers a version. A leaving node waits until all neighbours have shown that they hold its
- * rumors, and our periodic version goes to one neighbour a second, so a leaving neighbour gets ours
- * now. If we leave too, our version goes to everyone anyway. */
+/* Compares a neighbour's version, and sends ours back if the neighbour is leaving. It waits until
+ * all its neighbours have shown that they hold its rumors. Our periodic version goes to only one
+ * neighbour a second, so a leaving neighbour gets ours at once. If this node also leaves, its
+ * version goes to all neighbours anyway. */
 static void on_version(struct node *node, const struct peer *peer, const struct message *said)
 {
     const struct message version = barred_take_out(node, peer, said);
@@ -349,7 +350,7 @@ static void on_gone(struct node *node, const struct peer *peer, const struct mes
 
 /* Goodbye. */
 
-/* Copies an unauthenticated reason into a note: printable characters, bounded length. */
+/* Copies an untrusted reason into a note: printable characters, bounded length. */
 static void put_reason(char *out, size_t room, const struct message *bye)
 {
     CHECK(room > 0);
@@ -383,7 +384,7 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
     connection_on_bye(node, peer, bye->reason, why);
 }
 
-/* Wipes the message: the key exists only in the keys' memory. */
+/* Handles a SWARM_KEY message and wipes it: the key must stay only in memory for keys. */
 static void on_swarm_key(struct node *node, const struct peer *peer, const struct message *message)
 {
     key_rotation_on_message(node, peer, message->number, &message->bulk);

@@ -22,7 +22,7 @@
 #define NEEDED_NS (60 * SECOND_NS) /* after this long without a donor a person must help */
 
 struct expulsion {
-    uint64_t needed_ns; /* since when another base is needed; 0 = not needed */
+    uint64_t needed_ns; /* time since which another base is needed; 0 = not needed */
     bool is_noted;      /* the lack of a donor was noted */
 };
 
@@ -67,7 +67,8 @@ static void leave_on_proof(struct node *node, const struct proof *proof)
     leave_on_expelled(node);
 }
 
-/* Retracts rumors, but not during a publication, which needs the space in the log. */
+/* Starts to retract rumors beyond the limits. Does nothing during a publication, which needs the
+ * space in the log. */
 static void retract(struct node *node)
 {
     if (publishing_state(node) == PUBLISHING_OUT)
@@ -92,7 +93,7 @@ static void close_conversations(struct node *node, const uint8_t id[static ID_BY
     }
 }
 
-/* Applies to all folders that this member is expelled, or that fewer of its rumors stay. */
+/* Applies an expulsion, or a stricter limit on an expelled member's rumors, to all folders. */
 static void expelled(struct node *node, const uint8_t id[static ID_BYTES])
 {
     close_conversations(node, id);
@@ -126,7 +127,8 @@ static void obey(struct node *node, const struct order *order)
     }
 }
 
-/* Applies the sum of all orders to this node itself. */
+/* Applies the orders about this node itself: leaves if they expel it, and adds a note if they admit
+ * only other nodes. */
 static void obey_own(struct node *node)
 {
     const uint8_t *own = node->options.identity->id;
@@ -138,8 +140,9 @@ static void obey_own(struct node *node)
                         "on alone, and calls on");
 }
 
-/* Obeys new orders. Neighbours get them first, so that their subjects learn them too. Consequences
- * for this node wait for order number `there_are`, since a later order may readmit it. */
+/* Applies the orders after number `before`. Neighbours get them first, so that their subjects also
+ * learn of them. Consequences for this node wait for order number `there_are`, since a later order
+ * may readmit it. */
 static void obey_all(struct node *node, const struct peer *from, uint32_t before,
                      uint64_t there_are)
 {

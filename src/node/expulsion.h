@@ -10,7 +10,7 @@
  *     transfer      if the log no longer holds them, another base is taken over
  *     leave         the subject itself gets the order, and ends
  *
- * Held by tests/world/test_expulsion.c, test_orders.c and test_equivocation.c.
+ * Tests: tests/world/test_expulsion.c, test_orders.c and test_equivocation.c.
  */
 #ifndef HEARSAY_NODE_EXPULSION_H
 #define HEARSAY_NODE_EXPULSION_H

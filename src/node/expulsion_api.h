@@ -1,7 +1,6 @@
 /* Expulsion as a node's owner sees it: orders from the operator, orders and proofs to keep for the
- * next start, and the arrival times of rumors, so that an order can take out those since a given
- * time.
- */
+ * next start, and the arrival times of rumors, so that an order can take out the rumors since a
+ * given time. */
 #ifndef HEARSAY_NODE_EXPULSION_API_H
 #define HEARSAY_NODE_EXPULSION_API_H
 
@@ -17,7 +16,8 @@ enum error node_orders_check(const struct node_options *options, struct problem 
 enum error node_on_order(struct node *node, uint64_t now_ns, const uint8_t *bytes, size_t count,
                          struct problem *problem) MUST_USE;
 uint32_t node_orders_count(const struct node *node); /* number of the latest known order */
-/* Writes all known orders into out[NODE_ORDERS_MAX] for the next start; returns the bytes. */
+/* Writes all known orders into out[NODE_ORDERS_MAX] for the next start and returns the number of
+ * bytes. */
 size_t node_orders(const struct node *node, uint8_t *out);
 
 /* Checks stored proofs (wire/equivocation_proof.h), back to back. MISMATCH: they are of another
@@ -25,8 +25,8 @@ size_t node_orders(const struct node *node, uint8_t *out);
 #define NODE_PROOFS     256
 #define NODE_PROOFS_MAX ((size_t)NODE_PROOFS * PROOF_BYTES)
 enum error node_proofs_check(const struct node_options *options, struct problem *problem) MUST_USE;
-/* Writes all known proofs into out[NODE_PROOFS_MAX] for the next start; returns the bytes. They
- * differ whenever node_proofs_changes has grown. */
+/* Writes all known proofs into out[NODE_PROOFS_MAX] for the next start and returns the number of
+ * bytes. If node_proofs_changes has grown since the last call, the bytes differ. */
 size_t node_proofs(const struct node *node, uint8_t *out);
 uint32_t node_proofs_changes(const struct node *node);
 

@@ -6,9 +6,9 @@
  * of both protocol versions read that record. A finished node publishes nothing more. So once the
  * records of all live members say SETTLED and show one digest, this is the digest of all published
  * rumors. The node waits leave_linger_ns longer for news. After that it takes no more rumors: a
- * member that joins later trains without it. A member that was silent for too long is dead, and not
- * waited for; so is one that left. Members that never trained, as relays, do not finish. Held by
- * tests/world/test_finish.c.
+ * member that joins later trains without it. The node does not wait for members that are dead
+ * (silent for too long) or have left. Members that never trained, such as relays, do not finish.
+ * Tests: tests/world/test_finish.c.
  */
 #ifndef HEARSAY_NODE_FINISH_H
 #define HEARSAY_NODE_FINISH_H
@@ -19,7 +19,7 @@
 struct finish *finish_new(struct arena *arena);
 size_t finish_arena_bytes(void);
 
-/* Advances the state machine while not RUNNING. */
+/* Detects that all members have finished. Call it repeatedly once training has ended. */
 void finish_consider(struct node *node);
 
 #endif

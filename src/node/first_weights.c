@@ -37,7 +37,8 @@ static bool is_established(const struct node *node)
     return has_long_stream(versions) || (versions->rumors > 0 && has_trust);
 }
 
-/* Signatures of orders and proofs hold for one model hash only. */
+/* Returns true if this node must keep its first weights. Signatures of orders and proofs hold for
+ * one model hash only. */
 static bool is_bound(const struct node *node)
 {
     return is_established(node) || orders_count(node) > 0 || proofs_count(node) > 0;
@@ -73,7 +74,8 @@ static bool are_theirs_first(const struct node *node, const struct introduction 
     return memcmp(theirs->model, ours->model, sizeof ours->model) < 0;
 }
 
-/* A publication that is being cut is of the present base. */
+/* Returns true if the node may take over other first weights now: not while it leaves, cuts a
+ * publication of the present base, or retracts rumors. */
 static bool may_now(const struct node *node)
 {
     return leaving_stage(node) == STAGE_RUNNING && publishing_state(node) != PUBLISHING_OUT &&

@@ -2,7 +2,7 @@
  * one takes over the other's.
  *
  *   caller ── gate: model hash, form, standing ──► called       the model hashes differ:
- *          ◄── refusal: the same of the called ──               each side knows both standings
+ *          ◄── refusal: the called node's data ──               each side knows both standings
  *
  *   the lower standing takes over the model hash and lacks a base ──► transfer: TAKE, FETCH
  *
@@ -11,17 +11,17 @@
  *    1         it has not joined            63        established: one incarnation has published
  *    2         it has joined, and no rumor            256 rumors, or rumors are known and there is
  *              is known                               an operator or a list of members
- * Equal standings: the smaller model hash stays. So the order of all starts is the same everywhere,
- * whoever meets first, and no node gives up a swarm's weights for those of a newcomer.
+ * Equal standings: the smaller model hash stays. So all nodes rank first weights in one order,
+ * whichever nodes meet first, and no node gives up a swarm's weights for those of a newcomer.
  *
- * An established swarm never gives up its first weights, and a node with orders or proofs never its
- * own: a claim at the gate has no author whom the rules of trust could judge. Before, a member that
- * lies about its standing costs a young swarm what it has learned, at most 256 rumors of each.
+ * An established swarm never gives up its first weights, and neither does a node with orders or
+ * proofs. The standing at the gate is not signed, so no proof could expel a node that lies about
+ * it. A young swarm can lose its progress to such a lie: at most 256 rumors of each incarnation.
  *
- * The model hash is part of the context of all signatures. Records and rumors of before are of no
- * use under another, so they are forgotten.
+ * The model hash is part of the context of all signatures. Records and rumors signed for the old
+ * hash are invalid under the new one, so they are forgotten.
  *
- * Held by tests/world/test_first_weights.c and by `storm` (sim/storm).
+ * Tests: tests/world/test_first_weights.c and `storm` (sim/storm).
  */
 #ifndef HEARSAY_NODE_FIRST_WEIGHTS_H
 #define HEARSAY_NODE_FIRST_WEIGHTS_H
@@ -29,7 +29,7 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Once a second and after each change: the gate shows the present standing. */
+/* Updates the standing that the gate shows. Call it once a second and after each change. */
 void first_weights_show(struct node *node);
 
 /* Ends a conversation before the session. If only first weights differ, this node may take over the

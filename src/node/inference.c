@@ -19,7 +19,7 @@
 enum request_state {
     REQUEST_NONE,
     REQUEST_WAITS, /* waits for the next node_next */
-    REQUEST_OUT    /* the learner has it */
+    REQUEST_OUT    /* the learner has the request */
 };
 
 /* A client, by slot. */
@@ -67,8 +67,7 @@ static struct client *client_of(struct node *node, const struct peer *peer)
     return &node->inference->clients[connection_slot(node, peer)];
 }
 
-/* Returns true if the client may have a slot: their number is limited, and it must be admitted. */
-
+/* Returns true if a slot for clients is free, both in total and for this client's network. */
 static bool has_room(const struct node *node, const struct peer *peer)
 {
     const uint64_t network = address_network(&peer->address);
@@ -102,8 +101,8 @@ static bool let_in(struct node *node, const struct peer *peer)
 
 /* Replies to clients. */
 
-/* A client that waits as told comes later than again_ns by our clock: its message takes time, and
- * half of the waiting time covers a faster clock. */
+/* Sends a reply that tells the client to wait. A request counts as too early only before half of
+ * that time, because the client's clock may be faster than ours. */
 static void reply(struct node *node, const struct peer *peer, const struct message *what,
                   uint64_t wait_ns)
 {

@@ -4,14 +4,14 @@
  *                                     ├─► REPLY 1: busy, ask again after this time
  *                                     └─► REPLY 2: no model yet, or no longer
  *
- * Training has priority. The learner has one request at a time, of bounded size, and after t
- * seconds of work none for 49 t. So requests cost at most a fiftieth of its time. Nothing queues
- * here: an early client is told when to ask again, and loses its connection if it does not wait. At
- * most four clients have slots, two per network, for a minute each, so they take few slots from
- * members. No record of a client is kept or passed on. The rules of admission hold for clients as
- * well.
+ * Training has priority. The learner has one request at a time, of bounded size. After t seconds of
+ * work it takes no request for 49 t. So requests cost at most a fiftieth of its time. Requests do
+ * not queue: an early client is told when to ask again, and loses its connection if it does not
+ * wait. At most four clients have slots, two per network, for a minute each, so they take few slots
+ * from members. No record of a client is kept or passed on. The rules of admission hold for clients
+ * as well.
  *
- * Held by tests/world/test_inference.c.
+ * Tests: tests/world/test_inference.c.
  */
 #ifndef HEARSAY_NODE_INFERENCE_H
 #define HEARSAY_NODE_INFERENCE_H

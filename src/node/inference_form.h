@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_PREDICT_MAX   16000 /* numbers in the answer, over all samples */
-#define NODE_INFERENCE_MAX 65000 /* bytes of all samples */
+#define NODE_PREDICT_MAX   16000 /* most numbers in an answer, over all samples */
+#define NODE_INFERENCE_MAX 65000 /* most bytes of all samples in a request */
 
 /* Limits of an inference request; all 0 = no request is served. */
 struct inference_form {

@@ -13,7 +13,7 @@
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
-#define MARKS_APART 32 /* two marks are apart by at least 1/32 of their age */
+#define MARKS_APART 32 /* two listed arrivals are apart by at least 1/32 of their age */
 
 static void add_peers(const struct node *node, struct node_stats *stats)
 {
@@ -75,7 +75,8 @@ uint32_t node_reach(const struct node *node, uint32_t i)
     return retract_reach(node, i);
 }
 
-/* Returns true if the mark is far enough from the later mark before it. */
+/* Returns true if the arrival `mark` is far enough before `before`, the later arrival listed
+ * last. */
 static bool is_apart(const struct node_arrival *mark, const struct node_arrival *before,
                      uint64_t now_ns)
 {

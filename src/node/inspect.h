@@ -45,7 +45,7 @@ struct node_stats {
 };
 void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *stats);
 
-/* Two of these numbers, available at little cost after every event. */
+/* Return two of these numbers, cheaply enough for every event. */
 uint64_t node_digest(const struct node *node);
 uint64_t node_waiting(const struct node *node);
 
@@ -59,7 +59,7 @@ uint64_t node_interval_ns_max(const struct node *node);
 /* Returns true while a base is being taken over: until it is complete it is the sum of no version.
  */
 bool node_is_catching_up(const struct node *node);
-/* Bases taken over so far, including unfinished ones. */
+/* Returns the number of bases taken over so far, including unfinished ones. */
 uint32_t node_bases(const struct node *node);
 bool node_is_leaving(const struct node *node);
 bool node_is_expelled(const struct node *node); /* this node is expelled and ends */
@@ -88,11 +88,13 @@ const struct order *node_order(const struct node *node, uint32_t number);
 const struct order *node_order_about(const struct node *node, const uint8_t id[static ID_BYTES]);
 /* Returns the bytes that bind signatures to this swarm and model. */
 const uint8_t *node_context(const struct node *node);
-/* Returns the model hash [16] that it shows: of its own description, or of the swarm whose first
- * weights it has taken over. */
+/* Returns the model hash [16] that this node shows: that of its own description, or of the swarm
+ * whose first weights it has taken over. */
 const uint8_t *node_model_hash(const struct node *node);
-bool node_has_taken_first(const struct node *node); /* it is that of another node's description */
-bool node_lacks_first(const struct node *node);     /* and no base of that swarm is here yet */
+/* the model hash is that of another node's description */
+bool node_has_taken_first(const struct node *node);
+/* another model hash is taken over, but no base of its swarm has arrived yet */
+bool node_lacks_first(const struct node *node);
 
 /* The conversations under way: i < node_links. */
 struct node_link {
@@ -107,8 +109,8 @@ struct node_link {
     uint64_t tried_ns;     /* last time that traffic tested the rate */
     uint64_t backlog_ns;   /* queueing delay of what this node sends */
     uint64_t queued_bytes; /* bytes queued here */
-    uint64_t sent_bytes;   /* total */
-    uint64_t received_bytes; /* bytes queued here */
+    uint64_t sent_bytes;   /* bytes sent in total */
+    uint64_t received_bytes; /* bytes received in total */
     uint64_t conn;           /* number of the conversation */
     uint64_t since_ns;       /* start of its present state: open, or on the way to it */
     bool listens;            /* its record has an address; false = it only dials, or is unknown */
@@ -122,7 +124,7 @@ struct node_member {
     struct address address;    /* port 0 = it only dials */
     bool live;                 /* neither silent for too long nor gone */
     bool is_lost;              /* silent since its conversation with this node broke */
-    bool expelled;             /* expelled by the operator */
+    bool expelled;             /* expelled by the operator, a proof or votes */
     bool left;                 /* it said goodbye */
     bool trains;               /* false = it only relays, or has not joined yet */
     uint64_t samples;          /* samples learned there */
@@ -140,7 +142,7 @@ uint32_t node_members(const struct node *node);
 struct node_contribution {
     uint64_t rumors;      /* rumors in the base */
     uint64_t samples;     /* samples that those rumors report */
-    uint64_t rumor_bytes; /* bytes of its rumors that passed since this node started */
+    uint64_t rumor_bytes; /* bytes of its rumors since this node started */
     double share;         /* part of all members' samples, 0 .. 1 */
 };
 void node_contributions(const struct node *node, struct node_contribution *out);

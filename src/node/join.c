@@ -9,7 +9,7 @@
 #include "node/orders/orders.h"
 #include "node/transfer/transfer.h"
 
-#define MEET_NS (2 * SECOND_NS) /* time to meet others before a node that has not joined counts */
+#define MEET_NS (2 * SECOND_NS) /* a younger node trusts only versions of joined members */
 
 struct join {
     uint64_t company_ns; /* last time with a neighbour; 0 = never */
@@ -77,7 +77,7 @@ static void restart(struct node *node)
     CHECK(!base_is_whole(node));
     node->join->must_restart = true;
     node->join->company_ns = node->now_ns;
-    fetch_restart_wait(node); /* once */
+    fetch_restart_wait(node); /* delays the next restart */
     (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_WARNING,
                     "nobody is left who has the rest of the base: starting again with what was "
                     "saved here");

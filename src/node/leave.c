@@ -7,23 +7,23 @@
 #include "node/membership/membership.h"
 #include "node/rate/rate.h"
 
-/* The constants cover other nodes that start to leave a little later than this one. */
+/* The waiting time covers other nodes that start to leave a little later than this one. */
 #define LINGER_EACH_NS (SECOND_NS / 8) /* added waiting time per live member */
 #define LINGER_MIN_NS  SECOND_NS
 #define LINGER_MAX_NS  (3 * SECOND_NS)
 
-#define LAST_MOST 32              /* most final publications; a fiftieth of the residual is left */
-#define LAST_PART (1.0F / 50)     /* part of the first threshold below which entries are dropped */
-#define FRESH_NS  (3 * SECOND_NS) /* time within which a leaving member renews its record */
+#define LAST_MOST 32              /* most publications after training has ended */
+#define LAST_PART (1.0F / 50)     /* these publications end at this part of the first threshold */
+#define FRESH_NS  (3 * SECOND_NS) /* grace time for a late record of a leaving member */
 
 struct leave {
     uint64_t began_ns;       /* time at which leaving started */
-    uint64_t hurry_ns;       /* time of the next early gossip; 0 = at its period */
+    uint64_t hurry_ns;       /* time of an early round of gossip; 0 = none */
     uint32_t published_last; /* publications since training ended, except the final one */
     float tau;               /* threshold of the first of these publications */
     bool ours_known;         /* other members hold all our rumors, and no more will follow */
     bool is_turned_away;     /* every dialled member refused this node */
-    bool is_expelled;        /* the operator has expelled this node */
+    bool is_expelled;        /* this node was expelled */
     bool is_finished;        /* every conversation has ended */
     bool is_finished_said;   /* FINISHED was given out */
 };
@@ -144,7 +144,7 @@ uint64_t leave_linger_ns(const struct node *node)
 }
 
 /* Returns true if all neighbours have answered a PING that was sent after lingering. Messages of a
- * neighbour arrive in order, so its earlier messages have arrived by then, including the one that
+ * neighbour arrive in order, so its earlier messages have arrived by then, including the news that
  * it leaves. */
 static bool neighbours_have_answered(struct node *node)
 {

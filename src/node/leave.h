@@ -1,4 +1,4 @@
-/* Leaving.
+/* Leaving: how a node ends without loss of its last publication.
  *
  *   RUNNING ── node_leave ──► LEAVING ── last publication out ──► SETTLED ── all agree ──► LEFT
  *                               └──────────────────────── grace time over ────────────────► │
@@ -6,12 +6,12 @@
  * A settled node no longer trains but still relays. It leaves when every neighbour has its rumors
  * and every other leaving member has settled and holds the same base. So a swarm that is asked to
  * stop ends with one model, and a single leaving node goes only when others hold its last
- * publication. That publication is as large as any; the rest stays in the weights of the
- * checkpoint. A node alone publishes several times until little is left, so the base is what it
- * learned. In a full mesh the agreement is certain, since messages arrive in order. In a larger
- * swarm, news of another leaving node may arrive after the waiting time. Leaving takes at most the
- * grace time. A node that has finished (finish.h) is settled before it leaves. Held by
- * tests/world/test_leave.c.
+ * publication. That publication is as large as any other; the unpublished rest stays in the weights
+ * of the checkpoint. A node that is alone publishes several times, until little is unpublished, so
+ * that its base has nearly all its progress. In a full mesh the agreement is certain, since
+ * messages arrive in order. In a larger swarm, news of another leaving node may arrive after the
+ * waiting time. Leaving takes at most the grace time. A node that has finished (finish.h) is
+ * settled before it leaves. Tests: tests/world/test_leave.c.
  */
 #ifndef HEARSAY_NODE_LEAVE_H
 #define HEARSAY_NODE_LEAVE_H
@@ -21,7 +21,7 @@
 struct leave *leave_new(struct arena *arena);
 size_t leave_arena_bytes(void);
 
-/* Ends the node without another message or publication, because the operator has expelled it. */
+/* Ends the node without another publication, because it was expelled. */
 void leave_on_expelled(struct node *node);
 /* Ends the node, because every dialled member refused it and it has joined no swarm. */
 void leave_on_turned_away(struct node *node);
@@ -31,11 +31,12 @@ void leave_end_training(struct node *node);
 void leave_on_published(struct node *node, const struct update *update);
 /* Returns how long a node waits for news of other members: longer in a larger swarm. */
 uint64_t leave_linger_ns(const struct node *node);
-/* Advances the state machine while not RUNNING. */
+/* Advances the state machine above. Call it repeatedly once training has ended. */
 void leave_consider(struct node *node);
-/* Returns the time of an early round of gossip, since others wait for us; 0 = at its period. */
+/* Returns the time of an early round of gossip, because other nodes wait for this one; 0 = no early
+ * round. */
 uint64_t leave_hurry_ns(const struct node *node);
-/* Records that the round has happened. */
+/* Records that the early round of gossip has happened. */
 void leave_on_gossip(struct node *node);
 bool leave_next_finished(struct node *node, struct action *action); /* sets FINISHED once */
 

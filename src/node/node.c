@@ -218,8 +218,8 @@ static bool is_power_of_two(uint32_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* Level of the note about a failed call. One failed call to a seed is usual while a swarm starts; a
-   second, or a reason that calling again does not change, needs the user. */
+/* Returns the level of the note about a failed call. One failed call to a seed is usual while a
+ * swarm starts; a second one, or a reason that persists, needs the user. */
 static enum note_level failure_level(const struct peer *peer, const struct dialed *dialed)
 {
     if (!dialed->is_seed)

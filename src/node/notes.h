@@ -1,6 +1,6 @@
 /* Notes: one line per event, for people and for traces.
  *
- * The core writes them, and the shell prints them. Notes that strangers can cause are limited in
+ * The node writes them, and its owner prints them. Notes that strangers can cause are limited in
  * number per second; a separate note reports how many were suppressed.
  */
 #ifndef HEARSAY_NODE_NOTES_H
@@ -75,10 +75,10 @@ struct notes {
     uint32_t max;             /* capacity */
     uint32_t from;            /* index of the oldest */
     uint32_t count;           /* number of notes */
-    double tokens;            /* token bucket of notes caused by others */
+    double tokens;            /* fill of the token bucket for notes that others cause */
     double tokens_per_second; /* refill rate of the bucket in notes per second; also its depth */
     uint64_t refilled_ns;     /* last refill */
-    uint64_t suppressed;      /* notes suppressed or overwritten since that was last noted */
+    uint64_t suppressed;      /* notes suppressed or overwritten since the last NOTE_SUPPRESSED */
 };
 
 void notes_init(struct notes *notes, struct arena *arena, uint32_t max, double per_second);
@@ -88,10 +88,11 @@ struct note *notes_add(struct notes *notes, uint64_t now_ns, enum note_kind kind
                        enum note_level level, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Takes a token for a note that a stranger caused. Returns false if there is none. */
+/* Takes a token for a note that another node caused. Returns false, and counts the note as
+ * suppressed, if there is no token. */
 bool notes_allow(struct notes *notes, uint64_t now_ns);
 
-/* Removes the oldest note. Returns false if there is none. */
+/* Removes the oldest note and copies it to *note. Returns false if there is none. */
 bool notes_next(struct notes *notes, struct note *note);
 
 #endif

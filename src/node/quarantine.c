@@ -176,7 +176,7 @@ static struct stream_point with_held(const struct node *node, struct stream_poin
     return from;
 }
 
-/* Moves a limit forward to what the log can still take out. */
+/* Moves a limit forward to the first rumor that the log can still take out. */
 static struct stream_point within_reach(const struct node *node, struct stream_point from)
 {
     const struct origin *origins = broadcast_versions(node)->origins;

@@ -10,7 +10,7 @@
  * was time to vote. Then the learner gets it. So an honest member's work is late at worst, all
  * nodes end with the same base, and a publication that a majority finds harmful in that time never
  * moves the base. A vote only names rumors that this node's log can still take out, so most nodes
- * can carry out a decision. Held by tests/world/test_quarantine.c.
+ * can carry out a decision. Tests: tests/world/test_quarantine.c.
  */
 #ifndef HEARSAY_NODE_QUARANTINE_H
 #define HEARSAY_NODE_QUARANTINE_H

@@ -14,12 +14,13 @@
 #define NODE_VOTES     (NODE_VOTERS * NODE_VOTERS)
 #define NODE_VOTES_MAX ((size_t)NODE_VOTES * VOTE_BYTES)
 enum error node_votes_check(const struct node_options *options, struct problem *problem) MUST_USE;
-/* Writes all known votes into out[NODE_VOTES_MAX] for the next start; returns the bytes. They
- * differ whenever node_votes_changes has grown. */
+/* Writes all known votes into out[NODE_VOTES_MAX] for the next start and returns the number of
+ * bytes. If node_votes_changes has grown since the last call, the bytes differ. */
 size_t node_votes(const struct node *node, uint8_t *out);
 uint32_t node_votes_changes(const struct node *node);
 
-/* Takes a vote against any member from the owner. MALFORMED, FORGED: not a vote. */
+/* Takes a vote of any member from the owner. Returns MALFORMED or FORGED if the bytes are no
+ * vote. */
 enum error node_on_vote(struct node *node, uint64_t now_ns,
                         const uint8_t vote[static VOTE_BYTES]) MUST_USE;
 

@@ -4,7 +4,7 @@
  *   node_publish_soon ─► PUBLISH ─► … ─► node_is_settled
  *
  * A settled node and its neighbours have one version. Unpublished progress stays in its weights.
- * Held by tests/unit/library/test_library_swarm.c.
+ * Tests: tests/unit/library/test_library_swarm.c.
  */
 #ifndef HEARSAY_NODE_SETTLE_H
 #define HEARSAY_NODE_SETTLE_H

@@ -7,13 +7,13 @@
 #include "node/orders/proofs.h"
 
 #define LONG_NS   (30 * SECOND_NS)  /* disagreement before a node yields */
-#define LONGER_NS (300 * SECOND_NS) /* that time on a tie, while this node obeys */
-#define JOINER_NS (2 * SECOND_NS)   /* the same for a node without a base */
+#define LONGER_NS (300 * SECOND_NS) /* disagreement on a tie before a node that obeys yields */
+#define JOINER_NS (2 * SECOND_NS)   /* disagreement before a node without a base yields */
 #define AGAIN_NS  (5 * SECOND_NS)   /* waiting time before a suspended proof is obeyed again */
 
 #define WORDS (NODE_PROOFS / 64)
 
-/* Versions and digests that neighbours have shown, as evidence about the subject of one proof. */
+/* Evidence of whether neighbours obey one proof, from the versions that they have shown. */
 struct doubt {
     uint64_t shown[NODE_PEERS_MAX / 64]; /* neighbours that have shown a version, by slot */
     /* Neighbours that have rumors beyond the proof's limit, by slot. */
@@ -138,8 +138,8 @@ void suspension_on_version(struct node *node, const struct peer *from,
                         version->hash);
     for (uint32_t i = 0; i < proofs; i++) {
         const bool has = bit_get(shown.excess, i);
-        if (has || is_complete ||
-            bit_get(shown.rest, i)) /* if not, the slice does not show the origin */
+        /* Otherwise the version does not show whether the neighbour has rumors of the origin. */
+        if (has || is_complete || bit_get(shown.rest, i))
             note_vote(node, i, slot, has);
     }
 }

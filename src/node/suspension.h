@@ -1,7 +1,7 @@
 /* Suspension of proofs. An equivocation proof (orders/proofs.h) may concern rumors so old that no
  * log reaches back to them. Then no node can take them out or give a base without them, and a
- * member could stop a swarm with a proof of its own old lie. So the majority counts: what most
- * nodes have taken out, all take out; what most nodes cannot take out stays.
+ * member could stop a swarm with a proof of its own old lie. So the majority counts: all nodes take
+ * out the rumors that most nodes have taken out, and rumors that most cannot take out stay.
  *
  *   of this node and the neighbours that have shown a version, most have rumors beyond the limit
  *     ──► no base is taken over because of that proof
@@ -9,7 +9,7 @@
  *         follow count; the author stays expelled
  *   most have none ──► the proof is obeyed (again)
  *
- * Held by tests/world/test_equivocation.c.
+ * Tests: tests/world/test_equivocation.c.
  */
 #ifndef HEARSAY_NODE_SUSPENSION_H
 #define HEARSAY_NODE_SUSPENSION_H
@@ -28,7 +28,7 @@ void suspension_on_proof(struct node *node, const uint8_t author[static ID_BYTES
 /* Records which rumors beyond limits this neighbour has. */
 void suspension_on_version(struct node *node, const struct peer *from,
                            const struct message *version);
-/* Does the same for a part of the neighbour's history, which also has the ids. */
+/* Records which rumors beyond limits a part of this neighbour's history contains. */
 void suspension_on_history(struct node *node, const struct peer *from,
                            const struct message *history);
 /* Returns a proof that has just been suspended or is obeyed again; NULL when there is no more.

@@ -21,8 +21,8 @@ enum error node_on_swarm_key(struct node *node, uint64_t now_ns,
                              const uint8_t key[static KEY_BYTES], struct problem *problem) MUST_USE;
 
 /* Writes the accepted keys, newest first, back to back, into out[NODE_SWARM_KEYS_MAX]. Returns the
- * number of bytes, 0 before an order has brought a key. The keys differ whenever
- * node_swarm_keys_changes has grown. They are secret: wipe them. */
+ * number of bytes, 0 before an order has brought a key. If node_swarm_keys_changes has grown since
+ * the last call, the keys differ. They are secret: wipe them. */
 size_t node_swarm_keys(const struct node *node, uint8_t *out);
 uint32_t node_swarm_keys_changes(const struct node *node);
 

@@ -1,4 +1,4 @@
-/* Periodic work: gossip, conversations, and deaths of members. */
+/* Periodic work: rounds of gossip, and checks of conversations and members. */
 #ifndef HEARSAY_NODE_TIMERS_H
 #define HEARSAY_NODE_TIMERS_H
 
