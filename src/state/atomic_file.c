@@ -23,7 +23,8 @@ void atomic_file_begin(struct atomic_file *file, const struct disk *disk, const 
     file->error = disk_path(path, folder, name, ATOMIC_FILE_SUFFIX);
     if (file->error != 0)
         return;
-    (void)disk->remove(disk->self, path); /* if the old file stays, create reports that */
+    /* If the old file cannot be removed, creating the new one fails and reports that. */
+    (void)disk->remove(disk->self, path);
     file->handle = disk->create(disk->self, path, mode);
     if (file->handle < 0)
         file->error = file->handle;
@@ -37,7 +38,7 @@ void atomic_file_write(struct atomic_file *file, const void *from, size_t bytes)
     file->error = disk_write_all(file->disk, file->handle, from, bytes);
 }
 
-/* Syncs and closes the file, or removes it after a failure. */
+/* Syncs and closes NAME.new, or removes it if a call has failed. */
 static void finish_bytes(struct atomic_file *file)
 {
     const struct disk *disk = file->disk;

@@ -1,10 +1,10 @@
-/* Saves and loads the averaged base, which is the running mean of the base
+/* Saves and loads the averaged base, an exponential moving average of the base
  * (training/base_average.h).
  *
- *   FOLDER/base-averaged.safetensors   written after base.safetensors, in the same size and format
+ *   FOLDER/base-averaged.safetensors   written after base.safetensors, with equal size and format
  *
- * Its "digest" is the checksum of its weights, since the mean is no base. Nodes add to their
- * averages at different moments, so the files of two nodes are almost equal and not bit for bit. A
+ * The "digest" in the file is a checksum of the averaged weights. Nodes add to their averages at
+ * different moments, so the files of two nodes are almost equal, but not bit for bit. A
  * restarted node continues from its file. Held by tests/unit/state/test_averaged_base.c.
  */
 #ifndef HEARSAY_STATE_AVERAGED_BASE_H
@@ -16,14 +16,16 @@
 
 void averaged_base_path(char path[static BASE_PATH_BYTES], const char *folder);
 
-/* Writes mean[P]. samples: samples of the swarm at its last addition. `base` describes the file of
- * the base, whose metadata is copied. FAILED: with a sentence. */
+/* Writes mean[P], the averaged weights. base: describes the file of the base, whose metadata is
+ * copied. samples: samples that the swarm had learned when the average was last updated. FAILED:
+ * the disk refuses; the problem says what to do. */
 enum error averaged_base_save(const struct export *base, const char *folder, const float *mean,
                               uint64_t samples, struct problem *problem) MUST_USE;
 
-/* Loads the average of this folder into the learner, if there is one of its model that is not newer
- * than its base (which may have been rewound). FAILED, MALFORMED, FORGED: with a sentence; the
- * learner then starts a new average. */
+/* Loads the average in this folder into the learner. Returns OK without loading if there is no
+ * file, or if its model is another. An average that is newer than the learner's base is also
+ * skipped, because the base may have been rewound. FAILED, MALFORMED, FORGED: the file cannot be
+ * used, and the learner starts a new average. */
 enum error averaged_base_load(const char *folder, struct learner *learner,
                               struct problem *problem) MUST_USE;
 

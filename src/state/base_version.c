@@ -11,7 +11,7 @@
 #include "node/broadcast/history.h"
 
 #define ENTRY_TEXT_BYTES                                                                           \
-    (ID_TEXT_BYTES + 40) /* bytes of an entry with its separators and a blank */
+    (ID_TEXT_BYTES + 40) /* bytes of an entry's text: id, two numbers, separators and a blank */
 
 static int by_name(const void *a, const void *b)
 {
@@ -22,7 +22,7 @@ static int by_name(const void *a, const void *b)
     return (left->incarnation > right->incarnation) - (left->incarnation < right->incarnation);
 }
 
-/* Sorts the highest incarnation first. */
+/* Compares two origins for qsort: the highest incarnation, which is the newest, comes first. */
 static int by_age(const void *a, const void *b)
 {
     const struct history_entry *left = a, *right = b;
@@ -31,7 +31,7 @@ static int by_age(const void *a, const void *b)
     return by_name(a, b);
 }
 
-/* Returns the origins of the history in this order; the caller frees them. */
+/* Returns the origins of the history, sorted by `order`; the caller frees them. */
 static struct history_entry *origins_new(const uint8_t *history, size_t count,
                                          int (*order)(const void *, const void *))
 {
@@ -52,8 +52,8 @@ static size_t entry_text(const struct history_entry *entry, char text[static ENT
     return (size_t)length;
 }
 
-/* Returns how many of the first origins fit. Each text ends with a blank; that of the last becomes
- * the terminating zero. */
+/* Returns how many of the first origins fit in `room` bytes. Each origin's text ends with a blank,
+ * and the last blank becomes the terminating zero. */
 static size_t count_fitting(const struct history_entry *origins, size_t count, size_t room)
 {
     char text[ENTRY_TEXT_BYTES];
@@ -112,7 +112,7 @@ struct base_summary base_version_summary(const char *text, const char *id)
         char *end;
         const size_t name = strcspn(at, "/ ");
         if (at[name] != '/')
-            continue; /* not in the format of an entry */
+            continue; /* this part of the text is no entry */
         (void)strtoull(at + name + 1, &end, 10);
         const uint64_t rumors = *end == ':' ? strtoull(end + 1, NULL, 10) : 0;
         if (rumors > 0 && !(last && strncmp(last, at, name + 1) == 0))

@@ -1,11 +1,11 @@
-/* The version of a saved base as text, in an order that depends only on the version.
+/* Writes the version of a saved base as text that is the same on all nodes of equal version.
  *
  *   history (history.h) ─┬─► base_version_text ────► "id/incarnation:next …" ─┬─► export.h
- *                        └─► base_version_samples ─► learned by all ──────────┘
+ *                        └─► base_version_samples ─► samples of all ──────────┘
  *
  * A node keeps its history in the order in which it last heard each origin. That order differs from
- * node to node. Text and count are the same for all nodes of equal version, so their saved files
- * are equal byte for byte. Held by tests/unit/state/test_base_version.c, and for whole processes by
+ * node to node. The text is sorted and does not depend on it, so nodes of equal version save equal
+ * files, byte for byte. Held by tests/unit/state/test_base_version.c, and for whole processes by
  * tests/process/test_from_model.sh.
  */
 #ifndef HEARSAY_STATE_BASE_VERSION_H
@@ -15,22 +15,23 @@
 #include <stdint.h>
 
 /* Writes "id/incarnation:next" of each origin to out[room], sorted by id and incarnation, separated
- * by blanks. If room is too small, the origins with the lowest incarnations are left out: they are
- * the oldest, since an incarnation is a time. */
+ * by blanks; `next` is the number of the origin's rumors in the base. If room is too small, the
+ * oldest incarnations are left out (an incarnation is a time, so the lowest is the oldest). */
 void base_version_text(const uint8_t *history, size_t history_bytes, char *out, size_t room);
 
-/* Summary of such a text, also for one member. */
+/* Summary of a version text, with the rumors of a given member. */
 struct base_summary {
     uint32_t members; /* members with rumors in the base */
     uint64_t rumors;  /* rumors in the base */
-    /* Rumors of members whose ids begin with the given digits; at most the text's 8 digits
-     * count. */
+    /* Rumors of members whose ids begin with the given hexadecimal digits. The ids in the text are
+     * abbreviated, so only as many digits are compared. */
     uint64_t of;
 };
 struct base_summary base_version_summary(const char *text, const char *id);
 
-/* Returns the samples that all origins have learned, by their latest rumors in the history. An
- * origin that continued its count under its next incarnation counts once. */
+/* Returns the samples that all origins have learned, as their latest rumors in the history report.
+ * An incarnation that continues the sample count of the member's previous one replaces it in the
+ * sum. */
 uint64_t base_version_samples(const uint8_t *history, size_t history_bytes);
 
 #endif

@@ -1,13 +1,14 @@
-/* The best base: a copy of the saved base with the best score, to return to when a swarm has ruined
- * its model (commands/rewind.h, --to best).
+/* The best base: a copy of the saved base with the best score. `hearsay rewind --to best` returns
+ * to it after training has diverged (commands/rewind.h).
  *
- *   FOLDER/base-best.safetensors   base.safetensors as it was then: a hard link, until a new
- *                                  base.safetensors replaces the original
+ *   FOLDER/base-best.safetensors   base.safetensors at that time. A hard link to it, until the
+ *                                  next save replaces base.safetensors
  *   FOLDER/best                    its score, as JSON; "digest" identifies the base of this score
  *
- * Both files are replaced one after the other. A crash in between leaves a score whose digest is
- * not that of the base: then the base is kept and its score is unknown, so the next save replaces
- * it. Held by tests/unit/state/test_best_base.c and tests/process/test_guard.sh.
+ * The two files are replaced one after the other. After a crash in between, the digest in the score
+ * file is not the digest of the base. Then the base stays, its score counts as unknown, and the
+ * next save replaces both. Held by tests/unit/state/test_best_base.c and
+ * tests/process/test_guard.sh.
  */
 #ifndef HEARSAY_STATE_BEST_BASE_H
 #define HEARSAY_STATE_BEST_BASE_H
@@ -25,12 +26,13 @@ struct best_base {
 
 void best_base_path(char path[static BASE_PATH_BYTES], const char *folder);
 
-/* Keeps base.safetensors, which was just saved, as the best base. FAILED: with a sentence. */
+/* Keeps base.safetensors, which was just saved, as the best base, and writes its score. FAILED: the
+ * disk refuses; the problem says why. */
 enum error best_base_keep(const struct disk *disk, const char *folder, const struct best_base *best,
                           struct problem *problem) MUST_USE;
 
-/* Reads the score of the best base. MISSING: there is none, or its score is unknown. FAILED,
- * MALFORMED: with a sentence. */
+/* Reads the score of the best base. MISSING: there is no best base, or its score is unknown.
+ * FAILED, MALFORMED: the score cannot be read; the problem says why. */
 enum error best_base_read(const struct disk *disk, const char *folder, struct best_base *best,
                           struct problem *problem) MUST_USE;
 

@@ -7,9 +7,12 @@
 #include "state/atomic_file.h"
 #include "state/checkpoint_file.h"
 
-#define GENERATION_DIGITS 18 /* most digits, so that no file name can exhaust the numbers */
+/* Most digits of a generation in a file name, so that the next generation always fits in 64
+ * bits. */
+#define GENERATION_DIGITS 18
 
-/* Returns the generation in the name of a checkpoint or its unfinished file; 0 for another name. */
+/* Returns the generation in the name of a checkpoint, finished or not; 0 if the file is no
+ * checkpoint. */
 static uint64_t generation_of(const char *name, bool *is_unfinished)
 {
     const size_t prefix = strlen(CHECKPOINT_NAME);
@@ -23,12 +26,12 @@ static uint64_t generation_of(const char *name, bool *is_unfinished)
     return *is_unfinished || digits[count] == '\0' ? strtoull(digits, NULL, 10) : 0;
 }
 
-/* Request and result of a listing of the folder. */
+/* Request and result of a search for generations in the folder. */
 struct look {
-    uint64_t below;       /* only generations below this one */
-    bool with_unfinished; /* includes unfinished files */
-    uint64_t newest;      /* largest generation found; 0 = none */
-    uint64_t highest;     /* largest number of all, unfinished files included */
+    uint64_t below;       /* considers only generations below this one */
+    bool with_unfinished; /* also considers unfinished files */
+    uint64_t newest;      /* largest generation that was considered; 0 = none */
+    uint64_t highest;     /* largest generation in the folder, including unfinished files */
 };
 
 static void look_at(void *context, const char *name)
@@ -55,8 +58,8 @@ static void remove_generation(const struct disk *disk, const char *folder, uint6
             (void)disk->remove(disk->self, path);
 }
 
-/* Removes older generations, with one listing for each, since the folder must not change while it
- * is listed. */
+/* Removes all generations below `end`. The folder must not change while it is listed, so each
+ * removal takes a new listing. */
 static void remove_before(const struct disk *disk, const char *folder, uint64_t end)
 {
     struct look look = {.with_unfinished = true};

@@ -1,18 +1,19 @@
-/* One file of the series: declarations for checkpoint.c, checkpoint_read.c and
- * checkpoint_write.c. */
+/* Format of a checkpoint file: shared by checkpoint.c, checkpoint_read.c and checkpoint_write.c. */
 #ifndef HEARSAY_STATE_CHECKPOINT_FILE_H
 #define HEARSAY_STATE_CHECKPOINT_FILE_H
 
 #include "state/checkpoint.h"
 
-#define CHECKPOINT_FORMAT         5
-#define CHECKPOINT_FORMAT_BEFORE  4 /* older format that is also read (checkpoint.h) */
-#define CHECKPOINT_MAGIC          "hearsayC"
-#define CHECKPOINT_NAME           "checkpoint-"
-#define CHECKPOINT_PART_BYTES_MAX ((size_t)64 << 20) /* bytes of a part's buffer while loading */
-#define CHECKPOINT_THE_END        SNAPSHOT_KINDS     /* kind of the last record */
+#define CHECKPOINT_FORMAT        5
+#define CHECKPOINT_FORMAT_BEFORE 4 /* older format that a load also accepts (checkpoint.h) */
+#define CHECKPOINT_MAGIC         "hearsayC"
+#define CHECKPOINT_NAME          "checkpoint-"
+/* Most bytes of the buffer for a part while loading. */
+#define CHECKPOINT_PART_BYTES_MAX ((size_t)64 << 20)
+/* Record kind of the end, which follows the kinds of snapshot.h. */
+#define CHECKPOINT_THE_END SNAPSHOT_KINDS
 
-/* Layouts in the file; checkpoint.h has offsets and meanings. */
+/* Structs with the layout of the file; checkpoint.h explains the fields. */
 struct checkpoint_header {
     char magic[8];
     uint32_t format;
@@ -50,17 +51,17 @@ _Static_assert(CHECKPOINT_THE_END == 4, "the kinds are as in the file");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
                "the file holds little-endian numbers, and so must the memory");
 
-/* Writes the rest of a file. Earlier writes may have failed. */
+/* Writes the end of a file. If an earlier write has failed, returns that failure. */
 enum error checkpoint_write_end(struct checkpoint_writer *writer, struct checkpoint *checkpoint,
                                 struct problem *problem) MUST_USE;
 enum error checkpoint_read(const struct disk *disk, const char *folder,
                            struct checkpoint *checkpoint, const struct checkpoint_target *target,
                            uint64_t generation, struct problem *problem) MUST_USE;
 
-/* Returns the change of the base's digest by a record. */
+/* Returns how a record changes the digest of the base. */
 uint64_t checkpoint_digest_of(const struct snapshot_record *record);
 
-/* Writes the file's name into name[CHECKPOINT_NAME_MAX]. */
+/* Writes the file name of a generation into name[CHECKPOINT_NAME_MAX]. */
 void checkpoint_name(char *name, uint64_t generation);
 
 #endif

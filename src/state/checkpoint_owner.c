@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Texts around the parts: node ID in swarm "NAME": INPUT, layout N: LAYERS; START */
+/* Texts between the parts of: node ID in swarm "NAME": INPUT, layout N: LAYERS; START */
 #define BEFORE_ID    "node "
 #define BEFORE_SWARM " in swarm \""
 #define BEFORE_MODEL "\": "
@@ -23,7 +23,7 @@ void checkpoint_owner_describe(const struct identity *identity, const char *swar
     CHECK(length > 0 && length < CHECKPOINT_OWNER_MAX);
 }
 
-/* Returns the bytes of the text before its START. */
+/* Returns the number of bytes before START in an owner's text. */
 static size_t before_start(const char *text)
 {
     size_t bytes = 0;
@@ -61,7 +61,7 @@ bool checkpoint_owner_is_of_swarm(const char *theirs, const char *own,
     return true;
 }
 
-/* A piece of a text, not terminated. */
+/* A part of an owner's text; not terminated by zero. */
 struct part {
     const char *text;
     int length;
@@ -90,7 +90,7 @@ static struct part between(const char *from, const char *to)
     return (struct part){from, (int)(to - from)};
 }
 
-/* Splits a text into its parts. Returns false if it does not have this form. */
+/* Splits an owner's text into its parts. Returns false if the text has another form. */
 static bool split(struct parts *parts, const char *text)
 {
     const char *id = text + strlen(BEFORE_ID);

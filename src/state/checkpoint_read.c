@@ -13,21 +13,21 @@
 
 #define OUTER_STEP_BEFORE 4 /* record kind of an outer step in CHECKPOINT_FORMAT_BEFORE */
 
-/* State while a file is read. */
+/* State while a checkpoint is read. */
 struct source {
     const char *path;                  /* path of the file, for messages */
     uint64_t generation;               /* generation, from the file's name */
-    struct checkpoint_header header;   /* as read */
+    struct checkpoint_header header;   /* header of the file */
     struct checkpoint_head head;       /* head of the record being read */
-    struct checkpoint_numbers numbers; /* numbers of the last record */
+    struct checkpoint_numbers numbers; /* numbers at the end of the file */
     struct snapshot_record record;     /* record that is passed to the target */
-    void *memory;                      /* memory of the record's part */
+    void *memory;                      /* memory for the vectors of the record's part */
     /* [SNAPSHOT_ENTRIES_MAX] indices of the record's update. */
     uint32_t *index;
     /* [SNAPSHOT_ENTRIES_MAX] levels of the record's update. */
     int8_t *level;
-    size_t end;                             /* entries of the parts so far */
-    uint64_t digest;                        /* digest of the base so far */
+    size_t end;                             /* number of entries in the parts read so far */
+    uint64_t digest;                        /* digest of the base as read so far */
     const struct checkpoint_target *target; /* receiver of the records */
     struct problem *problem;                /* receives the sentence of a failure */
     struct checksummed_reader reader;       /* reader of the file */
@@ -53,15 +53,15 @@ static enum error take(struct source *source, void *to, size_t bytes)
     return OK;
 }
 
-/* Header of the file. */
+/* Functions that read the header. */
 
 static bool is_of_before(const struct source *source)
 {
     return source->header.format == CHECKPOINT_FORMAT_BEFORE;
 }
 
-/* Checks the header. Its checksum is right, so a wrong value was written on purpose, by this
- * program or another. */
+/* Checks the header's values. Its checksum was right, so damage is no explanation for a wrong
+ * value: some program has written it. */
 static enum error check_format(const struct source *source)
 {
     const struct checkpoint_header *header = &source->header;
@@ -121,7 +121,7 @@ static enum error take_header(struct source *source, struct checkpoint *checkpoi
     return error;
 }
 
-/* Records of the file. */
+/* Functions that read the records. */
 
 static enum error makes_no_sense(const struct source *source)
 {
@@ -130,8 +130,8 @@ static enum error makes_no_sense(const struct source *source)
                        source->path, source->end);
 }
 
-/* Compares the file's numbers of entries and moments with ours; the number of moments may
- * differ. */
+/* Reads the optimizer's moments of a part. If the file has another number of moments than the
+ * learner, skips them and sets the learner's to 0. */
 static enum error take_moments(struct source *source, const struct learner_state *part)
 {
     const size_t bytes = part->parameters * sizeof(float);
@@ -218,7 +218,7 @@ static enum error take_record(struct source *source)
     return OK;
 }
 
-/* End of the file. */
+/* Functions that read the end. */
 
 static enum error check_end(struct source *source)
 {
@@ -246,8 +246,7 @@ static enum error take_end(struct source *source, struct checkpoint *checkpoint)
     return error == OK ? check_end(source) : error;
 }
 
-/* Reads the head of the next record in today's layout, and skips outer steps, which exist no
- * more. */
+/* Reads the head of the next record. Converts a head of format 4, and skips its outer steps. */
 static enum error take_head(struct source *source)
 {
     struct checkpoint_head *head = &source->head;

@@ -12,8 +12,8 @@ void checkpoint_name(char *name, uint64_t generation)
     CHECK(length > 0 && length < CHECKPOINT_NAME_MAX);
 }
 
-/* The digest is linear, so its final value follows from the records written, and no copy of the
- * base is needed. */
+/* Returns how a record changes the digest of the base. The digest is linear, so the sum of these
+ * changes is the digest of the whole base, and no copy of the base is needed. */
 uint64_t checkpoint_digest_of(const struct snapshot_record *record)
 {
     const struct learner_state *part = &record->part;
@@ -125,7 +125,8 @@ enum error checkpoint_write_end(struct checkpoint_writer *writer, struct checkpo
     const int error = atomic_file_end(&writer->file);
     if (error == 0)
         return OK;
-    /* The name may exist and not be durable: a generation reported as failed must not reappear. */
+    /* Although the save failed, the file may exist under its final name. It must not be loaded
+     * after a restart, because its save was reported as failed. */
     if (disk_path(path, writer->folder, writer->name, "") == 0)
         (void)writer->disk->remove(writer->disk->self, path);
     return problem_set(problem, FAILED,

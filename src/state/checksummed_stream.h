@@ -1,4 +1,4 @@
-/* A stream of bytes in chunks with a checksum each, so that every damage is detected.
+/* A stream of bytes that is stored in chunks with checksums, so that damage is detected.
  *
  *   write ─► chunk 0 │ chunk 1 │ … ─► atomic_file.h        disk.h ─► chunk 0 │ chunk 1 │ … ─► read
  *
@@ -6,9 +6,9 @@
  *   OFFSET  SIZE  MEANING
  *   0       n     the next n bytes of the stream, 1 <= n <= CHUNK_PAYLOAD
  *   n       4     crc32 (zlib's) of: series (8) ‖ number of the chunk (8) ‖ those n bytes
- * All numbers are little-endian. The series is the caller's number for the file. A chunk in the
- * place of another, or one left by an older file, is detected like a flipped bit. Held by
- * tests/unit/state/test_rot.c.
+ * All numbers are little-endian. The series is a number that the caller chooses for the file.
+ * Because the checksum covers series and chunk number, it also detects swapped chunks and chunks of
+ * an older file. Held by tests/unit/state/test_rot.c.
  */
 #ifndef HEARSAY_STATE_CHECKSUMMED_STREAM_H
 #define HEARSAY_STATE_CHECKSUMMED_STREAM_H
@@ -23,18 +23,18 @@
 #define CHUNK_BYTES   65536
 #define CHUNK_PAYLOAD (CHUNK_BYTES - 4)
 
-/* Returns the file size of a stream of `bytes` bytes. */
+/* Returns the size of the file for a stream of stream_bytes bytes. */
 static inline uint64_t checksummed_file_bytes(uint64_t stream_bytes)
 {
     return stream_bytes + 4 * ((stream_bytes + CHUNK_PAYLOAD - 1) / CHUNK_PAYLOAD);
 }
 
 struct checksummed_writer {
-    struct atomic_file *file;   /* the file, which remembers failures; borrowed */
+    struct atomic_file *file;   /* the file, which remembers its first failure; borrowed */
     uint64_t series;            /* series number of the file */
     uint64_t number;            /* number of the chunk being filled */
-    size_t used;                /* bytes in that chunk so far */
-    uint8_t bytes[CHUNK_BYTES]; /* the chunk */
+    size_t used;                /* number of bytes in that chunk so far */
+    uint8_t bytes[CHUNK_BYTES]; /* the chunk being filled */
 };
 
 void checksummed_writer_init(struct checksummed_writer *writer, struct atomic_file *file,
@@ -47,20 +47,20 @@ struct checksummed_reader {
     int handle;                 /* handle of the file, open for reading; borrowed */
     uint64_t series;            /* series number of the file */
     uint64_t number;            /* number of the next chunk */
-    size_t at;                  /* bytes of the present chunk that were returned */
-    size_t filled;              /* bytes of the stream in the present chunk */
-    int error;                  /* negative errno of the disk after a call has returned FAILED */
+    size_t at;                  /* number of bytes of the present chunk that the caller has read */
+    size_t filled;              /* number of bytes of the stream in the present chunk */
+    int error;                  /* negative errno, once a call has returned FAILED */
     uint8_t bytes[CHUNK_BYTES]; /* the present chunk */
 };
 
 void checksummed_reader_init(struct checksummed_reader *reader, const struct disk *disk, int handle,
                              uint64_t series);
 
-/* Copies the next bytes of the stream, or skips them if `to` is NULL. MALFORMED: a chunk is damaged
- * or the stream ends early. FAILED: the disk refused. After an error `to` may hold a part of
- * them. */
+/* Copies the next `bytes` bytes of the stream to `to`, or skips them if `to` is NULL. MALFORMED: a
+ * chunk is damaged, or the stream ends early. FAILED: the disk refused. After an error, some of the
+ * bytes may have been copied. */
 enum error checksummed_read(struct checksummed_reader *reader, void *to, size_t bytes) MUST_USE;
-/* Checks that the stream ends here. MALFORMED: it does not. */
+/* Returns OK if the whole stream has been read, MALFORMED if more follows. */
 enum error checksummed_read_end(struct checksummed_reader *reader) MUST_USE;
 
 #endif

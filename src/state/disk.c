@@ -10,13 +10,13 @@
 
 #include "base/error.h"
 
-/* Returns the result of a system call, or its negative errno. */
+/* Returns the result of a system call; on failure its negative errno. */
 static int outcome(int result)
 {
     return result < 0 ? -errno : result;
 }
 
-/* Creates a file. fchmod sets the mode whatever the umask. */
+/* Creates a file. fchmod sets the mode, because the umask may restrict the mode of open(). */
 static int real_create(void *self, const char *path, int mode)
 {
     (void)self;
@@ -63,7 +63,7 @@ static int real_close(void *self, int handle)
 {
     (void)self;
     const int error = outcome(close(handle));
-    return error == -EINTR ? 0 : error; /* Linux closes the file all the same */
+    return error == -EINTR ? 0 : error; /* after EINTR Linux has closed the file */
 }
 
 static int real_rename(void *self, const char *from, const char *to)
@@ -84,7 +84,7 @@ static int real_remove(void *self, const char *path)
     return outcome(unlink(path));
 }
 
-/* Syncs a folder. Some file systems cannot, and return EINVAL, which is ignored. */
+/* Syncs a folder. Returns 0 for EINVAL, which means that the file system cannot sync folders. */
 static int real_sync_folder(void *self, const char *folder)
 {
     (void)self;

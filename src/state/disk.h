@@ -1,15 +1,15 @@
-/* The file system operations that saving uses, as a table.
+/* A table of the file system operations for saving, so that tests can use a simulated disk.
  *
  *   checkpoint, incarnation, export ─► atomic file, checksummed stream ─► struct disk
  *   older bases ──────────────────────────────────────────────────────────►
- *       struct disk: the real one (disk.c), or one that fails, tears and forgets
- *                    (tests/support/state/memory_disk.h)
+ *       struct disk: the real one (disk.c), or a simulated one that fails and loses
+ *                    writes (tests/support/state/memory_disk.h)
  *
  * After a crash only two things are certain: the bytes of a file at its last sync, and the names of
  * a folder at its last sync_folder. Later changes may or may not have happened, in any order.
  *
- * Every operation returns a negative errno on failure. It shares no data, so any thread may use the
- * real disk. Held by tests/unit/state/test_disk.c.
+ * Every operation returns a negative errno on failure. Operations of the real disk share no data,
+ * so any thread may call them. Held by tests/unit/state/test_disk.c.
  */
 #ifndef HEARSAY_STATE_DISK_H
 #define HEARSAY_STATE_DISK_H
@@ -29,16 +29,16 @@ struct disk {
     int64_t (*read)(void *self, int handle, void *to, size_t bytes);
     /* Returns the number of bytes written, perhaps fewer than requested. */
     int64_t (*write)(void *self, int handle, const void *from, size_t bytes);
-    /* Makes bytes and length of the file durable. After a failure their state is unknown. */
+    /* Makes content and size of the file durable. After a failure they are unknown. */
     int (*sync)(void *self, int handle);
-    /* Closes the handle, even if it returns an error. */
+    /* Closes the handle. It is closed even if this returns an error. */
     int (*close)(void *self, int handle);
-    /* Renames within a folder and replaces a file that had the name. */
+    /* Renames a file within a folder. Replaces a file that already has the new name. */
     int (*rename)(void *self, const char *from, const char *to);
     /* Creates a hard link within a folder; -EEXIST if the name is taken. */
     int (*link)(void *self, const char *from, const char *to);
     int (*remove)(void *self, const char *path);
-    /* Makes the names of the folder durable. */
+    /* Makes the names in the folder durable. */
     int (*sync_folder)(void *self, const char *folder);
     /* Calls `found` for every name in the folder, in any order. `found` must not change the
      * folder. */
@@ -48,17 +48,17 @@ struct disk {
 
 const struct disk *disk_real(void);
 
-/* Writes all bytes. Returns 0, or a negative errno. */
+/* Writes all bytes, with as many calls of write as necessary. Returns 0 or a negative errno. */
 int disk_write_all(const struct disk *disk, int handle, const void *from, size_t bytes);
 /* Reads until all bytes have been read or the file ends. Returns the number of bytes, or a negative
  * errno. */
 int64_t disk_read_all(const struct disk *disk, int handle, void *to, size_t bytes);
 
-/* Writes FOLDER/NAMESUFFIX to path[DISK_PATH_MAX]. Returns 0 or -ENAMETOOLONG. */
+/* Writes "FOLDER/NAMESUFFIX" to path. Returns 0 or -ENAMETOOLONG. */
 #define DISK_PATH_MAX 4096
 int disk_path(char path[DISK_PATH_MAX], const char *folder, const char *name, const char *suffix);
 
-/* Returns the free bytes on the disk of this folder; 0 = none, or unknown. */
+/* Returns the free bytes on the disk that has this folder; 0 = none, or unknown. */
 uint64_t disk_free_bytes(const char *folder);
 
 #endif

@@ -3,8 +3,8 @@
  *   base, history ─► export_save ─► safetensors.h ─► STATE_DIR/base.safetensors
  *
  * The file is written after each checkpoint, so the model is available during training and after a
- * crash. Nodes with equal versions and equal normalisation of their data write equal files, byte
- * for byte. Held by tests/process/test_from_model.sh.
+ * crash. Nodes whose versions and data normalisation are equal write equal files, byte for
+ * byte. Held by tests/process/test_from_model.sh.
  */
 #ifndef HEARSAY_STATE_EXPORT_H
 #define HEARSAY_STATE_EXPORT_H
@@ -18,14 +18,14 @@ struct export
     char path[BASE_PATH_BYTES];     /* path of the file */
     const struct model *model;      /* model with the names and shapes of the tensors */
     bool companded;                 /* the base is companded (companding.h) */
-    struct safetensors_about about; /* metadata that is the same in each save */
+    struct safetensors_about about; /* metadata that is equal in all saves of this node */
 };
 
 void export_path(char path[static BASE_PATH_BYTES], const char *folder);
 
-/* Writes the base units[P], which has this digest and is the sum of the rumors in the history
- * (version.h). The units are overwritten, because they are also the output buffer. Fails as
- * safetensors_save does. May run on its own thread. */
+/* Writes the base units[P] with its digest to the file. history: the rumors whose sum is the base
+ * (version.h). The units are overwritten, because they also serve as the output buffer. Returns the
+ * errors of safetensors_save. May run on its own thread. */
 enum error export_save(const struct export *file, int32_t *units, uint64_t digest,
                        const uint8_t *history, size_t history_bytes,
                        struct problem *problem) MUST_USE;

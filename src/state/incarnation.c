@@ -28,7 +28,7 @@ static int line_of(char line[LINE_MAX], uint64_t number)
     return length;
 }
 
-/* Reads the file. Returns its bytes, at most LINE_MAX, or a negative errno. */
+/* Reads the file. Returns the number of bytes, at most LINE_MAX, or a negative errno. */
 static int64_t read_line(const struct disk *disk, const char *folder, char line[LINE_MAX])
 {
     char path[DISK_PATH_MAX];
@@ -42,7 +42,8 @@ static int64_t read_line(const struct disk *disk, const char *folder, char line[
     return got;
 }
 
-/* Parses the line, which must be, byte for byte, what would be written for its number. */
+/* Parses the line. It is valid only if it equals, byte for byte, the line that this program writes
+ * for its number. */
 static enum error number_in(const char *folder, const char line[LINE_MAX], size_t bytes,
                             uint64_t *number, struct problem *problem)
 {
@@ -61,7 +62,7 @@ static enum error number_in(const char *folder, const char line[LINE_MAX], size_
     return OK;
 }
 
-/* Reads the number that earlier starts have left; 0 at the first start. */
+/* Sets *number to the smallest number that earlier starts have not used; 0 at the first start. */
 static enum error stored(const struct disk *disk, const char *folder, uint64_t *number,
                          struct problem *problem)
 {

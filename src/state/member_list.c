@@ -11,7 +11,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* A line without its comment, and without blanks around it. */
+/* A line of the list without its comment and without surrounding blanks. */
 struct line {
     const char *at;
     size_t length;
@@ -45,7 +45,7 @@ static bool read_id(const struct line *line, uint8_t id[static ID_BYTES])
     return key_from_hex(id, hex) == OK;
 }
 
-/* Reads the name, which is the text after the id. */
+/* Copies the member's name, which is the text after the id. */
 static enum error read_name(const struct line *line, char out[static MEMBER_NAME_MAX + 1],
                             struct problem *problem)
 {

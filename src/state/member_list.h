@@ -1,10 +1,12 @@
-/* The member list of a node's owner (node.members): an id and a name per line.
+/* Reads the member list (key node.members), which names the admitted nodes: an id and a name per
+ * line.
  *
  *     # members of the swarm
  *     40cc5690477b48d76af0997975c237a107d95d2370ad4e4cfaa4171bdca18218  ward 3, the old machine
  *
- * Text after # and blank lines are ignored; a name is printable ASCII. A list is valid as a whole,
- * or refused with its first wrong line. Held by tests/unit/state/test_member_list.c.
+ * Text after # and blank lines are ignored; a name is printable ASCII. If one line is wrong,
+ * the whole list is refused, with the number of that line. Held by
+ * tests/unit/state/test_member_list.c.
  */
 #ifndef HEARSAY_STATE_MEMBER_LIST_H
 #define HEARSAY_STATE_MEMBER_LIST_H
@@ -22,15 +24,15 @@ struct member_list {
     char names[NODE_LISTED_MAX][MEMBER_NAME_MAX + 1]; /* names of the members; "" = none */
 };
 
-/* Parses the text. MALFORMED: the sentence names the line, and the list must not be used. */
+/* Parses the text of a list. MALFORMED: a line is wrong, and the list must not be used. */
 enum error member_list_parse(struct member_list *list, const char *text, size_t bytes,
                              struct problem *problem) MUST_USE;
-/* Loads a file; the sentence names it. FAILED: it cannot be read. TOO_BIG: it is no list. Otherwise
- * as member_list_parse. */
+/* Loads the list in a file. FAILED: the file cannot be read. TOO_BIG: it is larger than a list can
+ * be. MALFORMED: a line is wrong. */
 enum error member_list_load(struct member_list *list, const struct disk *disk, const char *path,
                             struct problem *problem) MUST_USE;
 
-/* Returns the member's name on the list; NULL if it is not listed. */
+/* Returns the name of the member with this id; NULL if the list lacks it. */
 const char *member_list_name(const struct member_list *list, const uint8_t id[static ID_BYTES]);
 
 #endif

@@ -40,7 +40,8 @@ void model_folder_tensors(char file[static MODEL_FOLDER_PATH_BYTES], const char 
         (void)snprintf(file, MODEL_FOLDER_PATH_BYTES, "%s", path);
 }
 
-/* Reports tensors in files that we cannot read, before the missing file is looked for. */
+/* Checks that the folder has model.safetensors. MISMATCH: its tensors are in several files.
+ * MISSING: it has none. The problem says how to save the model again. */
 static enum error check_tensors(const char *folder, struct problem *problem)
 {
     if (is_there(folder, TENSORS_NAME))
@@ -56,7 +57,7 @@ static enum error check_tensors(const char *folder, struct problem *problem)
                        folder);
 }
 
-/* Loads the file as a JSON object; the caller releases it. */
+/* Loads config.json; the caller releases the JSON object. */
 static enum error load_config(const char *path, json_t **config, struct problem *problem)
 {
     json_error_t why;
@@ -74,7 +75,7 @@ static enum error load_config(const char *path, json_t **config, struct problem 
         path, why.line, why.text);
 }
 
-/* Reads the family and the numbers of a config.json. */
+/* Reads the family and its numbers from a folder's config.json. */
 static enum error read_config(const char *folder, const struct name_family **family,
                               struct transformer *transformer, struct problem *problem)
 {
@@ -115,8 +116,9 @@ enum error model_folder_read(const char *folder, struct model_folder_about *abou
     return OK;
 }
 
-/* Compares the numbers, except those that follow from the tensors or the data: the spelling of the
- * last layer, and the number of positions if none is learned. */
+/* Returns true if two transformers have equal numbers. Ignores the number of positions, which
+ * depends on the data. Of the last layer only matters whether it is tied: `logits` and `dense` have
+ * equal tensors. */
 static bool same_numbers(const struct transformer *a, const struct transformer *b)
 {
     return a->tokens == b->tokens && a->width == b->width && a->blocks == b->blocks &&
@@ -161,8 +163,8 @@ static enum error save_config(const char *folder, const struct name_family *fami
                        strerror(-error));
 }
 
-/* Checks before anything is written: the model has a family, the folder exists, and it has no
- * config.json of another model, because that is never replaced. */
+/* Prepares a save: checks that the model has a family, and creates the folder. Refuses a model
+ * without config.json (a ResNet) if the folder has one, because that belongs to another model. */
 static enum error check_save(const char *folder, const struct model *model, bool has_config,
                              struct problem *problem)
 {

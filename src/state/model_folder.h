@@ -1,7 +1,7 @@
-/* Reads and writes a model in the format of Hugging Face's transformers, a folder of its own:
+/* Reads and writes a model in the format of Hugging Face's transformers, which is a folder:
  *
  *   DIR/config.json         architecture: the numbers of a family (names/name_family.h)
- *   DIR/model.safetensors   its tensors, with the family's names and layouts
+ *   DIR/model.safetensors   tensors, with the names and layouts of the family
  *
  *   base.safetensors ─► hearsay export ─► DIR ─► from_pretrained(DIR)
  *   save_pretrained(DIR) ─► DIR ─► model.start, hearsay eval, generate, model
@@ -18,29 +18,31 @@
 
 #define MODEL_FOLDER_PATH_BYTES 1056
 
-/* The content of a config.json. */
+/* The properties of a model that config.json describes. */
 struct model_folder_about {
     char layers[MODEL_LINE_MAX]; /* layers line of the model */
     int positions;               /* positions of the longest sequence */
-    int tokens;                  /* number of tokens */
+    int tokens;                  /* size of the vocabulary */
 };
 
 /* Returns true if the path is a folder with a config.json. */
 bool model_folder_is(const char *path);
 
-/* Writes the path of the tensors' file: in such a folder, or `path` itself otherwise. */
+/* Writes the path of the tensors' file to `file`: PATH/model.safetensors if `path` is such a
+ * folder, otherwise `path` itself. */
 void model_folder_tensors(char file[static MODEL_FOLDER_PATH_BYTES], const char *path);
 
-/* Reads config.json. MISMATCH: our layers cannot compute this model. */
+/* Reads the folder's config.json. MISMATCH: our layers cannot represent this model. */
 enum error model_folder_read(const char *folder, struct model_folder_about *about,
                              struct problem *problem) MUST_USE;
 
-/* Compares the model with config.json. MISMATCH: they differ. */
+/* Checks that the model is the one that config.json describes. MISMATCH: it is another one. */
 enum error model_folder_check(const char *folder, const struct model *model,
                               struct problem *problem) MUST_USE;
 
-/* Writes both files, or only the tensors for a ResNet; creates the folder if necessary. MISMATCH:
- * the model belongs to no family. */
+/* Writes config.json and model.safetensors (for a ResNet only the latter); creates the folder if
+ * necessary. MISMATCH: the model belongs to no family, or the folder has the config.json of another
+ * model. */
 enum error model_folder_save(const char *folder, const struct model *model,
                              const struct safetensors_about *about, const float *host_weights,
                              struct problem *problem) MUST_USE;

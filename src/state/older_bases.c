@@ -16,7 +16,8 @@ static void name_of(char name[static NAME_BYTES], uint64_t saved_s)
     CHECK(gmtime_r(&seconds, &moment) && strftime(name, NAME_BYTES, NAME_FORM, &moment) > 0);
 }
 
-/* Parses a file name. A name that this program would not write belongs to another program. */
+/* Parses the name of an older base. Returns false for any name that this program would not
+ * write. */
 static bool is_name(const char *name, uint64_t *saved_s)
 {
     struct tm moment = {0};
@@ -82,11 +83,11 @@ uint32_t older_bases_to_go(const struct older_bases *bases, uint64_t now_s)
             least_gap = gap;
         }
     }
-    return least; /* the older of two */
+    return least; /* with two bases, this is the older one */
 }
 
-/* Returns true if a base may be kept now. A saved time in the future does not count: the clock was
- * wrong once. */
+/* Returns true if enough time has passed since the last base was kept. A last time in the future is
+ * ignored, because the clock must have been wrong. */
 static bool is_time(const struct older_bases *bases, uint64_t now_s)
 {
     const uint64_t last_s = bases->count > 0 ? bases->saved_s[bases->count - 1] : 0;
@@ -98,7 +99,7 @@ static void remove_at(const struct disk *disk, const char *folder, struct older_
 {
     char path[BASE_PATH_BYTES];
     older_bases_path(path, folder, bases->saved_s[i]);
-    (void)disk->remove(disk->self, path); /* if it stays, the next save tries again */
+    (void)disk->remove(disk->self, path); /* if it cannot be removed, the next save tries again */
     bases->count--;
     memmove(&bases->saved_s[i], &bases->saved_s[i + 1],
             (bases->count - i) * sizeof *bases->saved_s);

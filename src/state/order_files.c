@@ -5,7 +5,8 @@
 
 #include "state/atomic_file.h"
 
-/* Reads the file. Returns its bytes, at most `most` + 1, or a negative errno. */
+/* Reads the file. Returns its size, or `most` + 1 if it is larger than `most`, or a negative
+ * errno. */
 static int64_t read_file(const struct disk *disk, const char *path, uint8_t *out, size_t most)
 {
     const int handle = disk->open(disk->self, path);
@@ -19,7 +20,7 @@ static int64_t read_file(const struct disk *disk, const char *path, uint8_t *out
     return beyond < 0 ? beyond : got < 0 ? got : got + beyond;
 }
 
-/* Loads a file of records. MISSING: there is no such file. */
+/* Loads a file of orders, proofs or votes. MISSING: there is no such file. */
 static enum error load(const struct disk *disk, const char *folder, const char *name, size_t most,
                        uint8_t *out, size_t *bytes, struct problem *problem)
 {
@@ -112,6 +113,7 @@ enum error order_files_take(const struct disk *disk, const char *folder, uint8_t
     char path[DISK_PATH_MAX];
     const enum error error = load(disk, folder, ORDER_FILE, ORDERS_HANDED_MAX, out, bytes, problem);
     if (error != MISSING && disk_path(path, folder, ORDER_FILE, "") == 0)
-        (void)disk->remove(disk->self, path); /* otherwise it would be read and refused again */
+        /* Otherwise the node would read and refuse it again. */
+        (void)disk->remove(disk->self, path);
     return error;
 }

@@ -1,14 +1,14 @@
-/* The operator's orders (wire/order.h), equivocation proofs (wire/equivocation_proof.h) and
- * expulsion votes (wire/vote.h) in the state folder.
+/* Saves and loads the operator's orders (wire/order.h), equivocation proofs
+ * (wire/equivocation_proof.h) and expulsion votes (wire/vote.h) in the state folder.
  *
- *   FOLDER/orders   orders that the node knows, back to back, for its next start
- *   FOLDER/order    orders that `hearsay expel` or `admit` hands to the running node, which removes
+ *   FOLDER/orders   all orders that the node knows, back to back
+ *   FOLDER/order    new orders from `hearsay expel` or `admit` for the running node, which removes
  *                   the file
- *   FOLDER/proofs   proofs that the node knows, back to back
- *   FOLDER/votes    votes that the node knows, back to back
+ *   FOLDER/proofs   all proofs that the node knows, back to back
+ *   FOLDER/votes    all votes that the node knows, back to back
  *
- * Files appear completely or not at all (atomic_file.h). Only the signatures authenticate them, and
- * the node checks these. Held by tests/unit/state/test_order_files.c.
+ * Files appear completely or not at all (atomic_file.h). Only their signatures protect the
+ * records, and the node verifies these. Held by tests/unit/state/test_order_files.c.
  */
 #ifndef HEARSAY_STATE_ORDER_FILES_H
 #define HEARSAY_STATE_ORDER_FILES_H
@@ -22,24 +22,24 @@
 #define PROOFS_FILE "proofs"
 #define VOTES_FILE  "votes"
 
-#define ORDERS_HANDED     64 /* most orders per hand-over, as in a message */
+#define ORDERS_HANDED     64 /* most orders in the file `order`, as in one message */
 #define ORDERS_HANDED_MAX ((size_t)ORDERS_HANDED * ORDER_BYTES_MAX)
 
-/* Loads all orders into out[NODE_ORDERS_MAX]; 0 bytes if there is no file. FAILED: it cannot be
- * read. TOO_BIG: no node wrote it. */
+/* Loads all orders into out[NODE_ORDERS_MAX]. *bytes: their size; 0 if there is no file. FAILED:
+ * the file cannot be read. TOO_BIG: it is larger than any node writes it. */
 enum error order_files_load(const struct disk *disk, const char *folder, uint8_t *out,
                             size_t *bytes, struct problem *problem) MUST_USE;
 enum error order_files_save(const struct disk *disk, const char *folder, const uint8_t *orders,
                             size_t bytes, struct problem *problem) MUST_USE;
 
-/* Loads all proofs into out[NODE_PROOFS_MAX]; fails as order_files_load does. */
+/* Loads all proofs into out[NODE_PROOFS_MAX]. Results are those of order_files_load. */
 enum error order_files_load_proofs(const struct disk *disk, const char *folder, uint8_t *out,
                                    size_t *bytes, struct problem *problem) MUST_USE;
 enum error order_files_save_proofs(const struct disk *disk, const char *folder,
                                    const uint8_t *proofs, size_t bytes,
                                    struct problem *problem) MUST_USE;
 
-/* Loads all votes into out[NODE_VOTES_MAX]; fails as order_files_load does. */
+/* Loads all votes into out[NODE_VOTES_MAX]. Results are those of order_files_load. */
 enum error order_files_load_votes(const struct disk *disk, const char *folder, uint8_t *out,
                                   size_t *bytes, struct problem *problem) MUST_USE;
 enum error order_files_save_votes(const struct disk *disk, const char *folder, const uint8_t *votes,
@@ -47,8 +47,8 @@ enum error order_files_save_votes(const struct disk *disk, const char *folder, c
 
 enum error order_files_hand_over(const struct disk *disk, const char *folder, const uint8_t *order,
                                  size_t bytes, struct problem *problem) MUST_USE;
-/* Reads handed-over orders into out[ORDERS_HANDED_MAX] and removes the file. MISSING: there are
- * none; FAILED, TOO_BIG: as above. */
+/* Reads new orders into out[ORDERS_HANDED_MAX] and removes their file. MISSING: there are none.
+ * FAILED, TOO_BIG: as for order_files_load. */
 enum error order_files_take(const struct disk *disk, const char *folder, uint8_t *out,
                             size_t *bytes, struct problem *problem) MUST_USE;
 

@@ -24,8 +24,8 @@ static json_t *tensor_json(const struct named_tensor *tensor, uint64_t from)
     return entry;
 }
 
-/* Returns the length and the JSON, padded with blanks so that the floats are aligned; the caller
- * frees it. */
+/* Returns the length field and the JSON header, padded with blanks so that the floats are aligned.
+ * The caller frees the text. */
 static char *header_new(const struct tensor_names *names, json_t *metadata, size_t *header_bytes)
 {
     json_t *json = json_object();
@@ -57,7 +57,7 @@ uint64_t safetensors_checksum(const float *weights, size_t count)
     return checksum;
 }
 
-/* Writes the file and takes over the metadata. */
+/* Writes the file, and releases the metadata. */
 static enum error save(const char *path, const struct tensor_names *names, json_t *metadata,
                        const float *host_weights, struct problem *problem)
 {
@@ -151,7 +151,8 @@ enum error safetensors_read_version(const char *path, char version[static SAFETE
     return OK;
 }
 
-/* Chooses the names: the family's if the file has the first of them and none of ours. */
+/* Chooses the names of the model's family if the file has the family's first tensor and none of
+ * ours; otherwise our own names. */
 static void choose_names(const struct safetensors_file *file, const struct model *model,
                          struct tensor_names *names)
 {
@@ -189,7 +190,8 @@ enum error safetensors_load(const char *path, const struct model *model, float *
     if (error != OK)
         return error;
     struct tensor_names names;
-    float *floats = memory_new(bytes, 1); /* a copy, because an error may be found last */
+    /* The result is copied only on success, and the last tensor may be wrong. */
+    float *floats = memory_new(bytes, 1);
     choose_names(&file, model, &names);
     error = read_tensors(&file, &names, floats, problem);
     if (error == OK)

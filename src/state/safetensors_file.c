@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 
-#define LISTED    3  /* most tensors of a list */
+#define LISTED    3  /* most tensors in a list */
 #define NAME_MAX_ 24 /* most characters of a name in a list */
 #define RANK_MAX  4  /* most dimensions of a shape in a list */
 
@@ -88,7 +88,7 @@ bool safetensors_file_extent(const struct safetensors_file *file, const json_t *
     return true;
 }
 
-/* Checks that every tensor is inside the file and the last one ends with it. */
+/* Checks that every tensor is inside the file and that the last one ends at the end of the file. */
 static enum error check_extents(const struct safetensors_file *file, struct problem *problem)
 {
     const char *name;
@@ -143,13 +143,14 @@ size_t safetensors_file_tensors(const struct safetensors_file *file)
     return json_object_size(file->header) - has_metadata;
 }
 
-/* A list being written: tensor after tensor while there is space. */
+/* A text that lists tensors; what exceeds its buffer is cut off. */
 struct list {
-    char *text; /* [SAFETENSORS_LIST_BYTES] the text, always terminated */
+    char *text; /* [SAFETENSORS_LIST_BYTES] the text, terminated by 0 */
     size_t used;
 };
 
-/* Appends text. It goes to terminals, so other bytes than printable ASCII are replaced. */
+/* Appends text (printf format). Replaces bytes that are not printable ASCII by '?', because the
+ * list may be printed to a terminal. */
 __attribute__((format(printf, 2, 3))) static void add(struct list *list, const char *format, ...)
 {
     va_list arguments;

@@ -1,10 +1,10 @@
-/* An open safetensors file and its header, for safetensors.c and its metadata.
+/* An open safetensors file and its header; used by safetensors.c and its helpers.
  *
  *   0         8         8 + length          end of the file
  *   │ length  │ header  │ tensors           │
  *                       └ data_at           └ data_at + data_bytes
  *
- * Such a file may come from anywhere: an inconsistent header is MALFORMED. Held by
+ * The file may come from anywhere, so each value of the header is checked. Held by
  * tests/unit/state/test_safetensors.c.
  */
 #ifndef HEARSAY_STATE_SAFETENSORS_FILE_H
@@ -28,36 +28,37 @@ struct safetensors_file {
     int fd;              /* file descriptor, open for reading */
     uint64_t data_at;    /* offset of the first tensor from the start of the file */
     uint64_t data_bytes; /* bytes of all tensors */
-    json_t *header;      /* an object: the metadata and one entry for each tensor */
+    json_t *header;      /* JSON object with the metadata and one entry for each tensor */
 };
 
-/* Position of a tensor, in bytes after data_at: from <= to <= data_bytes. */
+/* The bytes of a tensor, as offsets after data_at: from <= to <= data_bytes. */
 struct safetensors_extent {
     uint64_t from;
     uint64_t to;
 };
 
-/* Opens a file. After OK each tensor is inside the file, the last one ends with it, and the caller
- * must close the file. */
+/* Opens a file and checks its header. After OK each tensor is inside the file, the last one ends at
+ * the end of the file, and the caller must close the file. */
 enum error safetensors_file_open(struct safetensors_file *file, const char *path,
                                  struct problem *problem) MUST_USE;
 void safetensors_file_close(struct safetensors_file *file);
 
-/* Reads `bytes` bytes of tensor data, `at` bytes after data_at. */
+/* Reads `bytes` bytes of tensor data, from offset `at` after data_at. */
 enum error safetensors_file_read(const struct safetensors_file *file, void *to, uint64_t bytes,
                                  uint64_t at, struct problem *problem) MUST_USE;
 
-/* Reads a tensor's position. Returns false if the entry has none, or one outside the file. */
+/* Reads the extent of a tensor from its header entry. Returns false if the entry has none, or if it
+ * is outside the file. */
 bool safetensors_file_extent(const struct safetensors_file *file, const json_t *entry,
                              struct safetensors_extent *extent) MUST_USE;
 
 size_t safetensors_file_tensors(const struct safetensors_file *file);
 
-/* Lists name, type and shape of the first few tensors, and their number: "fc1.weight F32 [128,784],
- * … of 4". Bytes that are not printable ASCII become '?'. */
+/* Lists name, type and shape of the first few tensors in the file, and the number of all:
+ * "fc1.weight F32 [128,784], ... of 4". Bytes that are not printable ASCII become '?'. */
 void safetensors_file_list(const struct safetensors_file *file, char text[SAFETENSORS_LIST_BYTES]);
 
-/* Lists the tensors that a model needs in the same way. */
+/* Lists the tensors that a model needs, in the format of safetensors_file_list. */
 void safetensors_file_needs(const struct tensor_names *names, char text[SAFETENSORS_LIST_BYTES]);
 
 #endif

@@ -11,19 +11,20 @@
 #include "state/names/tensor_names.h"
 #include "state/safetensors_file.h"
 
-/* Returns the header's entry for the tensor, by any spelling of its name; NULL if there is none. */
+/* Returns the header's entry for the tensor, under any spelling of its name; NULL if there is
+ * none. */
 const json_t *safetensors_tensor_find(const struct safetensors_file *file,
                                       const struct tensor_names *names,
                                       const struct named_tensor *tensor);
 
-/* Reads the tensor to its position in weights[P]. MISMATCH: it is missing, or has another type or
+/* Reads the tensor into its entries of weights[P]. MISMATCH: it is missing, or has another type or
  * shape. */
 enum error safetensors_tensor_read(const struct safetensors_file *file,
                                    const struct tensor_names *names,
                                    const struct named_tensor *tensor, float *weights,
                                    struct problem *problem) MUST_USE;
 
-/* Returns MISMATCH if the file has tensors that the model does not. */
+/* Returns MISMATCH if the file has tensors that the model lacks. */
 enum error safetensors_tensor_check_others(const struct safetensors_file *file,
                                            const struct tensor_names *names,
                                            struct problem *problem) MUST_USE;

@@ -14,32 +14,36 @@
 #include "state/incarnation.h"
 #include "state/older_bases.h"
 
-/* Decision on the end of the save under way. */
+/* How the save under way is to end. */
 enum verdict { GOES_ON, ENDS, ABANDONED, TOO_SLOW };
 
 struct saver {
-    struct saver_options options;    /* options as given */
-    struct arena arena;              /* memory of the queue */
-    struct snapshot_queue queue;     /* records from the learner */
-    struct checkpoint checkpoint;    /* loaded state, and the contents of the last record */
-    struct checkpoint_series series; /* number of the next save */
-    struct checkpoint_writer writer; /* writer of the present file */
+    struct saver_options options; /* options as given */
+    struct arena arena;           /* memory of the queue */
+    struct snapshot_queue queue;  /* records from the learner */
+    /* The loaded checkpoint; during a save, the one being written. */
+    struct checkpoint checkpoint;
+    struct checkpoint_series series; /* number of the next generation */
+    struct checkpoint_writer writer; /* writer of the present generation */
 
-    char model[CHECKPOINT_OWNER_MAX]; /* the owner's text, once first weights were taken over */
+    /* Owner's text after initial weights were received from a swarm. */
+    char model[CHECKPOINT_OWNER_MAX];
 
-    bool is_running;         /* there is a thread, not yet joined */
-    bool is_asked;           /* the learner is to take a part, and has not answered */
-    size_t taken;            /* entries of the parts that it has taken */
-    pthread_t thread;        /* writes the checkpoint and the base */
-    pthread_mutex_t mutex;   /* for falling asleep and waking up */
-    pthread_cond_t moved;    /* a record, room for one, or a verdict has come */
-    _Atomic(int) verdict;    /* an enum verdict: the loop's to set, once in a save */
-    int32_t *units;          /* [P]: the base as it was written; the thread's */
-    float *mean;             /* [P]: the averaged base; the thread's; NULL: no part had it */
-    bool lacks_mean;         /* a part did not have it; the thread's */
-    atomic_bool has_ended;   /* set by the thread: it has a result */
-    struct evaluation score; /* of the base, if it becomes the best one; samples 0: it does not */
-    struct saver_result result; /* how the save has ended */
+    bool is_running;       /* the saver's thread was started and not joined yet */
+    bool is_asked;         /* the learner was asked for a part and has not answered yet */
+    size_t taken;          /* number of entries in the parts that the learner has copied */
+    pthread_t thread;      /* the saver's thread: writes the checkpoint and the base */
+    pthread_mutex_t mutex; /* used only to sleep and to wake up */
+    pthread_cond_t moved;  /* signalled when a record, space in the queue or a verdict has come */
+    _Atomic(int) verdict;  /* an enum verdict, set once per save by the loop's thread */
+    int32_t *units;        /* [P] the base as written; used by the saver's thread */
+    /* [P] the averaged base; used by the saver's thread; NULL = no part had it. */
+    float *mean;
+    bool lacks_mean;       /* some part had no averaged base; used by the saver's thread */
+    atomic_bool has_ended; /* the saver's thread has set the result and ends */
+    /* Score of the saved base if it becomes the best one; samples 0 = it does not. */
+    struct evaluation score;
+    struct saver_result result; /* result of the save */
 };
 
 static size_t queue_bytes(const struct saver_options *options)
@@ -60,7 +64,7 @@ size_t saver_base_bytes(const struct saver_options *options)
     return options->parameters * (sizeof(int32_t) + (options->averages ? sizeof(float) : 0));
 }
 
-/* Makes a sleeping thread check its conditions again; any thread may call it. */
+/* Wakes a thread that waits, so that it checks its condition again. Any thread may call it. */
 static void move(void *waker)
 {
     struct saver *saver = waker;
@@ -161,7 +165,7 @@ static void keep_part(struct saver *saver, const struct learner_state *part)
 {
     struct learner_state *numbers = &saver->checkpoint.state;
     memcpy(saver->units + part->first, part->base, part->parameters * sizeof *part->base);
-    *numbers = *part; /* the numbers of the last part are those of the end */
+    *numbers = *part; /* numbers of the last part are the numbers of the checkpoint */
     numbers->parameters = saver->options.parameters;
     if (part->average_samples > 0)
         keep_mean(saver, part);
@@ -169,7 +173,7 @@ static void keep_part(struct saver *saver, const struct learner_state *part)
         saver->lacks_mean = true;
 }
 
-/* Applies an update to the copy of the base, which wraps modulo 2^32. */
+/* Adds an update to the copy of the base, modulo 2^32. */
 static void keep_update(struct saver *saver, const struct update *update)
 {
     for (uint32_t i = 0; i < update->count; i++) {
@@ -191,13 +195,14 @@ static void write_record(struct saver *saver, const struct snapshot_record *reco
         keep_update(saver, &record->update);
 }
 
-/* Returns the next record; NULL if the verdict is there and the queue is empty. */
+/* Waits for the next record and returns it. Returns NULL if there is a verdict and the queue is
+ * empty. */
 static const struct snapshot_record *next_record(struct saver *saver)
 {
     const struct snapshot_record *record;
     CHECK(pthread_mutex_lock(&saver->mutex) == 0);
     for (;;) {
-        /* Read before the queue, because the verdict comes last. */
+        /* Read the verdict before the queue: it is set after the last record was queued. */
         const int verdict = atomic_load(&saver->verdict);
         record = snapshot_next(&saver->queue);
         if (record || verdict != GOES_ON)
@@ -236,7 +241,8 @@ static enum error keep_best(struct saver *saver, struct problem *problem)
     return error;
 }
 
-/* Saves the average. One that was started during the save is saved with the next one. */
+/* Saves the averaged base, if all parts had it. An average that began during this save is saved
+ * with the next one. */
 static enum error save_mean(struct saver *saver, struct problem *problem)
 {
     if (!saver->mean || saver->lacks_mean)
@@ -277,7 +283,7 @@ static void abandon(struct saver *saver)
             saver->options.folder);
 }
 
-/* Yields the processor, so that waking up this thread does not interrupt the learner. */
+/* Sets the scheduling class of this thread so that its wake-ups do not preempt the learner. */
 static void give_way(void)
 {
     const struct sched_param none = {0};
@@ -388,7 +394,7 @@ bool saver_took(struct saver *saver, struct saver_result *result)
     return true;
 }
 
-/* Ends a save that has all its parts; abandons any other. */
+/* Waits for the save under way, if any; abandons it first if it has no verdict yet. */
 static void stop(struct saver *saver)
 {
     if (!saver->is_running)

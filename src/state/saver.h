@@ -1,5 +1,5 @@
-/* The saver: a thread that writes the node's checkpoints, and after each the exported base, while
- * training continues.
+/* The saver: a thread that writes the node's checkpoints while training continues, and the exported
+ * base after each.
  *
  *   node ── SAVE ─► saver_begin ──► thread
  *        ┌─► saver_next ─ SAVE of a part ─► learner ─ part, updates ─► queue ─┐  (snapshot.h)
@@ -9,7 +9,7 @@
  * The learner is interrupted only while one part is copied, and no thread waits for the disk: the
  * next part is requested when the previous one is written. One save runs at a time. If the disk is
  * so slow that updates no longer fit the queue, the save is abandoned; earlier checkpoints stay,
- * and the next save tries again. Except for the saver's thread, everything runs on the loop's
+ * and the next save tries again. The functions below are called on the loop's
  * thread. Held by tests/unit/state/test_saver.c and tests/process/test_from_model.sh and
  * test_resume.sh.
  */
@@ -25,89 +25,97 @@
 #include "training/learner.h"
 
 struct saver_options {
-    const struct disk *disk;   /* disk of the checkpoints */
-    const char *folder;        /* folder of the checkpoints */
-    const char *model;         /* owner's text (checkpoint_owner.h) */
-    struct export base;        /* file written after each checkpoint; none without a model */
-    uint32_t older_bases;      /* number of older bases to keep (older_bases.h) */
-    size_t parameters;         /* P of the learner */
-    uint32_t moments;          /* moments of the learner's optimizer */
-    size_t part_parameters;    /* entries of a part (snapshot_part_parameters) */
-    size_t entries;            /* entries of updates that fit the queue (snapshot.h) */
-    bool averages;             /* writes the averaged base beside the base (averaged_base.h) */
-    void (*wake)(void *waker); /* called on the saver's thread when saver_next or saver_took may
-                                  have changed */
-    void *waker;               /* argument of wake */
+    const struct disk *disk; /* disk of the checkpoints */
+    const char *folder;      /* folder of the checkpoints, bases and scores */
+    const char *model;       /* the owner's text (checkpoint_owner.h) */
+    /* File of the base, written after each checkpoint; model NULL = not written. */
+    struct export base;
+    uint32_t older_bases;   /* number of older bases to keep (older_bases.h) */
+    size_t parameters;      /* P of the learner */
+    uint32_t moments;       /* moments of the learner's optimizer */
+    size_t part_parameters; /* number of entries of a part (snapshot_part_parameters) */
+    size_t entries;         /* most entries of queued updates (snapshot.h) */
+    bool averages;          /* also writes the averaged base (averaged_base.h) */
+    /* Called on the saver's thread when results of saver_next or saver_took may have changed. */
+    void (*wake)(void *waker);
+    void *waker; /* argument of wake */
 };
 
 struct saver;
 
-/* Creates a saver. Allocates the queue's memory until saver_free, and during a save four bytes per
- * parameter for the exported base and four for the averaged base. */
+/* Creates a saver. It uses the memory of the queue until saver_free. During a save it also uses
+ * four bytes per parameter for the exported base, and four for the averaged base. */
 struct saver *saver_new(const struct saver_options *options);
-/* saver_queue_bytes returns the memory of saver_new; the next function that of a save. */
+/* saver_queue_bytes returns the bytes that saver_new allocates; saver_base_bytes returns the
+ * further bytes that a save needs. */
 size_t saver_queue_bytes(const struct saver_options *options);
 size_t saver_base_bytes(const struct saver_options *options);
 
-/* Loads the newest good checkpoint into the learner, and the history into *own (*own_bytes; valid
- * until the first save). MISSING: a first start. FAILED: there are checkpoints, but no good one. */
+/* Loads the newest good checkpoint into the learner. Sets *own to the history (*own_bytes bytes),
+ * valid until the first save. MISSING: there is no checkpoint, so this is a first start. FAILED: no
+ * checkpoint can be used. */
 enum error saver_load(struct saver *saver, struct learner *learner,
                       const struct checkpoint_refusal *refusal, const uint8_t **own,
                       size_t *own_bytes, struct problem *problem) MUST_USE;
 
-/* The model hash of the swarm whose first weights the loaded base has; NULL: of the node's own. */
+/* Returns the model hash of the swarm from which the loaded checkpoint's initial weights came; NULL
+ * if they were the node's own. */
 const uint8_t *saver_model_hash(const struct saver *saver);
-/* Further checkpoints are of such a base. */
+/* Records that the initial weights came from the swarm with this model hash; later checkpoints say
+ * so. */
 void saver_set_model_hash(struct saver *saver, const uint8_t model_hash[static 16]);
 
-/* The number of the checkpoint that was loaded or saved last; 0: none. */
+/* Returns the generation that was loaded or saved last; 0 = none. */
 uint64_t saver_generation(const struct saver *saver);
 
-/* Returns the queue for the learner's parts and updates. */
+/* Returns the queue for the learner's parts and updates (snapshot.h). */
 struct snapshot_queue *saver_queue(struct saver *saver);
 
 bool saver_is_busy(const struct saver *saver);
 /* Starts a save; the saver must not be busy. */
 void saver_begin(struct saver *saver);
-/* Returns true if the learner is to copy the part that begins with entry *first. */
+/* Returns true if the learner is to copy the next part now, and sets *first to its first entry. */
 bool saver_next(struct saver *saver, size_t *first);
 
-/* Result of a part that the learner has copied. */
+/* Result of saver_on_taken, after the learner has copied a part. */
 enum saver_taken {
-    SAVER_MORE,  /* more parts follow */
-    SAVER_WHOLE, /* it was the last part: the history is needed */
-    SAVER_BROKEN /* the queue was full: abandon the save */
+    SAVER_MORE,  /* more parts are needed */
+    SAVER_WHOLE, /* all parts were copied: the history is needed next */
+    SAVER_BROKEN /* the queue was full: the save must be abandoned */
 };
 enum saver_taken saver_on_taken(struct saver *saver, size_t entries);
 
-/* Returns the buffer for the node's history as of the last part; fill it before saver_end. */
+/* Returns the buffer for the node's history. Fill it after the last part, before saver_end. */
 uint8_t *saver_own(struct saver *saver);
-/* Ends a save. score: evaluation of this base, which becomes the best one (best_base.h); NULL = it
- * does not. */
+/* Completes a save. score: the evaluation of this base if it is to become the best one
+ * (best_base.h), otherwise NULL. */
 void saver_end(struct saver *saver, size_t own_bytes, uint64_t incarnation,
                const struct evaluation *score);
-/* Abandons a save. is_slow: because of a slow disk, which saver_took then reports. */
+/* Abandons a save. is_slow: the reason is a slow disk, which saver_took then reports as an
+ * error. */
 void saver_abandon(struct saver *saver, bool is_slow);
 
-/* Result of a save. The checkpoint may be complete although the base was not saved. */
+/* Result of a save. The checkpoint may be complete even if the base was not saved. */
 struct saver_result {
     bool has_checkpoint; /* the checkpoint is complete */
-    bool is_best;        /* the base was kept as the best one, with the score below */
+    bool is_best;        /* the base was kept as the best one, with `score` */
     struct evaluation score;
-    enum error error;       /* error of the checkpoint, the base or the averaged base */
-    struct problem problem; /* sentence for that error */
+    /* First error of checkpoint, base, older bases, best base or averaged base. */
+    enum error error;
+    struct problem problem; /* sentence that explains the error */
 };
 
-/* Returns true once for each save that has ended. */
+/* Returns true once for each save that has ended, and sets *result. */
 bool saver_took(struct saver *saver, struct saver_result *result);
 
-/* Saves at the end of a node: ends the save under way, then saves the learner, which no longer
- * changes, with the score as in saver_end. `fill` writes the history to saver_own. */
+/* Saves when a node ends: waits for or abandons the save under way, then saves the learner, whose
+ * steps have ended. `fill` writes the history into the buffer of saver_own and returns its bytes.
+ * score: see saver_end. */
 enum error saver_save(struct saver *saver, struct learner *learner, uint64_t incarnation,
                       const struct evaluation *score, size_t (*fill)(void *context, uint8_t *own),
                       void *context, struct problem *problem) MUST_USE;
 
-/* Abandons the save under way, and frees the saver. */
+/* Waits for or abandons the save under way, and frees the saver. */
 void saver_free(struct saver *saver);
 
 #endif

@@ -1,5 +1,5 @@
-/* Reads keys of a config.json one after the other. The first wrong key sets the problem, and later
- * keys are ignored. */
+/* Reads keys of a config.json one after the other. The first wrong key sets the error and the
+ * problem; later calls do nothing. */
 #ifndef HEARSAY_STATE_NAMES_CONFIG_READER_H
 #define HEARSAY_STATE_NAMES_CONFIG_READER_H
 
@@ -8,26 +8,27 @@
 
 #include "base/error.h"
 
-#define CONFIG_REQUIRED 0 /* value in place of a default: the key is required */
+#define CONFIG_REQUIRED 0 /* value for `otherwise` if the key is required and has no default */
 
 struct config_reader {
-    const json_t *config; /* the JSON object */
+    const json_t *config; /* the JSON object of the file */
     const char *path;     /* path of the file */
-    enum error error;     /* OK so far; otherwise MALFORMED or MISMATCH */
+    enum error error;     /* OK, or the first error: MALFORMED or MISMATCH */
     struct problem *problem;
 };
 
-/* Returns a whole number from 1 to 1,000,000; `otherwise` if the key is missing or null. */
+/* Returns the key's value, a whole number from 1 to 1,000,000. If the key is missing or null,
+ * returns `otherwise`. */
 int config_reader_number(struct config_reader *reader, const char *key, int otherwise);
 
 bool config_reader_flag(struct config_reader *reader, const char *key, bool otherwise);
 
-/* Sets MISMATCH unless the key has this value, because our layers support no other. A missing key
- * counts as `otherwise`, or as right. */
+/* Set MISMATCH unless the key has this value, the only one that our layers support. A missing real
+ * number counts as `otherwise`; a missing flag is accepted. */
 void config_reader_expect_real(struct config_reader *reader, const json_t *object, const char *key,
                                double value, double otherwise);
 void config_reader_expect_flag(struct config_reader *reader, const char *key, bool value);
-/* Sets MISMATCH unless the key has one of two words. */
+/* Sets MISMATCH unless the key has one of two words with one meaning. A missing key is accepted. */
 void config_reader_expect_word(struct config_reader *reader, const json_t *object, const char *key,
                                const char *word, const char *same);
 

@@ -18,8 +18,8 @@ const struct name_family *name_family_find(const char *model_type)
     return NULL;
 }
 
-/* Reads the numbers from the first layer of each kind; same_layers later checks the other
- * layers. */
+/* Reads a transformer's numbers from the first layer of each kind. The caller checks the other
+ * layers with same_layers. */
 static void look_at(const struct model *model, struct transformer *transformer)
 {
     int first_dense = 0;
@@ -47,7 +47,8 @@ static void look_at(const struct model *model, struct transformer *transformer)
                                                          : HEAD_DENSE;
 }
 
-/* Returns true if the model has the layers of the other one, which has no dropouts. */
+/* Returns true if both models have equal layers. Ignores dropouts of `model`; `other` must have
+ * none. */
 static bool same_layers(const struct model *model, const struct model *other)
 {
     int k = 0;

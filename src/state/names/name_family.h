@@ -1,11 +1,11 @@
-/* A family of models that other libraries implement as one architecture: its layers line, its
- * config.json, and the names of its tensors.
+/* A family: models that other libraries implement as one architecture. Converts between our layers
+ * line, their config.json, and the names of the tensors.
  *
  *   config.json ◄──► struct transformer ──► line ──► model
- *                                             └ a model is of the family if its layers are
- *                                               those of the line that its numbers give
+ *                                             └ a model belongs to the family if its layers
+ *                                               equal the line made from its numbers
  *
- *   names_gpt2.c, names_llama.c   transformers: a table each
+ *   names_gpt2.c, names_llama.c   a table for each transformer
  *   names_resnet.c                residual nets: no config.json; the layers are compared one by one
  *
  * Private to this folder and model_folder.c.
@@ -21,23 +21,23 @@
 /* Kind of the last layer. */
 enum head { HEAD_TIED, HEAD_LOGITS, HEAD_DENSE };
 
-/* Numbers that define a transformer of a family. */
+/* Numbers that define a transformer within its family. */
 struct transformer {
     int tokens;    /* size of the vocabulary */
-    int width;     /* numbers per position */
+    int width;     /* numbers in the vector of one position */
     int positions; /* positions of the longest sequence */
     int blocks;
-    int heads;    /* query heads of each attention */
-    int kv_heads; /* key and value heads of each attention */
-    int inner;    /* numbers between the two dense layers of a block */
+    int heads;    /* query heads of each attention layer */
+    int kv_heads; /* key/value heads of each attention layer */
+    int inner;    /* hidden size of the feed-forward part of a block */
     enum head head;
 };
 
-/* Position of a layer: before, in or after the blocks. `layer` counts from the first layer of that
- * position. */
+/* Where a layer is: before, in or after the blocks. name_rule.layer counts from the first layer
+ * there. */
 enum name_place { NAME_BEFORE, NAME_BLOCK, NAME_BEHIND };
 
-/* Rows of one of our tensors that are a tensor of the other library. */
+/* Rows of our tensor that are one tensor in the other library. */
 enum name_rows {
     ROWS_ALL,
     ROWS_QUERIES,
@@ -49,62 +49,62 @@ enum name_rows {
 
 struct name_rule {
     enum name_place place;
-    int layer;          /* index among the layers that are not joints */
-    const char *tensor; /* our name after the layer's number: "attention.qkv.weight" */
+    int layer;          /* index of the layer at its place; joints are not counted */
+    const char *tensor; /* our name without the layer's number: "attention.qkv.weight" */
     enum name_rows rows;
-    bool is_transposed; /* their tensor is [in, out] */
-    const char *name;   /* their name; '*' stands for the block's number */
+    bool is_transposed; /* the other library stores the tensor as [in, out] */
+    const char *name;   /* name in the other library; '*' stands for the block's number */
 };
 
 struct name_family {
     const char *model_type; /* value of model_type in config.json */
     struct name_style style;
-    /* [rules] names of the tensors; rules for tensors that the model lacks are skipped. */
+    /* [rules] names of the tensors; a rule is skipped if the model lacks its tensor. */
     const struct name_rule *rule;
     int rules;
-    int first;  /* layers before the blocks */
-    int layers; /* layers of a block, joints not counted */
+    int first;  /* number of layers before the blocks */
+    int layers; /* number of layers of a block; joints are not counted */
 
-    /* Writes the layers line for these numbers. */
+    /* Writes the layers line for a transformer with these numbers. */
     void (*line)(const struct transformer *transformer, char line[static MODEL_LINE_MAX]);
-    /* Reads the numbers of a config.json until the first problem. */
+    /* Reads a transformer's numbers from config.json. Stops at the first problem. */
     void (*read)(struct config_reader *reader, struct transformer *transformer);
-    /* Returns the config.json for these numbers. */
+    /* Returns the config.json for a transformer with these numbers. */
     json_t *(*config)(const struct transformer *transformer);
 };
 
 extern const struct name_family names_gpt2, names_llama;
 
-/* Functions of name_parts.c. */
+/* Functions that name_parts.c implements, except names_resnet. */
 
-/* Classify the text of a layer: name_parts_is_joint returns true for a joint (model_layer), which
- * has no number; the next function for a dropout, which computes nothing when a model is used and
- * is skipped. */
+/* name_parts_is_joint returns true if this text of a layer is a joint: the begin, middle or end of
+ * a residual (model_layer), which has no number. name_parts_is_dropout returns true for a dropout,
+ * which other libraries do not count as a layer. */
 bool name_parts_is_joint(const char *text);
 bool name_parts_is_dropout(const char *text);
 
-/* Adds our tensor that the rule names. layer: number of its layer without dropouts. Returns false
- * if the layer has no such tensor. */
+/* Adds the tensor that the rule describes, under `name`. layer: number of its layer without joints
+ * and dropouts. Returns false if that layer has no such tensor. */
 bool name_parts_put(struct tensor_names *names, const struct model *model, int layer,
                     const struct name_rule *rule, const char *name);
 
-/* Names of a ResNet's tensors; the function below adds them, or returns false if the model is no
- * ResNet. */
+/* names_resnet is the style of a ResNet's names. names_resnet_put adds the names of all its
+ * tensors; it returns false if the model is no ResNet. */
 extern const struct name_style names_resnet;
 bool names_resnet_put(struct tensor_names *names, const struct model *model);
 
-/* Writes the last layer into a line after its first `used` characters. */
+/* Appends the transformer's last layer to a line that has `used` characters. */
 void name_parts_spell_head(const struct transformer *transformer, char line[static MODEL_LINE_MAX],
                            int used);
 
 /* Returns the family with this model_type; NULL if there is none. */
 const struct name_family *name_family_find(const char *model_type);
 
-/* Returns true if the model is of the family; sets its numbers. */
+/* Returns true if the model belongs to the family, and sets its numbers. */
 bool name_family_matches(const struct name_family *family, const struct model *model,
                          struct transformer *transformer);
 
-/* Returns the family of the model; NULL if it has none. */
+/* Returns the family of the model, and sets its numbers; NULL if it belongs to none. */
 const struct name_family *name_family_of(const struct model *model,
                                          struct transformer *transformer);
 

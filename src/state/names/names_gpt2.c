@@ -27,8 +27,8 @@ static const struct name_rule rules[] = {
     {NAME_BEHIND, 1, "dense.weight", ROWS_ALL, false, "lm_head.weight"},
 };
 
-/* Unneeded tensors: the causal mask in files of earlier versions, and the copy of the embedding
- * table. */
+/* Tensors that a model does not need: the causal mask in files of older versions, and a copy of the
+ * embedding table. */
 static const char *const spare[] = {".attn.bias", ".attn.masked_bias", "lm_head.weight", NULL};
 
 static void line(const struct transformer *of, char text[static MODEL_LINE_MAX])

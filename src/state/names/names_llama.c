@@ -1,6 +1,6 @@
 /* The family Llama (Touvron et al. 2023), as in transformers' LlamaForCausalLM: rope, rmsnorm,
- * swiglu and no biases. Our joint matrices (queries, keys and values; both halves of the swiglu)
- * are separate there. */
+ * swiglu and no biases. There, queries, keys and values have separate matrices, and so have the two
+ * halves of the swiglu; ours are joined. */
 #include <stdio.h>
 
 #include "state/names/name_family.h"
@@ -23,8 +23,8 @@ static const struct name_rule rules[] = {
     {NAME_BEHIND, 1, "dense.weight", ROWS_ALL, false, "lm_head.weight"},
 };
 
-/* Unneeded tensors: rates of the angles in files of earlier versions, and the copy of the embedding
- * table. */
+/* Tensors that a model does not need: the frequencies of rope in files of older versions, and a
+ * copy of the embedding table. */
 static const char *const spare[] = {".rotary_emb.inv_freq", "lm_head.weight", NULL};
 
 static void line(const struct transformer *of, char text[static MODEL_LINE_MAX])
@@ -40,7 +40,8 @@ static void line(const struct transformer *of, char text[static MODEL_LINE_MAX])
     name_parts_spell_head(of, text, used);
 }
 
-/* Reads the numbers of rope: an object of this name since transformers 5, separate keys before. */
+/* Reads the numbers of rope (rotary position embedding). Since transformers 5 they are in one
+ * object, in older files in separate keys. */
 static void read_rope(struct config_reader *reader)
 {
     const json_t *nested = json_object_get(reader->config, "rope_parameters");

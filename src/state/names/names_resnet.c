@@ -6,8 +6,8 @@
  *   residual(conv, batchnorm, relu, … | conv, batchnorm), relu               layer2.0.downsample.0
  *   avgpool, dense                                                           fc
  *
- * A stage begins with a block that has a shortcut. The convolutions have no biases and may have any
- * size.
+ * Each stage after the first begins with a block whose shortcut has a convolution. Convolutions
+ * have no biases and may have any size.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,12 +22,12 @@ const struct name_style names_resnet = {
     .spare = spare,
 };
 
-/* Position while the layers are compared one by one. */
+/* Position in the model while its layers are compared with a ResNet's, one by one. */
 struct walk {
     struct tensor_names *names;
     const struct model *model;
     int at;     /* index of the next layer */
-    int number; /* number of that layer, joints and dropouts not counted */
+    int number; /* number of that layer without joints and dropouts */
 };
 
 static bool is_next(const struct walk *walk, const char *word)
@@ -39,7 +39,7 @@ static bool is_next(const struct walk *walk, const char *word)
     return strncmp(text, word, length) == 0 && (text[length] == '\0' || text[length] == ' ');
 }
 
-/* Skips the next layer if it is of this kind; returns false otherwise. */
+/* If the next layer is of this kind, goes past it and the dropouts after it, and returns true. */
 static bool pass(struct walk *walk, const char *word)
 {
     if (!is_next(walk, word))
@@ -52,7 +52,8 @@ static bool pass(struct walk *walk, const char *word)
     return true;
 }
 
-/* Adds a tensor of the layer that was skipped last. */
+/* Adds the name of a tensor of the last layer passed. Returns false if that layer lacks the
+ * tensor. */
 static bool put(struct walk *walk, const char *tensor, const char *layer, const char *name)
 {
     char full[NAMED_TENSOR_BYTES];
@@ -61,7 +62,8 @@ static bool put(struct walk *walk, const char *tensor, const char *layer, const 
     return name_parts_put(walk->names, walk->model, walk->number - 1, &rule, full);
 }
 
-/* Skips a convolution without biases and the norm after it. */
+/* Goes past a convolution without biases and the norm after it, and adds the names of their
+ * tensors. Returns false if the next layers are others. */
 static bool pass_convolution(struct walk *walk, const char *convolution, const char *norm)
 {
     return pass(walk, "conv") && put(walk, "conv.weight", convolution, "weight") &&
@@ -72,7 +74,7 @@ static bool pass_convolution(struct walk *walk, const char *convolution, const c
            put(walk, "batchnorm.running_var", norm, "running_var");
 }
 
-/* Returns true if the next residual has its own shortcut. */
+/* Returns true if the next residual has layers in its shortcut. */
 static bool has_shortcut(const struct walk *walk)
 {
     struct walk ahead = *walk;
@@ -81,7 +83,8 @@ static bool has_shortcut(const struct walk *walk)
     return is_next(&ahead, "|");
 }
 
-/* Skips a block of two or three convolutions. */
+/* Goes past a residual block, and adds the names of its tensors. Returns false if it is no
+ * block. */
 static bool pass_block(struct walk *walk, int stage, int block)
 {
     char convolution[NAMED_TENSOR_BYTES], norm[NAMED_TENSOR_BYTES];

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "state/names/name_family.h"
 
-#define PARTS_MAX 3 /* most parts of one of our tensors */
+#define PARTS_MAX 3 /* most parts into which one of our tensors is split */
 
 static void begin(struct tensor_names *names, const struct name_style *style,
                   const struct model *model)
@@ -45,7 +45,7 @@ void tensor_names_own(struct tensor_names *names, const struct model *model)
     }
 }
 
-/* Writes the name with the block's number in place of the '*'. */
+/* Writes the pattern to `name`, with the block's number in place of '*'. */
 static void spell(const char *pattern, int block, char name[static NAMED_TENSOR_BYTES])
 {
     const char *star = strchr(pattern, '*');
@@ -86,7 +86,7 @@ static enum error of_no_family(const struct model *model, struct problem *proble
         model_line(model));
 }
 
-/* Returns true if each number of the model has exactly one name. */
+/* Checks the names: together their tensors must have as many numbers as the model. */
 static bool are_all(const struct tensor_names *names, const struct model *model)
 {
     size_t numbers = 0;
@@ -111,7 +111,7 @@ enum error tensor_names_family(struct tensor_names *names, const struct model *m
     return OK;
 }
 
-/* Writes the name with alternative parts. */
+/* Writes the name to `spelling`, with parts replaced by their aliases. */
 static void put_aliases(const struct name_style *style, const char *name,
                         char spelling[static NAMED_TENSOR_BYTES])
 {

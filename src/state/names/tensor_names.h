@@ -1,4 +1,4 @@
-/* Names and layouts of a model's tensors in a file: our own, or those of another library.
+/* Names and layouts of a model's tensors in a file, either our own or another library's.
  *
  *   model ─┬─► ours: "0.embed.weight", as in the flat vector
  *          └─► a family's (name_family.h): "transformer.wte.weight", as in its files
@@ -22,14 +22,14 @@ struct named_tensor {
     size_t dims[4];     /* dimensions in the file */
     int rank;           /* number of dimensions */
     size_t offset;      /* index of its first number in the flat vector */
-    bool is_transposed; /* the file has [in, out], the model [out, in] */
+    bool is_transposed; /* the tensor is [in, out] in the file and [out, in] in the model */
 };
 
-/* Differences between files of one family. */
+/* Differences in the names between files of one family. */
 struct name_style {
-    const char *prefix;       /* prefix that names may lack, or "" */
-    const char *alias[2][2];  /* parts of names with their alternatives; NULL = no more */
-    const char *const *spare; /* endings of names that need not be read; terminated by NULL */
+    const char *prefix;       /* prefix that some files omit; "" = none */
+    const char *alias[2][2];  /* parts of names and their alternatives; NULL = unused */
+    const char *const *spare; /* endings of names that a model does not need; terminated by NULL */
 };
 
 struct tensor_names {
@@ -38,24 +38,24 @@ struct tensor_names {
     int count;
 };
 
-/* Returns our own names for any model. */
+/* Sets `names` to our own names of the model's tensors. */
 void tensor_names_own(struct tensor_names *names, const struct model *model);
 
-/* Returns the names of the model's family. MISMATCH: it has none; the sentence lists the
- * families. */
+/* Sets `names` to the names in the model's family. MISMATCH: it belongs to no family; the message
+ * lists the families. */
 enum error tensor_names_family(struct tensor_names *names, const struct model *model,
                                struct problem *problem) MUST_USE;
 
-/* Returns the number of numbers in a tensor. */
+/* Returns how many numbers a tensor has. */
 size_t named_tensor_count(const struct named_tensor *tensor);
 
-/* Writes spelling number `which`, from 0, of a tensor's name: the first is the name itself, and
- * later ones may be equal. Returns false if there are no more. */
+/* Writes spelling number `which` of a tensor's name. Spelling 0 is the name itself; later ones may
+ * be equal to it. Returns false if there is no such spelling. */
 bool tensor_names_spelling(const struct tensor_names *names, const char *name, int which,
                            char spelling[static NAMED_TENSOR_BYTES]);
 
-/* Returns true if the family's files may have a tensor of this name that a model does not need:
- * masks, angles, copies of tied tensors, counts of batches. */
+/* Returns true if files of the family may have a tensor of this name that no model needs: masks,
+ * rope frequencies, copies of tied tensors, batch counters. */
 bool tensor_names_spare(const struct tensor_names *names, const char *name);
 
 void tensor_names_free(struct tensor_names *names);
