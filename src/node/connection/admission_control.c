@@ -69,8 +69,8 @@ static bool make_way(struct node *node, const struct callers *callers, const uin
     return peer != NULL;
 }
 
-/* Returns the number of slots for such callers: half of the slots are reserved for authenticated
- * peers. */
+/* Returns the number of slots for callers that have not shown the swarm key. Half of all slots are
+ * reserved for authenticated peers. */
 static uint32_t places(const struct node *node)
 {
     const uint32_t half = node->options.limits.peers_max / 2,

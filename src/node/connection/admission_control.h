@@ -4,11 +4,11 @@
  * a silent caller waits at most GREETING_NS and loses its slot sooner when there are too many. The
  * caller to lose its slot is the one that has waited longest in the most crowded network of
  * addresses, so an attacker with few addresses displaces only itself. A caller that has shown the
- * key keeps its slot for as long again, since the rest of the handshake takes a round trip. It
- * stays longer only while no other caller wants the slot, because an eavesdropper can replay the
+ * key keeps its slot for another GREETING_NS, since the rest of the handshake takes a round trip.
+ * It stays longer only while no other caller wants the slot, because an eavesdropper can replay the
  * first frame.
  *
- * Held by tests/world/test_admission_control.c.
+ * Tests: tests/world/test_admission_control.c.
  */
 #ifndef HEARSAY_NODE_CONNECTION_ADMISSION_CONTROL_H
 #define HEARSAY_NODE_CONNECTION_ADMISSION_CONTROL_H

@@ -6,11 +6,11 @@
 #include "node/lifecycle/lifecycle.h"
 
 #define CLOSING_NS (2 * SECOND_NS)   /* time for queued bytes to leave after a goodbye */
-#define LASTED_NS  (60 * SECOND_NS)  /* a younger conversation has not worn out its keys */
+#define LASTED_NS  (60 * SECOND_NS)  /* minimum age for an immediate redial after BYE_RENEW */
 #define RENEW_NS   (600 * SECOND_NS) /* period of new session keys; up to 59 s are added */
 #define ASKING_NS  (60 * SECOND_NS)  /* longest inference session */
-#define PINGS      3 /* pings within the time after which silence ends a conversation */
-#define RTT_NS     (30 * SECOND_NS) /* longest time between two measurements of the round trip */
+#define PINGS      3                 /* pings within the neighbour timeout */
+#define RTT_NS     (30 * SECOND_NS)  /* longest time between two measurements of the round trip */
 
 _Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");
 
@@ -195,8 +195,8 @@ static struct peer *start(struct node *node, bool dialled, const struct address 
         struct peer *peer = &connections->peers[i];
         if (peer->state != PEER_FREE)
             continue;
-        if (++connections->generation == 0) /* wraps around when no old conn is left */
-            connections->generation = 1;    /* conn 0 means none */
+        if (++connections->generation == 0) /* wraps around after 2^32 conversations */
+            connections->generation = 1;    /* 0 is never used, so no conn is 0 */
         peer_start(peer, (uint64_t)connections->generation << 32 | i, dialled, address,
                    node->now_ns);
         return peer;
@@ -436,7 +436,7 @@ bool connection_check(struct node *node, const struct peer *peer, uint64_t patie
 {
     const uint64_t now_ns = node->now_ns;
     CHECK(peer->state != PEER_FREE && patience_ns > 0);
-    /* Has it served again, since it may have to end or to send. */
+    /* Marks the peer as ready again, since it may have to end or to send. */
     if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer, true) > 0)
         connection_set_ready(node, connection_slot(node, peer), true);
     if (peer->state < PEER_OPEN && now_ns - peer->born_ns > handshake_ns(node, peer))

@@ -22,8 +22,9 @@ void connections_free(struct node *node);          /* ends all conversations and
 /* Sets the swarm keys that handshakes accept from now on (credentials_set_keys). */
 void connection_set_keys(struct node *node, const struct swarm_key *keys, uint32_t count);
 
-/* Sets what handshakes show from now on: the model hash, with the context of signatures that
- * follows; how established its first weights are. */
+/* connection_set_model sets the model hash that handshakes show from now on, and with it the
+ * context of signatures. connection_set_standing sets the standing that they show
+ * (first_weights.h). */
 void connection_set_model(struct node *node, const uint8_t model_hash[static 16]);
 void connection_set_standing(struct node *node, uint8_t standing);
 /* Returns the introduction of a node with these options. */
@@ -44,11 +45,11 @@ const struct peer *connection_open_peer(const struct node *node, uint64_t conn);
 const struct peer *connection_by_id(const struct node *node, const uint8_t id[static ID_BYTES],
                                     const struct peer *except);
 
-/* One neighbour after the other:
+/* Returns the first neighbour in slot *slot or later and sets *slot; NULL after the last one:
  *     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)     i is its slot */
 const struct peer *connection_neighbour(const struct node *node, uint32_t *slot);
 uint32_t connection_neighbours(const struct node *node);
-/* one random neighbour; NULL = there is none */
+/* Returns the most neighbours that a node keeps in a large swarm: three quarters of its slots. */
 uint32_t connection_neighbours_most(const struct node *node);
 const struct peer *connection_random(struct node *node); /* a random neighbour; NULL = none */
 
@@ -57,7 +58,7 @@ uint64_t connection_accept(struct node *node, const struct address *from);
 bool connection_has_room(const struct node *node); /* some slot is free */
 /* Returns a new conversation to dial; NULL if every slot is taken. */
 const struct peer *connection_dial(struct node *node, const struct address *address);
-/* Starts the handshake of a dialled conversation, now that its connection stands. tries: failed
+/* Starts the handshake of a dialled conversation whose connection is established. tries: failed
  * calls in a row. Each call shows the next of our swarm keys, since the other side may have another
  * one. */
 void connection_on_dialled(struct node *node, const struct peer *peer, uint32_t tries);
@@ -83,21 +84,22 @@ bool connection_next_send(struct node *node, const struct peer *peer, size_t mos
  * there is none. */
 uint32_t connection_next_ready(const struct node *node, uint32_t from);
 void connection_set_ready(struct node *node, uint32_t slot, bool is_ready);
-/* Returns true once, when a closing conversation has sent everything: HANGUP is due. */
+/* Returns true once, when a closing conversation has sent everything or has had its time for that:
+ * HANGUP is due. */
 bool connection_next_hangup(struct node *node, const struct peer *peer);
 
 /* Makes the peer a neighbour. */
 void connection_open(struct node *node, const struct peer *peer);
-/* Closes after a goodbye by either side. */
+/* Moves a conversation to CLOSING after a goodbye by either side. why: reason for the note. */
 void connection_close(struct node *node, const struct peer *peer, uint64_t reason, const char *why);
-/* Closes after a goodbye that the other side sent. */
+/* Moves a conversation to CLOSING after a goodbye that the other side sent. */
 void connection_on_bye(struct node *node, const struct peer *peer, uint64_t reason,
                        const char *why);
-/* Sends a goodbye and closes. Does nothing if the conversation is already closing. */
+/* Sends a goodbye and moves the conversation to CLOSING. Does nothing if it is already there. */
 void connection_hang_up(struct node *node, const struct peer *peer, enum bye_reason reason,
                         const char *why);
 
-/* Closes before the session, without a note. */
+/* Ends a conversation whose session does not stand yet, without a note. */
 void connection_end_quietly(struct node *node, const struct peer *peer, const char *why);
 
 /* Marks an inference client: it will not become a neighbour, and its end is no note. */

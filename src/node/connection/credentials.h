@@ -1,8 +1,8 @@
 /* This node's credentials for handshakes.
  *
- * While a swarm changes its key (orders/key_rotation.h) a node has several: it dials with any of
- * them and accepts any. Each costs one more tag for the first frame of an unknown caller, about a
- * microsecond.
+ * While a swarm changes its key (orders/key_rotation.h) a node has several keys. It dials with any
+ * of them and accepts any. Each key costs one more check of an authentication tag for the first
+ * frame of an unknown caller, about a microsecond.
  */
 #ifndef HEARSAY_NODE_CONNECTION_CREDENTIALS_H
 #define HEARSAY_NODE_CONNECTION_CREDENTIALS_H
@@ -20,15 +20,15 @@ struct swarm_key {
 struct entry_key {
     struct gate gate;       /* checks a caller's first frame */
     uint8_t psk[KEY_BYTES]; /* pre-shared key of the Noise handshake */
-    uint32_t order;         /* as in swarm_key */
+    uint32_t order;         /* number of the order that brought the key; 0 = none */
 };
 
 struct credentials {
-    const struct identity *identity;       /* this node's keys and id */
-    struct introduction ours;              /* this node's introduction */
-    const char *parts;                     /* of its model (wire/model_parts.h); NULL = unknown */
-    struct entropy *entropy;               /* source of ephemeral keys */
-    struct entry_key keys[SWARM_KEYS_MAX]; /* the newest first */
+    const struct identity *identity; /* this node's keys and id */
+    struct introduction ours;        /* this node's introduction */
+    const char *parts;       /* parts of this node's model (wire/model_parts.h); NULL = unknown */
+    struct entropy *entropy; /* source of ephemeral keys */
+    struct entry_key keys[SWARM_KEYS_MAX]; /* accepted keys, newest first */
     uint32_t keys_count;                   /* number of keys */
 };
 
@@ -42,7 +42,7 @@ void credentials_init(struct credentials *credentials, const struct identity *id
 void credentials_set_keys(struct credentials *credentials, const struct swarm_key *keys,
                           uint32_t count);
 
-/* Changes what all gates show and compare. */
+/* Replaces the introduction that all gates show and compare. */
 void credentials_set_introduction(struct credentials *credentials, const struct introduction *ours);
 
 #endif

@@ -119,8 +119,8 @@ static const struct entry_key *key_for(const struct credentials *credentials, co
     return NULL;
 }
 
-/* Creates message 2. It names the version only if that is newer than the dialer's oldest, so a
- * build that knows one version sends and receives what it always did. */
+/* Creates message 2. It names the version only if that is newer than the dialer's oldest, so
+ * nothing changes for a build that knows one version. */
 static enum error create_answer(struct peer *peer, const struct credentials *credentials,
                                 uint16_t dialers)
 {
@@ -139,8 +139,7 @@ static enum error create_answer(struct peer *peer, const struct credentials *cre
     return error;
 }
 
-/* Appends the refusal. A caller with another model that knows what follows also gets the parts of
- * ours. */
+/* Appends the refusal. A caller with another form of model also gets the parts of our model. */
 static void create_refusal(struct peer *peer, const struct credentials *credentials,
                            const struct entry_key *key, const uint8_t *ephemeral)
 {
@@ -161,7 +160,7 @@ static void create_refusal(struct peer *peer, const struct credentials *credenti
     secret_wipe(&gate, sizeof gate);
 }
 
-/* Acceptor: gate and message 1 arrived. */
+/* Acceptor: handles the gate and message 1. */
 static enum error on_greeting(struct peer *peer, const struct credentials *credentials,
                               const uint8_t *frame, size_t bytes, struct problem *problem)
 {
@@ -217,7 +216,8 @@ static void begin_session(struct peer *peer)
     secret_wipe(receive_key, sizeof receive_key);
 }
 
-/* Tries each of our keys, since any of them may have been shown. */
+/* Returns true if the frame is a refusal that one of our keys opens. Tries each of them, since any
+ * may have been shown. */
 static bool is_refusal(struct peer *peer, const struct credentials *credentials,
                        const uint8_t *frame, size_t bytes, struct introduction *theirs)
 {
@@ -257,8 +257,8 @@ static enum error on_answer(struct peer *peer, const struct credentials *credent
     return OK;
 }
 
-/* Dialer: the parts of the other model arrived. Names the first that differs, or else what the
- * refusal said. */
+/* Dialer: handles the parts of the other model. Names the first part that differs, or else repeats
+ * the reason of the refusal. */
 static enum error on_parts(const struct peer *peer, const struct credentials *credentials,
                            uint8_t *frame, size_t bytes, struct problem *problem)
 {
@@ -272,7 +272,7 @@ static enum error on_parts(const struct peer *peer, const struct credentials *cr
     return problem_set(problem, MISMATCH, "%s", peer->why);
 }
 
-/* Acceptor: message 3 arrived. */
+/* Acceptor: handles message 3. */
 static enum error on_proof(struct peer *peer, const uint8_t *frame, size_t bytes,
                            struct problem *problem)
 {

@@ -46,9 +46,9 @@ enum peer_state {
 
 /* When an ended conversation may be dialled again. */
 enum retry {
-    RETRY_USUAL,   /* after the backoff that follows its number of failures */
-    RETRY_AT_ONCE, /* it ended only to get new keys */
-    RETRY_LATE     /* as after many failures: it will be refused for a while */
+    RETRY_USUAL,   /* after the backoff for its number of failures */
+    RETRY_AT_ONCE, /* at once: the conversation ended only to get new keys */
+    RETRY_LATE     /* after the longest backoff: the call will be refused for a while */
 };
 
 #define GREETING_MAX  512 /* largest frame before authentication, except the parts of a model */
@@ -61,19 +61,19 @@ enum retry {
     "it closed without an answer: another swarm key (copy the newest), or no hearsay node"
 
 struct peer {
-    enum peer_state state;     /* state of the drawing above */
-    uint64_t conn;             /* number of the conversation: generation << 32 | slot */
-    bool dialled;              /* we dialled it */
-    struct address address;    /* dialled address, or the caller's */
-    uint8_t id[ID_BYTES];      /* id of the peer; from MEETING on */
-    uint64_t incarnation;      /* incarnation of the peer; from OPEN on */
-    uint16_t protocol;         /* newest protocol version that both sides speak; from MEETING on */
-    uint32_t key_order;        /* both have the swarm key of this order; from MEETING on */
-    uint64_t born_ns;          /* start of the dial, or of the accepted connection */
-    uint64_t since_ns;         /* start of this state */
-    uint64_t heard_ns;         /* arrival of the last bytes of a frame that is not too slow */
-    uint64_t framed_ns;        /* end of the last whole frame */
-    uint64_t pinged_ns;        /* time of the last PING */
+    enum peer_state state;  /* state of the drawing above */
+    uint64_t conn;          /* number of the conversation: generation << 32 | slot */
+    bool dialled;           /* we dialled it */
+    struct address address; /* dialled address, or the caller's */
+    uint8_t id[ID_BYTES];   /* id of the peer; from MEETING on */
+    uint64_t incarnation;   /* incarnation of the peer; from OPEN on */
+    uint16_t protocol;      /* newest protocol version that both sides speak; from MEETING on */
+    uint32_t key_order; /* number of the order that brought the swarm key in use; from MEETING on */
+    uint64_t born_ns;   /* start of the dial, or of the accepted connection */
+    uint64_t since_ns;  /* start of this state */
+    uint64_t heard_ns;  /* arrival of the last bytes of a frame that is not too slow */
+    uint64_t framed_ns; /* end of the last whole frame */
+    uint64_t pinged_ns; /* time of the last PING */
     uint64_t answered_ns;      /* time of the last PING that was answered */
     uint64_t rtt_ns;           /* last measured round trip; 0 = unknown */
     uint64_t renew_ns;         /* time at which the session's keys are too old */
@@ -86,9 +86,9 @@ struct peer {
     bool was_told;             /* the conversation ends because the other side sent BYE */
     bool asks; /* an inference client or a version probe: it will not become a neighbour */
     uint32_t refusal_key;       /* number of our key that its refusal was sealed with */
-    struct introduction theirs; /* its introduction, once one side has refused the other */
-    char why[256];              /* reason of its end, for the note */
-    struct peer_keys *keys;     /* its secrets, in memory for keys */
+    struct introduction theirs; /* introduction of the peer, once one side has refused the other */
+    char why[256];              /* reason for the end of the conversation, for the note */
+    struct peer_keys *keys;     /* secrets of the conversation, in memory for keys */
     uint8_t *in;                /* [FRAME_MAX + 2] frame being received */
     size_t in_bytes;            /* bytes of that frame so far */
     size_t in_used;             /* size of the frame that was handled last */
@@ -101,8 +101,8 @@ struct peer {
     uint64_t blocks_sealed;     /* encrypted bytes of blocks that have left that queue */
 };
 
-/* Allocates one peer's buffers; `keys` holds the secrets and may be the same arena if it has room.
- */
+/* Allocates the buffers of a peer. `keys` holds the secrets and may be the same arena if it has
+ * enough space. */
 void peer_init(struct peer *peer, struct arena *arena, struct arena *keys, size_t queue_max);
 size_t peer_arena_bytes(size_t queue_max);
 
@@ -110,8 +110,8 @@ size_t peer_arena_bytes(size_t queue_max);
 void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct address *address,
                 uint64_t now_ns);
 
-/* The dialled connection stands: puts the gate and message 1 into out, with our key number
- * `key`. */
+/* Handles the established connection of a dial: puts the gate and message 1 into out, with our key
+ * number `key`. */
 void peer_on_connected(struct peer *peer, const struct credentials *credentials, uint32_t key,
                        uint64_t now_ns);
 
@@ -119,7 +119,8 @@ enum peer_event {
     PEER_NOTHING, /* the data is used up */
     PEER_MET,     /* the handshake is complete: id is known, send HELLO */
     PEER_SAID,    /* a message is at peer_message(), valid until the next call */
-    PEER_REFUSED  /* the end: `problem` has the reason; bytes in out may still be sent */
+    /* the conversation is over: `problem` has the reason; bytes in out may still be sent */
+    PEER_REFUSED
 };
 
 /* Consumes bytes until an event happens; advances *data and *bytes. */
@@ -152,7 +153,8 @@ size_t peer_waiting_bytes(const struct peer *peer, bool is_open);
 bool peer_is_flushed(const struct peer *peer); /* the system has all bytes */
 bool peer_can_say(const struct peer *peer);    /* the session stands */
 
-/* The only function that changes the state; CHECKs the move against the drawing above. */
+/* Changes the state; CHECKs the move against the drawing above. Besides it, only peer_end sets a
+ * state. */
 void peer_move(struct peer *peer, enum peer_state to, uint64_t now_ns);
 
 /* Ends the conversation: wipes its keys and frees the slot. */

@@ -20,7 +20,7 @@ static inline size_t queue_bytes(const struct queue *queue)
 
 /* Returns space for a message of at most `bytes` bytes; NULL if there is none. */
 uint8_t *queue_room(struct queue *queue, size_t bytes);
-/* Adds the message written there, of this size. */
+/* Appends the message of this size that was written to the space from queue_room. */
 void queue_add(struct queue *queue, size_t bytes);
 
 /* Returns the first message; NULL if the queue is empty. */

@@ -10,7 +10,7 @@
 struct setting {
     const char *name;
     size_t name_bytes;
-    bool is_shared; /* must be equal on both sides; otherwise must differ */
+    bool is_shared; /* true = must be equal on both sides; false = must differ */
     const char *value;
     size_t value_bytes;
 };
@@ -49,7 +49,7 @@ static enum error next(const char **text, size_t *bytes, struct setting *setting
     return OK;
 }
 
-/* Finds the same setting in another text of valid lines. */
+/* Finds the setting with the same name in another text of valid lines. */
 static bool find(const char *text, size_t bytes, const struct setting *wanted,
                  struct setting *found)
 {

@@ -7,7 +7,7 @@
  *
  * A setting that one side does not send is not compared, so versions may know different settings. A
  * difference causes only a note, since only people know which side is right. Differences that
- * prevent learning together (model, swarm, protocol) are refused at the gate. Held by
+ * prevent learning together (model, swarm, protocol) are refused at the gate. Tests:
  * tests/world/test_settings.c.
  */
 #ifndef HEARSAY_NODE_CONNECTION_SETTINGS_H

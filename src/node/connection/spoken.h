@@ -7,7 +7,7 @@
  *
  *   protocol=11-12
  *
- * Held by tests/world/test_protocols.c.
+ * Tests: tests/world/test_protocols.c.
  */
 #ifndef HEARSAY_NODE_CONNECTION_SPOKEN_H
 #define HEARSAY_NODE_CONNECTION_SPOKEN_H
@@ -18,10 +18,12 @@
 #define SPOKEN_NAME     "protocol"
 #define SPOKEN_LINE_MAX 32
 
-/* Writes the line; "" if only one version is known, so that no downgrade is possible. */
+/* Writes the line with this node's versions; "" if it knows only one, so that no downgrade is
+ * possible. */
 void spoken_line(const struct node *node, char out[static SPOKEN_LINE_MAX]);
 
-/* Checks the neighbour's value. On false the conversation ends. */
+/* Checks the versions in a neighbour's line. Returns false if they reveal a downgrade or are
+ * invalid; the conversation is closed by then. */
 bool spoken_check(struct node *node, const struct peer *peer, const char *value, size_t bytes);
 
 /* Returns the text that a note adds: that the neighbour has the previous release, or "". */

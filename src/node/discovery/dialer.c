@@ -16,11 +16,12 @@
  * Addresses in records may be false, and a swarm must not become a weapon against other machines.
  * So addresses where no member has answered share a token bucket of TRIES_MAX calls, refilled by
  * one a second. Ports below 1024 are dialled only if the configuration allows it
- * (limits.low_ports), and addresses that are not one machine's never.
+ * (limits.low_ports), and addresses that are not of one machine, such as multicast, are never
+ * dialled.
  *
  * A path may drop large packets silently. After two conversations in a row that soon fell silent
- * with bytes in flight, the candidate is dialled with smaller packets. Held by
- * tests/world/test_dialer.c; that a full seed frees places by tests/world/test_budget.c.
+ * with bytes in flight, the candidate is dialled with smaller packets. Tests:
+ * tests/world/test_dialer.c, and tests/world/test_budget.c for slots that a full seed frees.
  */
 #include <math.h>
 #include <string.h>
@@ -40,7 +41,7 @@
 #define TRIES_MAX      32        /* calls to unproven addresses: depth of their token bucket */
 #define TRY_NS         SECOND_NS /* time in which the bucket gains one call */
 #define STALL_NS                                                                                   \
-    (60 * SECOND_NS)    /* a silence after this age of a conversation has another reason */
+    (60 * SECOND_NS)    /* age of a conversation from which its silence does not count as a stall */
 #define STALLS_MOST   2 /* stalls before smaller packets are tried */
 #define SEGMENT_SMALL 1024
 #define SEGMENT_LEAST 536
@@ -130,7 +131,8 @@ void dialer_moved(struct node *node, const struct address *from, const struct ad
         dialer_add(node, to, id, false);
 }
 
-/* Counts conversations that are or may become neighbours, without callers that are unknown yet. */
+/* Returns the number of conversations that are or may become neighbours, without unknown callers.
+ * *dialled: those of them that this node dialled. */
 static uint32_t calls(const struct node *node, uint32_t *dialled)
 {
     uint32_t calls = 0;
@@ -213,8 +215,9 @@ static bool may_try(struct node *node)
     return dialer->tries + 1 <= TRIES_MAX;
 }
 
-/* Returns a random candidate whose time to be dialled has come. Lost candidates have their own
- * timer, unless the swarm is small. */
+/* Returns a random candidate whose time to be dialled has come; NULL if there is none. lost: only
+ * candidates without a known live member, which have their own timer. Seeds, and all candidates in
+ * a small swarm, do not wait for that timer. */
 static struct candidate *due(struct node *node, bool lost)
 {
     if (node->discovery->dialer.count == 0)
@@ -278,8 +281,8 @@ bool dialer_next(struct node *node, struct action *action)
     return true;
 }
 
-/* Draws a random one of the neighbours that we dialled, or that dialled us, and sets *count to
- * their number; NULL if there is none. */
+/* Returns a random one of the neighbours that we dialled (dialled = true) or that dialled us, and
+ * sets *count to their number; NULL if there is none. */
 static const struct peer *draw(struct node *node, bool dialled, uint32_t *count)
 {
     const struct peer *peer, *chosen = NULL;

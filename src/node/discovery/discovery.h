@@ -23,14 +23,14 @@ void discovery_on_end(struct node *node, const struct peer *peer); /* the conver
 uint64_t member_gossip_period_ns(const struct node *node);
 /* Signs a new own record if the last one is too old or no longer true. */
 void member_gossip_renew(struct node *node);
-/* Signs a new own record: the context has changed. */
+/* Signs a new own record, because the context of signatures has changed. */
 void member_gossip_sign_again(struct node *node);
 /* Sends pending records to neighbours. */
 void member_gossip_flush(struct node *node);
 /* Finds silent members and requests signs of life in time; called once a second. */
 void member_gossip_review(struct node *node);
-/* Ends a round of gossip and remembers the base's digest. While leaving, an unchanged base is worth
- * a new record. */
+/* Ends a round of gossip and remembers the base's digest. If the digest is the same in the next
+ * round, a leaving node signs a new record. */
 void member_gossip_end_round(struct node *node);
 
 /* Handles received records. Returns false if the sender is broken; its conversation is closed by
@@ -57,21 +57,22 @@ uint32_t member_gossip_waiting(const struct node *node); /* records about to be 
 
 /* Dialer. */
 
-/* Adds an address worth dialling. id: the node at that address, or NULL. */
+/* Adds an address to dial. id: the node at that address; NULL = unknown. */
 void dialer_add(struct node *node, const struct address *address, const uint8_t *id, bool is_seed);
-bool dialer_next(struct node *node, struct action *action); /* DIAL */
-/* From time to time hangs up on a neighbour that this node dialled, if there are others to dial. */
+bool dialer_next(struct node *node, struct action *action); /* sets DIAL if a call is due */
+/* Hangs up, from time to time, on a neighbour that this node dialled, if there are other members to
+ * dial. */
 void dialer_shuffle(struct node *node);
-/* In a large swarm with too many neighbours, for example after all dialled one seed: hangs up on a
- * caller. */
+/* Hangs up on a neighbour that dialled this node if it has too many neighbours in a large swarm,
+ * for example after all nodes dialled one seed. */
 void dialer_make_room(struct node *node);
 void dialer_on_met(struct node *node, const struct peer *peer);  /* the peer's id is known */
 void dialer_on_open(struct node *node, const struct peer *peer); /* the peer became a neighbour */
 /* The dialled peer is this node itself. */
 void dialer_on_self(struct node *node, const struct peer *peer);
-/* Dials now the candidates that wait long after a refusal by either side. */
+/* Ends the long wait before calls to nodes that refused this node, or that it refused. */
 void dialer_redial(struct node *node);
-/* Dials all candidates at once that no conversation is with. */
+/* Ends every wait: all candidates without a conversation are dialled at once. */
 void dialer_call_all(struct node *node);
 void dialer_on_closed(struct node *node, const struct peer *peer);
 

@@ -44,12 +44,12 @@ struct dialer {
     uint32_t *hashes;             /* [max] hashes of the candidates' addresses, for a fast search */
     uint32_t count;               /* number of candidates */
     uint32_t max;                 /* capacity */
-    double tries;      /* fill of the token bucket for unproven addresses: calls made, draining */
+    double tries;      /* calls to unproven addresses in the token bucket, which drains with time */
     uint64_t tries_ns; /* last time that the token bucket drained */
     uint64_t dial_ns;  /* earliest time of the next call */
     /* Earliest time of the next call to a lost candidate while there are enough neighbours. */
     uint64_t reach_ns;
-    uint64_t shuffle_ns; /* next hang-up that mixes the graph; 0 = not planned yet */
+    uint64_t shuffle_ns; /* time of the next hang-up that mixes the graph; 0 = not planned yet */
 };
 
 struct discovery {

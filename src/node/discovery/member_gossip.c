@@ -72,7 +72,8 @@ static void mark(struct node *node, const struct member *member, const struct pe
 
 /* Own record. */
 
-/* Returns an address without a host until a neighbour has reported how it sees this node. */
+/* Returns this node's address for its record: the configured one, or the one that neighbours see.
+ * Without either it has no host. */
 static struct address own_address(const struct node *node)
 {
     struct address address = node->options.advertise.host[0] ? node->options.advertise
@@ -82,10 +83,10 @@ static struct address own_address(const struct node *node)
     return node->options.listen_port ? address : (struct address){0};
 }
 
-/* A node slower than one sample a second counts as stopped: further slowing is not worth a
- * record. */
-/* A node that became faster says so at once, because its claims may not exceed its record
- * (byzantine.h). */
+/* Returns true if the throughput in the last record is too far from the present one. A node that
+ * became faster renews its record at once, because its claims may not exceed the record
+ * (byzantine.h). A node slower than one sample a second counts as stopped: further slowing is not
+ * worth a record. */
 static bool rate_is_outdated(const struct node *node, float said, float now, uint64_t age_ns)
 {
     const float before = fmaxf(said, 1), after = fmaxf(now, 1);
@@ -198,8 +199,8 @@ static void renew_peer(struct node *node, const struct record *record)
         connection_set_incarnation(node, peer, record->incarnation);
 }
 
-/* Returns the origin of the record, so that its records have a broadcast tree even if it never
- * publishes. */
+/* Returns the origin of the member, adding it if necessary; NULL if there is no space. So its
+ * records have a broadcast tree even if the member never publishes. */
 static const struct origin *origin_of(struct node *node, const struct peer *from,
                                       const struct member *member)
 {
@@ -264,7 +265,7 @@ static bool on_own_record(struct node *node, const struct peer *from, const uint
     return identity_clash_on_gossip(node, from, bytes) == OK || end_forger(node, from);
 }
 
-/* Returns false if the record shows that its sender is broken. */
+/* Handles one record. Returns false if the record shows that its sender is broken. */
 static bool on_record(struct node *node, const struct peer *from, const uint8_t *bytes,
                       bool pass_on)
 {
@@ -400,7 +401,7 @@ void member_gossip_on_query(struct node *node, const struct peer *from, uint64_t
         bit_set(neighbour->updates, membership_number(node, member), true);
         neighbour->has_updates = true;
     } else if (tag == 0) {
-        neighbour->list_next = 1; /* number 0 has introduced itself */
+        neighbour->list_next = 1; /* number 0, this node, has introduced itself */
         neighbour->list_end = membership_members(node)->count;
     }
 }

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "wire/bytes.h"
 
-#define PROMISES_KEPT 4 /* records per promise: one of four arrives, or its sender is dead */
+#define PROMISES_KEPT 4 /* renewal periods without a record after which a member is dead */
 #define MS_NS         1000000ull
 /* The longest believable renewal period grows with the number of members. */
 #define RENEW_LEAST_NS      15000000000ull

@@ -28,11 +28,11 @@ struct member {
     uint64_t met_ns;             /* first time its record arrived */
     uint64_t since_ns;           /* first time its record said that it trains */
     uint64_t moved_ns;           /* arrival of its last rumor */
-    /* Decaying sum of the base movement by its rumors until then, in units (shares.h). */
+    /* Decaying sum, as of moved_ns, of the base movement by its rumors, in units (shares.h). */
     double moved;
     double claimed;   /* decaying sum of the samples that its rumors claimed */
     double borne_out; /* claimed samples that this movement supports, since the last reset */
-    bool is_expelled; /* expelled by the operator: not live */
+    bool is_expelled; /* expelled by the operator, a proof or votes: not live */
     bool is_barred;   /* not admitted to the swarm: not live */
     bool is_doubted;  /* a note has reported its unsupported claim */
 };

@@ -3,8 +3,7 @@
 #include "node/membership/membership_private.h"
 #include "node/membership/shares.h"
 
-#define DEAD_AFTER                                                                                 \
-    5 /* multiple of the neighbour timeout that is the shortest silence of a dead member */
+#define DEAD_AFTER 5 /* shortest silence of a dead member, in neighbour timeouts */
 
 size_t membership_arena_bytes(const struct node_options *options)
 {

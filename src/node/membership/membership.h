@@ -28,8 +28,8 @@ enum error membership_learn(struct node *node, const uint8_t *bytes, const struc
                             struct address *before) MUST_USE;
 /* Called after a new record: counts the live members and adds a note if the number changed. */
 void membership_on_change(struct node *node, const struct member *member);
-/* Applies an expulsion by the operator: the member is dead whatever its records say. is_expelled =
- * false readmits it. */
+/* Applies an expulsion: the member is dead whatever its records say. is_expelled = false readmits
+ * it. */
 void membership_set_expelled(struct node *node, const uint8_t id[static ID_BYTES],
                              bool is_expelled);
 /* Sets whether the member lacks admission. Without it the member is dead; with it the member lives

@@ -9,7 +9,8 @@
 #define DOUBT_NS    ((uint64_t)60000000000)  /* grace time of a member before its first rumor */
 #define HALVED_NS   ((uint64_t)600000000000) /* half-life of the movement sums */
 
-/* Returns the member's claimed throughput relative to this node's, 1 if it has made no claim. */
+/* Returns the member's claimed throughput relative to this node's; 1 if unknown or if all claims
+ * are equal, 0 if the member does not train or is dead. */
 static double claim_of(const struct members *members, uint32_t i, bool by_throughput,
                        uint64_t now_ns)
 {
@@ -22,7 +23,7 @@ static double claim_of(const struct members *members, uint32_t i, bool by_throug
     return by_throughput && i > 0 && own > 0 && said > 0 ? said / own : 1;
 }
 
-/* Returns the part of the decaying sums that is left since the last rumor. */
+/* Returns the factor by which the decaying sums have shrunk since the last rumor. */
 static double left(const struct member *member, uint64_t now_ns)
 {
     CHECK(member->moved_ns <= now_ns);
@@ -95,9 +96,9 @@ void shares_review(struct members *members, bool by_throughput, uint64_t now_ns)
     members->claim_ratio = all[(count - 1) / 2];
 }
 
-/* Returns claim / movement; 0 = unknown. With shares by throughput the claim is that of the time in
- * which the member published: a member that stopped claims almost nothing, but its movement still
- * counts. */
+/* Returns the ratio of the claim to the movement; 0 = unknown. With shares by throughput the claim
+ * is that of the time in which the member published: a member that stopped claims almost nothing,
+ * but its movement still counts. */
 static double ratio_of(const struct members *members, uint32_t i, bool by_throughput,
                        uint64_t now_ns)
 {

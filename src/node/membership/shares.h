@@ -13,7 +13,7 @@
  *           counts as the mean of those that published, for a minute, and then as 0
  *
  * A faster member moves the base more, and with a larger share, so an honest claim is far below its
- * bound. A node that can publish a hundredth of what it learned still moves a tenth of it. Held by
+ * bound. A node that can publish a hundredth of what it learned still moves a tenth of it. Tests:
  * tests/unit/node/test_shares.c.
  */
 #ifndef HEARSAY_NODE_MEMBERSHIP_SHARES_H
@@ -31,10 +31,10 @@ struct rumor_facts {
 void shares_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation, const struct rumor_facts *facts);
 
-/* Updates, once a second, the median ratio of claimed samples to movement. It decides which claimed
- * samples are supported (member.borne_out). A member r times as fast moves the base r times as
- * much, or r² times with shares by throughput. Twice the usual claim is still believed, because
- * thin lines carry less of what was learned. */
+/* Updates the median ratio of claimed samples to movement; called once a second. The ratio decides
+ * which claimed samples are supported (member.borne_out). A member r times as fast moves the base r
+ * times as much, or r² times with shares by throughput. Four times the median ratio is still
+ * believed, because slow links carry less of a member's progress. */
 void shares_review(struct members *members, bool by_throughput, uint64_t now_ns);
 
 /* Returns this node's share: its weight over the sum of all live members that train; 0 < share

@@ -2,9 +2,9 @@
  * the strangers whose statements arrived through neighbours.
  *
  * Two machines' lists differ for a while when a member is added. So a neighbour that passes on a
- * stranger's rumors has done nothing wrong. They are skipped, and the stranger is remembered by its
- * tag, so that its rumors are neither requested nor counted as missing. Two nodes with equal
- * members take from each other rumors of former members, so their versions become equal. Held by
+ * stranger's rumors has done nothing wrong. This node skips them and remembers the stranger's tag,
+ * so that its rumors are neither requested nor counted as missing. Two nodes with equal members
+ * take from each other rumors of former members, so their versions become equal. Tests:
  * tests/world/test_admission.c.
  */
 #ifndef HEARSAY_NODE_ORDERS_ADMITTED_H
@@ -17,7 +17,7 @@
 struct admitted *admitted_new(struct arena *arena);
 size_t admitted_arena_bytes(void);
 
-/* Replaces the list, and forgets all strangers until they appear again. */
+/* Replaces the member list, and forgets all strangers until they appear again. */
 void admitted_set_list(struct node *node, const uint8_t *ids, uint32_t count);
 
 /* Called when orders have changed who is admitted: forgets all strangers until they appear
@@ -35,9 +35,9 @@ void admitted_on_end(struct node *node, const struct peer *peer); /* the convers
 
 /* Returns true if this neighbour has the same members as this node. */
 bool admitted_is_same(const struct node *node, const struct peer *peer);
-/* Returns true if that member's rumors may be taken from this neighbour. Rumors of a stranger may
- * if the neighbour has the same members: they are from before its removal, and no more will
- * follow. */
+/* Returns true if this node may take rumors of this id from this neighbour. It takes a stranger's
+ * rumors if the neighbour has the same members: they are from before the stranger's removal, and no
+ * more will follow. */
 bool admitted_takes(const struct node *node, const struct peer *from,
                     const uint8_t id[static ID_BYTES]);
 

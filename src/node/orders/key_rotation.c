@@ -36,8 +36,8 @@ static bool is_rekey(const struct node *node, uint32_t number)
     return orders_at(node, number)->kind == ORDER_REKEY;
 }
 
-/* Returns the number of the order that brought this key, or one less than the order that replaced
- * it; `otherwise` for neither. */
+/* Returns the number of the order that brought this key, or one less than the number of the order
+ * that replaced it; `otherwise` if no order names the key. */
 static uint32_t origin_index(const struct node *node, const uint8_t key[static KEY_BYTES],
                              uint32_t otherwise)
 {
@@ -103,7 +103,7 @@ static void insert(struct key_rotation *key_rotation, const struct swarm_key *ke
     key_rotation->count = stay + 1;
 }
 
-/* Sorts all keys again, and drops those whose time is over. */
+/* Sorts all keys again, and drops those whose time is over, except the newest. */
 static void review(struct node *node)
 {
     struct key_rotation *key_rotation = node->key_rotation;

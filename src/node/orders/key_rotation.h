@@ -4,18 +4,19 @@
  *   a neighbour in good standing   SWARM_KEY: the key itself, inside the session
  *
  *   learned ──► to all neighbours that used an older key, at once
- *   missing ──► requested from the bringer of the order, from each new neighbour, and from one
+ *   missing ──► requested from the neighbour that brought the order, each new neighbour, and one
  *               neighbour a second
  *
  * Orders are obeyed in number order. So a node with the order for a key has obeyed all expulsions
  * before it, an expelled member is no neighbour of it, and that member gets no key. The hash of a
- * key places it among the orders: it belongs to an order, or to the one before, or it is newer than
- * all known orders, as its owner has set it. Handshakes accept any of the newest SWARM_KEYS_MAX
- * keys. An older key is dropped and wiped as soon as a newer key is known and a later order's time
- * is over. So a wrong clock cuts off no node: a node without the newest key keeps the ones it has.
- * Open conversations stay open.
+ * key shows its age: an order names the hashes of its key and of the key before. A key that no
+ * order names comes from the configuration and counts as newer than all known orders. Handshakes
+ * accept any of the newest SWARM_KEYS_MAX keys. An older key is dropped and wiped as soon as a
+ * newer key is known and the time that a later order allows for older keys is over. So a wrong
+ * clock cuts off no node: a node without the newest key keeps the ones it has. Open conversations
+ * stay open.
  *
- * Held by tests/world/test_key_rotation.c.
+ * Tests: tests/world/test_key_rotation.c.
  */
 #ifndef HEARSAY_NODE_ORDERS_KEY_ROTATION_H
 #define HEARSAY_NODE_ORDERS_KEY_ROTATION_H
@@ -36,7 +37,7 @@ void key_rotation_on_message(struct node *node, const struct peer *from, uint64_
                              const struct bytes *key);
 /* Requests the missing key from this neighbour, if one is missing. */
 void key_rotation_ask(struct node *node, const struct peer *peer);
-/* Requests it from one neighbour; called once a second. */
+/* Requests the missing key from one neighbour; called once a second. */
 void key_rotation_ask_one(struct node *node);
 /* Drops an older key whose time is over; called a few times a second. */
 void key_rotation_consider(struct node *node);

@@ -6,7 +6,7 @@
  *
  * The operator numbers them 1, 2, 3 … and nodes take them in this order, so no order can be
  * replayed or omitted. The later of two orders about one member counts. A node without an operator
- * (options) has no orders and sends none. expulsion.c applies orders to the other folders. Held by
+ * (options) has no orders and sends none. expulsion.c applies orders to the other folders. Tests:
  * tests/world/test_orders.c.
  */
 #ifndef HEARSAY_NODE_ORDERS_ORDERS_H

@@ -19,16 +19,15 @@ struct known {
     bool is_suspended;          /* the author's rumors stay for now (suspension.h) */
 };
 
-/* What counts against an author without a proof once the members of a former majority are a
- * majority no longer. */
+/* Verdict on an author without a proof whose majority of votes was lost: all its rumors stay. */
 static const struct proof NOTHING = {
     .kind = PROOF_VOTES, .incarnation = UINT64_MAX, .keep = UINT32_MAX};
 
 struct proofs {
     struct known *known; /* [NODE_PROOFS] one entry per accused author */
     uint32_t count;      /* number of authors */
-    uint32_t changes;    /* number of additions and tightenings */
-    bool is_full_noted;  /* a full table was noted */
+    uint32_t changes;    /* proofs that were added or replaced by stricter ones since the start */
+    bool is_full_noted;  /* a note has reported that the table is full */
     bool is_contested;   /* most neighbours disobey a proof that this node obeys */
 };
 
@@ -45,7 +44,7 @@ static struct known *find(const struct proofs *proofs, const uint8_t id[static I
     return NULL;
 }
 
-/* Returns the stricter one of the proof and the decision. */
+/* Returns the stricter one of the proof and the decision; NOTHING if there is neither. */
 static const struct proof *what_counts(const struct known *known)
 {
     if (!known->is_proven)

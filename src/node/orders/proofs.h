@@ -8,7 +8,7 @@
  * The table also holds expulsions that members decide by votes (quorum_votes.h), which spread as
  * votes. If a member has both, the stricter limit counts. Of the proofs against one author the
  * strictest is kept, so all nodes end with the same proofs whatever the order of arrival.
- * expulsion.c applies proofs to the other folders. Held by tests/world/test_equivocation.c.
+ * expulsion.c applies proofs to the other folders. Tests: tests/world/test_equivocation.c.
  */
 #ifndef HEARSAY_NODE_ORDERS_PROOFS_H
 #define HEARSAY_NODE_ORDERS_PROOFS_H
@@ -53,8 +53,8 @@ bool proofs_decide(struct node *node, const uint8_t id[static ID_BYTES],
                    const struct proof *decision);
 bool proofs_is_decided(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* proofs_say sends a neighbour all known proofs, as many as fit its queue; the next function sends
- * the proof against one member. */
+/* proofs_say sends a neighbour all known proofs, as many as fit its queue; proofs_say_one sends the
+ * proof against one member. */
 void proofs_say(struct node *node, const struct peer *peer);
 void proofs_say_one(struct node *node, const struct peer *peer, const uint8_t id[static ID_BYTES]);
 /* Handles a neighbour's hash of its proofs, and answers if it differs from ours. */

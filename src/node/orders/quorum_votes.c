@@ -20,7 +20,7 @@ struct votes {
     struct known_vote *known; /* [NODE_VOTES] sorted, one per voter and accused; NULL = the
                                  configuration has no votes */
     uint32_t count;           /* number of votes */
-    uint32_t changes;         /* number of additions, replacements and removals */
+    uint32_t changes;         /* additions, replacements and removals of votes since the start */
     uint64_t hash;            /* hash of all votes, independent of their order */
     uint32_t
         members; /* number of members with a vote; 0 = unknown, or every holder of the swarm key */
@@ -131,7 +131,7 @@ enum error node_votes_check(const struct node_options *options, struct problem *
 }
 
 /* Returns true if the vote may be stored. A voter may tighten a vote once a second, which honest
- * nodes never do; an earlier change will be sent again. */
+ * nodes never do; a change that comes too early will be sent again. */
 static bool has_place(const struct node *node, const struct vote *vote)
 {
     const struct votes *votes = node->votes;

@@ -12,10 +12,10 @@
  *
  * More than half of the members expel the accused. The number of its rumors that stay is the median
  * over the members, counting a missing vote as no limit. A minority moves it only between values
- * that others voted for. Of each voter about each accused the strictest vote counts, and no vote is
- * ever taken back. So the result is a function of the votes and the members, whatever the order of
- * arrival, and further votes never readmit an expelled member. New members may end a majority. Held
- * by tests/world/test_quarantine.c.
+ * that others voted for. Of a voter's votes against one accused the strictest counts, and no vote
+ * is ever withdrawn. So the result is a function of the votes and the members, whatever the order
+ * of arrival, and further votes never readmit an expelled member. New members may end a majority.
+ * Tests: tests/world/test_quarantine.c.
  */
 #ifndef HEARSAY_NODE_ORDERS_QUORUM_VOTES_H
 #define HEARSAY_NODE_ORDERS_QUORUM_VOTES_H
@@ -57,8 +57,8 @@ const uint8_t *votes_next_accused(const struct node *node, const uint8_t *before
  * a new member. */
 void votes_on_members(struct node *node);
 
-/* votes_say sends a neighbour all known votes, as many as fit its queue; the next function sends
- * the votes against one member. */
+/* votes_say sends a neighbour all known votes, as many as fit its queue; votes_say_against sends
+ * the votes against one member, votes_say_one a single vote. */
 void votes_say(struct node *node, const struct peer *peer);
 void votes_say_against(struct node *node, const struct peer *peer,
                        const uint8_t accused[static ID_BYTES]);
