@@ -19,7 +19,7 @@ void config_defaults(struct config *config)
     }
 }
 
-/* Finds the key and sets it. */
+/* Finds the key by section and name, and sets its value in config. */
 static enum error assign(struct config *config, const char *section, const char *name,
                          const char *value, const struct config_key **key, struct problem *problem)
 {
@@ -33,7 +33,7 @@ static enum error assign(struct config *config, const char *section, const char 
     return config_value_set(config, *key, value, problem);
 }
 
-/* State while one file is read. */
+/* State while a configuration file is read. */
 struct reading {
     FILE *file;
     const char *path;
@@ -50,7 +50,8 @@ static void reading_fail(struct reading *reading, enum error error, const char *
         problem_set(reading->problem, error, "%.200s:%d: %s", reading->path, reading->line, what);
 }
 
-/* Checks that a "[name]" line has nothing but a comment after it. */
+/* Checks a line "[name]": the bracket must be closed, only a comment may follow, and the reader
+ * must accept the section. */
 static void check_section_line(struct reading *reading, const char *line)
 {
     struct problem problem;
@@ -79,8 +80,9 @@ static bool is_binary(int byte)
     return (byte >= 0 && byte < ' ' && byte != '\t' && byte != '\r') || byte == 0x7F;
 }
 
-/* An ini_reader: returns the next line without leading blanks, because libinih appends an indented
- * line to the value before it. A line that libinih would cut or misread ends the reading. */
+/* Implements ini_reader of libinih: returns the next line without leading blanks. libinih would
+ * append an indented line to the value before it. A line that libinih would cut off or misread ends
+ * the reading. */
 static char *read_line(char *line, int room, void *context)
 {
     struct reading *reading = context;
@@ -107,7 +109,7 @@ static char *read_line(char *line, int room, void *context)
     return ended || reading->error != OK ? NULL : line;
 }
 
-/* An ini_handler: returns 0 to end the reading. */
+/* Implements ini_handler of libinih; returns 0 to end the reading. */
 static int read_key(void *context, const char *section, const char *name, const char *value)
 {
     struct reading *reading = context;
@@ -186,7 +188,7 @@ enum error config_load_file(struct config_load *load, const char *path, struct p
     return config_read(path, &reader, problem);
 }
 
-/* Copies from .. end without surrounding blanks; returns false if it does not fit. */
+/* Copies the text from .. end without surrounding blanks. Returns false if it does not fit. */
 static bool copy_trimmed(char *out, size_t room, const char *from, const char *end)
 {
     CHECK(room > 0 && from <= end);

@@ -49,7 +49,8 @@ enum error config_address_set_listen(void *to, const struct config_key *key, con
     return OK;
 }
 
-/* Copies the first item of the list without surrounding blanks; returns the text after it. */
+/* Copies the first item of a comma-separated list, without surrounding blanks. Returns the text
+ * after it. */
 static const char *take_item(char *item, size_t room, const char *text)
 {
     text += strspn(text, " \t");

@@ -1,4 +1,4 @@
-/* Configuration values that are addresses: the text of a key becomes a struct address, or a list.
+/* Converts the text of a configuration key to a struct address, or to a list of addresses.
  *
  * config_value.c calls these functions and explains their common arguments.
  */
@@ -12,18 +12,18 @@
 
 struct address_list {
     struct address item[CONFIG_PEERS_MAX];
-    uint32_t count; /* of item */
+    uint32_t count; /* number of addresses in item */
 };
 
-/* Parses a CONFIG_ADDRESS. to: struct address. */
+/* Parses the text of a CONFIG_ADDRESS key into `to`, a struct address. */
 enum error config_address_set(void *to, const struct config_key *key, const char *text,
                               struct problem *problem) MUST_USE;
 
-/* Parses a CONFIG_LISTEN. to: struct address. */
+/* Parses the text of a CONFIG_LISTEN key into `to`, a struct address. */
 enum error config_address_set_listen(void *to, const struct config_key *key, const char *text,
                                      struct problem *problem) MUST_USE;
 
-/* Parses a CONFIG_ADDRESSES. to: struct address_list. */
+/* Parses the text of a CONFIG_ADDRESSES key into `to`, a struct address_list. */
 enum error config_address_set_all(void *to, const struct config_key *key, const char *text,
                                   struct problem *problem) MUST_USE;
 

@@ -9,17 +9,18 @@
 
 #include "config/config_key.h"
 
-/* Text for the allowed values, such as "1 to 4096 samples". */
+/* Text that describes the allowed values of a key, such as "1 to 4096 samples". */
 struct config_allowed {
     char text[384];
 };
 struct config_allowed config_allowed_of(const struct config_key *key);
 
-/* Returns MALFORMED with a sentence: the key, the value, what is wrong, and what is allowed. */
+/* Returns MALFORMED with a message that names the key, the wrong value, the reason `why`, and the
+ * allowed values. */
 enum error config_allowed_refuse(const struct config_key *key, const char *text, const char *why,
                                  struct problem *problem) MUST_USE;
 
-/* Text for a size in bytes as keys take it: "64M", powers of 1024. */
+/* A size in bytes as users write it: "64M", with powers of 1024. */
 struct config_size {
     char text[32];
 };

@@ -8,7 +8,7 @@
 #include "config/config_resolve.h"
 #include "node/node.h"
 
-/* A contradiction: its message, and the key that the message starts with. */
+/* Receives a contradiction between settings: the message, and the key that it begins with. */
 struct finding {
     const struct config_key *key;
     struct problem *problem;

@@ -309,7 +309,8 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Insertions, deletions and replacements that turn typed into known (Levenshtein 1966). */
+/* Returns the number of insertions, deletions and replacements that turn one name into the other
+ * (Levenshtein 1966). */
 static size_t edits(const char *typed, const char *known)
 {
     size_t row[32];
@@ -329,8 +330,8 @@ static size_t edits(const char *typed, const char *known)
     return row[width];
 }
 
-/* Returns the distance between two names. A name that begins as the other does is as near as one
- * wrong letter, and one with the other inside (learning_rate, rate) as near as two. */
+/* Returns the distance between two names. If one is a prefix of the other, it is at most 1, as for
+ * one wrong letter. If one contains the other (learning_rate, rate), it is at most 2. */
 static size_t distance(const char *typed, const char *known)
 {
     const size_t common = smaller(strlen(typed), strlen(known));
@@ -379,11 +380,13 @@ void config_key_rank(const char *typed, const char *const *words, size_t count,
                 continue;
             used += (size_t)snprintf(out + used, CONFIG_RANK_BYTES - used, "%s%s", used ? ", " : "",
                                      words[i]);
-            CHECK(used < CONFIG_RANK_BYTES); /* the words are from our own tables */
+            /* The buffer is large enough for all words of our tables. */
+            CHECK(used < CONFIG_RANK_BYTES);
         }
 }
 
-/* Returns the new name of a key that was renamed, for older files. */
+/* Returns the present name of a key that older configuration files call `name`; NULL if there is
+ * none. */
 static const char *renamed(const char *section, const char *name)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* The table of all configuration keys with their meaning, and functions to find a key.
- * config_value.h parses values.
+/* The table of all configuration keys with their meaning, and functions to find a key. Values are
+ * parsed by config_value.h.
  */
 #ifndef HEARSAY_CONFIG_CONFIG_KEY_H
 #define HEARSAY_CONFIG_CONFIG_KEY_H
@@ -14,20 +14,20 @@ enum config_type {
     CONFIG_SIZE,      /* uint64_t, in bytes, written with K, M or G (powers of 1024) */
     CONFIG_REAL,      /* double */
     CONFIG_BOOL,      /* bool */
-    CONFIG_CHOICE,    /* an enum whose values count from 0 in the order of `words` */
+    CONFIG_CHOICE,    /* an enum, whose values follow the order of `words` */
     CONFIG_TEXT,      /* char[] */
     CONFIG_PATH,      /* char[] */
-    CONFIG_ADDRESS,   /* struct address; the text in `words` stands for no address */
-    CONFIG_LISTEN,    /* struct address of this machine: numeric, not a name */
+    CONFIG_ADDRESS,   /* struct address; a word stands for no address */
+    CONFIG_LISTEN,    /* struct address of this machine, which must be numeric */
     CONFIG_ADDRESSES, /* struct address_list */
     CONFIG_SLICE,     /* struct slice */
-    CONFIG_DEVICE     /* char[]: a word of device.h */
+    CONFIG_DEVICE     /* char[], a device name of device.h */
 };
 
 enum config_shared {
-    CONFIG_OWN,   /* may differ between nodes; or it must be equal and the gate checks it */
+    CONFIG_OWN,   /* may differ between nodes, or the handshake already compares it */
     CONFIG_SAME,  /* must be equal on all nodes of a swarm */
-    CONFIG_UNLIKE /* must differ between nodes if it is a part of something */
+    CONFIG_UNLIKE /* a slice that must differ between nodes, unless it is the whole */
 };
 
 #define CONFIG_NO_MAX 0x1p64
@@ -39,13 +39,14 @@ struct config_key {
     size_t offset;         /* offset of the member in struct config */
     size_t bytes;          /* size of the member */
     const char *initial;   /* default value as text */
-    /* Minimum: of numbers the value, of texts the length, of addresses the port. */
+    /* Minimum of the number, of the text's length, or of the address's port. */
     double min;
-    double max;        /* maximum of numbers; CONFIG_NO_MAX = the maximum of the type */
-    const char *unit;  /* unit of a number, or NULL */
-    const char *words; /* choices; or the word for no address; or the word for CONFIG_AUTO */
-    const char *help;  /* one sentence for config_print */
-    /* Whether other nodes must have the same value, which neighbours check. */
+    double max;       /* maximum of the number; CONFIG_NO_MAX = the maximum of its type */
+    const char *unit; /* unit of a number, or NULL */
+    /* The choices of an enum; or the word for no address, or for CONFIG_AUTO. */
+    const char *words;
+    const char *help; /* sentence that explains the key */
+    /* How the value relates to other nodes' values; neighbours compare them. */
     enum config_shared shared;
 };
 
@@ -53,30 +54,30 @@ struct config_key {
 
 size_t config_key_count(void);
 const struct config_key *config_key_at(size_t i);
-/* Index in the table, below config_key_count. */
+/* Returns the index of the key in the table, from 0 to config_key_count() - 1. */
 size_t config_key_index(const struct config_key *key);
 
-/* Returns the key; NULL if there is none. */
+/* Returns the key with this section and name; NULL if there is none. */
 const struct config_key *config_key_find(const char *section, const char *name);
 
-/* Returns MALFORMED with a sentence that suggests a similar key. */
+/* Returns MALFORMED with a message that the key is unknown, which suggests a similar key. */
 enum error config_key_unknown(const char *section, const char *name, struct problem *problem);
 
-/* Returns the word that is most similar to the typed one; NULL if none is similar. Words are
- * shorter than 32 characters. */
+/* Returns the word that is most similar to `typed`; NULL if none is similar. Words must be shorter
+ * than 32 characters. */
 const char *config_key_nearest(const char *typed, const char *const *words, size_t count);
 
-/* Writes all words, the most similar to the typed one first. */
+/* Writes all words to out, separated by commas, the most similar to `typed` first. */
 #define CONFIG_RANK_BYTES 400
 void config_key_rank(const char *typed, const char *const *words, size_t count,
                      char out[static CONFIG_RANK_BYTES]);
 
-/* Records that a file set the key in this line. Returns MALFORMED if it already did so in line
- * *set. */
+/* Records in *set the line in which a file sets the key. Returns MALFORMED if an earlier line, *set
+ * > 0, has set it. */
 enum error config_key_once(const struct config_key *key, int *set, int line,
                            struct problem *problem) MUST_USE;
 
-/* Returns OK if the section exists; otherwise MALFORMED with a sentence. */
+/* Returns OK if the section exists; otherwise MALFORMED with a message. */
 enum error config_key_section(const char *section, struct problem *problem) MUST_USE;
 
 #endif

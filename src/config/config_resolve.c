@@ -1,7 +1,9 @@
 #include "config/config_resolve.h"
 
-#define DECAY_SGD   0.0005 /* an L2 penalty in the gradient, before the momentum */
-#define DECAY_OTHER 0.1    /* decoupled: each step subtracts rate times this part of a weight */
+/* Weight decay of SGD, an L2 penalty in the gradient before the momentum. */
+#define DECAY_SGD 0.0005
+/* Decoupled weight decay of others: a step subtracts rate · decay · weight. */
+#define DECAY_OTHER 0.1
 #define CLIP_SGD    5
 #define CLIP_OTHER  1
 #define RATE_SGD    0.02
@@ -19,8 +21,8 @@ double config_usual_rate(enum optimizer_kind kind)
     return kind == OPTIMIZER_SGD ? RATE_SGD : kind == OPTIMIZER_MUON ? RATE_MUON : RATE_ADAM;
 }
 
-/* Returns the automatic weight decay. It is 0 for XOR, because the four training cases are all that
- * exist and smaller weights gain nothing. */
+/* Returns the automatic weight decay. It is 0 for XOR: its four training samples are all that
+ * exist, so smaller weights do not generalize better. */
 static double usual_decay(const struct config *config)
 {
     if (config->data.source == DATASET_XOR)

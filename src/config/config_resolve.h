@@ -1,9 +1,9 @@
-/* Resolves `auto` for keys that depend on the rest of the configuration: optimizer, rate, weight
- * decay, clip.
+/* Resolves `auto` for keys whose value follows from other keys: optimizer, rate, weight decay,
+ * clip.
  *
  *   data.source ─► optimizer ─► rate, weight decay, clip
  *
- * Keys that a running node adapts to measurements (exchange.gain and others) stay auto. Measured in
+ * Keys that a running node adapts to measurements (such as exchange.gain) stay auto. Measured in
  * tests/decisions/001-weight-decay-by-default.md. Held by tests/unit/config/test_config.c.
  */
 #ifndef HEARSAY_CONFIG_CONFIG_RESOLVE_H
@@ -13,8 +13,8 @@
 
 void config_resolve(struct config *config);
 
-/* Return the automatic choices: Muon for sequences and SGD otherwise, and a rate that suits the
- * optimizer. */
+/* config_usual_optimizer returns the automatic optimizer: Muon for sequences, otherwise SGD.
+ * config_usual_rate returns the automatic learning rate for an optimizer. */
 enum optimizer_kind config_usual_optimizer(const struct config *config);
 double config_usual_rate(enum optimizer_kind kind);
 

@@ -25,7 +25,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Prints the fewest digits that read back the same number; 15 digits keep any typed number. */
+/* Prints the number with the fewest digits, 15 to 17, that read back to the same number. */
 static void print_real(FILE *out, double value)
 {
     char text[32];
@@ -37,7 +37,8 @@ static void print_real(FILE *out, double value)
     (void)fputs(text, out);
 }
 
-/* Parses decimal digits and sets *end to the text after them. Returns false beyond 64 bits. */
+/* Parses decimal digits into *value, and sets *end to the text after them. Returns false if the
+ * number exceeds 64 bits. */
 static bool whole_number(const char *text, uint64_t *value, const char **end)
 {
     if (!isdigit((unsigned char)text[0]))
@@ -50,7 +51,7 @@ static bool whole_number(const char *text, uint64_t *value, const char **end)
     return errno == 0;
 }
 
-/* Returns 1024 to the power of the suffix's rank; 0 if there is no such suffix. */
+/* Returns 1024 for "K", 1024² for "M", and so on; 0 for another suffix. */
 static uint64_t size_factor(const char *suffix)
 {
     if (suffix[0] == '\0')
@@ -86,20 +87,20 @@ static bool is_number(const struct config_key *key)
            key->type == CONFIG_REAL;
 }
 
-/* Sets the value for the key's word, which stands for no number. */
+/* Sets the value that stands for the key's word, such as CONFIG_AUTO. */
 static enum error set_word(void *to, const struct config_key *key)
 {
     CHECK(is_number(key) && key->bytes <= sizeof(double));
     if (key->type == CONFIG_REAL)
         *(double *)to = CONFIG_AUTO_REAL;
-    else /* each byte of CONFIG_AUTO or CONFIG_AUTO_OF_0 is the same */
+    else /* works because all bytes of these two values are equal */
         memset(to, key->min > 0 ? 0 : 0xff, key->bytes);
     return OK;
 }
 
 static bool is_word(const void *value, const struct config_key *key)
 {
-    double word; /* space for any number */
+    double word; /* space for a number of any type */
     (void)set_word(&word, key);
     return memcmp(value, &word, key->bytes) == 0;
 }
@@ -144,7 +145,7 @@ static enum error set_real(void *to, const struct config_key *key, const char *t
     char *end;
     CHECK(key->bytes == sizeof(double));
     double value = strtod(text, &end);
-    /* strtod also reads hexadecimal, infinities and "nan", but configurations have decimals only */
+    /* Refuse what only strtod reads: hexadecimal numbers, infinities and "nan". */
     if (end == text || *end || text[strspn(text, "0123456789+-.eE")] || !isfinite(value))
         return config_allowed_refuse(key, text, "not a number", problem);
     enum error error = check_bounds(key, text, value, problem);
@@ -252,7 +253,8 @@ static enum error set_clean(void *record, const struct config_key *key, const ch
     check_failed(__FILE__, __LINE__, "every type has its parser");
 }
 
-/* Returns true if a file can hold the text; --set accepts no other texts either. */
+/* Returns true if a configuration file can contain the text as a value. --set refuses other texts,
+ * so that config_print writes valid files. */
 static bool can_stand_in_file(const char *text)
 {
     char before = ' ';
@@ -311,7 +313,7 @@ static void print_choice(FILE *out, const char *words, unsigned int value)
 {
     for (; value > 0; value--) {
         words += strcspn(words, "|");
-        CHECK(*words); /* another word follows */
+        CHECK(*words); /* the enum's value is one of the words */
         words++;
     }
     (void)fprintf(out, "%.*s", (int)strcspn(words, "|"), words);

@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SIDE_MAX    65536
-#define SAMPLES_MAX 64u /* most samples per request: no more work than a few steps */
+#define SIDE_MAX 65536
+/* Most samples per request, so that it takes no longer than a few steps. */
+#define SAMPLES_MAX 64u
 
 enum error inference_words_form(const struct learner *learner,
                                 char about[static INFERENCE_WORDS_BYTES],

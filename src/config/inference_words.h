@@ -1,4 +1,4 @@
-/* Describes the form of a sample in words, for inference requests between node and client.
+/* Writes and reads the description of samples and predictions in inference requests.
  *
  *   learner ─► form ─► "1x28x28 uint8, 10 classes" ─► REPLY ─► read ─► client
  *
@@ -12,13 +12,13 @@
 
 #define INFERENCE_WORDS_BYTES 96
 
-/* Sets the request form of this learner; about[] describes it in words and belongs to the form.
- * MISMATCH: it can serve no request; the message says why. */
+/* Sets the form of inference requests that this learner can serve. form->about points to about[],
+ * which describes it in words. MISMATCH: it can serve none; the message says why. */
 enum error inference_words_form(const struct learner *learner,
                                 char about[static INFERENCE_WORDS_BYTES],
                                 struct inference_form *form, struct problem *problem) MUST_USE;
 
-/* Parses another node's description. MALFORMED: invalid. */
+/* Parses the description from another node. MALFORMED: it is invalid. */
 enum error inference_words_read(const char *about, size_t bytes,
                                 struct inference_shape *shape) MUST_USE;
 

@@ -1,7 +1,7 @@
-/* Saves the configuration that a node was started with in its state folder, so that later commands
- * know its data and model (hearsay eval).
+/* Saves the configuration of a started node in its state folder. Later commands, such as hearsay
+ * eval, read its data and model from there.
  *
- *   FOLDER/started.conf   every key with its value, as config_print writes it; for its owner alone
+ *   FOLDER/started.conf   every key with its value, from config_print; only its owner may read it
  *
  * Held by tests/process/test_data.sh. */
 #ifndef HEARSAY_CONFIG_SAVED_CONFIG_H
@@ -10,10 +10,10 @@
 #include "config/config.h"
 #include "state/disk.h"
 
-/* Writes the path "FOLDER/started.conf". Returns false if it is too long. */
+/* Writes the path "FOLDER/started.conf" to `path`. Returns false if it is too long. */
 bool saved_config_path(char path[static DISK_PATH_MAX], const char *folder);
 
-/* Writes the configuration to node.state_dir. Returns FAILED with a sentence if it cannot. */
+/* Saves the configuration in node.state_dir. FAILED: the file cannot be written. */
 enum error saved_config_write(const struct config *config, struct problem *problem) MUST_USE;
 
 #endif

@@ -14,22 +14,28 @@
 #include "wire/bytes.h"
 #include "wire/model_parts.h"
 
-#define PARTITION_S       30      /* seconds of training apart that need no takeover */
-#define DENSITY_MAX       0.1     /* largest part of the parameters per publication */
-#define DENSITY_ENTRIES   16384.0 /* entries that a publication may always have */
-#define EVALUATED_SAMPLES 2000    /* samples per evaluation if the part is auto */
-#define EVALUATED_TOKENS  32768   /* tokens per evaluation if the part is auto */
-#define PARAMETER_LAYOUT  2 /* of the flat vector: 2 = matrices, then biases; 1 = layer by layer */
-#define WIDE              1024 /* outputs from which a dense layer is multiplied in bfloat16 */
-#define BATCH_BYTES       ((uint64_t)128 << 20) /* bytes of a step's samples on the CPU */
-#define VECTORS           5 /* [P] on a GPU: weights, base, gradients, evaluated base, exchange */
-#define EVALUATION_BATCH  100
-#define EVALUATION_BYTES  ((size_t)128 << 20)
-#define EVALUATION_IMAGES ((size_t)1 << 30) /* most bytes of a batch of images or tables */
+/* Seconds of separate training after which two sides merge as a partition (partition.c). */
+#define PARTITION_S 30
+#define DENSITY_MAX 0.1 /* largest part of the parameters in a publication, if automatic */
+/* Number of entries that a publication may always have, if automatic. */
+#define DENSITY_ENTRIES   16384.0
+#define EVALUATED_SAMPLES 2000  /* samples per evaluation if evaluate_part is auto */
+#define EVALUATED_TOKENS  32768 /* tokens per evaluation if evaluate_part is auto */
+/* Order in the flat vector: 2 = all matrices, then biases; 1 = by layer. */
+#define PARAMETER_LAYOUT 2
+/* Outputs of a dense layer from which bfloat16 is faster than TF32. */
+#define WIDE        1024
+#define BATCH_BYTES ((uint64_t)128 << 20) /* default of batch_bytes on the CPU */
+/* Vectors [P] on a GPU: weights, base, gradients, evaluated base, exchange. */
+#define VECTORS          5
+#define EVALUATION_BATCH 100
+#define EVALUATION_BYTES ((size_t)128 << 20)
+/* Most bytes of an evaluation batch of images or tables. */
+#define EVALUATION_IMAGES ((size_t)1 << 30)
 #define START_TEXT_BYTES  32
 
-/* Gives a preset for images as many outputs as the data need. The preset's ten outputs stay if the
- * labels here are fewer and the number of classes is not configured: other sites may have the other
+/* Adapts the outputs of a preset for images to the data. The preset's ten outputs stay if this
+ * node has fewer labels and data.classes is not set: other nodes may have samples of the other
  * classes. */
 static void fit_preset(char line[static MODEL_LINE_MAX], const struct config *config,
                        const struct dataset *train)
@@ -42,8 +48,8 @@ static void fit_preset(char line[static MODEL_LINE_MAX], const struct config *co
         (void)snprintf(line + cut, MODEL_LINE_MAX - cut, ", dense %d", train->classes);
 }
 
-/* Reads the line of layers: the configured line, that of the folder from which the swarm starts, or
- * the preset's, whose outputs may not fit the data yet. */
+/* Reads the layers line: that of model.layers, of the folder model.start, or of the preset. The
+ * outputs of a preset may not fit the data yet. */
 static enum error read_line(const struct config *config, char line[static MODEL_LINE_MAX],
                             struct problem *problem)
 {
@@ -76,21 +82,20 @@ static enum error find_line(const struct config *config, const struct dataset *t
     return error;
 }
 
-/* Returns true if bfloat16 pays for this model: wide products gain from it, narrow ones take as
- * long in TF32 (tests/README.md). */
+/* Returns true if bfloat16 is faster than TF32 for this model, as it is for wide matrix products
+ * (tests/README.md). */
 static bool is_wide(const struct config *config)
 {
     char line[MODEL_LINE_MAX];
-    struct problem problem; /* unused: setup_model reports it */
+    struct problem problem; /* unused: setup_model reports the problem */
     if (dataset_is_sequences(config->data.source))
         return true;
     return read_line(config, line, &problem) == OK &&
            (model_line_tokens(line) > 0 || model_line_width(line) >= WIDE);
 }
 
-/* Returns the samples of an evaluation batch: EVALUATION_BATCH images unless they exceed
- * EVALUATION_IMAGES bytes; for sequences, which may be long, as many as need no more memory than a
- * step. */
+/* Returns the number of samples that are evaluated at once: as many as fit in EVALUATION_BYTES
+ * (sequences) or EVALUATION_IMAGES bytes (others), from 1 to EVALUATION_BATCH. */
 uint32_t setup_evaluation_batch(const char *line, struct shape in, int classes)
 {
     const bool is_sequence = in.length > 0;
@@ -108,21 +113,22 @@ uint32_t setup_parts(const struct config *config)
     return config->train.micro_batches * (uint32_t)device_count(config->train.device);
 }
 
-/* Returns the bytes for the samples of a step: half of a GPU's memory that is left after everything
- * of fixed size. The other half is for scratch buffers and the error of this estimate. */
+/* Returns the bytes for the samples of a step. On a GPU that is half of the free memory after
+ * everything of fixed size. The other half is for scratch buffers and for errors of this
+ * estimate. */
 static uint64_t batch_bytes_of(const struct config *config, const struct dataset *train,
                                const char *line, size_t free_bytes)
 {
     struct arena arena;
     struct model *model;
-    struct problem problem; /* unused: setup_model reports the same problem */
+    struct problem problem; /* unused: setup_model reports the problem */
     if (config->train.batch_bytes != CONFIG_AUTO)
         return config->train.batch_bytes;
     if (free_bytes == 0)
         return BATCH_BYTES;
     arena_init_growing(&arena);
     uint64_t fixed = dataset_bytes(train);
-    fixed = fixed > free_bytes / 2 ? 0 : fixed; /* too large a part stays in the host's memory */
+    fixed = fixed > free_bytes / 2 ? 0 : fixed; /* a larger data set stays in host memory */
     if (model_new(&model, &arena, NULL, line, train->shape, train->classes, 1, &problem) == OK) {
         const struct optimizer optimizer = {.kind = config->train.optimizer};
         const uint64_t vectors =
@@ -138,7 +144,7 @@ uint32_t setup_batch_max(const struct config *config, const struct dataset *trai
                          size_t free_bytes)
 {
     char line[MODEL_LINE_MAX];
-    struct problem problem; /* unused: setup_model reports it */
+    struct problem problem; /* unused: setup_model reports the problem */
     if (config->train.batch != CONFIG_AUTO)
         return config->train.batch;
     if (find_line(config, train, line, &problem) != OK)
@@ -153,7 +159,7 @@ struct batch_size setup_batch_size(const struct config *config, const struct mod
 {
     struct batch_size batch_size = {.batch_max = BATCH_SIZE_MIN, .window_ns = BATCH_SIZE_WINDOW_NS};
     if (config->train.batch != CONFIG_AUTO)
-        return batch_size; /* the batch size is fixed: step_ns is 0 */
+        return batch_size; /* step_ns 0: the batch size is fixed */
     const uint32_t most = setup_parts(config) * (uint32_t)model_batch_max(model);
     while (2 * batch_size.batch_max <= most && batch_size.batch_max < BATCH_SIZE_MAX)
         batch_size.batch_max *= 2;
@@ -173,9 +179,9 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Returns the default for exchange.held. Adam and similar optimizers take steps of one length
- * whether gradients agree or not, so their unpublished rest grows fast. With SGD withholding gained
- * nothing (tests/decisions/012-hold-back-with-adam.md). */
+/* Returns exchange.held; 0 if it is auto and the optimizer is SGD. Adam and similar optimizers make
+ * steps of one length even if gradients disagree, so their unpublished residual grows fast. With
+ * SGD withholding gained nothing (tests/decisions/012-hold-back-with-adam.md). */
 static double withheld(const struct config *config)
 {
     const bool is_plain = config->train.optimizer == OPTIMIZER_SGD;
@@ -192,9 +198,9 @@ bool setup_holds(const struct config *config)
     return withheld(config) != 0;
 }
 
-/* Returns the most entries of a publication; all entries of a small model. The limit exists to
- * bound memory. In a base of a few thousand parameters it would leave nine tenths of many steps
- * unpublished, and the base would take minutes to follow. */
+/* Returns the most entries of a publication. The automatic limit bounds memory, so it does not
+ * apply to small models: with a few thousand parameters it would leave nine tenths of many steps
+ * unpublished, and the base would follow only after minutes. */
 uint32_t setup_density_max(const struct config *config, size_t parameters)
 {
     const double part = config->exchange.density_max, all = (double)parameters;
@@ -203,7 +209,7 @@ uint32_t setup_density_max(const struct config *config, size_t parameters)
     return (uint32_t)fmax(part * all, 1);
 }
 
-/* Part of the test set for an evaluation. */
+/* Range of the test samples that are evaluated. */
 struct evaluated {
     uint32_t from, to;
 };
@@ -262,7 +268,8 @@ struct learner_options setup_learner_options(const struct config *config,
     };
 }
 
-/* Computes b0 and the text that distinguishes it from other starts. */
+/* Loads b0 if it is from a file, and writes the text that identifies the start: its seed or its
+ * digest. */
 static enum error make_start(const struct config *config, struct arena *arena,
                              struct setup_model *made, char text[START_TEXT_BYTES],
                              struct problem *problem)
@@ -285,7 +292,7 @@ static enum error make_start(const struct config *config, struct arena *arena,
     return OK;
 }
 
-/* Returns the name of the key that sets the layers. */
+/* Returns the name of the key that determines the layers. */
 static const char *key_of_line(const struct config *config)
 {
     if (config->model.layers[0])
@@ -325,7 +332,7 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
     return OK;
 }
 
-/* Returns the device: the CPU for a node that only relays, unless a device is named. */
+/* Returns the device to open. `auto` means the CPU if the node only relays. */
 static const char *device_of(const struct config *config)
 {
     const bool is_left_to_us = strcmp(config->train.device, "auto") == 0;
@@ -360,8 +367,8 @@ enum error setup_device(const struct config *config, struct backend **backend, s
     return error;
 }
 
-/* Returns the number of classes. If a model of images has more outputs than there are labels here,
- * other nodes have the other classes. */
+/* Returns the number of classes for the metadata. For images that is the number of outputs: other
+ * nodes may have samples of classes that this node lacks. */
 static int classes_of(const struct model *model, const struct dataset *train)
 {
     const bool is_sequence = model_input(model).length > 0;
@@ -389,7 +396,7 @@ static enum error make_learner(struct setup *setup, const struct config *config,
                                               .is_regression = dataset_is_regression(train),
                                               .mean = train->mean,
                                               .scale = train->scale};
-    /* Nodes with their own slices draw samples by slice, nodes with all the data by identity. */
+    /* Determines the order of samples: by slice if the data is divided, otherwise by node id. */
     const uint64_t data_node = config->data.shard.count > 1
                                    ? config->data.shard.index
                                    : bytes_get(setup->keys->identity.id, 8);
@@ -410,8 +417,8 @@ size_t setup_keys_bytes(const struct config *config)
            node_keys_bytes(config->limits.peers);
 }
 
-/* Reads the keys. Random keys always come from the system; node.seed only decides whom to dial and
- * when. */
+/* Reads the keys of the node. Secrets are random numbers from the system even if node.seed is set;
+ * that seed only decides which peers the node dials, and when. */
 enum error setup_keys(struct setup *setup, const struct config *config, struct arena *keys,
                       struct problem *problem)
 {
@@ -422,8 +429,8 @@ enum error setup_keys(struct setup *setup, const struct config *config, struct a
     return error == OK ? swarm_key_load(own->swarm_key, config->node.swarm_key, problem) : error;
 }
 
-/* Writes a sentence about each property of the data that the node detected and the user did not
- * configure. */
+/* Writes a sentence about each property of the data that the node has detected because the user did
+ * not configure it. */
 static void describe_data(struct setup *setup, const struct dataset *train)
 {
     char *text = setup->data_notes;
@@ -474,11 +481,13 @@ static uint64_t ns_of(double seconds)
     return (uint64_t)(seconds * 1e9);
 }
 
-#define DIAL_NS 30000000000ull /* later than the transport's own limit (socket/connector.h) */
+/* Longer than the transport's limit for a connection attempt (socket/connector.h). */
+#define DIAL_NS 30000000000ull
 
 _Static_assert(NODE_SERVE_AUTO == CONFIG_AUTO_OF_0, "applied on as it is");
 
-/* Returns the most entries queued at the learner: what ten peers publish in sixteen steps. */
+/* Returns the most entries queued at the learner: what ten peers publish per step if each publishes
+ * the largest automatic part every sixteen steps, but at least one rumor. */
 static uint32_t apply_window(size_t parameters)
 {
     return (uint32_t)fmax(RUMOR_ENTRIES_MAX, 10.0 / 16 * DENSITY_MAX * (double)parameters);
@@ -534,14 +543,14 @@ struct node_options setup_plain_options(const struct config *config, size_t para
         .limits = limits_of(config, parameters),
     };
     CHECK(options.seeds_count <= NODE_SEEDS_MAX);
-    if (options.has_operator) /* config_check has checked that it is a public key */
+    if (options.has_operator) /* config_check has made sure that it is a public key */
         CHECK(key_from_hex(options.operator_id, config->node.operator_id) == OK);
     memcpy(options.seeds, config->node.peers.item, options.seeds_count * sizeof *options.seeds);
     return options;
 }
 
-/* Returns the saver's options. Its queue holds one publication and the updates of a step while the
- * disk writes a part. */
+/* Returns the options of the saver, except wake, owner's text and base. The queue has space for one
+ * publication and for the updates of a step, while the disk writes a part. */
 struct saver_options setup_saver_options(const struct config *config, size_t parameters,
                                          uint32_t moments)
 {

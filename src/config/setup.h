@@ -14,130 +14,132 @@
 
 #define SETUP_DESCRIPTION_BYTES (MODEL_LINE_MAX + 128)
 
-/* Keys of a node at its start. */
+/* Secret keys of a node. */
 struct own_keys {
-    struct identity identity;     /* identity of the node */
+    struct identity identity;     /* key pair and id of the node */
     uint8_t swarm_key[KEY_BYTES]; /* swarm key from the configuration */
-    struct entropy entropy;       /* source of all keys that the node makes */
+    struct entropy entropy;       /* source of all random keys that the node makes */
 };
 
 struct setup {
-    struct arena arena;                        /* memory of model and learner */
-    struct own_keys *keys;                     /* in locked memory */
-    struct backend *backend;                   /* the computing backend */
-    struct team *team;                         /* further GPUs; NULL = none */
-    char device[DEVICE_TEXT_MAX];              /* name of the computing device */
-    struct model *model;                       /* the layers */
-    struct learner *learner;                   /* model, optimizer and data together */
-    bool companded;                            /* its base (companding.h) */
-    struct safetensors_about about;            /* what saved models say of the data */
-    char description[SETUP_DESCRIPTION_BYTES]; /* of the model: input, layers, seed or start */
-    const char *parts;                         /* of the model (wire/model_parts.h); in arena */
-    char settings[SETTINGS_MAX + 1];           /* those that all nodes must share */
-    char data_notes[512];                      /* sentences, each ended by '\n' */
+    struct arena arena;             /* memory of the model and the learner */
+    struct own_keys *keys;          /* secret keys, in locked memory */
+    struct backend *backend;        /* the computing backend */
+    struct team *team;              /* further GPUs for data-parallel training; NULL = none */
+    char device[DEVICE_TEXT_MAX];   /* name of the computing device */
+    struct model *model;            /* the layers */
+    struct learner *learner;        /* model, optimizer and data together */
+    bool companded;                 /* the learner's base is companded (companding.h) */
+    struct safetensors_about about; /* metadata for saved models */
+    /* Text that identifies the model: input, layers, seed or start. */
+    char description[SETUP_DESCRIPTION_BYTES];
+    const char *parts; /* parts of that text as lines (wire/model_parts.h), in the arena */
+    char settings[SETTINGS_MAX + 1]; /* settings that all nodes must share (shared_settings.h) */
+    char data_notes[512]; /* notes about detected properties of the data, each ended by '\n' */
 };
 
-/* setup_keys reads the keys into an otherwise empty setup, since nothing starts without them. They
- * are in memory of `keys`, sizeof(struct own_keys), whose owner wipes them. setup_make then loads
- * and builds everything except the sockets. On errors the problem says what is wrong and what to
+/* Call setup_keys first: it clears the setup and reads the keys into memory of the arena `keys`,
+ * setup_keys_bytes bytes, whose owner wipes it. Then call setup_make, which loads the data and
+ * creates everything else except the sockets. On errors the problem says what is wrong and what to
  * do. */
-size_t setup_keys_bytes(const struct config *config); /* all secrets of such a node */
+size_t setup_keys_bytes(const struct config *config); /* bytes of all secrets of a node */
 enum error setup_keys(struct setup *setup, const struct config *config, struct arena *keys,
                       struct problem *problem) MUST_USE;
 enum error setup_make(struct setup *setup, const struct config *config,
                       struct problem *problem) MUST_USE;
 
-/* Returns the options of the node; the caller sets listen_port and incarnation. They point into
- * setup and config. */
+/* Returns the options of the node, which point into setup and config. The caller sets listen_port
+ * and incarnation. */
 struct node_options setup_node_options(const struct setup *setup, const struct config *config);
 
 void setup_free(struct setup *setup);
 
-/* Sets the parts of the model from its description. */
+/* Sets setup->parts, the lines of the description. */
 void setup_name_parts(struct setup *setup);
 
-/* The steps of setup_make, for a program with more than one node. */
+/* The steps of setup_make, for programs that run more than one node. */
 
 struct dataset_options setup_dataset_options(const struct config_data *data);
 
-/* Loads the configured data; the test set is normalised with mean and scale of the training set.
- * The caller frees both, also on errors (start with zeros). */
+/* Loads the configured training and test data. Both are normalised with mean and scale of the
+ * training set. *train and *test must be zeros; the caller frees them, also after an error. */
 enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
                       struct problem *problem) MUST_USE;
 
-/* Text that describes the input of a model of this data: "1x28x28", "64 bytes" (of text) or "64
+/* Text that describes the input of a model for this data: "1x28x28", "64 bytes" (of text) or "64
  * tokens". */
 struct setup_input {
     char text[48];
 };
 struct setup_input setup_input(const struct dataset *dataset);
 
-/* Returns the precision of matrix products, with `auto` resolved by the data source, the layers
- * line and the GPUs that the device names. Loads the CUDA module unless the device is cpu. */
+/* Returns the precision of matrix products. `auto` is resolved by the data source, the layers line
+ * and the GPUs that train.device names. Loads the CUDA module unless the device is cpu. */
 enum precision setup_precision(const struct config *config);
 
 /* Returns the peak rate of matrix products on the devices, in floating-point operations per second;
- * 0 = unknown, as for the CPU. */
+ * 0 = unknown, for example for the CPU. */
 double setup_peak_flops(const struct config *config);
 
-/* Peak rate of matrix products on the devices, in floating-point operations per second; 0 =
- * unknown, as of the CPU. */
 double setup_peak_flops(const struct config *config);
 
-/* Opens the configured device (device_open_team). auto: the CPU for a node that only relays. */
+/* Opens the configured device, or the CPU if it is auto and the node only relays; see
+ * device_open_team. */
 enum error setup_device(const struct config *config, struct backend **backend, struct team **team,
                         char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;
 
-/* Returns the number of parts of each step: micro_batches for each device. */
+/* Returns the number of parts into which each step is split: micro_batches for each device. */
 uint32_t setup_parts(const struct config *config);
 
 struct setup_model {
-    struct model *model; /* model; the caller frees it with model_free */
-    /* [P] initial weights, in the arena; NULL = drawn by the seed. */
+    struct model *model; /* the model; the caller frees it with model_free */
+    /* [P] initial weights, in the arena; NULL = random from the seed. */
     const float *start;
-    bool companded;                            /* the base is companded (companding.h) */
-    char description[SETUP_DESCRIPTION_BYTES]; /* description of the model, as in struct setup */
+    bool companded; /* the base is companded (companding.h) */
+    /* Text that identifies the model, as in struct setup. */
+    char description[SETUP_DESCRIPTION_BYTES];
 };
-/* Makes the model. batch_max: largest batch of all learners with this model. */
+/* Creates the model. batch_max: largest batch of all learners that use it. */
 enum error setup_model(const struct config *config, uint32_t batch_max, const struct dataset *train,
                        struct arena *arena, struct backend *backend, struct setup_model *made,
                        struct problem *problem) MUST_USE;
 
-/* Returns the largest batch that a learner with this configuration may reach. free_bytes: free
- * memory of the device; 0 = it is the host's memory. */
+/* Returns the largest batch that a learner with this configuration may use. free_bytes: free memory
+ * of the GPU; 0 = the device is the CPU. */
 uint32_t setup_batch_max(const struct config *config, const struct dataset *train,
                          size_t free_bytes);
 
-/* Returns how many samples a model of this line and data evaluates at once. */
+/* Returns the number of samples that a model of this line and data evaluates at once. */
 uint32_t setup_evaluation_batch(const char *line, struct shape in, int classes);
 
-/* Returns the options of a learner. data_node: determines the order of its samples, which differs
+/* Returns the options of a learner. data_node: determines the order of its samples, so it differs
  * between nodes. tests: number of test samples. */
 struct learner_options setup_learner_options(const struct config *config,
                                              const struct setup_model *made, uint64_t data_node,
                                              uint32_t tests);
 
-/* Returns how the batch size adapts to the speed of the machine, if configured. */
+/* Returns how the batch size adapts to the speed of the device; fixed unless train.batch is
+ * auto. */
 struct batch_size setup_batch_size(const struct config *config, const struct model *model);
 
-/* Returns the shortest time between the starts of two steps. */
+/* Returns the least time between the starts of two steps; 0 = no limit. */
 uint64_t setup_step_ns_min(const struct config *config);
 
-/* Returns the largest number of entries in a publication; >= 1. */
+/* Returns the most entries of a publication; >= 1. */
 uint32_t setup_density_max(const struct config *config, size_t parameters);
 
-/* Returns true if publications may withhold a part of the unpublished rest
+/* Returns true if publications may take a part of the unpublished residual out of the weights
  * (model/exchange/replica.h). */
 bool setup_holds(const struct config *config);
-/* Returns true if an average of the base is kept (model/training/base_average.h). */
+/* Returns true if the node keeps an averaged base (model/training/base_average.h). */
 bool setup_averages(const struct config *config);
 
-/* Returns the node options that follow from the configuration and the size of the model; the caller
- * sets keys, model and digest. */
+/* Returns the node options that follow from the configuration and the number of parameters. The
+ * caller sets keys, model and digest. */
 struct node_options setup_plain_options(const struct config *config, size_t parameters);
 
-/* Options of the saver for this many parameters and moments; the caller sets the learner and the
- * wake-up. */
+/* Returns the options of the saver for this many parameters and moments. The caller sets the
+ * owner's text, the base's file and the wake-up. */
 struct saver_options setup_saver_options(const struct config *config, size_t parameters,
                                          uint32_t moments);
 

@@ -1,4 +1,4 @@
-/* Loads the data of a node as configured. */
+/* Loads the data sets of a node that its configuration names. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,9 +26,9 @@ struct dataset_options setup_dataset_options(const struct config_data *data)
     };
 }
 
-/* Gives the test set the normalisation of the training set and compares the two. Both may have
- * tokens that the other lacks; otherwise the test set may have no class that the training set
- * lacks. */
+/* Checks that training and test set fit together, and gives the test set the normalisation of the
+ * training set. With tokens, the larger vocabulary counts. Otherwise the test set may have no class
+ * that the training set lacks. */
 static enum error match_sets(const char *named, struct dataset *train, struct dataset *test,
                              struct problem *problem)
 {
@@ -53,8 +53,8 @@ static enum error match_sets(const char *named, struct dataset *train, struct da
     return OK;
 }
 
-/* Replaces properties of the files by configured values, which hold for the whole swarm; the files
- * may be those of one site. */
+/* Sets configured properties (classes, mean, deviation), which hold for the whole swarm, in place
+ * of the files' own. The files may be those of only one node. */
 static enum error set_task(const struct config_data *data, struct dataset *train,
                            struct dataset *test, struct problem *problem)
 {
@@ -82,7 +82,8 @@ static enum error set_task(const struct config_data *data, struct dataset *train
     return OK;
 }
 
-/* Checks that the samples are images: tables cannot be mirrored or moved. */
+/* Checks that the samples are images, because augmentation cannot flip or crop tables, and that its
+ * parameters fit their size. */
 static enum error check_augment(const struct augment_options *augment, struct shape shape,
                                 struct problem *problem)
 {

@@ -32,7 +32,8 @@ void shared_settings_text(const struct config *config, char out[static SETTINGS_
     }
     (void)fputc('\0', text);
     CHECK(fclose(text) == 0);
-    CHECK(memchr(out, '\0', SETTINGS_MAX + 1)); /* values of these keys are short */
+    /* The text was not cut off: values of these keys are short. */
+    CHECK(memchr(out, '\0', SETTINGS_MAX + 1));
 }
 
 void shared_settings_add_scale(char text[static SETTINGS_MAX + 1], float mean, float scale)
