@@ -1,4 +1,4 @@
-/* Amounts and spans of time, as people read them. */
+/* Amounts and time spans as text for people. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

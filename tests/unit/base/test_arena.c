@@ -1,4 +1,4 @@
-/* Memory given once, from an arena of one size and from one that grows. */
+/* Arenas of a fixed size and growing ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define TAKEN 500
 
-/* Takes pieces of many sizes, fills each, and looks at all of them in the end. */
+/* Allocates pieces of many sizes, fills each, and checks all of them at the end. */
 static void take_and_look(struct arena *arena, uint32_t bytes_max)
 {
     static unsigned char *taken[TAKEN];
@@ -42,7 +42,7 @@ static void allocations_are_zeroed_aligned_and_disjoint(void **state)
     assert_null(arena.start);
 }
 
-/* Address space of this process. */
+/* Returns the size of this process's address space. */
 static size_t reserved_bytes(void)
 {
     size_t pages = 0;
@@ -62,7 +62,7 @@ static void an_arena_that_grows_takes_about_what_is_taken_and_gives_all_back(voi
     assert_true(reserved_bytes() == before);
     take_and_look(&arena, 200000);
     const size_t large = (size_t)100 << 20;
-    unsigned char *one = arena_alloc(&arena, large, 1); /* larger than a piece */
+    unsigned char *one = arena_alloc(&arena, large, 1); /* larger than a chunk of the arena */
     one[0] = one[large - 1] = 1;
     take_and_look(&arena, 1000);
     const size_t grown = reserved_bytes() - before;

@@ -1,4 +1,4 @@
-/* Numbers have points inside, and the host's thread keeps its own locale outside. */
+/* Inside the library numbers have decimal points; the host's thread keeps its own locale. */
 #include <locale.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -27,7 +27,7 @@ static int begin(void **state)
 static void need_comma(void)
 {
     if (!has_comma)
-        skip(); /* no such locale here, and no localedef */
+        skip(); /* the machine has no such locale and cannot make one */
     assert_true(comma_locale_is_set());
 }
 

@@ -1,4 +1,4 @@
-/* The digest of an update, against that of its entries. */
+/* The digest of an update equals the sum of the digests of its entries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static uint64_t entry_by_entry(const struct update *update)
     return digest;
 }
 
-/* So many entries, with indexes and levels from end to end. */
+/* Draws an update with indexes and levels from their whole ranges. */
 static struct update draw(struct rng *rng, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* A failed CHECK: what it prints, and the hooks that it runs. */
+/* Failed CHECKs: what they print, and the hooks that they run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,9 +18,9 @@
 #include "base/error.h"
 #include "support/base/child.h"
 
-static char said[8192]; /* by the last child, on standard error */
+static char said[8192]; /* standard error of the last child process */
 
-/* Run this in a child, which must abort. */
+/* Runs a function in a child process, which must abort. */
 static void abort_in_child(void (*act)(void))
 {
     const int status = child_run(act, said, sizeof said);
@@ -105,7 +105,7 @@ static void *fail_beside(void *unused)
     return unused;
 }
 
-/* While the hooks of one thread run, another one fails: it may not end them. */
+/* A hook during which another thread fails a CHECK. That thread must not end the process. */
 static void see_another_fail(void *context)
 {
     pthread_t other;

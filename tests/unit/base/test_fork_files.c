@@ -1,4 +1,4 @@
-/* A forked child has none of the registered files, and all others. */
+/* A forked child has none of the registered files open, and all other files. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -29,7 +29,7 @@ static bool is_open(int file)
     return fcntl(file, F_GETFD) >= 0;
 }
 
-/* The child's exit code. */
+/* Returns the child's exit code. */
 static int wait_for(pid_t child)
 {
     int status;
@@ -42,11 +42,11 @@ static void a_child_has_no_registered_file(void **state)
 {
     int file[FILES];
     (void)state;
-    for (int i = 0; i < FILES; i++) { /* numbers of several words */
+    for (int i = 0; i < FILES; i++) { /* enough files to fill several words of the bit set */
         file[i] = open_one();
         fork_files_add(file[i]);
     }
-    fork_files_add(file[0]); /* twice */
+    fork_files_add(file[0]); /* adding a file twice has no effect */
     const pid_t child = fork();
     if (child == 0) {
         int count = 0;
@@ -56,7 +56,7 @@ static void a_child_has_no_registered_file(void **state)
     }
     assert_int_equal(wait_for(child), 0);
     for (int i = 0; i < FILES; i++) {
-        assert_true(is_open(file[i])); /* the parent keeps them */
+        assert_true(is_open(file[i])); /* the files are still open in the parent */
         fork_files_remove(file[i]);
         assert_int_equal(close(file[i]), 0);
     }
@@ -68,7 +68,7 @@ static void a_child_keeps_all_other_files(void **state)
     const int other = open_one(), removed = open_one();
     fork_files_add(removed);
     fork_files_remove(removed);
-    fork_files_remove(removed); /* is not there any more */
+    fork_files_remove(removed); /* the file is no longer registered */
     const pid_t child = fork();
     if (child == 0)
         _exit(!is_open(other) || !is_open(removed));
@@ -77,7 +77,7 @@ static void a_child_keeps_all_other_files(void **state)
     assert_int_equal(close(removed), 0);
 }
 
-/* The number that a child's own file gets was registered by its parent. */
+/* The child's own file gets a number that its parent had registered. */
 static void a_grandchild_keeps_its_parents_files(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void a_fork_waits_for_threads_that_change_the_register(void **state)
         const pid_t child = fork();
         if (child == 0) {
             const int file = open("/dev/null", O_RDONLY);
-            fork_files_add(file); /* the mutex is free here */
+            fork_files_add(file); /* would hang if the mutex were still locked */
             fork_files_remove(file);
             _exit(0);
         }

@@ -1,4 +1,5 @@
-/* Memory that must be there: it is zeroed, and a program that is not given it ends with a sentence.
+/* Allocations that must succeed: memory is zeroed, and without memory the program ends with a
+ * message.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,16 +19,17 @@
 
 #define TOO_MUCH ((size_t)1 << 60)
 
-/* AddressSanitizer asks for this when it begins: too much is refused, and not an error. */
+/* AddressSanitizer calls this at its start. A too large allocation must return NULL instead of
+ * being an error. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1";
 }
 
-static char said[4096]; /* by the last child, on standard error */
+static char said[4096]; /* standard error of the last child process */
 
-/* Run this in a child, which must end with exit code 1 and say this. */
+/* Runs a function in a child process, which must exit with code 1 and print `what`. */
 static void end_in_child(void (*act)(void), const char *what)
 {
     const int status = child_run(act, said, sizeof said);
@@ -50,7 +52,7 @@ static void new_memory_is_zeroed_and_growing_keeps_its_content(void **state)
     char *text = memory_text("hearsay");
     assert_string_equal(text, "hearsay");
     free(text);
-    memory = memory_new(0, 8); /* nothing is enough */
+    memory = memory_new(0, 8); /* zero bytes can be allocated */
     free(memory);
 }
 

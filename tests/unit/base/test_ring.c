@@ -1,4 +1,4 @@
-/* The ring between two real threads. Run under ThreadSanitizer too. */
+/* The ring between two threads. Also run under ThreadSanitizer. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 
 static struct arena arena;
 static struct ring ring;
-static uint8_t *behind; /* [RING_BYTES] memory that is not the ring's */
+static uint8_t *behind; /* [RING_BYTES] memory after the ring, which must stay unchanged */
 
 static int ring_start(void **state)
 {
@@ -44,7 +44,7 @@ static int ring_stop(void **state)
     return arena_stop(state);
 }
 
-/* Records differ in size and content by their number. */
+/* Returns the size of record `number`, which also determines its content. */
 static uint32_t record_bytes(uint32_t number)
 {
     struct rng rng = rng_new(number, 1);
@@ -112,7 +112,7 @@ static void room_is_aligned_and_asking_twice_changes_nothing(void **state)
     }
 }
 
-/* Wherever the head stands: half of the ring is always to be had when it is empty. */
+/* When the ring is empty, half of it is available, wherever its head is. */
 static void the_largest_record_fits_at_every_place(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void the_largest_record_fits_at_every_place(void **state)
         ring_put(&ring, largest);
         assert_non_null(ring_peek(&ring));
         ring_done(&ring);
-        assert_non_null(ring_room(&ring, 1)); /* and move on by the smallest step */
+        assert_non_null(ring_room(&ring, 1)); /* moves the head on by the smallest step */
         ring_put(&ring, 1);
         ring_done(&ring);
     }

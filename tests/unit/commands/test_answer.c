@@ -1,4 +1,5 @@
-/* Local inference requests: the socket in a state folder, the transport behind it, and the client.
+/* Local requests for the status page: the socket in a state folder, the transport behind it, and
+ * the client.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@
 #include "socket/transport.h"
 
 #define SECOND_NS 1000000000ull
-#define LARGE     ((size_t)2 << 20) /* more than the system buffers */
+#define LARGE     ((size_t)2 << 20) /* more than the system's socket buffers */
 #define SMALL     ((size_t)20)
 #define WAIT_MS   60000
 #define BEGIN     "{\"stage\":\""
@@ -113,7 +114,8 @@ static int stop(void **state)
     return 0;
 }
 
-/* Asks from a thread of its own, as another process would; then wakes the transport. */
+/* A request from a thread of its own, as from another process. Afterwards the thread wakes the
+ * transport. */
 struct question {
     pthread_t thread;
     enum error error;
@@ -136,7 +138,7 @@ static void ask_once(struct question *question)
     assert_int_equal(pthread_join(question->thread, NULL), 0);
 }
 
-/* Sends a request and reads its answer of answer_bytes bytes. */
+/* Sends a request, and checks that an answer of this size arrives. */
 static void ask_for(size_t bytes)
 {
     struct question question = {0};
@@ -189,7 +191,7 @@ static void others_wait_for_those_who_do_not_read_and_are_answered(void **state)
     answer_bytes = LARGE;
     for (int i = 0; i < LOCAL_CLIENTS_MAX; i++)
         silent[i] = connect_and_say_nothing();
-    ask_for(LARGE); /* ended by their patience, not by ours */
+    ask_for(LARGE); /* the silent clients time out, not this request */
     assert_int_equal(asked, LOCAL_CLIENTS_MAX + 1);
     for (int i = 0; i < LOCAL_CLIENTS_MAX; i++)
         (void)close(silent[i]);
@@ -232,7 +234,7 @@ static void a_folder_has_one_node(void **state)
     assert_int_equal(status_endpoint_open(&second, dir, &problem), MISMATCH);
     assert_non_null(strstr(problem.text, "another node runs with this state_dir"));
     assert_non_null(strstr(problem.text, dir));
-    assert_true(status_endpoint_is_taken(dir)); /* asking and failing gives nothing up */
+    assert_true(status_endpoint_is_taken(dir)); /* a refused open does not release the socket */
     status_endpoint_close(&endpoint);
     assert_false(status_endpoint_is_taken(dir));
     assert_int_equal(status_endpoint_open(&second, dir, &problem), OK);
@@ -271,7 +273,8 @@ static void no_answer_is_explained(void **state)
     assert_int_equal(status_endpoint_socket(&endpoint, &made, &problem), OK);
     assert_no_answer(FAILED, "just starting or ending");
     transport_serve_local(transport, made);
-    assert_no_answer(FAILED, "has not answered within 0.05 s"); /* the transport does not run */
+    /* The transport does not run, so no answer comes. */
+    assert_no_answer(FAILED, "has not answered within 0.05 s");
     status_endpoint_shut(&endpoint);
     assert_no_answer(FAILED, "just starting or ending");
     status_endpoint_close(&endpoint);
@@ -283,7 +286,7 @@ static void rejects_an_answer_that_is_no_page(void **state)
     (void)state;
     open_here();
     answer_here();
-    for (size_t bytes = 0; bytes < 2; bytes++) { /* it ends without a word; it says "x" */
+    for (size_t bytes = 0; bytes < 2; bytes++) { /* an answer that is empty, and one that is "x" */
         struct question question = {0};
         answer_bytes = bytes;
         ask_once(&question);

@@ -35,7 +35,7 @@ static int run_say(int argc, char **argv)
 static const struct command commands[] = {{"draw", "draws", run_draw}, {"say", "says", run_say}};
 static const struct command_table table = {commands, 2};
 
-/* The words that are offered after these, which end with NULL; one blank after each. */
+/* Returns the words offered after these, which end with NULL. A blank follows each word. */
 static const char *offered(const char *const *words)
 {
     static char lines[65536], all[8192];
@@ -51,7 +51,7 @@ static const char *offered(const char *const *words)
     for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n")) {
         char *tab = strchr(line, '\t');
         assert_non_null(tab);
-        if (line[0] != ':') /* for files, the words before them also matter */
+        if (line[0] != ':') /* for files, the text after the tab also matters */
             *tab = 0;
         (void)strcat(strcat(all, line), " ");
     }

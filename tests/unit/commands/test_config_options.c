@@ -1,4 +1,4 @@
-/* The options that commands share. */
+/* The options that several commands share. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 static struct config_options options;
 static struct problem problem;
 
-/* The words must stay: options point into them. */
+/* Parses the options a, b and c. The words are static, because `options` points into them. */
 static enum error parse(unsigned takes, const char *a, const char *b, const char *c)
 {
     static char words[ARGUMENTS_MAX][256];
@@ -31,12 +31,12 @@ static enum error parse(unsigned takes, const char *a, const char *b, const char
         (void)snprintf(words[argc], sizeof words[argc], "%s", given[i]);
         argv[argc] = words[argc];
     }
-    optind = 0; /* from the beginning */
+    optind = 0; /* restarts getopt */
     opterr = 0;
     return config_options_parse(&options, takes, argc, argv, &problem);
 }
 
-/* The state folder that these options name. */
+/* Returns the state folder that these options name. */
 static const char *folder(const char *a, const char *b, const char *c)
 {
     static struct config config;

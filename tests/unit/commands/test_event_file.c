@@ -1,4 +1,4 @@
-/* Numbers as TensorBoard reads them: the bytes of a record. */
+/* Event files for TensorBoard: the bytes of a record. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 static uint8_t bytes[512];
 
-/* How many bytes were written. */
+/* Returns the number of bytes that `write` has written. */
 static size_t written(void (*write)(FILE *out))
 {
     memset(bytes, 0, sizeof bytes);
@@ -29,7 +29,7 @@ static void the_crc_is_that_of_castagnoli(void **state)
     uint8_t zeros[32] = {0}, ones[32];
     memset(ones, 0xff, sizeof ones);
     assert_int_equal(event_file_crc("123456789", 9), 0xe3069283);
-    assert_int_equal(event_file_crc(zeros, 32), 0x8a9136aa); /* RFC 3720, B.4 */
+    assert_int_equal(event_file_crc(zeros, 32), 0x8a9136aa); /* test vector of RFC 3720, B.4 */
     assert_int_equal(event_file_crc(ones, 32), 0x62a8ab43);
 }
 
@@ -44,9 +44,9 @@ static void a_number_is_an_event(void **state)
     static const uint8_t event[] = {
         0x09, 0,    0,    0,   0,    0,   0, 0xf0, 0x3f, /* wall_time: 1.0 */
         0x10, 0xac, 0x02,                                /* step: 300 */
-        0x2a, 13,                                        /* summary */
-        0x0a, 11,                                        /* value */
-        0x0a, 4,    'l',  'o', 's',  's',                /* tag */
+        0x2a, 13,                                        /* summary, 13 bytes */
+        0x0a, 11,                                        /* value, 11 bytes */
+        0x0a, 4,    'l',  'o', 's',  's',                /* tag, 4 bytes */
         0x15, 0,    0,    0,   0x3f,                     /* simple_value: 0.5 */
     };
     assert_int_equal(written(add), sizeof event + 16);

@@ -1,4 +1,4 @@
-/* Means, deviations and medians of times; and that a model's layers add up to it. */
+/* Mean, deviation and median of times; and the times of a model's layers add up to its own. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ static void test_mean_deviation_and_median(void **state)
     const struct timing of_odd = timing_of(odd, 3), of_even = timing_of(even, 4),
                         of_one = timing_of(one, 1);
     assert_true(of_odd.mean == 5 && of_odd.median == 4);
-    assert_true(fabs(of_odd.deviation - sqrt(13)) < 1e-12); /* (16 + 9 + 1) / 2 */
+    assert_true(fabs(of_odd.deviation - sqrt(13)) < 1e-12); /* the variance is (16 + 9 + 1) / 2 */
     assert_true(of_even.mean == 4 && of_even.median == 2.5);
     assert_true(of_one.mean == 7 && of_one.deviation == 0 && of_one.median == 7);
 }

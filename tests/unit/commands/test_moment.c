@@ -1,4 +1,4 @@
-/* The moment that --since names, and how many rumors had come by then. */
+/* The time that --since names, and how many rumors had arrived by then. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void a_moment_is_named_by_its_age_or_its_time(void **state)
         {"14:30:05", NOW_MS - 250},
         {"14:30:05.2Z", NOW_MS - 250},
         {"04:30 UTC", NOW_MS - 5250 - 10 * HOUR_MS},
-        {"14:31", NOW_MS - 5250 + 60000 - 24 * HOUR_MS}, /* yesterday's */
+        {"14:31", NOW_MS - 5250 + 60000 - 24 * HOUR_MS}, /* the time 14:31 of yesterday */
         {"2026-11-25 14:30", NOW_MS - 5250},
         {"2026-11-24 14:30 UTC", NOW_MS - 5250 - 24 * HOUR_MS},
         {"2026-11-25T14:30:05Z", NOW_MS - 250},
@@ -88,7 +88,8 @@ static void rejects_an_invalid_time_with_a_sentence(void **state)
     assert_non_null(strstr(problem.text, "still to come"));
 }
 
-/* Returns the rumors that stay at this age, for an origin with these marks; -1 = beyond the log. */
+/* Returns how many rumors of an origin with these marks stay at this age; -1 = its marks do not
+ * reach back so far. */
 static int kept(const char *row, double reach_s, double age_s)
 {
     json_t *origin = json_loads(row, 0, NULL);
@@ -111,7 +112,7 @@ static void rumors_that_arrived_before_the_time_stay(void **state)
     assert_int_equal(kept(FROM_ITS_BEGIN, 5, 1.6), 7);
     assert_int_equal(kept(FROM_ITS_BEGIN, 5, 3.3), 3);
     assert_int_equal(kept(FROM_ITS_BEGIN, 5, 9), 1);
-    assert_int_equal(kept(FROM_ITS_BEGIN, 5, 9.1), 0); /* it had not begun */
+    assert_int_equal(kept(FROM_ITS_BEGIN, 5, 9.1), 0); /* before the first rumor */
 }
 
 static void the_log_may_not_reach_back(void **state)
@@ -121,7 +122,8 @@ static void the_log_may_not_reach_back(void **state)
         "{\"rumors\":10,\"reach\":6,\"marks\":[[9,1.5],[7,3],[5,4]]}";
     static const char *const SILENT = "{\"rumors\":10,\"reach\":10,\"marks\":[]}";
     assert_int_equal(kept(LONG_AGO, 60, 4), 6);
-    assert_int_equal(kept(LONG_AGO, 60, 4.1), -1); /* however far it reaches for others */
+    /* Even if the log reaches further back for other origins. */
+    assert_int_equal(kept(LONG_AGO, 60, 4.1), -1);
     assert_int_equal(kept(SILENT, 60, 60), 10);
     assert_int_equal(kept(SILENT, 60, 60.1), -1);
 }

@@ -1,4 +1,4 @@
-/* How far something is. */
+/* The progress line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 static char shown[512];
 
-/* Returns the progress line at now_s seconds after the start, with this part done. */
+/* Returns the output at now_s seconds after the start, when `part` is done. */
 static const char *at(struct progress *progress, double now_s, double part)
 {
     memset(shown, 0, sizeof shown);
@@ -41,10 +41,10 @@ static void slow_work_prints_its_remaining_time(void **state)
     struct progress progress = on(24, 80);
     assert_string_equal(at(&progress, 110, 0.5),
                         "\r\033[Kevaluating  ###############...............  50 %, 10.0 s left");
-    assert_string_equal(at(&progress, 110.1, 0.6), ""); /* not for each batch */
+    assert_string_equal(at(&progress, 110.1, 0.6), ""); /* too soon after the last output */
     assert_string_equal(at(&progress, 220, 0.5),
                         "\r\033[Kevaluating  ###############...............  50 %, 2m00s left");
-    assert_string_equal(at(&progress, 230, 0), ""); /* nothing is known */
+    assert_string_equal(at(&progress, 230, 0), ""); /* without progress there is no estimate */
 }
 
 static void only_a_terminal_is_told(void **state)

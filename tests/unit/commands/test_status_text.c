@@ -1,4 +1,4 @@
-/* The page of a node for people. */
+/* The status page as text for people. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static const char WHOLE[] =
     "'rate_age_s':null,'backlog_s':null,'sent_bytes':0,'received_bytes':0,"
     "'sent_bytes_per_s':null,'received_bytes_per_s':null}]}";
 
-/* JSON with ' for ", to be released. */
+/* Parses JSON in which ' replaces ". The caller frees it. */
 static json_t *json_of(const char *text)
 {
     char bytes[8192];

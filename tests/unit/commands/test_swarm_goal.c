@@ -1,4 +1,4 @@
-/* When a swarm on this machine ends: by what was learned, whatever the clock says. */
+/* When a swarm on this machine ends: by what it has learned, whatever the clock says. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "commands/swarm/swarm_goal.h"
 #include "commands/swarm/swarm_score.h"
 
-/* Two nodes whose parts of the test set are 100 samples each. */
+/* Two nodes, each with 100 samples in its part of the test set. */
 static struct swarm_node nodes[2];
 
 static struct swarm_goal goal_of(double target, double seconds, uint64_t samples)
@@ -20,7 +20,7 @@ static struct swarm_goal goal_of(double target, double seconds, uint64_t samples
     return (struct swarm_goal){.target = target, .seconds = seconds, .samples = samples};
 }
 
-/* Both nodes have learned `samples` samples and evaluated again. */
+/* Sets the samples that both nodes together have learned, and evaluates both again. */
 static void evaluate(uint64_t samples, uint64_t correct)
 {
     for (int i = 0; i < 2; i++) {
@@ -41,11 +41,13 @@ static void the_target_is_held_for_three_rounds(void **state)
     struct swarm_goal goal = goal_of(0.8, 0, 0);
     evaluate(10000, 90);
     assert_int_equal(judge(&goal, 4), SWARM_GOES_ON);
-    assert_int_equal(judge(&goal, 5), SWARM_GOES_ON); /* the same round */
+    /* No new evaluation, so this is the same round. */
+    assert_int_equal(judge(&goal, 5), SWARM_GOES_ON);
     evaluate(20000, 90);
     assert_int_equal(judge(&goal, 8), SWARM_GOES_ON);
     evaluate(30000, 79);
-    assert_int_equal(judge(&goal, 12), SWARM_GOES_ON); /* three in a row, from here */
+    /* Three rounds in a row are counted from here. */
+    assert_int_equal(judge(&goal, 12), SWARM_GOES_ON);
     for (uint64_t round = 4; round < 6; round++) {
         evaluate(10000 * round, 90);
         assert_int_equal(judge(&goal, 16), SWARM_GOES_ON);
@@ -66,7 +68,8 @@ static void a_round_waits_for_the_last_node(void **state)
     assert_int_equal(goal.rounds_above, 1);
 }
 
-/* On a busy machine the clock triggers evaluations of a nearly unchanged model. */
+/* On a busy machine evaluations follow the clock, while the model barely changes. Such rounds do
+ * not count. */
 static void rounds_lie_samples_apart(void **state)
 {
     (void)state;
@@ -80,7 +83,7 @@ static void rounds_lie_samples_apart(void **state)
     assert_int_equal(goal.rounds_above, 1);
 }
 
-/* train.samples_max ends learning, and the model is what it is. */
+/* train.samples_max ends learning. Then the model cannot change, so all rounds count. */
 static void a_swarm_that_has_learned_all_is_judged_as_it_is(void **state)
 {
     (void)state;
@@ -107,7 +110,7 @@ static void the_last_rumors_may_cost_a_little(void **state)
         assert_int_equal(judge(&goal, 4), SWARM_GOES_ON);
     }
     evaluate(30000, 100);
-    assert_int_equal(judge(&goal, 4), SWARM_TARGET_HELD); /* there is nothing above 1 */
+    assert_int_equal(judge(&goal, 4), SWARM_TARGET_HELD); /* a target of 1 is held at 1 */
 }
 
 static void a_node_that_ended_is_not_waited_for(void **state)
@@ -174,13 +177,14 @@ static void stops_waiting_for_nodes_that_learn_nothing(void **state)
     assert_int_equal(judge(&goal, 50 + GOAL_IDLE_S), SWARM_IDLE);
 }
 
-/* The score of a text is the predicted part of eight bits: 2 bits per byte are 0.75. */
+/* The score of a text is the predicted part of its eight bits per byte: 2 bits per byte are 0.75.
+ */
 static void a_text_is_judged_by_its_bits_per_byte(void **state)
 {
     (void)state;
     struct swarm_goal goal = {
         .target = swarm_score_of_bits(2), .kind = SCORE_OF_TEXT, .seconds = 600};
-    const double low = 1.85 * log(2), high = 1.95 * log(2); /* held at 1.9 */
+    const double low = 1.85 * log(2), high = 1.95 * log(2); /* training ends at 1.9 bits */
     for (int i = 0; i < 2; i++)
         nodes[i] = (struct swarm_node){.pid = 1, .tested = 100, .correct = 100};
     for (int round = 1; round <= 6; round++) {
@@ -200,7 +204,7 @@ static void scores_read_as_people_write_them(void **state)
     assert_string_equal(swarm_score_text(text, false, 0.8565), "85.65 %");
     assert_string_equal(swarm_score_text(text, true, 0.75), "2.000 bits/byte");
     assert_true(fabs(swarm_score(true, 0.5, 4 * log(2)) - 0.5) < 1e-12);
-    assert_true(swarm_score(true, 0.5, 100) == 0); /* worse than knowing nothing */
+    assert_true(swarm_score(true, 0.5, 100) == 0); /* worse than a constant prediction */
     assert_true(swarm_score(false, 0.5, 100) == 0.5);
     assert_true(fabs(swarm_score_bits(swarm_score_of_bits(2.75)) - 2.75) < 1e-12);
 }

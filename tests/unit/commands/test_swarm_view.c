@@ -45,7 +45,7 @@ static void evaluate(int count, uint64_t correct)
     }
 }
 
-/* The caller frees it. */
+/* Returns the output, which the caller frees. */
 static char *shown(struct terminal screen, int count, double seconds)
 {
     char *text = NULL;
@@ -71,7 +71,8 @@ static int count_of(const char *text, const char *part)
     return count;
 }
 
-/* Columns that the widest line takes, without escape sequences; a character is one column. */
+/* Returns the columns of the widest line, without escape sequences; each character has one column.
+ */
 static int widest(const char *text)
 {
     int most = 0, columns = 0;
@@ -122,9 +123,9 @@ static void a_terminal_has_bars_a_curve_and_a_line_for_each_node(void **state)
     nodes[2].pid = 0;
     nodes[1].steps = 0;
     char *text = shown(screen, NODES, 8);
-    holds(text, "█████░░░░░░░░░░\033[m  66.00 % of 88 %"); /* three quarters of 40 */
+    holds(text, "█████░░░░░░░░░░\033[m  66.00 % of 88 %"); /* 66 / 88 of the bar's 40 columns */
     holds(text, "40 % │");
-    holds(text, "⣀"); /* of the curve */
+    holds(text, "⣀"); /* the curve has dots */
     holds(text, "   1  training    250  \033[32m███▎░░░░░░\033[m    1000   66.00 %   0.500    2.2 "
                 "MB      2");
     holds(text, "accuracy                               loss");
@@ -153,7 +154,8 @@ static void it_is_drawn_over_itself(void **state)
     const struct terminal screen = {.rows = 24, .columns = 80};
     char *text = shown(screen, NODES, 1);
     const int lines = count_of(text, "\n");
-    assert_int_equal(count_of(text, "\033[K\n"), lines); /* each ends what stood there */
+    /* Each line clears the remainder of the old one. */
+    assert_int_equal(count_of(text, "\033[K\n"), lines);
     assert_null(strstr(text, "\033[2J"));
     free(text);
     char up[16];
@@ -162,7 +164,7 @@ static void it_is_drawn_over_itself(void **state)
     assert_ptr_equal(strstr(text, up), text);
     free(text);
     text = shown((struct terminal){.rows = 24, .columns = 60}, NODES, 3);
-    holds(text, "\033[2J"); /* a terminal that was made narrower has wrapped the lines */
+    holds(text, "\033[2J"); /* the narrower terminal has wrapped the old lines */
     free(text);
 }
 
@@ -204,7 +206,7 @@ static void without_colours_it_is_drawn_as_well(void **state)
     (void)state;
     evaluate(NODES, 44);
     char *text = shown((struct terminal){.rows = 24, .columns = 80}, NODES, 4);
-    assert_null(strstr(text, "\033[3")); /* no colour */
+    assert_null(strstr(text, "\033[3")); /* no colours */
     assert_null(strstr(text, "\033[m"));
     holds(text, "accuracy  ####################....................  44.00 % of 88 %");
     free(text);

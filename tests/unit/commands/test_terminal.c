@@ -13,7 +13,7 @@
 
 #include "commands/terminal.h"
 
-static int ours = -1, theirs = -1; /* the ends of a terminal */
+static int ours = -1, theirs = -1; /* both ends of a pseudoterminal */
 
 static int begin(void **state)
 {
@@ -53,7 +53,7 @@ static void no_color_leaves_colours_out_and_nothing_else(void **state)
     (void)setenv("NO_COLOR", "1", 1);
     assert_false(terminal_of(theirs).has_color);
     assert_int_equal(terminal_of(theirs).rows, 30);
-    (void)setenv("NO_COLOR", "", 1); /* set, and empty: not meant */
+    (void)setenv("NO_COLOR", "", 1); /* an empty NO_COLOR does not turn colours off */
     assert_true(terminal_of(theirs).has_color);
 }
 

@@ -93,7 +93,7 @@ static void counts_the_rows_that_do_not_fit(void **state)
     (void)state;
     draw(50, 60, 24, 80);
     assert_int_equal(lines(), 24);
-    /* 12 lines for both tables: 6 each, with a heading and a last line */
+    /* 12 lines for two tables: 6 each, with a heading and a last line */
     assert_non_null(strstr(screen, "\nl3 "));
     assert_null(strstr(screen, "\nl4 "));
     assert_non_null(strstr(screen, "  and 46 more\n\nMEMBER"));
@@ -115,7 +115,7 @@ static void room_that_one_table_leaves_goes_to_the_other(void **state)
     assert_non_null(strstr(screen, "\nm7 "));
 }
 
-/* A node that has been watched for some time, and has lost and gained members. */
+/* Returns the page of a node that has lost and gained members while it was watched. */
 static json_t *watched(void)
 {
     json_t *page = page_of(3, 4);

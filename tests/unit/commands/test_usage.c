@@ -1,4 +1,4 @@
-/* The help of a command, taken apart. */
+/* Parsing the help of a command. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

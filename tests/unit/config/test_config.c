@@ -1,4 +1,4 @@
-/* Configuration keys and values: what they take, what they refuse, and with which words. */
+/* Configuration keys and values: which are accepted, which are refused, and with which messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -241,7 +241,7 @@ static void a_misspelt_name_is_answered_with_the_nearest(void **state)
     assert_set_refused(".=", "unknown section []");
 }
 
-/* The longest section: every key stands there, the most similar first. */
+/* The message lists every key of the longest section, the most similar first. */
 static void the_known_keys_are_complete_and_the_nearest_come_first(void **state)
 {
     struct config config;
@@ -298,7 +298,8 @@ static void settings_that_contradict_each_other_are_refused(void **state)
     struct config config;
     struct problem problem = {""};
     config_defaults(&config);
-    must_set(&config, "train.warmup_samples=6000"); /* and constant then */
+    /* Without a schedule the rate stays constant after the warm-up. */
+    must_set(&config, "train.warmup_samples=6000");
     assert_int_equal(config_check(&config, &problem), OK);
     must_set(&config, "train.schedule=linear");
     must_set(&config, "train.period_samples=6000");
@@ -347,7 +348,7 @@ static void a_number_may_be_left_to_the_node_where_its_key_says_so(void **state)
     assert_set_refused("train.momentum=auto", "not a number");
 }
 
-/* What `auto` comes to, with this assignment. */
+/* Returns the training settings in which `auto` is resolved, with this assignment. */
 static struct config_train resolved(const char *assignment)
 {
     struct config config;

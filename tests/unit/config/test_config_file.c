@@ -1,4 +1,4 @@
-/* A configuration file: reading it, refusing it, and printing one that reads back the same. */
+/* Configuration files: reading, refusing, and printing one that reads back unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "config/config_resolve.h"
 #include "support/config/config_story.h"
 
-/* A file over what config holds, unless there is a fault. */
+/* Loads a file over *config, which is unchanged on an error. */
 static enum error load_file(struct config *config, const char *path, struct problem *problem)
 {
     struct config_load load = {.config = *config};
@@ -26,7 +26,7 @@ static enum error load_file(struct config *config, const char *path, struct prob
     return error;
 }
 
-/* For every key a value that is not its default. */
+/* A value other than the default for every key. */
 static const char *const others[] = {
     "node.listen=[::1]:0",
     "node.advertise=node1.example.org:9000",
@@ -134,7 +134,7 @@ static void set_others(struct config *config)
         must_set(config, others[i]);
 }
 
-/* What config_print writes; the caller frees it. */
+/* Returns the output of config_print; the caller frees it. */
 static char *printed(const struct config *config)
 {
     char *text = NULL;
@@ -146,7 +146,7 @@ static char *printed(const struct config *config)
     return text;
 }
 
-/* Put bytes in a fresh file, load it over config, remove it. */
+/* Writes bytes to a new file, loads it over *config, and removes it. */
 static enum error load_bytes(struct config *config, const void *bytes, size_t count,
                              struct problem *problem)
 {
@@ -165,7 +165,7 @@ static enum error load_text(struct config *config, const char *text, struct prob
     return load_bytes(config, text, strlen(text), problem);
 }
 
-/* The file is refused, for that reason, and changes nothing. */
+/* Checks that a file is refused with these words and changes nothing. */
 static void assert_refused_bytes(const void *bytes, size_t count, const char *words)
 {
     struct config config;
@@ -243,7 +243,7 @@ static void a_printed_configuration_loads_unchanged(void **state)
         char *text = printed(&config);
         config_defaults(&again);
         if (round == 0)
-            set_others(&again); /* so that a key that is not printed shows */
+            set_others(&again); /* shows which keys are not printed */
         if (load_text(&again, text, &problem) != OK)
             fail_msg("%s", problem.text);
         must_be_same(&config, &again);
@@ -313,8 +313,8 @@ static void a_key_may_be_set_once_in_a_file(void **state)
     assert_int_equal(config.model.seed, 3);
 }
 
-/* With which words file and assignment together are refused, of a file that is called FILE; NULL:
- * they are taken. */
+/* Checks that a file, called FILE in messages, and an assignment are refused together with these
+ * words. NULL: they must be accepted. */
 static void assert_check(const char *text, const char *assignment, const char *words)
 {
     static struct config_load load;
@@ -404,7 +404,7 @@ static void reports_a_file_that_cannot_be_opened_or_read(void **state)
     must_say(&problem, "/: cannot be read: Is a directory; name a file that you may read");
 }
 
-/* Beside this file's folder: <project>/configs/node.conf. */
+/* Writes the path of <project>/configs/node.conf, relative to this source file. */
 static void find_example(char *path, size_t room)
 {
     const char *here = strrchr(__FILE__, '/');
@@ -421,7 +421,7 @@ static void the_example_holds_every_key_at_its_default_but_peers(void **state)
     struct problem problem = {""};
     find_example(path, sizeof path);
     config_defaults(&config);
-    set_others(&config); /* a key that the example leaves out keeps its other value */
+    set_others(&config); /* a key that the example lacks would keep this value */
     if (load_file(&config, path, &problem) != OK)
         fail_msg("%s", problem.text);
     config_defaults(&expected);

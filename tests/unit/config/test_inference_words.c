@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "config/inference_words.h"
 
-#define COUNT 7 /* asked for, more than the model takes at once */
+#define COUNT 7 /* samples requested, more than the model computes at once */
 #define BATCH 3
 
 static struct arena arena;
@@ -45,7 +45,7 @@ static int end(void **state)
     return 0;
 }
 
-/* A test set of one sample: what the learner goes by. */
+/* Makes a learner for samples like the one of this test set. */
 static void make(const char *line, struct shape shape, int classes, bool is_floats, bool has_labels)
 {
     const size_t numbers = shape_size(shape);
@@ -79,7 +79,7 @@ static struct inference_shape read_back(void)
     return shape;
 }
 
-/* Predictions of the base for x[COUNT], one sample at a time. */
+/* Checks the predictions for x[COUNT] against the base, one sample at a time. */
 static void assert_computed(const float *x, const float *numbers)
 {
     const size_t in = shape_size(model_input(model)), out = (size_t)model_outputs(model);
@@ -130,12 +130,12 @@ static void as_many_are_asked_as_fit_a_message(void **state)
     (void)state;
     make("dense 10", (struct shape){3, 100, 100, 0}, 10, false, true);
     (void)read_back();
-    assert_int_equal(form.samples_max, 2); /* of 30,000 bytes */
+    assert_int_equal(form.samples_max, 2); /* a sample has 30,000 bytes */
     learner_free(learner);
     model_free(model);
     make("dense 4000", (struct shape){1, 1, 2, 0}, 4000, false, true);
     (void)read_back();
-    assert_int_equal(form.samples_max, 4); /* 16,000 numbers are said */
+    assert_int_equal(form.samples_max, 4); /* a reply can have 16,000 numbers */
 }
 
 static void rejects_samples_that_do_not_fit(void **state)

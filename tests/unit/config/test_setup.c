@@ -1,4 +1,4 @@
-/* Each configuration key reaches its own place in the node or the learner. */
+/* Each configuration key reaches its field in the options of the node or the learner. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "config/setup.h"
 #include "support/config/config_story.h"
 
-/* A key, another value than its default, and the one field that follows it. */
+/* A key with a value other than the default, and the one field that it sets. */
 struct way {
     const char *set;
     size_t at;
@@ -134,7 +134,7 @@ static void times_are_in_nanoseconds(void **state)
     assert_int_equal(setup_plain_options(&config, 1000).interval_ns, 0);
 }
 
-/* What Adam and LAMB call their momentum is a mean, and lengthens no step. */
+/* The momentum of Adam and LAMB is a mean, so it does not lengthen steps. */
 static void only_momentum_that_adds_up_is_told_to_the_node(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static bool is_listed(const struct config_key *key)
     return false;
 }
 
-/* A key added to these sections must also be added above. */
+/* A new key of these sections must be added to the list above. */
 static void every_key_of_the_exchange_and_its_limits_is_listed(void **state)
 {
     (void)state;
@@ -196,7 +196,7 @@ static void training_settings_reach_the_learner(void **state)
     if (setup_model(&plain, 4096, &train, &arena, backend, &made, &problem) != OK)
         fail_msg("%s", problem.text);
 
-    assert_null(made.start); /* tests/process/test_from_model.sh has one */
+    assert_null(made.start); /* tests/process/test_from_model.sh tests models with a start */
     set(&plain, NULL);
     const struct learner_options before = setup_learner_options(&plain, &made, 0, 700);
     for (size_t i = 0; i < COUNT(to_learner); i++) {
@@ -214,14 +214,15 @@ static void training_settings_reach_the_learner(void **state)
     dataset_free(&test);
 }
 
-/* Sequences: what a configuration names is loaded, and says what the others' must be like. */
+/* Sequences: the configured files are loaded, and the settings that others must share follow from
+ * them. */
 
 struct text_file {
     char path[64];
-    char setting[96]; /* that names it */
+    char setting[96]; /* assignment of the key that names the file */
 };
 
-/* Bytes that are 0 and `odd` in turn, or tokens of 256 * odd. */
+/* Writes bytes that are 0 and `odd` in turn; as tokens they are 256 * odd. */
 static struct text_file text_of(size_t count, char odd, const char *key)
 {
     struct text_file text = {.path = "/tmp/hearsay-setup-XXXXXX"};
@@ -260,7 +261,7 @@ static void sequences_are_loaded_as_is_said(void **state)
             fail_msg("%s", problem.text);
         assert_int_equal(train.count, 1000 / train.token_bytes / 20 - 1);
         assert_int_equal(test.count, (402 / test.token_bytes - 1) / 20);
-        assert_int_equal(train.classes, i ? 513 : 256); /* of both */
+        assert_int_equal(train.classes, i ? 513 : 256); /* classes of training and test together */
         arena_init(&arena, 64u << 20);
         if (setup_model(&config, 8, &train, &arena, backend, &made, &problem) != OK)
             fail_msg("%s", problem.text);
@@ -276,7 +277,7 @@ static void sequences_are_loaded_as_is_said(void **state)
     }
 }
 
-/* Long sequences of wide layers would take gigabytes a hundred at a time. */
+/* A hundred long sequences of wide layers would take gigabytes. */
 static void fewer_sequences_than_images_are_evaluated_at_once(void **state)
 {
     (void)state;
@@ -288,7 +289,7 @@ static void fewer_sequences_than_images_are_evaluated_at_once(void **state)
     assert_true(some > 10 && some < 100);
 }
 
-/* A model of long sequences may have room for one sample, where no automatic batch would fit. */
+/* A model of long sequences may only fit with one sample. An automatic batch would not fit. */
 static void a_batch_that_was_named_stays_however_small(void **state)
 {
     (void)state;
@@ -343,14 +344,15 @@ static void a_cpu_multiplies_in_float32(void **state)
 {
     (void)state;
     assert_precision("9", "train.device=cpu", PRECISION_FP32);
-    assert_precision("9", "train.enabled=no", PRECISION_FP32); /* it takes no GPU by itself */
+    /* A node that only relays uses no GPU by default. */
+    assert_precision("9", "train.enabled=no", PRECISION_FP32);
     assert_precision("9", "train.device=cuda:99", PRECISION_FP32);
     assert_precision("9", "train.precision=tf32", PRECISION_TF32);
     if (cuda_module()->devices() == 0)
         assert_precision("9", "data.source=text", PRECISION_FP32);
 }
 
-/* The stand-in can be given a compute capability. */
+/* The stand-in for CUDA takes its compute capability from the environment. */
 static void a_gpu_multiplies_as_fast_as_it_can_and_the_layers_gain(void **state)
 {
     (void)state;
@@ -366,10 +368,11 @@ static void a_gpu_multiplies_as_fast_as_it_can_and_the_layers_gain(void **state)
     assert_precision("9", "model.name=none", PRECISION_TF32);
     assert_precision("9", "train.device=cuda:0", PRECISION_TF32);
     assert_precision("7", "model.layers=dense 4096, relu, dense 10", PRECISION_FP32);
-    assert_precision("7", "train.precision=bf16", PRECISION_BF16); /* refused when it is opened */
+    /* Opening the device will refuse it. */
+    assert_precision("7", "train.precision=bf16", PRECISION_BF16);
 }
 
-/* Samples of GPT-2 are 1,024 tokens. */
+/* A sample of GPT-2 has 1,024 tokens. */
 static void the_automatic_batch_follows_the_free_memory_of_a_gpu(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* One task for all sites: classes and normalisation of the whole swarm, whatever the files here
- * hold. */
+/* One task for all sites: all have the classes and normalisation of the whole swarm, whatever their
+ * own files contain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void a_preset_has_as_many_outputs_as_the_data_need(void **state)
     assert_ends(layers_for("model.name=resnet20", 100, false), ", dense 100");
 }
 
-/* A site without the highest class has the model of the others. */
+/* The labels of this site lack the highest class. Its model must still be that of the others. */
 static void a_preset_keeps_its_ten_outputs_where_labels_are_fewer(void **state)
 {
     (void)state;
@@ -127,7 +127,8 @@ static void bytes_are_normalised_as_the_swarm_says(void **state)
     dataset_free(&test);
 }
 
-/* Sites with images of their own differ in what is derived from them: neighbours compare it. */
+/* Sites have different images, so they would derive different normalisations. Neighbours compare
+ * the configured ones. */
 static void neighbours_compare_how_bytes_are_normalised(void **state)
 {
     char text[SETTINGS_MAX + 1];

@@ -1,5 +1,6 @@
-/* A dial tries all addresses of a name, the families in turn, and says what failed. The lookup is
- * played by this test, and addresses that swallow packets are sockets whose queue is full. */
+/* A dial tries all addresses of a name, alternating between IPv4 and IPv6, and reports which
+ * failed. This test plays the lookup. Addresses that do not answer are sockets whose queue is full.
+ */
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -20,17 +21,17 @@
 #include "socket/connector.h"
 
 #define ADDRESSES_MAX 20
-#define LONG_MS       600000 /* longer than a test */
+#define LONG_MS       600000 /* milliseconds, longer than any test */
 
 static const struct connector_times PATIENT = {LONG_MS, LONG_MS, LONG_MS};
 static const struct connector_times STAGGERED = {LONG_MS, LONG_MS, 1};
 
-/* The addresses that the name resolves to. */
+/* The addresses to which every name resolves. */
 static struct {
     const char *host[ADDRESSES_MAX];
     int count;
-    bool hangs;   /* until it is released */
-    bool is_held; /* a lookup hangs now */
+    bool hangs;   /* lookups hang until they are released */
+    bool is_held; /* a lookup is hanging now */
     pthread_mutex_t mutex;
     pthread_cond_t moved;
 } name = {.mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
@@ -39,15 +40,15 @@ static uint16_t port;
 static int sockets[ADDRESSES_MAX], sockets_count;
 static uv_loop_t loop;
 
-/* How the dial ended. */
+/* Result of the dial. */
 static struct {
     int ends;
     bool is_connected;
-    int segment_bytes; /* of the connection, as the system has it */
+    int segment_bytes; /* segment size of the connection from the system */
     char reached[64], tried[CONNECTOR_WHY_BYTES], why[CONNECTOR_WHY_BYTES];
 } outcome;
 
-/* In the place of the system's: libuv calls it on a thread of its own. */
+/* Replaces the system's function. libuv calls it on another thread. */
 int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
                 struct addrinfo **found)
 {
@@ -112,7 +113,7 @@ static int finish(void **state)
     for (int i = 0; i < sockets_count; i++)
         (void)close(sockets[i]);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
-    return uv_loop_close(&loop); /* nothing is left in it */
+    return uv_loop_close(&loop); /* fails if a handle is left in the loop */
 }
 
 static struct sockaddr_in at(const char *host)
@@ -122,7 +123,7 @@ static struct sockaddr_in at(const char *host)
     return address;
 }
 
-/* All listen at one port. */
+/* Listens on `host`, at the port that all sockets share. */
 static void listen_at(const char *host, int backlog)
 {
     struct sockaddr_in address = at(host);
@@ -136,7 +137,7 @@ static void listen_at(const char *host, int backlog)
     name.host[name.count++] = host;
 }
 
-/* A socket whose queue is full does not answer any more. */
+/* Listens on `host` with a full queue, so that no connection is answered. */
 static void swallow_at(const char *host)
 {
     listen_at(host, 0);
@@ -184,7 +185,7 @@ static struct connector *dial(const char *host, const struct connector_times *ti
     struct address address = {.port = port};
     (void)snprintf(address.host, sizeof address.host, "%s", host);
     struct connector *begun = connector_begin(&loop, &address, segment_bytes, times, &owner);
-    assert_int_equal(outcome.ends, 0); /* nothing calls back before it returns */
+    assert_int_equal(outcome.ends, 0); /* no callback before connector_begin returns */
     return begun;
 }
 
@@ -224,7 +225,7 @@ static void a_refused_address_is_followed_at_once(void **state)
 {
     (void)state;
     listen_at("127.0.0.2", 8);
-    name.host[0] = "127.0.0.9"; /* nobody listens there */
+    name.host[0] = "127.0.0.9"; /* this address refuses connections */
     name.host[name.count++] = "127.0.0.2";
     (void)dial("a.example", &PATIENT);
     must_reach("127.0.0.2", "127.0.0.9: connection refused");
@@ -243,7 +244,7 @@ static void an_address_of_a_family_that_is_not_there_is_skipped(void **state)
 {
     (void)state;
     listen_at("127.0.0.2", 8);
-    name.host[0] = "fe80::1"; /* without a zone: refused by the system at once */
+    name.host[0] = "fe80::1"; /* a link-local address without a zone fails at once */
     name.host[name.count++] = "127.0.0.2";
     (void)dial("a.example", &PATIENT);
     run_until_the_end();
@@ -371,7 +372,7 @@ static void a_dial_is_given_up_while_it_connects(void **state)
     must_fail("");
 }
 
-/* The addresses by their first letters: 4 and 6. */
+/* Checks the order in which addresses are tried; '4' and '6' are their families. */
 static void assert_order(const char *found, const char *expected)
 {
     struct addrinfo list[ADDRESSES_MAX] = {0};
@@ -381,7 +382,7 @@ static void assert_order(const char *found, const char *expected)
     int seen[2] = {0};
     for (size_t i = 0; i < count; i++) {
         list[i].ai_family = found[i] == '6' ? AF_INET6 : AF_INET;
-        list[i].ai_protocol = seen[found[i] == '6']++; /* its place in the family */
+        list[i].ai_protocol = seen[found[i] == '6']++; /* index of the address in its family */
         list[i].ai_next = i + 1 < count ? &list[i + 1] : NULL;
     }
     const int ordered = connector_order(count > 0 ? list : NULL, order, CONNECTOR_ADDRESSES_MAX);

@@ -1,4 +1,4 @@
-/* The node's deadlines of a dial: one for lookup and connection, then one for the handshake. */
+/* The deadlines of a dial: one for lookup and connection, then one for the handshake. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,9 +22,9 @@ static struct identity identity;
 static struct node_options options;
 static struct arena arena;
 static struct node *node;
-static uint64_t dialled; /* the conversation; 0: none was begun */
-static bool has_hung_up; /* HANGUP was given out for it */
-static char said[400];   /* the last note that has words for a person */
+static uint64_t dialled; /* number of the dialled conversation; 0 = none */
+static bool has_hung_up; /* the node has asked to close it */
+static char said[400];   /* text of the last note */
 
 static void begin(uint64_t dial_ns)
 {
@@ -73,7 +73,7 @@ static void perform(void)
     }
 }
 
-/* Time passes in steps, as the node's timers have it. */
+/* Lets time pass in steps, as the node's timers do. */
 static void run_until(uint64_t from_ns, uint64_t to_ns)
 {
     for (uint64_t now_ns = from_ns; now_ns <= to_ns; now_ns += 50 * MS_NS) {
@@ -82,7 +82,7 @@ static void run_until(uint64_t from_ns, uint64_t to_ns)
     }
 }
 
-/* Closes the conversation: the node's reason must have these words. */
+/* Closes the conversation, and checks that the node's note has these words. */
 static void assert_reason(uint64_t now_ns, const char *words)
 {
     assert_true(has_hung_up);

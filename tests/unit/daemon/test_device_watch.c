@@ -1,4 +1,4 @@
-/* The watch over the device: its memory, the rate of arithmetic, and a step that does not end. */
+/* The device watch: memory of the GPU, its speed, and steps that do not end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* Steps of 2 s each. */
+/* Reports steps of 2 s each. */
 static void make_steps(uint32_t steps, size_t total)
 {
     struct learner_event event = {.kind = LEARNER_STEPPED,
@@ -58,7 +58,7 @@ static void the_rate_follows_the_samples_of_a_second(void **state)
     device_watch_on_second(&watch, S_NS, 0);
     assert_true(number("memory_bytes") == 4000 && number("memory_free_bytes") == 1000);
     assert_true(number("model_flops_per_s") == 1e8 && number("peak_part") == 0.1);
-    device_watch_on_second(&watch, 2 * S_NS, 0); /* a second without a step counts for nothing */
+    device_watch_on_second(&watch, 2 * S_NS, 0); /* a second without a step is ignored */
     assert_true(number("model_flops_per_s") == 1e8);
     make_steps(20, 4000);
     device_watch_on_second(&watch, 3 * S_NS, 0);
@@ -70,7 +70,7 @@ static void a_gpu_hangs_after_ten_times_the_usual_step(void **state)
     (void)state;
     make_steps(16, 4000);
     device_watch_on_second(&watch, 120 * S_NS, 100 * S_NS);
-    assert_false(watch.is_hung); /* 20 s */
+    assert_false(watch.is_hung); /* a step may take 20 s */
     device_watch_on_second(&watch, 121 * S_NS, 100 * S_NS);
     assert_true(watch.is_hung);
     device_watch_on_second(&watch, 122 * S_NS, 0);

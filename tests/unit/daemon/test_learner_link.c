@@ -1,4 +1,4 @@
-/* Orders and the thread that steps. Run under ThreadSanitizer too. */
+/* The queue of orders to the thread that steps. Also run under ThreadSanitizer. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static int link_stop(void **state)
     return 0;
 }
 
-/* The thread that steps, until it would step. */
+/* The thread that steps. It ends when it would make a step. */
 static struct stepper {
     pthread_barrier_t begins;
     uint64_t requests;

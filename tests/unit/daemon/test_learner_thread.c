@@ -1,4 +1,4 @@
-/* The learner's thread and the one that orders. Run under ThreadSanitizer too. */
+/* The learner's thread and the thread that gives it orders. Also run under ThreadSanitizer. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -28,14 +28,14 @@ static int arena_stop(void **state)
     return 0;
 }
 
-/* The learner's thread. */
+/* Learner's thread. */
 
 static struct backend *backend;
 static struct model *model;
 static struct learner *learner;
 static struct learner_thread *worker;
 
-/* Rung by the learner's thread when there are events. */
+/* A bell that the learner's thread rings when there are events. */
 static struct bell {
     pthread_mutex_t mutex;
     pthread_cond_t rung;
@@ -69,7 +69,7 @@ static struct learner_event next_event(void)
     }
 }
 
-/* The next one that is not STEPPED. */
+/* Checks that an event answers this kind of order. */
 #define assert_answers(event, order) assert_int_equal((event).answer.to, order)
 
 static struct learner_event next_answer(void)
@@ -136,7 +136,7 @@ static void open_thread(bool train, uint64_t samples_max)
         learner_link_order(learner_thread_link(worker), &(struct action){.kind = ACTION_TRAIN});
 }
 
-/* Some entries, one step each. */
+/* An update with some entries. */
 static const uint32_t indexes[] = {0, 3, 7, 20};
 static const int8_t levels[] = {1, -2, 127, -127};
 
@@ -172,7 +172,7 @@ static void commands_are_answered_in_order(void **state)
     event = next_event();
     assert_answers(event, ACTION_PUBLISH);
     assert_true(event.answer.took_ns > 0);
-    assert_int_equal(event.answer.update->count, 0); /* it has learned nothing of its own */
+    assert_int_equal(event.answer.update->count, 0); /* the learner has made no step of its own */
     event = next_event();
     assert_int_equal(event.kind, LEARNER_EVALUATED);
     assert_int_equal(event.evaluation.samples, 4);
@@ -180,7 +180,7 @@ static void commands_are_answered_in_order(void **state)
     assert_false(learner_link_next(learner_thread_link(worker), &event));
 }
 
-/* After the answer to the publication that found it, and once. */
+/* The report comes after the answer to the publication that found NaNs, and only once. */
 static void a_learner_that_diverged_says_so_once(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void a_learner_that_diverged_says_so_once(void **state)
     assert_false(learner_link_next(learner_thread_link(worker), &none));
 }
 
-/* Likewise, of an entry whose base is at the largest that is published. */
+/* An entry whose base has the largest value that can be published is reported only once. */
 static void a_saturated_tensor_is_reported_once(void **state)
 {
     (void)state;
@@ -242,7 +242,8 @@ static uint64_t digest_of(const struct update *update)
     return digest;
 }
 
-/* Far more than the ring holds, with at most the window under way, as the owner promises. */
+/* Applies far more updates than fit the ring. As promised to the learner's thread, at most a window
+ * of them is unanswered. */
 static void everything_heard_is_applied_once_however_much_it_is(void **state)
 {
     (void)state;
@@ -279,9 +280,9 @@ static void the_learner_learns_on_its_own_thread(void **state)
         samples += event.samples;
         steps += event.steps;
     }
-    assert_int_equal(samples, SAMPLES); /* and no step more */
+    assert_int_equal(samples, SAMPLES); /* exactly as many samples as allowed */
     assert_int_equal(steps, SAMPLES / 4);
-    for (int i = 0; i < 50; i++) { /* half of the entries at a time */
+    for (int i = 0; i < 50; i++) { /* each publication has half of the entries */
         learner_link_order(learner_thread_link(worker),
                            &(struct action){.kind = ACTION_PUBLISH, .terms = whole, .last = false});
         assert_answers(next_answer(), ACTION_PUBLISH);
@@ -294,7 +295,7 @@ static void the_learner_learns_on_its_own_thread(void **state)
     assert_true(event.evaluation.loss < 0.1);
 }
 
-/* The published update lies in the learner's memory and is read here while the learner continues.
+/* Reads each published update from the learner's memory while the learner continues.
  */
 static void publications_equal_the_movement_of_the_base(void **state)
 {
@@ -329,7 +330,7 @@ static void nothing_is_learned_before_training_is_allowed(void **state)
     learner_thread_stop(worker);
 }
 
-/* A step that lasts until it is let go on. */
+/* A step that lasts until the test opens the gate. */
 static struct gate {
     pthread_mutex_t mutex;
     pthread_cond_t moved;
@@ -368,7 +369,7 @@ static void let_step_end(void)
 
 static const struct action read_all = {.kind = ACTION_READ, .first = 0, .entries = 21};
 
-/* Earlier orders that wait for the step are neither in the block nor answered. */
+/* Earlier orders that wait for the end of the step are not in the block and not answered yet. */
 static void the_base_is_read_while_a_step_lasts(void **state)
 {
     (void)state;
@@ -396,7 +397,7 @@ static void the_base_is_read_while_a_step_lasts(void **state)
     backend->optimize.sgd = gate.sgd;
 }
 
-/* Wherever the reading falls: what was answered before it is in it, and nothing else. */
+/* A block that is read at any time contains exactly the updates that were answered before. */
 static void a_read_block_contains_all_updates_answered_before_it(void **state)
 {
     (void)state;
@@ -407,7 +408,8 @@ static void a_read_block_contains_all_updates_answered_before_it(void **state)
     learner_read_units(learner, before);
     open_thread(true, 0);
     for (int round = 0; round < ROUNDS; round++) {
-        for (; given - applied > UNDER_WAY; applied++) /* as a node bounds what is under way */
+        /* Limits the unanswered orders, as a node does. */
+        for (; given - applied > UNDER_WAY; applied++)
             assert_answers(next_answer(), ACTION_APPLY);
         for (int i = 0; i < round % 3; i++, given++)
             learner_link_order(learner_thread_link(worker),
@@ -425,7 +427,7 @@ static void a_read_block_contains_all_updates_answered_before_it(void **state)
     learner_thread_stop(worker);
 }
 
-/* The kernel's letter for a thread: R runs, S sleeps. */
+/* Returns the kernel's letter for the thread's state: R runs, S sleeps. */
 static char state_of(pid_t thread)
 {
     char path[64], line[256] = "";

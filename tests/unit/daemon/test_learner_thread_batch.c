@@ -1,4 +1,5 @@
-/* Steps made on the learner's thread, sized by its clock or a GPU's; and where a schedule begins.
+/* The size of steps on the learner's thread, by its own clock or a GPU's; and the position in the
+ * schedule at the start.
  */
 #include <sched.h>
 #include <setjmp.h>
@@ -16,9 +17,9 @@
 static struct arena arena;
 static struct model *model;
 static struct learner *learner;
-static struct learner_thread_used used; /* by the last thread */
-static struct time_spent spent;         /* by the last thread, as it reported */
-static uint32_t told_steps;             /* that the last thread reported */
+static struct learner_thread_used used; /* resources that the last thread used */
+static struct time_spent spent;         /* times that the last thread reported */
+static uint32_t told_steps;             /* steps that the last thread reported */
 
 static int begin(void **state)
 {
@@ -56,7 +57,7 @@ static void nobody_is_woken(void *waker)
     (void)waker;
 }
 
-/* Trains on `samples` samples; returns the last reported batch. */
+/* Trains on 1600 samples in a new thread. Returns the last reported batch. */
 static uint32_t train(uint64_t step_ns, uint64_t swarm_samples)
 {
     enum { SAMPLES = 1600 };
@@ -122,7 +123,7 @@ static void training_begins_where_the_swarm_is(void **state)
     assert_int_equal(learner_swarm_samples(learner), 1000000 + learner_samples(learner));
 }
 
-/* A hatch through which something is heard, and nobody trains. */
+/* Applies updates in a thread that does not train. */
 static void apply_ten_times(void)
 {
     const struct learner_thread_options options = {
@@ -194,7 +195,7 @@ static void no_more_steps_are_made_in_a_second_than_was_asked_for(void **state)
     assert_int_equal(learner_samples(learner), SLOW_STEPS * 32);
 }
 
-/* The next step is an hour away. */
+/* Paced steps: the next one is an hour away. */
 static void orders_are_performed_while_a_step_is_waited_for(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* When training has diverged too often. */
+/* The limit on resets after training has diverged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* A node cannot use a permission that it gave up, and can do all that it needs. Each test runs in a
- * child process, since a sandbox is permanent. */
+/* The sandbox: a node cannot use a permission that it gave up, and can do everything that it needs.
+ * Each test runs in a child process, since a sandbox is permanent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,7 +117,7 @@ static bool can_execute(void)
     return errno != EPERM;
 }
 
-/* A child goes into the sandbox and plays the story, which must return true. */
+/* Runs `story` in a child process inside the sandbox. It must return true. */
 static void play(bool (*story)(void))
 {
     const pid_t child = fork();
@@ -214,7 +214,7 @@ static void *name(void *named)
     return NULL;
 }
 
-/* As CUDA does, which has no GPU otherwise. */
+/* Names a thread of its own. CUDA does this, and finds no GPU if it is forbidden. */
 static bool names_its_threads(void)
 {
     pthread_t thread;
@@ -223,7 +223,7 @@ static bool names_its_threads(void)
            named;
 }
 
-/* Keeps a kernel as NVIDIA's driver does. */
+/* Writes a file to the cache of compiled kernels, as NVIDIA's driver does. */
 static bool keeps_kernels(void)
 {
     const char *cache = getenv("CUDA_CACHE_PATH");
@@ -262,7 +262,7 @@ static bool opens_no_odd_socket(void)
 {
     const int raw = socket(AF_PACKET, SOCK_RAW, 0), odd = socket(AF_KEY, SOCK_RAW, 0);
     const int multipath = socket(AF_INET, SOCK_STREAM, 262);
-    const int tables = socket(AF_NETLINK, SOCK_RAW, 12); /* of the packet filter */
+    const int tables = socket(AF_NETLINK, SOCK_RAW, 12); /* nftables */
     const int usual = socket(AF_INET6, SOCK_STREAM, 0), routes = socket(AF_NETLINK, SOCK_RAW, 0);
     return raw < 0 && odd < 0 && multipath < 0 && tables < 0 && usual >= 0 && routes >= 0;
 }
@@ -275,7 +275,7 @@ static bool makes_threads_and_no_namespaces(void)
     return pthread_create(&thread, NULL, nothing, NULL) == 0 && pthread_join(thread, NULL) == 0;
 }
 
-/* A node's log may be a pipe. */
+/* The log is a pipe. */
 static void a_log_need_not_be_a_file(void **state)
 {
     int ends[2];
@@ -391,7 +391,7 @@ static void it_can_be_left_out(void **state)
         struct sandbox sandbox = {0};
         struct problem problem;
         if (sandbox_enter(&config, &sandbox, &problem) == OK)
-            (void)may_do_anything(); /* ends as /bin/true, with 0 */
+            (void)may_do_anything(); /* becomes /bin/true if it may */
         _exit(5);
     }
     assert_int_equal(waitpid(child, &status, 0), child);

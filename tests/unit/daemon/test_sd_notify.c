@@ -1,4 +1,4 @@
-/* Notifications of a service manager, received on a real socket. */
+/* Notifications to a service manager, received on a real socket. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,11 +14,11 @@
 
 #define SECOND_NS 1000000000ull
 
-/* The manager's end. */
+/* The manager's socket. */
 struct manager {
     int socket;
     char folder[32];
-    char name[64]; /* as in NOTIFY_SOCKET */
+    char name[64]; /* address of the socket in the form of NOTIFY_SOCKET */
     char heard[512];
 };
 
@@ -61,7 +61,7 @@ static int stop(void **state)
     return rmdir(manager.folder);
 }
 
-/* The next datagram, or "" if there is none. */
+/* Returns the next datagram; "" if there is none. */
 static const char *heard(void)
 {
     const ssize_t got = recv(manager.socket, manager.heard, sizeof manager.heard - 1, 0);

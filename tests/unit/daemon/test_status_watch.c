@@ -1,4 +1,4 @@
-/* The page that a daemon writes of its node: the fields of a real node, and the rates of its links.
+/* The status page of a daemon: the fields for a real node, and the rates of its links.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +56,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Returns the status JSON at this time; the caller releases it. */
+/* Returns the status JSON at this time; the caller frees it. */
 static json_t *page_at(uint64_t now_ns)
 {
     static struct status_watch watch;
@@ -132,7 +132,7 @@ static void unknown_values_are_null(void **state)
     for (size_t i = 0; i < sizeof UNKNOWN / sizeof UNKNOWN[0]; i++)
         assert_null_at(link, UNKNOWN[i]);
     assert_null_at(page, "checkpoint_age_s");
-    assert_null_at(page, "loss"); /* without a step */
+    assert_null_at(page, "loss"); /* unknown before the first step */
     assert_null_at(page, "alone_reason");
     json_decref(page);
 }
@@ -170,14 +170,14 @@ static void rates_are_those_of_the_last_seconds(void **state)
     struct status_track track = {.conn = 1};
     double sent, received;
     status_track_rates(&track, SECOND_NS, 10, 20, &sent, &received);
-    assert_true(isnan(sent) && isnan(received)); /* nothing to compare with yet */
+    assert_true(isnan(sent) && isnan(received)); /* no earlier count to compare with */
     for (uint64_t second = 1; second <= 20; second++)
         status_track_see(&track, second * SECOND_NS, second * 100, second < 16 ? 0 : 5000);
     status_track_rates(&track, 21 * SECOND_NS, 2100, 5000, &sent, &received);
     assert_true(fabs(sent - 100) < 1e-9);
-    assert_true(received == 0); /* what came before the oldest is forgotten */
+    assert_true(received == 0); /* counts before the oldest remembered second are ignored */
     status_track_rates(&track, 18 * SECOND_NS, 2000, 8000, &sent, &received);
-    assert_true(fabs(sent - 200) < 1e-9); /* 400 in the two seconds since second 16 */
+    assert_true(fabs(sent - 200) < 1e-9); /* 400 bytes in the two seconds since second 16 */
     assert_true(fabs(received - 1500) < 1e-9);
 }
 

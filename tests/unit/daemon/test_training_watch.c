@@ -1,4 +1,5 @@
-/* Records of the learner's reports: loss, evaluations, and its use of time. */
+/* The training watch, which records the learner's reports: loss, evaluations, and its use of time.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,9 +80,9 @@ static void steps_fall_into_their_bins(void **state)
 {
     struct learner_event event = {.kind = LEARNER_STEPPED};
     (void)state;
-    time_spent_step(&event.spent, MS_NS);          /* up to 0.001 s */
-    time_spent_step(&event.spent, MS_NS + 1);      /* up to 0.0025 s */
-    time_spent_step(&event.spent, 100000 * MS_NS); /* longer than all bounds */
+    time_spent_step(&event.spent, MS_NS);          /* counted up to 0.001 s */
+    time_spent_step(&event.spent, MS_NS + 1);      /* counted up to 0.0025 s */
+    time_spent_step(&event.spent, 100000 * MS_NS); /* longer than all bounds of the histogram */
     time_spent_exchange(&event.spent, 7 * MS_NS);
     training_watch_on_step(&watch, 1, &event);
     training_watch_on_step(&watch, 2, &event);
@@ -104,7 +105,7 @@ static void steps_fall_into_their_bins(void **state)
 static uint32_t events;
 static char said[EVENT_LOG_LINE_BYTES];
 
-/* Of warnings, as the last notes of the report hold them. */
+/* Copies the number of warnings and the last one from the event log. */
 static void look_at_report(void)
 {
     events = report.notes;
@@ -129,11 +130,11 @@ static void a_worse_base_is_noted_once_with_its_best(void **state)
     begin(NULL);
     evaluated(1800);
     evaluated(1700);
-    assert_int_equal(events, 0); /* one evaluation may be chance */
+    assert_int_equal(events, 0); /* one low score may be chance */
     evaluated(1700);
     assert_int_equal(events, 1);
     assert_non_null(strstr(said, "the base has 85.0 % on the test set, and had 90.0 %"));
-    assert_null(strstr(said, "rewind")); /* no best base is on disk */
+    assert_null(strstr(said, "rewind")); /* no best base is on disk, so it is not suggested */
     evaluated(1600);
     assert_int_equal(events, 1);
     evaluated(1800);
@@ -182,11 +183,13 @@ static void the_score_of_a_save_is_that_of_the_last_evaluation_if_it_is_new(void
     begin(NULL);
     assert_null(training_watch_best(&watch, 61000 * MS_NS));
     evaluated(1800);
-    assert_null(training_watch_best(&watch, 61000 * MS_NS)); /* it does not evaluate */
+    /* The node is configured not to evaluate. */
+    assert_null(training_watch_best(&watch, 61000 * MS_NS));
     watch.options.evaluates = watch.options.keeps_best = true;
     assert_non_null(training_watch_best(&watch, 61000 * MS_NS));
     assert_int_equal(training_watch_best(&watch, 61000 * MS_NS)->correct, 1800);
-    assert_null(training_watch_best(&watch, 120000 * MS_NS)); /* the base has moved on since */
+    /* The base has moved since the evaluation. */
+    assert_null(training_watch_best(&watch, 120000 * MS_NS));
     training_watch_on_kept(&watch, &better);
     assert_null(training_watch_best(&watch, 61000 * MS_NS));
 }

@@ -1,4 +1,5 @@
-/* The transport with real sockets on the loopback: each callback brings the next step. */
+/* The transport with real sockets on the loopback: the callbacks of each test make its next steps.
+ */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,10 +15,10 @@
 #include "base/error.h"
 #include "socket/transport.h"
 
-#define CALLER      1 /* our end of a dialled connection */
-#define CALLED      2 /* the end that was accepted */
+#define CALLER      1 /* our number of the end that dialled */
+#define CALLED      2 /* our number of the end that accepted */
 #define SECOND_NS   1000000000ull
-#define PATIENCE_NS (60 * SECOND_NS) /* a test that hangs fails instead */
+#define PATIENCE_NS (60 * SECOND_NS) /* a test that hangs fails after this time */
 #define LARGE       (4 * 1024 * 1024)
 
 static struct transport *transport;
@@ -25,7 +26,7 @@ static uint8_t *large;
 
 /* Callbacks of a test; NULL = must not be called. */
 static struct story {
-    uint64_t accept_as; /* 0: turn away */
+    uint64_t accept_as; /* number for an accepted connection; 0 = refuse it */
     void (*on_connected)(uint64_t conn);
     void (*on_bytes)(uint64_t conn, const uint8_t *bytes, size_t count);
     void (*on_sent)(uint64_t conn);
@@ -34,10 +35,10 @@ static struct story {
     void (*on_signal)(int number);
 
     uint32_t accepted, connected, sent, timers, wakes;
-    size_t received[3]; /* by conn */
+    size_t received[3]; /* [number of the end] */
     bool closed[3];
     char why[3][128];
-    uint32_t closes_wanted; /* stop after this many */
+    uint32_t closes_wanted; /* ends the transport after this many closes */
     struct address from;
 } story;
 
@@ -78,7 +79,7 @@ static void on_closed(void *self, uint64_t conn, const char *why)
 {
     (void)self;
     assert_true(conn == CALLER || conn == CALLED);
-    assert_false(story.closed[conn]); /* the last word comes once */
+    assert_false(story.closed[conn]); /* close is reported only once */
     story.closed[conn] = true;
     (void)snprintf(story.why[conn], sizeof story.why[conn], "%s", why);
     if (--story.closes_wanted == 0)
@@ -173,7 +174,7 @@ static void two_ends_talk_both_ways_and_hang_up(void **state)
     story.on_bytes = answer;
     story.closes_wanted = 2;
     transport_dial(transport, CALLER, &address, 0);
-    assert_int_equal(story.connected, 0); /* nothing calls back before it returns */
+    assert_int_equal(story.connected, 0); /* no callback before transport_dial returns */
     transport_run(transport);
     assert_int_equal(story.accepted, 1);
     assert_int_equal(story.connected, 1);
@@ -181,7 +182,7 @@ static void two_ends_talk_both_ways_and_hang_up(void **state)
     assert_int_equal(story.received[CALLED], 5);
     assert_int_equal(story.received[CALLER], 7);
     assert_string_equal(story.from.host, "127.0.0.1");
-    assert_string_equal(story.why[CALLER], ""); /* ordinary ends need no reason */
+    assert_string_equal(story.why[CALLER], ""); /* a normal end has no reason */
     assert_string_equal(story.why[CALLED], "");
 }
 
@@ -190,7 +191,7 @@ static void names_are_resolved(void **state)
     (void)state;
     struct address address = listen_on("127.0.0.1");
     (void)snprintf(address.host, sizeof address.host, "localhost");
-    story.on_connected = say_hello; /* after trying ::1 in vain, where that comes first */
+    story.on_connected = say_hello; /* the name may also resolve to ::1, which fails */
     story.on_bytes = answer;
     story.closes_wanted = 2;
     transport_dial(transport, CALLER, &address, 0);
@@ -233,7 +234,7 @@ static void hang_up_at_once(uint64_t conn)
     transport_send(transport, conn, large, LARGE);
     transport_hang_up(transport, conn);
     transport_hang_up(transport, conn);
-    transport_send(transport, conn, large, LARGE); /* too late, and harmless */
+    transport_send(transport, conn, large, LARGE); /* after hanging up it has no effect */
 }
 
 static void ignore_bytes(uint64_t conn, const uint8_t *bytes, size_t count)
@@ -275,7 +276,7 @@ static void a_refused_caller_receives_the_goodbye(void **state)
     assert_true(story.closed[CALLER]);
 }
 
-/* A port that was free a moment ago. */
+/* Returns the address of a port that was just closed. */
 static struct address nobody_there(void)
 {
     const struct address address = listen_on("127.0.0.1");
@@ -305,7 +306,7 @@ static void a_name_that_nobody_knows_says_so(void **state)
     assert_non_null(strstr(story.why[CALLER], "name cannot be resolved"));
 }
 
-/* Addresses that address_parse accepts and other nodes can make us dial. */
+/* Names that address_parse accepts, so that another node could make this node dial them. */
 static void names_that_are_no_names_end_like_any_other(void **state)
 {
     (void)state;
@@ -384,7 +385,7 @@ static void both_families_are_listened_to_on_any(void **state)
     story.closes_wanted = 2;
     transport_dial(transport, CALLER, &address, 0);
     transport_run(transport);
-    assert_string_equal(story.from.host, "127.0.0.1"); /* not ::ffff:127.0.0.1 */
+    assert_string_equal(story.from.host, "127.0.0.1"); /* not the IPv6 form ::ffff:127.0.0.1 */
 }
 
 static void stop_running(void)
@@ -419,7 +420,7 @@ static void a_wake_reaches_the_owner(void **state)
     transport_wake(transport);
     assert_int_equal(story.wakes, 0);
     transport_run(transport);
-    assert_int_equal(story.wakes, 1); /* as often as needed, not as often as asked */
+    assert_int_equal(story.wakes, 1); /* several wakes before the callback are one */
 }
 
 static int signal_seen;
@@ -458,7 +459,8 @@ static void an_end_in_the_middle_leaves_nothing_behind(void **state)
     transport_dial(transport, CALLER, &address, 0);
     transport_run(transport);
     transport_free(transport);
-    assert_false(story.closed[CALLER] || story.closed[CALLED]); /* nothing more is heard */
+    /* No callback after transport_free. */
+    assert_false(story.closed[CALLER] || story.closed[CALLED]);
     void *unused = NULL;
     (void)start(&unused);
 }

@@ -1,5 +1,5 @@
-/* Orders to a learner, performed while a snapshot of it is taken: what is restored from the records
- * is what the learner is, bit for bit. */
+/* Orders to a learner while a snapshot of it is taken: the state restored from the snapshot's
+ * records equals the learner, bit for bit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static struct arena arena;
 static struct snapshot_queue queue;
 static float w[P], w_other[P];
 
-/* A learner that is a replica and no more. */
+/* A learner that consists only of a replica. */
 
 static const struct update *publish(void *replica, const struct publish_terms *terms)
 {
@@ -168,9 +168,9 @@ static void it_is_said_how_far_an_update_agrees_before_it_is_applied(void **stat
     const struct update update = {
         .tau = 0.5f, .amount = 100, .count = 1, .index = at, .level = level};
     struct action order = {.kind = ACTION_APPLY, .update = &update, .beta = 0.5, .compares = true};
-    assert_true(perform(&order).agreement == 0); /* nothing was learned */
+    assert_true(perform(&order).agreement == 0); /* nothing was learned, so there is no agreement */
     order.beta = 0;
-    assert_true(perform(&order).agreement > 0.99); /* the half of it that the weights moved on by */
+    assert_true(perform(&order).agreement > 0.99); /* agrees with the momentum of the last update */
     replica_read_weights(&one, w);
     assert_true(w[3] == -2.5f * 200 * QUANTUM);
 }

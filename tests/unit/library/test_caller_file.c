@@ -1,4 +1,4 @@
-/* The caller's file in the state folder is complete or absent. */
+/* The caller's data in the state folder: a file is complete or absent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void a_saved_file_loads_unchanged(void **state)
     free(found.extra);
 }
 
-/* One byte is another than it was; done twice, it is as it was. */
+/* Flips bits of one byte. Calling it twice restores the byte. */
 static void flip(long offset, int from)
 {
     FILE *file = fopen("caller", "r+");

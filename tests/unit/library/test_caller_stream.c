@@ -1,5 +1,5 @@
-/* Tensors on a GPU: what an order of the node costs there, and its order with the program's stream.
- * Counted on the stand-in; skipped on a real GPU, which counts nothing. */
+/* Tensors on a GPU: what an order of the node costs there, and its order relative to the program's
+ * stream. Counts on the stand-in for CUDA; skipped on a real GPU, which counts nothing. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #define EACH    3000 /* entries of a tensor */
 #define P       (TENSORS * EACH)
 
-/* Declared as in tests/fakes/cuda_on_cpu/cuda_runtime_api.h. */
+/* The same struct as in tests/fakes/cuda_on_cpu/cuda_runtime_api.h. */
 struct count {
     uint64_t copied_bytes, set_bytes, kernels, synchronizations;
 };
@@ -35,7 +35,7 @@ static struct caller_tensors tensors;
 static struct caller_learner caller;
 static struct learner *learner;
 static void *memory[TENSORS];
-static void *stream; /* the program's */
+static void *stream; /* stream of the program */
 
 static bool find(void *module, const char *name, void *function)
 {
@@ -106,7 +106,7 @@ static void close_learner(void)
 static uint32_t index_of[P];
 static int8_t level_of[P];
 
-/* Every `apart`-th entry moves by a quarter. */
+/* Returns an update that moves every `apart`-th entry by a quarter. */
 static struct update update_of(uint32_t apart)
 {
     struct update update = {.tau = 0.25f, .amount = 1u << 22, .index = index_of, .level = level_of};
@@ -125,7 +125,7 @@ static struct count between(struct count before)
                           now.synchronizations - before.synchronizations};
 }
 
-/* Applies the update `times` times in one call. */
+/* Applies the update `times` times in one call. Returns the work that the GPU got. */
 static struct count apply(const struct update *update, int times)
 {
     const struct count before = counted();
@@ -193,7 +193,8 @@ static void without_a_stream_a_call_waits_once(void **state)
     close_learner();
 }
 
-/* The stream has still to write a weight when the call begins, and reads it after the call. */
+/* When the call begins, the stream has not written a weight yet. After the call, it reads the
+ * weight. */
 static void a_call_uses_weights_in_the_order_of_the_stream(void **state)
 {
     const float trained = 1;

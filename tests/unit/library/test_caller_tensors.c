@@ -1,4 +1,4 @@
-/* The caller's tensors as one vector, and numbers of sixteen bits. */
+/* The caller's tensors as one vector, and numbers in 16 bits. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,7 +107,7 @@ static void those_of_float32_are_the_weights_themselves(void **state)
         {.name = "d", .data = more, .shape = {5}, .dimensions = 1, .device = HEARSAY_CPU},
     };
     (void)state;
-    assert_null(caller_tensors_parts(&tensors)); /* some are of sixteen bits */
+    assert_null(caller_tensors_parts(&tensors)); /* tensors of 16 bits have no parts in place */
     assert_int_equal(caller_tensors_init(&all, given, 2, &problem), OK);
     struct weights_part *parts = caller_tensors_parts(&all);
     assert_non_null(parts);
@@ -130,12 +130,12 @@ static void rejects_tensors_that_share_memory(void **state)
     (void)state;
     assert_int_equal(caller_tensors_init(&both, given, 2, &problem), MALFORMED);
     assert_non_null(strstr(problem.text, "tensors whole and last share memory"));
-    given[1].shape[0] = 1; /* the first row alone */
+    given[1].shape[0] = 1; /* only the first row */
     assert_int_equal(caller_tensors_init(&both, given, 2, &problem), OK);
     caller_tensors_free(&both);
 }
 
-/* A hundred moves, each far below what sixteen bits tell apart, and one of the owner's. */
+/* Applies a hundred moves, each too small to change a 16-bit number, and one of the caller. */
 static void small_moves_add_up_behind_sixteen_bits(void **state)
 {
     float weights[P];
@@ -173,8 +173,9 @@ static void each_number_of_sixteen_bits_goes_there_and_back(void **state)
 static void numbers_are_rounded_to_the_nearest_ties_to_even(void **state)
 {
     (void)state;
-    assert_int_equal(half_to_bfloat16(1 + 0x1p-8f), 0x3f80);     /* half way: to even */
-    assert_int_equal(half_to_bfloat16(1 + 3 * 0x1p-8f), 0x3f82); /* the same, upwards */
+    /* Halfway between two numbers: rounded to even. */
+    assert_int_equal(half_to_bfloat16(1 + 0x1p-8f), 0x3f80);
+    assert_int_equal(half_to_bfloat16(1 + 3 * 0x1p-8f), 0x3f82); /* halfway, upwards to even */
     assert_int_equal(half_to_bfloat16(1 + 1.01f * 0x1p-8f), 0x3f81);
     assert_int_equal(half_to_float16(1), 0x3c00);
     assert_int_equal(half_to_float16(1 + 0x1p-11f), 0x3c00);

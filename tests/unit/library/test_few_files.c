@@ -1,4 +1,5 @@
-/* A process that may open few files gets an error and a sentence, and goes on. */
+/* A process with few file descriptors gets an error with a message from hearsay_open, and
+ * continues. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -15,7 +16,7 @@
 
 #include "support/library/program.h"
 
-#define FILES_MOST 60 /* a node opens with 60 descriptors */
+#define FILES_MOST 60 /* descriptors that are enough to open a node */
 
 /* Exit codes of a child. */
 enum outcome { OPENED = 0, REFUSED = 1, WITHOUT_SENTENCE = 2 };

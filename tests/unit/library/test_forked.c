@@ -1,5 +1,5 @@
-/* Processes that a program forks hold neither lock, port nor connections of its node; and one that
- * holds the lock is named. */
+/* Child processes that a program forks have neither lock, port nor connections of its node. A
+ * process that holds the lock is named in the error. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -19,10 +19,10 @@
 
 #include "support/library/program.h"
 
-/* A child that lives until leave_child: it reads from a pipe that nobody writes to. */
+/* A child that lives until leave_child. It reads from a pipe to which no process writes. */
 struct child {
     pid_t pid;
-    int end; /* of the pipe, whose closing ends the child */
+    int end; /* our end of the pipe; closing it ends the child */
 };
 
 static _Noreturn void wait_for_end(const int ends[2])
@@ -32,7 +32,7 @@ static _Noreturn void wait_for_end(const int ends[2])
     _exit(read(ends[0], &byte, 1) != 0);
 }
 
-/* is_raw: without the handlers of pthread_atfork, as clone() is called. */
+/* Forks a child. is_raw: without the handlers of pthread_atfork, as with clone(). */
 static struct child begin_child(bool is_raw)
 {
     int ends[2];
@@ -59,7 +59,7 @@ static void end(struct program *program)
     assert_int_equal(hearsay_free(program->node), HEARSAY_OK);
 }
 
-/* Opens a node, forks, closes the node and opens it again at the same port. */
+/* Opens a node, forks, closes the node, and opens it again at its old port. */
 static void reopen(const char *name, bool is_raw)
 {
     struct program program, again;
@@ -112,7 +112,7 @@ static void a_neighbour_sees_the_end_while_a_child_lives(void **state)
     end_child(&child);
 }
 
-/* A port of 127.0.0.1 that nobody listens at. */
+/* Returns a port of 127.0.0.1 that is not in use. */
 static unsigned free_port(void)
 {
     struct sockaddr_in bound = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -142,7 +142,7 @@ static void the_port_of_the_page_is_free_while_a_child_lives(void **state)
     end_child(&child);
 }
 
-/* A program that is killed leaves its workers behind. */
+/* A killed program leaves its child processes running. */
 static void a_killed_program_is_started_again_while_its_child_lives(void **state)
 {
     struct program program;

@@ -1,4 +1,5 @@
-/* A program with a node in it and `hearsay node` train one model: that of the configuration. */
+/* A program with a node in it and `hearsay node` train one model, which the configuration
+ * describes. */
 #include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
@@ -19,7 +20,7 @@
 #define TENSORS 4
 #define RATE    0.1f
 
-/* The network of the preset xor: dense 8, tanh, dense 2. */
+/* Network of the preset xor (dense 8, tanh, dense 2), and its gradient. */
 static struct {
     float in[HIDDEN][2], in_bias[HIDDEN], out[2][HIDDEN], out_bias[2];
 } network, gradient;
@@ -71,7 +72,7 @@ static double learn(int corner)
     return -log((double)right);
 }
 
-/* One step of gradient descent on the four corners. */
+/* Makes one step of gradient descent on the four samples of exclusive or. Returns the loss. */
 static double step(void)
 {
     double loss = 0;
@@ -101,7 +102,7 @@ static pid_t begin_daemon(const char *address)
     _exit(127);
 }
 
-/* The digest of the base with which it ended. */
+/* Returns the digest of the daemon's base at its end, from its log. */
 static unsigned long long digest_of_daemon(void)
 {
     static char line[1 << 16];
@@ -157,9 +158,10 @@ static void both_end_with_one_digest(void **state)
         const double loss = step();
         assert_int_equal(hearsay_step(program.node, 4, loss, NULL), HEARSAY_OK);
         info = program_info(&program);
-    } while (info.rumors < 4 || info.swarm_samples <= info.samples); /* both have published */
+        /* Until both nodes have published. */
+    } while (info.rumors < 4 || info.swarm_samples <= info.samples);
     assert_int_equal(hearsay_settle(program.node, PROGRAM_FOREVER),
-                     HEARSAY_OK); /* no more of ours */
+                     HEARSAY_OK); /* publishes the last progress of this node */
     assert_int_equal(kill(daemon, SIGTERM), 0);
     assert_int_equal(waitpid(daemon, &status, 0), daemon);
     assert_int_equal(status, 0);
@@ -209,7 +211,7 @@ static void the_base_is_given_in_any_type(void **state)
     tensors[0].data = bias;
     tensors[0].dtype = HEARSAY_BFLOAT16;
     assert_int_equal(hearsay_base(node, tensors, TENSORS), HEARSAY_OK);
-    assert_true(bias[0] == 0 && bias[1] == 0); /* what biases begin with */
+    assert_true(bias[0] == 0 && bias[1] == 0); /* biases start at 0 */
     assert_int_equal(hearsay_free(node), HEARSAY_OK);
 }
 

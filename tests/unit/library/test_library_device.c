@@ -1,5 +1,5 @@
-/* Programs whose tensors lie on a GPU, in one swarm with one whose tensors do not. Skipped where
- * there is no GPU, nor a stand-in. */
+/* Programs with tensors on a GPU, in one swarm with a program whose tensors are in main memory.
+ * Skipped without a GPU or its stand-in. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 #define PROGRAMS 3
 #define STEPS    200
-#define TARGET   0.05 /* of the loss of the first weights */
+#define TARGET   0.05 /* part of the first weights' loss that must be reached */
 
 static struct backend *open_gpu(void)
 {
@@ -27,7 +27,7 @@ static struct backend *open_gpu(void)
     return gpu;
 }
 
-/* The first in the process's memory, the others on the GPU. */
+/* The first program's tensors are in main memory, the others' on the GPU. */
 static void a_gpu_and_a_cpu_learn_one_model(void **state)
 {
     struct program programs[PROGRAMS];

@@ -1,5 +1,5 @@
-/* A program that comes late receives the base; one that goes on has what it left, and its bytes;
- * one of another model is refused with a sentence. */
+/* Joining: a late program receives the base, a restarted one has its old state and data, and one
+ * with another model is refused with a message. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #define STEPS 50
 
-/* Returns the digest of what it leaves. */
+/* Closes the node and returns its last digest. */
 static uint64_t end(struct program *program)
 {
     assert_int_equal(hearsay_close(program->node, PROGRAM_FOREVER), HEARSAY_OK);
@@ -23,7 +23,7 @@ static uint64_t end(struct program *program)
     return digest;
 }
 
-/* One that has learned alone. */
+/* Runs a program that learns without other members. */
 static void learn_alone(struct program *program, const char *name, unsigned seed)
 {
     program_init(program, name, seed);
@@ -49,7 +49,7 @@ static void a_late_program_gets_the_base(void **state)
     assert_int_equal(program_base(&first, bases[0], bias[0]), HEARSAY_OK);
     assert_int_equal(program_base(&late, bases[1], bias[1]), HEARSAY_OK);
     assert_memory_equal(bases[0], bases[1], sizeof bases[0]);
-    assert_memory_equal(late.weights, bases[1], sizeof bases[1]); /* the tensors were filled */
+    assert_memory_equal(late.weights, bases[1], sizeof bases[1]); /* the tensors have the base */
     assert_memory_equal(late.bias, bias[1], sizeof bias[1]);
     assert_true(program_info(&late).digest == program_info(&first).digest);
     assert_true(program_info(&late).swarm_samples > 0);
@@ -57,7 +57,7 @@ static void a_late_program_gets_the_base(void **state)
     (void)end(&first);
 }
 
-/* Others' publications move its tensors as they move the base, since it has learned nothing itself.
+/* The listener learns nothing itself. So its tensors always equal the base.
  */
 static void one_that_only_listens_has_the_base_in_its_tensors(void **state)
 {
@@ -81,7 +81,7 @@ static void one_that_only_listens_has_the_base_in_its_tensors(void **state)
     program_finish(&first);
     program_finish(&listener);
     assert_int_equal(program_base(&listener, base, bias), HEARSAY_OK);
-    assert_memory_not_equal(base, start, sizeof base); /* it has heard something */
+    assert_memory_not_equal(base, start, sizeof base); /* the base has moved */
     assert_true(program_info(&listener).digest == program_info(&first).digest);
     for (int i = 0; i < PROGRAM_WEIGHTS; i++)
         assert_true(fabsf(listener.weights[i] - base[i]) < 1e-5f);
@@ -121,7 +121,7 @@ static void one_that_goes_on_has_what_it_left(void **state)
     assert_int_equal(hearsay_save(program.node, optimizer, sizeof optimizer), HEARSAY_OK);
     const uint64_t digest = end(&program);
 
-    program_init(&again, "again", 4); /* its tensors are as at the very first */
+    program_init(&again, "again", 4); /* tensors with the first weights again */
     again.steps = STEPS;
     program_must_open(&again);
     assert_int_equal(hearsay_extra(again.node, NULL, &count), HEARSAY_TOO_SMALL);
@@ -134,7 +134,7 @@ static void one_that_goes_on_has_what_it_left(void **state)
     assert_true(program_info(&again).digest == digest);
     (void)end(&again);
 
-    again = program; /* and of no numbers: still the same model */
+    again = program; /* tensors with NaN still have the right shapes */
     again.weights[0] = NAN;
     program_must_open(&again);
     assert_int_equal(hearsay_join(again.node, PROGRAM_FOREVER), HEARSAY_OK);
@@ -164,7 +164,8 @@ static void checkpoints_that_are_gone_and_other_weights_are_refused(void **state
     learn_alone(&program, "gone", 4);
     (void)end(&program);
     assert_int_equal(system("rm gone/checkpoint-* && touch gone/checkpoint-none"), 0);
-    assert_int_equal(program_open(&program), HEARSAY_FAILED); /* they are what it ended with */
+    /* The checkpoint is lost, and the tensors are not first weights. */
+    assert_int_equal(program_open(&program), HEARSAY_FAILED);
     assert_non_null(strstr(program_sentence(&program, HEARSAY_FAILED), "first weights"));
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
     program_init(&program, "gone", 4);
@@ -178,7 +179,8 @@ static void must_be_refused(struct program *other, const char *why)
     assert_int_equal(hearsay_join(other->node, PROGRAM_FOREVER), HEARSAY_REFUSED);
     assert_non_null(strstr(program_sentence(other, HEARSAY_REFUSED), why));
     assert_int_equal(hearsay_step(other->node, 1, 0, NULL), HEARSAY_REFUSED);
-    assert_int_equal(hearsay_close(other->node, 0), HEARSAY_FAILED); /* there is nothing to save */
+    /* No base was taken over, so nothing can be saved. */
+    assert_int_equal(hearsay_close(other->node, 0), HEARSAY_FAILED);
     assert_int_equal(hearsay_free(other->node), HEARSAY_OK);
 }
 
@@ -211,7 +213,7 @@ static void one_of_other_first_weights_takes_those_of_the_swarm(void **state)
     assert_int_equal(hearsay_join(other.node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_true(program_info(&other).digest == program_info(&first).digest);
     (void)end(&other);
-    program_must_open(&other); /* it goes on from a base that is not of its own first weights */
+    program_must_open(&other); /* its checkpoint is based on the other's first weights */
     assert_int_equal(hearsay_join(other.node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_true(program_info(&other).digest == program_info(&first).digest);
     (void)end(&other);

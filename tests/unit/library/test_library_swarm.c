@@ -14,7 +14,7 @@
 #include "support/library/program.h"
 
 #define STEPS  400
-#define TARGET 0.02 /* of the loss of the first weights */
+#define TARGET 0.02 /* part of the first weights' loss that must be reached */
 
 static void close_all(struct program *programs, int count)
 {
@@ -37,8 +37,8 @@ static void assert_one_model(struct program *programs, int count)
     }
 }
 
-/* They were brought up to date before the first look at them, and at most once in a call: open,
- * join, a step and perhaps a base, two times settle. */
+/* Checks the calls of fetch and store. Copies are fetched before the first use, and at most once
+ * per call of the library: open, join, each step and perhaps base, and settle twice. */
 static void assert_copies_followed(struct program *program)
 {
     const int steps = (int)program_info(program).steps;
@@ -68,7 +68,7 @@ static void three_programs_learn_one_model(void **state)
         programs[i].has_copies = i == 1;
         programs[i].is_impatient = i == 2;
         programs[i].members = 3;
-        programs[i].weights_copy[0] = NAN; /* nothing has been fetched yet */
+        programs[i].weights_copy[0] = NAN; /* NaN until the first fetch */
         program_must_open(&programs[i]);
         if (i == 0)
             program_address(&programs[0], first);
@@ -78,7 +78,7 @@ static void three_programs_learn_one_model(void **state)
         program_finish(&programs[i]);
     assert_one_model(programs, 3);
     assert_int_equal(program_base(&programs[0], weights, bias), HEARSAY_OK);
-    assert_true(program_loss(weights, bias) < 0.5 * before); /* however busy the machine is */
+    assert_true(program_loss(weights, bias) < 0.5 * before); /* holds even on a busy machine */
     for (int i = 0; i < 3; i++) {
         assert_true(program_info(&programs[i]).rumors > 0);
         assert_true(program_info(&programs[i]).steps >= STEPS);
@@ -90,7 +90,7 @@ static void three_programs_learn_one_model(void **state)
     assert_int_equal(pthread_barrier_destroy(&together), 0);
 }
 
-/* Copies are looked at before what they are copies of is overwritten, and what was done to that is
+/* The library fetches before it overwrites trained values, so that the caller's changes are
  * learned. */
 static void copies_are_fetched_and_stored_in_the_calls_that_need_it(void **state)
 {
@@ -114,7 +114,7 @@ static void copies_are_fetched_and_stored_in_the_calls_that_need_it(void **state
     close_all(&program, 1);
 }
 
-/* A write that is reverted before the node looks at the tensors is not published. */
+/* Changes of the tensors that are reverted before the next step are not published. */
 static void reverted_weights_are_the_shared_models(void **state)
 {
     (void)state;
@@ -142,7 +142,8 @@ static void reverted_weights_are_the_shared_models(void **state)
     }
 }
 
-/* Each stops at another step, and none knows of the others when it finishes. */
+/* Each program stops after another number of steps, without knowing whether the others have
+ * finished. */
 static void programs_that_finish_hold_one_model(void **state)
 {
     struct program programs[3];
@@ -239,7 +240,7 @@ static int threads_that_block_signals(void)
     return count;
 }
 
-/* They are for the program's own threads, whose handlers and masks stay as they were. */
+/* Signals are delivered to the program's own threads, whose handlers and masks must not change. */
 static void a_node_leaves_signals_alone(void **state)
 {
     struct program program;

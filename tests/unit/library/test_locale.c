@@ -1,4 +1,5 @@
-/* A program with a decimal comma reads and writes points, and keeps its comma. */
+/* A program whose locale has a decimal comma: its node reads and writes decimal points, and the
+ * locale is unchanged. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <netinet/in.h>
@@ -31,7 +32,7 @@ static int begin(void **state)
 static void need_comma(void)
 {
     if (!has_comma)
-        skip(); /* no such locale here, and no localedef */
+        skip(); /* the machine has no such locale and cannot make one */
     assert_true(comma_locale_is_set());
 }
 
@@ -46,7 +47,7 @@ static unsigned free_port(void)
     return ntohs(bound.sin_port);
 }
 
-/* Reads the node's page at this path into text. */
+/* Requests this path from the node's HTTP server, and copies the answer to `text`. */
 static void get(unsigned port, const char *path)
 {
     char request[128];
@@ -67,7 +68,8 @@ static void get(unsigned port, const char *path)
     assert_non_null(strstr(text, "200 OK"));
 }
 
-/* In JSON a comma between digits stands between two numbers of an array; metrics have none. */
+/* Checks that no comma is between two digits. The page has no arrays of numbers without blanks, and
+ * metrics have no commas. */
 static void assert_no_decimal_comma(void)
 {
     for (const char *at = strchr(text, ','); at; at = strchr(at + 1, ','))
@@ -108,7 +110,8 @@ static void a_node_learns_and_goes_on_with_points(void **state)
     program_init(&program, "comma", 1);
     program_must_open(&program);
     assert_int_equal(hearsay_join(program.node, PROGRAM_FOREVER), HEARSAY_OK);
-    assert_true(program_info(&program).swarm_samples > 0); /* it goes on */
+    /* The node continues from its checkpoint. */
+    assert_true(program_info(&program).swarm_samples > 0);
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
 }
 
@@ -124,7 +127,7 @@ static void a_refused_call_keeps_the_comma(void **state)
     assert_true(comma_locale_is_set());
     assert_int_equal(hearsay_free(node), HEARSAY_OK);
     program_init(&program, "refused", 2);
-    program.setting = "exchange.interval_s=0,5"; /* a file means the same on all machines */
+    program.setting = "exchange.interval_s=0,5"; /* settings have a point in every locale */
     assert_int_equal(program_open(&program), HEARSAY_CONFIG);
     assert_non_null(strstr(program_sentence(&program, HEARSAY_CONFIG), "0,5"));
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);

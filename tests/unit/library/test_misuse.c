@@ -1,4 +1,4 @@
-/* Every misuse by a caller returns an error with a message. */
+/* Misuse of hearsay.h: each error of a caller returns an error with a message. */
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,7 +16,7 @@
 #include "support/library/program.h"
 
 static struct hearsay_tensor tensors[PROGRAM_TENSORS];
-static struct program owner; /* of what the tensors are of */
+static struct program owner; /* program whose weights the tensors describe */
 
 static struct hearsay_options options_of(void)
 {
@@ -26,7 +26,8 @@ static struct hearsay_options options_of(void)
         .abi = HEARSAY_ABI, .tensors = tensors, .tensors_count = PROGRAM_TENSORS, .run = "plane"};
 }
 
-/* It is refused with this error and a sentence that has the words, and the handle is of no use. */
+/* Checks that hearsay_open returns this error with these words, and that the handle cannot be used.
+ */
 static void must_refuse(const struct hearsay_options *options, int error, const char *words)
 {
     struct hearsay *node = NULL;
@@ -41,7 +42,8 @@ static void must_refuse(const struct hearsay_options *options, int error, const 
     assert_int_equal(hearsay_close(node, 0), HEARSAY_CLOSED);
     struct hearsay_info info = {.abi = HEARSAY_ABI};
     assert_int_equal(hearsay_info(node, &info), HEARSAY_OK);
-    assert_int_equal(hearsay_info(node, &info), HEARSAY_OK); /* its abi is still there */
+    /* The first call has not overwritten info.abi. */
+    assert_int_equal(hearsay_info(node, &info), HEARSAY_OK);
     assert_int_equal(hearsay_free(node), HEARSAY_OK);
 }
 
@@ -73,7 +75,7 @@ static void options_that_are_wrong_are_refused(void **state)
     must_refuse(&options, HEARSAY_CONFIG, "name a file");
     options.settings = none;
     must_refuse(&options, HEARSAY_CONFIG, "setting 0 is NULL");
-    options = options_of(); /* there are no keys here */
+    options = options_of(); /* there are no key files here */
     must_refuse(&options, HEARSAY_FAILED, "keygen");
 }
 
@@ -134,7 +136,7 @@ static void a_name_has_so_many_bytes_at_most(void **state)
     tensors[1].name = name;
     must_refuse(&options, HEARSAY_ARGUMENT, "tensor 1: its name");
     name[HEARSAY_NAME_MAX] = '\0';
-    must_refuse(&options, HEARSAY_FAILED, "keygen"); /* there are no keys here */
+    must_refuse(&options, HEARSAY_FAILED, "keygen"); /* there are no key files here */
 }
 
 static void first_weights_that_are_no_numbers_are_refused(void **state)
@@ -148,7 +150,7 @@ static void first_weights_that_are_no_numbers_are_refused(void **state)
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
 }
 
-/* It applies, and publishes nothing. */
+/* The node applies updates and publishes nothing. */
 static void a_node_that_does_not_train_may_step(void **state)
 {
     struct program program;
@@ -163,7 +165,7 @@ static void a_node_that_does_not_train_may_step(void **state)
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
 }
 
-/* A step follows each reset; the node receives both together. */
+/* Each reset is followed by a step, and the node is told of both at once. */
 static void weights_that_are_no_numbers_three_times_end_the_node(void **state)
 {
     struct program program;
@@ -209,7 +211,8 @@ static void calls_without_a_node_are_refused(void **state)
     }
 }
 
-/* It calls one that does not answer: it goes on alone after ten seconds. */
+/* Opens a node whose only peer does not answer. It trains without other members after ten seconds.
+ */
 static void open_one(struct program *program, const char *name)
 {
     program_init(program, name, 9);
@@ -232,10 +235,10 @@ static void arguments_of_an_open_node_are_looked_at(void **state)
     assert_int_equal(hearsay_save(node, NULL, 0), HEARSAY_NOT_JOINED);
     assert_int_equal(hearsay_join(node, (double)NAN), HEARSAY_ARGUMENT);
     assert_int_equal(hearsay_stream(node, NULL),
-                     HEARSAY_UNSUPPORTED); /* its tensors are the CPU's */
+                     HEARSAY_UNSUPPORTED); /* its tensors are in main memory */
     assert_int_equal(hearsay_join(node, 0), HEARSAY_TIMEOUT);
     assert_int_equal(hearsay_join(node, PROGRAM_FOREVER), HEARSAY_OK);
-    assert_int_equal(hearsay_join(node, 0), HEARSAY_OK); /* again: of no effect */
+    assert_int_equal(hearsay_join(node, 0), HEARSAY_OK); /* a second join has no effect */
     assert_int_equal(hearsay_step(node, 0, 0, NULL), HEARSAY_ARGUMENT);
     assert_int_equal(hearsay_step(node, UINT64_MAX, 0, NULL), HEARSAY_ARGUMENT);
     assert_int_equal(hearsay_step(node, 1, (double)NAN, NULL), HEARSAY_OK);
@@ -258,7 +261,7 @@ static void arguments_of_an_open_node_are_looked_at(void **state)
     assert_int_equal(hearsay_close(node, 0), HEARSAY_CLOSED);
     assert_int_equal(hearsay_step(node, 1, 0, NULL), HEARSAY_CLOSED);
     assert_int_equal(hearsay_status(node, small, &bytes), HEARSAY_CLOSED);
-    assert_true(program_info(&program).steps == 1); /* the last numbers stay */
+    assert_true(program_info(&program).steps == 1); /* info still has the last values */
     assert_int_equal(hearsay_free(node), HEARSAY_OK);
 }
 
@@ -267,11 +270,11 @@ static void *join_for_ever(void *argument)
     const struct program *program = argument;
     int error;
     while ((error = hearsay_join(program->node, PROGRAM_FOREVER)) == HEARSAY_BUSY)
-        (void)sched_yield(); /* the other was inside for a moment */
+        (void)sched_yield(); /* the other thread was inside a call for a moment */
     return error == HEARSAY_OK ? argument : NULL;
 }
 
-/* The call returns only when the node trains alone. */
+/* The other thread's join returns only when the node trains without other members. */
 static void a_second_thread_is_told_that_one_is_inside(void **state)
 {
     struct program program;
@@ -283,13 +286,14 @@ static void a_second_thread_is_told_that_one_is_inside(void **state)
     assert_int_equal(pthread_create(&thread, NULL, join_for_ever, &program), 0);
     while ((error = hearsay_settle(program.node, 0)) == HEARSAY_NOT_JOINED)
         for (int i = 0; i < 100; i++)
-            (void)sched_yield(); /* so that the other may come in */
+            (void)sched_yield(); /* gives the other thread time to enter its call */
     assert_int_equal(error, HEARSAY_BUSY);
-    assert_false(program_info(&program).joined); /* what any thread may call */
+    assert_false(program_info(&program).joined); /* hearsay_info may be called by any thread */
     assert_int_equal(hearsay_free(program.node), HEARSAY_BUSY);
     assert_int_equal(pthread_join(thread, &joined), 0);
     assert_ptr_equal(joined, &program);
-    assert_int_equal(hearsay_free(program.node), HEARSAY_OK); /* it is closed with it */
+    /* Hearsay_free also closes the node. */
+    assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
 }
 
 static void a_child_is_told_that_the_node_is_its_parents(void **state)

@@ -1,4 +1,4 @@
-/* A program asks for the notes of its node. */
+/* A program reads the notes of its node. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,7 +103,7 @@ static bool says(struct program *program, int level, const char *words)
     return false;
 }
 
-/* Weights that are no numbers: the tensor is named, as the program calls it. */
+/* The note names the tensor with NaNs as the program calls it. */
 static void a_program_is_told_of_weights_that_are_no_numbers(void **state)
 {
     (void)state;
@@ -133,7 +133,7 @@ static void wrong_arguments_are_refused(void **state)
     assert_int_equal(hearsay_note(program.node, &level, NULL, 8), HEARSAY_ARGUMENT);
     assert_int_equal(hearsay_note(program.node, &level, text, 0), HEARSAY_ARGUMENT);
     assert_int_equal(hearsay_note(program.node, &level, text, sizeof text), HEARSAY_OK);
-    assert_int_equal(level, HEARSAY_INFO); /* it has started */
+    assert_int_equal(level, HEARSAY_INFO); /* the first note: the node has started */
     assert_int_equal(strlen(text), sizeof text - 1);
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
 }
