@@ -50,8 +50,8 @@ static void the_backlog_stays_short(void **state)
     }
 }
 
-/* An overload at the end of a burst still counts after it, and a round with a few bytes tests
- * nothing. */
+/* An overload at the end of a burst still counts after the burst. A round trip with few bytes tests
+ * no rate. */
 static void bursts_do_not_raise_the_rate_above_what_is_there(void **state)
 {
     (void)state;
@@ -76,7 +76,7 @@ static void two_on_one_link_share_it(void **state)
     static const uint64_t delays_ms[] = {5, 40, 100};
     for (int i = 0; i < 3; i++) {
         bottleneck_begin(2, 1.25e6, delays_ms[i]);
-        net.flows[1].begins_ns = 10 * SECOND_NS; /* when the other has it all */
+        net.flows[1].begins_ns = 10 * SECOND_NS; /* the first flow then uses the whole link */
         run_ms(50000);
         const double first = net.flows[0].got, second = net.flows[1].got;
         run_ms(40000);
@@ -105,7 +105,7 @@ static void traffic_that_fills_the_queue_is_yielded_to(void **state)
     (void)state;
     bottleneck_begin(1, 1.25e6, 20);
     run_ms(10000);
-    net.other_rate = 0.9 * net.rate; /* of somebody who does not care how long it waits */
+    net.other_rate = 0.9 * net.rate; /* other traffic, which does not slow down */
     run_ms(10000);
     assert_true(use_of(0, 10000) < 0.13);
     assert_true(median_wait_ms(9000) < 100);
@@ -130,7 +130,7 @@ static void a_peer_that_acknowledges_nothing_gets_little(void **state)
     assert_in_range(applied, 4096, 32768);
 }
 
-/* Hand over what may be; how much is under way then? */
+/* Sends what the link allows for 20 s. Returns the bytes that are then unacknowledged. */
 static uint64_t filled(struct congestion *link, uint64_t *now_ns)
 {
     for (int ms = 0; ms < 20000; ms++, *now_ns += MILLI_NS) {
@@ -148,7 +148,8 @@ static void little_is_under_way_at_first_however_long_the_trip(void **state)
     uint64_t now_ns = 0;
     congestion_init(&link, now_ns);
     assert_in_range(filled(&link, &now_ns), 8000, 12500);
-    assert_true(congestion_on_ack(&link, now_ns, 4000, now_ns / 1000, 0)); /* after 20 s */
+    /* The acknowledgement comes after 20 s. */
+    assert_true(congestion_on_ack(&link, now_ns, 4000, now_ns / 1000, 0));
     assert_in_range(filled(&link, &now_ns), 16000, 20500);
 }
 
@@ -199,7 +200,7 @@ static void it_is_known_when_the_rate_was_last_made_use_of(void **state)
     assert_in_range(link->tried_ns, 1, net.now_ns - 4 * SECOND_NS);
 }
 
-/* Uses a link, waits, and uses it again at a lower capacity. */
+/* Uses a link, waits silent_s seconds, and uses it again with `part` of its capacity. */
 static void begin_after_silence(uint32_t silent_s, double part)
 {
     bottleneck_begin(1, 12.5e6, 20);
@@ -238,16 +239,16 @@ static void a_receipt_that_cannot_be_is_refused(void **state)
     struct congestion link;
     congestion_init(&link, 0);
     congestion_on_sent(&link, 0, 1000);
-    assert_false(congestion_on_ack(&link, 1, 1001, 1, 0)); /* more than was sent */
+    assert_false(congestion_on_ack(&link, 1, 1001, 1, 0)); /* acknowledges more than was sent */
     assert_false(congestion_on_ack(&link, 1, 0, 1, 0));
     assert_false(congestion_on_ack(&link, 1, 10, INT64_MAX / 4000 + 1, 0));
     assert_false(congestion_on_ack(&link, 1, 10, 1, UINT64_MAX));
     assert_true(congestion_on_ack(&link, 1, 500, 1, 0));
-    assert_true(
-        congestion_on_ack(&link, 1, 600, INT64_MAX / 4000, INT64_MAX / 4000)); /* mad, but */
+    /* Extreme, but valid. */
+    assert_true(congestion_on_ack(&link, 1, 600, INT64_MAX / 4000, INT64_MAX / 4000));
     assert_true(congestion_on_ack(&link, 1, 700, 0, 0));
     assert_true(congestion_on_ack(&link, 1, 1000, 1, 0));
-    assert_false(congestion_on_ack(&link, 2, 1000, 2, 0)); /* said already */
+    assert_false(congestion_on_ack(&link, 2, 1000, 2, 0)); /* everything was already acknowledged */
 }
 
 static void a_receipt_is_due_when_it_is_worth_it_and_not_too_often(void **state)

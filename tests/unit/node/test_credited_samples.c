@@ -1,4 +1,5 @@
-/* Credited samples of members' reports, and the start of a node's count. */
+/* Credited samples: how many of the samples that members report a node believes, and where its own
+ * count begins. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 
 #include "node/broadcast/credited_samples.h"
 
-#define MANY 1e12 /* samples that nobody can have learned */
+#define MANY 1e12 /* more samples than a member can have learned */
 
 static void alone_a_node_believes_itself(void **state)
 {
@@ -44,7 +45,7 @@ static void supported_samples_count_beyond_that(void **state)
     assert_true(credited_samples_sum(more, 3, 3) == 9200);
 }
 
-/* A node knows what it has learned, and that others are slower. */
+/* The node's own samples are certain, and the other members are really slower. */
 static void our_own_claim_is_not_doubted(void **state)
 {
     (void)state;
@@ -64,7 +65,7 @@ static void a_quarter_that_lies_together_doubles_the_count_at_most(void **state)
     assert_true(credited_samples_sum(reported, 12, 12) < 1800);
 }
 
-/* Claims of members that have died since: of the living there is no other. */
+/* The large claim is of a member that has died. No living member claims as many. */
 static void the_dead_are_doubted_like_the_living(void **state)
 {
     (void)state;
@@ -77,8 +78,9 @@ static void a_joiner_starts_at_the_sum_if_others_agree(void **state)
     (void)state;
     uint64_t said[] = {990, 900, 1000};
     assert_true(credited_samples_begin(1000, 20, said, 3) == 1000);
-    assert_true(credited_samples_begin(1000, 20, NULL, 0) == 1000); /* there is nobody to ask */
-    uint64_t one[] = {950}; /* a swarm of one for a day: all reported are its own */
+    /* No other member reports a total. */
+    assert_true(credited_samples_begin(1000, 20, NULL, 0) == 1000);
+    uint64_t one[] = {950}; /* this swarm has had one member, so all samples are its own */
     assert_true(credited_samples_begin(1000, 0, one, 1) == 1000);
 }
 
@@ -90,9 +92,11 @@ static void a_joiner_starts_at_the_median_whatever_is_reported(void **state)
     uint64_t two[] = {(uint64_t)MANY, 1000};
     assert_true(credited_samples_begin(MANY, 20, two, 2) == 1000);
     uint64_t low[] = {0, 1000, 1010};
-    assert_true(credited_samples_begin(MANY, 20, low, 3) == 1000); /* and nobody holds it back */
+    /* The low reports of others do not reduce the count. */
+    assert_true(credited_samples_begin(MANY, 20, low, 3) == 1000);
     uint64_t none[] = {0, 0};
-    assert_true(credited_samples_begin(MANY, 20, none, 2) == 20); /* they have just begun */
+    /* The other members have just begun. */
+    assert_true(credited_samples_begin(MANY, 20, none, 2) == 20);
 }
 
 static void a_node_far_behind_continues_at_the_median(void **state)
@@ -101,12 +105,14 @@ static void a_node_far_behind_continues_at_the_median(void **state)
     uint64_t said[] = {2000, 2010, (uint64_t)MANY};
     assert_true(credited_samples_continue(5000, 1000, said, 3) == 2010);
     assert_true(credited_samples_continue(5000, 1900, said, 3) ==
-                1900); /* not far behind: rumors are late */
-    assert_true(credited_samples_continue(5000, 3000, said, 3) == 3000); /* nothing goes back */
+                1900); /* not far behind: rumors may be late */
+    /* The count never decreases. */
+    assert_true(credited_samples_continue(5000, 3000, said, 3) == 3000);
     assert_true(credited_samples_continue(5000, 1000, said, 0) == 1000);
 }
 
-/* Of two sides of a partition those who heal hear first where the other is, and then its rumors. */
+/* After a partition, a node first hears of the others' total and only later receives their rumors.
+ */
 static void nobody_goes_on_from_what_was_not_claimed_yet(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Members: the newest record of each, and who lives. */
+/* Members: the newest record of each, and which members are alive. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -121,7 +121,7 @@ static void a_forged_record_changes_nothing(void **state)
     (void)state;
     struct member *changed = NULL;
     const struct record record = record_of(2, 1, 5);
-    assert_int_equal(learn(3, &record, 0, &changed), FORGED); /* signed by somebody else */
+    assert_int_equal(learn(3, &record, 0, &changed), FORGED); /* another member has signed it */
     assert_null(changed);
     assert_int_equal(members.count, 1);
 }
@@ -216,7 +216,7 @@ static void a_long_renewal_period_permits_a_longer_silence(void **state)
     assert_false(member_is_live(&members, changed, 10 + 12000000));
 }
 
-/* Two members: fifteen seconds, and one for each, four times. */
+/* The limit for two members is four times fifteen seconds and one second for each member. */
 static void nobody_is_believed_to_need_an_hour(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void a_rumor_keeps_alive_and_raises_nobody_from_the_dead(void **state)
     member->known_live = true;
     members_on_rumor(&members, identity.id, 1, 900);
     assert_true(member_is_live(&members, member, 900 + SILENCE_NS - 1));
-    members_on_rumor(&members, identity.id, 2, 1500); /* another life */
+    members_on_rumor(&members, identity.id, 2, 1500); /* another incarnation */
     assert_int_equal(member->advanced_ns, 900);
     member->known_live = false;
     members_on_rumor(&members, identity.id, 1, 5000);
@@ -283,7 +283,7 @@ static void a_list_goes_on_where_it_ended_and_leaves_out_who_was_silent_for_long
     uint32_t from = 1;
     for (uint8_t number = 2; number <= MAX; number++)
         meet(number, 100, number == 3 ? 1 : 500);
-    const uint64_t now_ns = 2 + SILENCE_NS / 2; /* the third is close to its timeout */
+    const uint64_t now_ns = 2 + SILENCE_NS / 2; /* the third member is close to its timeout */
     assert_int_equal(members_live(&members, now_ns), MAX);
     assert_int_equal(members_encode(&members, now_ns, &from, 2, out), 2 * RECORD_BYTES);
     assert_memory_equal(out, members.members[1].bytes, RECORD_BYTES);

@@ -1,4 +1,4 @@
-/* How often and how boldly a node tells, as a function of what it measures. */
+/* How often a node publishes, and with which gain, from its measurements. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,8 @@
 
 #include "node/rate/outer_step.h"
 
-/* Four nodes, 200 ms apart, 80 steps a second, a line that is wide enough. */
+/* Returns measurements of four nodes 200 ms apart, with 80 steps a second and a line that is wide
+ * enough. */
 static struct outer_step_measured usual(void)
 {
     return (struct outer_step_measured){.learners = 4,
@@ -56,7 +57,7 @@ static void up_to_four_average_and_more_are_bolder_and_tell_more_rarely(void **s
     assert_near(outer_step_of(&measured).interval_s, 4 * (0.2 + 8 * 0.0125));
 }
 
-/* The square root of what it would be. */
+/* Publications that no budget cuts get the square root of the usual gain. */
 static void uncut_publications_use_shorter_intervals_and_less_gain(void **state)
 {
     (void)state;
@@ -84,14 +85,15 @@ static void many_tell_often_at_first_and_as_boldly(void **state)
         assert_near(outer_step_of(&measured).beta, 0.3 / 4);
     }
     measured.publications = 0;
-    measured.bytes_per_s = 3000; /* a head is a twentieth of a second's */
+    /* A rumor's head is a twentieth of what the line sends in a second. */
+    measured.bytes_per_s = 3000;
     assert_near(outer_step_of(&measured).interval_s, 1);
     measured.learners = 4;
     measured.bytes_per_s = 1e6;
     assert_near(outer_step_of(&measured).interval_s, 0.2 + 8 * 0.0125);
 }
 
-/* 12.5 ms of a learner's time are an eightieth of a second. */
+/* A cut takes 12.5 ms of the learner's time, an eightieth of a second. */
 static void slow_cuts_lengthen_the_interval(void **state)
 {
     (void)state;
@@ -100,10 +102,10 @@ static void slow_cuts_lengthen_the_interval(void **state)
     assert_near(outer_step_of(&measured).interval_s, 0.2 + 8 * 0.0125);
     measured.publish_s = 0.0125;
     assert_near(outer_step_of(&measured).interval_s, 1);
-    assert_near(outer_step_of(&measured).gain, 2); /* no more than the root of four */
+    assert_near(outer_step_of(&measured).gain, 2); /* at most the square root of four */
     measured.publications = 3;
     assert_near(outer_step_of(&measured).interval_s, 1);
-    measured.publish_s = 10; /* it must not be never */
+    measured.publish_s = 10; /* the interval is limited */
     measured.publications = 100;
     assert_near(outer_step_of(&measured).interval_s, 60);
 }
@@ -116,13 +118,14 @@ static void slow_steps_do_not_delay_the_first_six_publications(void **state)
     for (measured.publications = 0; measured.publications < 8; measured.publications++)
         assert_near(outer_step_of(&measured).interval_s, measured.publications < 6 ? 1 : 0.2 + 4);
     measured.publications = 0;
-    measured.bytes_per_s = 1000; /* but they are worth their heads */
+    measured.bytes_per_s = 1000; /* here larger publications are worth their heads */
     assert_near(outer_step_of(&measured).interval_s, 3);
-    measured.interval_s = 7; /* and one that is configured is kept */
+    measured.interval_s = 7; /* a configured interval is kept */
     assert_near(outer_step_of(&measured).interval_s, 7);
 }
 
-/* Three nodes in one room. One makes 4,000 steps a second, and the line carries a megabyte. */
+/* Returns measurements of three nodes in one room. One makes 4,000 steps a second, and the line
+ * carries a megabyte per second. */
 static struct outer_step_measured fast(void)
 {
     struct outer_step_measured measured = usual();
@@ -150,7 +153,8 @@ static void many_steps_do_not_outweigh_heads_and_cutting(void **state)
 {
     (void)state;
     struct outer_step_measured measured = fast();
-    measured.bytes_per_s = 15000; /* a head is a twentieth of what 0.2 s carry */
+    /* A rumor's head is a twentieth of what the line sends in 0.2 s. */
+    measured.bytes_per_s = 15000;
     assert_near(outer_step_of(&measured).interval_s, 0.2);
     measured.bytes_per_s = 1e6;
     measured.publish_s = 0.00125; /* an eightieth of 0.1 s */
@@ -166,7 +170,7 @@ static void a_fast_node_begins_with_256_steps_however_small_its_budget(void **st
         assert_near(outer_step_of(&measured).interval_s, 256 * 0.00025);
     assert_near(outer_step_of(&measured).interval_s, 1.5);
     measured.publications = 0;
-    measured.step_s = 0; /* not known yet */
+    measured.step_s = 0; /* unknown as long as no step was made */
     assert_near(outer_step_of(&measured).interval_s, 1.5);
 }
 
@@ -185,7 +189,8 @@ static void on_a_thin_line_it_waits_for_something_worth_a_head_and_is_bolder(voi
 {
     (void)state;
     struct outer_step_measured measured = usual();
-    measured.bytes_per_s = 6000; /* a head of 150 bytes is a twentieth of half a second's */
+    /* A head of 150 bytes is a twentieth of what the line sends in 0.5 s. */
+    measured.bytes_per_s = 6000;
     assert_near(outer_step_of(&measured).interval_s, 0.5);
     assert_near(outer_step_of(&measured).gain, 0.5 / 0.3);
 }

@@ -1,5 +1,5 @@
-/* Two who keep to the rules meet and hear each other however the bytes come; two who are not of one
- * swarm refuse each other. */
+/* Two honest peers complete a conversation however the bytes arrive. Two peers of different swarms
+ * refuse each other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void an_answer_may_come_before_the_question_is_reported_as_sent(void **st
     assert_true(peer_next_send(&acceptor.peer, SIZE_MAX, true, &answer, &answer_count));
     carry(&acceptor, &dialer, answer, answer_count);
     assert_true(dialer.met);
-    assert_memory_equal(question, copy, count); /* lent until sent */
+    assert_memory_equal(question, copy, count); /* the bytes must stay valid until they are sent */
     assert_false(peer_next_send(&dialer.peer, SIZE_MAX, true, &proof, &proof_count));
     peer_on_sent(&dialer.peer);
     assert_true(peer_next_send(&dialer.peer, SIZE_MAX, true, &proof, &proof_count));
@@ -111,7 +111,8 @@ static void begin_with(uint16_t ones, uint8_t ones_newer, uint16_t others, uint8
     begin_as(&one, &other);
 }
 
-/* bytes: of message 2, which names the version only to a node with an older one. */
+/* Checks that both speak this version. bytes: payload of handshake message 2, which also names
+ * the version if both ends speak a newer one. */
 static void must_speak(uint16_t protocol, size_t bytes)
 {
     const uint8_t *said;
@@ -132,11 +133,11 @@ static void neighbours_speak_the_newest_version_that_both_know(void **state)
     (void)state;
     begin_with(11, 1, 11, 1);
     must_speak(12, CERTIFICATE_BYTES + 2);
-    begin_with(11, 1, 11, 0); /* as builds that knew no newer one */
+    begin_with(11, 1, 11, 0); /* a build that knew no newer version */
     must_speak(11, CERTIFICATE_BYTES);
     begin_with(11, 0, 11, 1);
     must_speak(11, CERTIFICATE_BYTES);
-    begin_with(11, 1, 12, 1); /* those that are to come */
+    begin_with(11, 1, 12, 1); /* a future build */
     must_speak(12, CERTIFICATE_BYTES + 2);
     begin_with(12, 1, 11, 1);
     must_speak(12, CERTIFICATE_BYTES);
@@ -166,7 +167,8 @@ static void an_older_version_lacks_newer_message_kinds(void **state)
     assert_true(peer_knows(&dialer.peer, INFERENCE) && peer_knows(&acceptor.peer, INFERENCE));
 }
 
-/* An attacker on the path with the swarm key, who can rewrite the gate. */
+/* Dials, and replaces the offered versions on the path. The attacker has the swarm key, so it can
+ * rewrite the gate. */
 static void offer_on_the_way(uint16_t protocol, uint8_t newer)
 {
     const uint8_t *said;
@@ -184,21 +186,22 @@ static void offer_on_the_way(uint16_t protocol, uint8_t newer)
     converse();
 }
 
-/* Other versions are exchanged in the session (tests/world/test_protocols.c). */
+/* Changes to a version that both really speak are found in the session
+ * (tests/world/test_protocols.c). */
 static void nobody_on_the_way_makes_them_speak_what_was_not_offered(void **state)
 {
     (void)state;
     begin_with(11, 0, 11, 1);
-    offer_on_the_way(11, 1); /* more than the dialer knows */
+    offer_on_the_way(11, 1); /* a newer version than the dialer speaks */
     assert_true(dialer.refused);
     assert_false(dialer.met || acceptor.met);
     begin_with(11, 1, 11, 1);
-    offer_on_the_way(12, 0); /* the prologue is another */
+    offer_on_the_way(12, 0); /* the handshake's prologue differs */
     assert_true(acceptor.refused);
     assert_false(dialer.met || acceptor.met);
 }
 
-/* A stranger has no swarm key: no bit of what is offered can be another. */
+/* Without the swarm key no bit of the offer can be changed unnoticed. */
 static void no_stranger_on_the_way_changes_what_is_offered(void **state)
 {
     (void)state;
@@ -213,7 +216,7 @@ static void no_stranger_on_the_way_changes_what_is_offered(void **state)
     }
 }
 
-/* Send what may be sent, and note the kinds that arrive. */
+/* Sends what the dialer may send, and returns how many messages arrive. kinds: their kinds. */
 static uint32_t arrive(bool is_open, enum message_kind kinds[static 8])
 {
     const uint8_t *bytes;
@@ -249,7 +252,8 @@ static void urgent_messages_go_first_and_blocks_last(void **state)
     say_kind(BLOCK);
     say_kind(RUMOR);
     say_kind(PING);
-    assert_int_equal(arrive(false, kinds), 1); /* too much is under way for anything else */
+    /* While too many bytes are unacknowledged, only PING may be sent. */
+    assert_int_equal(arrive(false, kinds), 1);
     assert_int_equal(kinds[0], PING);
     say_kind(ACK);
     assert_int_equal(arrive(true, kinds), 3);
@@ -294,7 +298,7 @@ static void a_full_queue_says_no_and_loses_nothing(void **state)
             const uint8_t *at = peer_message(&acceptor.peer, &message_bytes);
             assert_int_equal(message_decode(reader, at, message_bytes, &message), OK);
             assert_int_equal(message.bulk.count, sizeof bulk);
-            if (++heard == 5) /* room is made while it drains */
+            if (++heard == 5) /* the queue has space again while it drains */
                 said += peer_say(&dialer.peer, &heavy);
         }
         peer_on_sent(&dialer.peer);
@@ -303,7 +307,8 @@ static void a_full_queue_says_no_and_loses_nothing(void **state)
     assert_int_equal(peer_queued_bytes(&dialer.peer), 0);
 }
 
-/* On a thin link a frame may take longer than anybody may be silent, up to a limit. */
+/* On a thin link a frame may take longer than the silence timeout. Each byte shows liveness, up to
+ * a time limit for the frame. */
 static void every_byte_that_comes_is_a_sign_of_life(void **state)
 {
     (void)state;
@@ -323,7 +328,7 @@ static void every_byte_that_comes_is_a_sign_of_life(void **state)
     assert_int_equal(peer_take(&acceptor.peer, &acceptor.credentials, NOW_NS + FRAME_NS, &bytes,
                                &one, &acceptor.problem),
                      PEER_NOTHING);
-    assert_int_equal(acceptor.peer.heard_ns, NOW_NS + 5); /* it goes too slowly */
+    assert_int_equal(acceptor.peer.heard_ns, NOW_NS + 5); /* this byte came too late to count */
 }
 
 static void the_largest_message_passes(void **state)

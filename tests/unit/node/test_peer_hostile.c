@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "support/node/peer_pair.h"
 
-/* Nobody may have heard all if a byte on the way to him was changed. */
+/* Fails if the receiver has got all messages although a byte of its direction was changed. */
 static void must_notice(int direction, size_t at)
 {
     const struct side *receiver = direction == 0 ? &acceptor : &dialer;
@@ -32,7 +32,7 @@ static void every_changed_byte_is_noticed_and_nothing_false_is_heard(void **stat
             begin_again();
             way.flip[direction] = at;
             way.mask = (uint8_t)(1u << rng_below(&rng, 8));
-            converse(); /* hear() compares every message with what was said */
+            converse(); /* hear() compares every received message with the sent one */
             must_notice(direction, at);
             way.flip[direction] = NEVER;
         }
@@ -86,7 +86,7 @@ static void a_greeting_of_another_size_is_refused(void **state)
         assert_true(acceptor.refused);
         assert_true(peer_is_flushed(&acceptor.peer));
     }
-    begin_again(); /* a good one, with a byte more */
+    begin_again(); /* a valid greeting with an additional byte */
     const uint8_t *greeting;
     size_t count;
     assert_true(peer_next_send(&dialer.peer, SIZE_MAX, true, &greeting, &count));
@@ -110,7 +110,7 @@ static void in_a_session_frames_without_a_tag_are_refused(void **state)
     }
 }
 
-/* The next bytes that one side would send, and the whole of them delivered. */
+/* Copies the next bytes that one side sends, and delivers them completely. Returns their number. */
 static size_t record(struct side *from, struct side *to, uint8_t *out)
 {
     const uint8_t *bytes;

@@ -1,4 +1,5 @@
-/* A swarm that moves to another key: two that share any of their keys meet by it, and no others. */
+/* A swarm that moves to another key: two peers with a common key can meet, and other peers cannot.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,9 +10,10 @@
 
 #include "support/node/peer_pair.h"
 
-enum { OLD = 1, NEW = 2, NEWEST = 3 }; /* keys, and the orders that brought them */
+enum { OLD = 1, NEW = 2, NEWEST = 3 }; /* keys, and numbers of the orders that introduced them */
 
-/* The dialer shows this one of these keys, and the acceptor has those. */
+/* Starts a dialer with two keys, of which it uses number `shows`, and an acceptor with `count`
+ * keys. */
 static void begin_with(const struct introduced *one, const uint8_t *dialers, uint32_t shows,
                        const uint8_t *acceptors, uint32_t count)
 {
@@ -69,7 +71,8 @@ static void a_key_that_was_given_up_lets_nobody_in(void **state)
     begin_with(&USUAL, (uint8_t[]){NEW, OLD}, 1, (uint8_t[]){NEW, OLD}, 2);
     credentials_set_keys(&acceptor.credentials, &(struct swarm_key){.key = {NEW}}, 1);
     assert_int_equal(acceptor.credentials.keys_count, 1);
-    assert_memory_equal(&acceptor.credentials.keys[1], &none, sizeof none); /* it is wiped */
+    /* The removed key is wiped from memory. */
+    assert_memory_equal(&acceptor.credentials.keys[1], &none, sizeof none);
     converse();
     assert_true(acceptor.refused);
     assert_int_equal(acceptor.out_bytes, 0);
@@ -79,7 +82,7 @@ static void a_handshake_that_has_begun_ends_by_the_key_it_began_with(void **stat
 {
     (void)state;
     begin_with(&USUAL, (uint8_t[]){OLD}, 0, (uint8_t[]){OLD}, 1);
-    assert_true(send_once(&dialer, &acceptor)); /* gate and message 1 */
+    assert_true(send_once(&dialer, &acceptor)); /* gate and handshake message 1 */
     const struct swarm_key key = {.key = {NEW}, .order = NEW};
     credentials_set_keys(&acceptor.credentials, &key, 1);
     credentials_set_keys(&dialer.credentials, &key, 1);

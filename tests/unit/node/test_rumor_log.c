@@ -1,4 +1,4 @@
-/* The log of rumors, against a plain account of what was put in. */
+/* The log of rumors, compared with a simple list of what was appended. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 static struct arena arena;
 static struct rumor_log rumors;
-static uint64_t now_ns; /* counts up with each rumor that comes */
+static uint64_t now_ns; /* virtual time, which advances with each rumor */
 
 static int start(void **state)
 {
@@ -33,7 +33,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* A rumor's bytes follow from its name. */
+/* Writes the bytes of a rumor, which follow from its origin and number. */
 static void fill(uint8_t *out, uint32_t origin_index, uint32_t seq, uint32_t bytes)
 {
     struct rng rng = rng_new(origin_index, seq);
@@ -48,7 +48,7 @@ static bool append(uint32_t origin_index, uint32_t seq, bool own, uint32_t bytes
     return rumor_log_append(&rumors, ++now_ns, origin_index, seq, own, rumor, bytes);
 }
 
-/* Is it there? If so, it must be right. */
+/* Returns true if the log has this rumor. Its bytes must be correct. */
 static bool has(uint32_t origin_index, uint32_t seq, uint32_t bytes)
 {
     static uint8_t rumor[RING];
@@ -100,7 +100,7 @@ static void the_learner_is_given_what_was_heard_in_order(void **state)
         fill(rumor, 1, seq, 100);
         assert_memory_equal(rumor_log_bytes(&rumors, entry), rumor, 100);
         assert_ptr_equal(rumor_log_next_to_apply(&rumors),
-                         entry); /* the same until it is applied */
+                         entry); /* stays the next one until it is applied */
         rumor_log_applied(&rumors);
     }
     assert_null(rumor_log_next_to_apply(&rumors));
@@ -122,7 +122,7 @@ static void gives_skipped_rumors_later(void **state)
     for (uint32_t seq = 0; seq < 3; seq++)
         for (uint32_t origin_index = 1; origin_index <= 2; origin_index++)
             assert_true(append(origin_index, seq, false, 100));
-    for (uint32_t seq = 0; seq < 3; seq++) { /* origin_index 1 is held */
+    for (uint32_t seq = 0; seq < 3; seq++) { /* rumors of origin_index 1 are withheld */
         assert_int_equal(rumor_log_next_to_apply(&rumors)->origin_index, 1);
         rumor_log_pass_by(&rumors);
         give(2, seq);
@@ -148,7 +148,7 @@ static void never_overwrites_skipped_rumors(void **state)
     assert_non_null(rumor_log_next_to_apply(&rumors));
     rumor_log_pass_by(&rumors);
     for (uint32_t seq = 0; seq < 1000; seq++) {
-        (void)append(2, seq, false, 1000); /* refused, when the log is crowded */
+        (void)append(2, seq, false, 1000); /* refused if the log is crowded */
         while (rumor_log_next_to_apply(&rumors))
             rumor_log_applied(&rumors);
     }
@@ -215,7 +215,7 @@ static void never_overwrites_rumors_that_the_learner_lacks(void **state)
     assert_false(has(1, 0, 1000));
 }
 
-/* And half the log is left for what is told here. */
+/* Half of the log is kept free for the node's own rumors. */
 static void heard_rumors_are_refused_when_half_the_log_waits(void **state)
 {
     (void)state;
@@ -230,7 +230,7 @@ static void heard_rumors_are_refused_when_half_the_log_waits(void **state)
     assert_true(append(1, heard, false, 1000));
 }
 
-/* The same when most waiting rumors are own ones. */
+/* Half of the log is available also if most waiting rumors are the node's own. */
 static void a_telling_that_has_begun_has_room_whatever_is_heard(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void a_telling_that_has_begun_has_room_whatever_is_heard(void **state)
     uint32_t told = 0, heard = 1;
     for (; told < 70; told++)
         assert_true(append(2, told, true, 1000));
-    assert_false(rumor_log_is_crowded(&rumors)); /* it begins */
+    assert_false(rumor_log_is_crowded(&rumors)); /* a publication of several rumors begins */
     while (append(1, heard, false, 1000))
         heard++;
     for (uint32_t seq = told; seq < told + RING / 8 / 1000; seq++)
@@ -257,7 +257,7 @@ static void heard_rumors_are_refused_when_half_the_entries_wait(void **state)
 static void the_learner_is_behind_when_a_quarter_of_the_log_waits(void **state)
 {
     (void)state;
-    for (uint32_t seq = 0; seq < 40; seq++) /* what was told here does not wait */
+    for (uint32_t seq = 0; seq < 40; seq++) /* own rumors do not wait for the learner */
         assert_true(append(2, seq, true, 1000));
     for (uint32_t seq = 0; seq < RING / 4 / 1000; seq++)
         assert_true(append(1, seq, false, 1000));
@@ -272,7 +272,7 @@ static void the_learner_is_behind_when_a_quarter_of_the_log_waits(void **state)
 static void entries_are_there_from_the_oldest_to_the_newest(void **state)
 {
     (void)state;
-    for (uint32_t seq = 0; seq < 150; seq++) { /* the first fifty are pushed out */
+    for (uint32_t seq = 0; seq < 150; seq++) { /* the first fifty rumors are overwritten */
         assert_true(append(3, seq, true, 1000));
         hand_all();
     }
@@ -290,7 +290,7 @@ static void entries_are_there_from_the_oldest_to_the_newest(void **state)
 static void a_cleared_log_has_forgotten_everything_and_takes_as_much_again(void **state)
 {
     (void)state;
-    for (uint32_t seq = 0; seq < 140; seq++) { /* round the ring, and something waits */
+    for (uint32_t seq = 0; seq < 140; seq++) { /* wraps around the ring, with waiting rumors */
         assert_true(append(1, seq, seq % 4 > 0, 1000));
         if (seq < 120)
             hand_all();
@@ -311,7 +311,7 @@ static void a_cleared_log_has_forgotten_everything_and_takes_as_much_again(void 
     assert_int_equal(rumor_log_next_to_apply(&rumors)->seq, 100);
 }
 
-/* The log as a whole says so of the moments, and of each rumor by itself. */
+/* The log answers both for a time and for each single rumor. */
 static void rumors_since_a_given_time_are_present_and_lasting(void **state)
 {
     (void)state;
@@ -325,7 +325,7 @@ static void rumors_since_a_given_time_are_present_and_lasting(void **state)
         const uint64_t since_ns = rumor_log_lasting_since_ns(&rumors);
         assert_true(seq >= 50 || since_ns == begin_ns);
         for (uint32_t known = 0; known <= seq; known++) {
-            const uint64_t want_ns = begin_ns + 1 + known; /* one at each moment */
+            const uint64_t want_ns = begin_ns + 1 + known; /* each rumor has its own time */
             uint64_t came_ns = 0;
             uint32_t bytes;
             const bool is_here = rumor_log_find(&rumors, 1, known, &bytes) != NULL;
@@ -337,7 +337,7 @@ static void rumors_since_a_given_time_are_present_and_lasting(void **state)
     assert_in_range(rumor_log_lasting_since_ns(&rumors), now_ns - 51, now_ns - 49);
 }
 
-/* All that is left lasts, and yet not all that came is left. */
+/* All remaining rumors will last, but not all received rumors remain. */
 static void an_overwritten_rumor_moves_that_time_forward(void **state)
 {
     (void)state;
@@ -347,14 +347,15 @@ static void an_overwritten_rumor_moves_that_time_forward(void **state)
     assert_true(append(1, 50, true, 1500));
     const uint64_t last_ns = now_ns;
     hand_all();
-    assert_true(append(1, 51, true, RING / 2)); /* no room behind the others: in their place */
+    /* Overwrites rumors, because there is no space behind them. */
+    assert_true(append(1, 51, true, RING / 2));
     assert_false(has(1, 50, 1500));
     assert_true(rumor_log_is_lasting(&rumors, 1, 51));
     assert_int_equal(rumor_log_lasting_since_ns(&rumors), last_ns);
 }
 
-/* Invariants after every step of a long random test: the newest rumors that fit are present, byte
- * for byte, and no waiting rumor is lost, while sometimes one origin is skipped. */
+/* Invariants after every step of a long random test: the log has the newest rumors that fit, byte
+ * for byte. It loses no waiting rumor, although one origin is skipped at times. */
 static void a_long_random_story_keeps_its_account(void **state)
 {
     (void)state;
@@ -381,7 +382,7 @@ static void a_long_random_story_keeps_its_account(void **state)
             held = held ? 0 : 1 + rng_below(&rng, ORIGINS - 1);
             rumor_log_return(&rumors);
         }
-        const bool slow = step / 500 % 2; /* the learner takes less than comes */
+        const bool slow = step / 500 % 2; /* the learner applies fewer rumors than arrive */
         for (uint32_t some = rng_below(&rng, slow ? 2 : 3); some > 0; some--) {
             const struct rumor_log_entry *entry;
             while ((entry = rumor_log_next_to_apply(&rumors)) && entry->origin_index == held)
@@ -400,7 +401,7 @@ static void a_long_random_story_keeps_its_account(void **state)
         uint32_t kept = 0, missing = 0;
         for (uint32_t i = count; i-- > 0 && missing < 3;) {
             if (has(taken[i].origin_index, taken[i].seq, taken[i].bytes)) {
-                assert_int_equal(missing, 0); /* only the oldest are gone */
+                assert_int_equal(missing, 0); /* only the oldest rumors may be missing */
                 kept += taken[i].bytes;
             } else {
                 assert_true(taken[i].is_given);

@@ -1,4 +1,5 @@
-/* Shares: whose progress counts how much, and how far a claim is believed. */
+/* Shares: how much the progress of each member counts, and how far a claim of samples is believed.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +27,7 @@ static struct identity identity_of(uint8_t number)
     return identity;
 }
 
-/* A new record of this member, at that moment. */
+/* Receives a new record of this member at this time. */
 static void meet_as(uint8_t number, float samples_per_second, bool trains, uint64_t now_ns)
 {
     const struct identity identity = identity_of(number);
@@ -61,7 +62,7 @@ static void move(uint8_t number, double moved, uint64_t now_ns)
     shares_on_rumor(&members, identity_of(number).id, 1, &facts);
 }
 
-/* A rumor of this member that claims `samples` samples. */
+/* Receives a rumor of this member that claims `samples` samples. */
 static void publish(uint8_t number, double moved, uint64_t samples, uint64_t now_ns)
 {
     const struct rumor_facts facts = {
@@ -74,7 +75,7 @@ static double borne_out(uint8_t number)
     return members_find(&members, identity_of(number).id)->borne_out;
 }
 
-/* Publishes for `seconds` seconds, after one second that establishes the median. */
+/* Lets all members publish for `seconds` seconds, after one second that establishes the median. */
 static void publish_for(uint32_t seconds, const double *moved, const uint64_t *samples)
 {
     for (uint32_t second = 0; second <= seconds; second++) {
@@ -147,7 +148,7 @@ static void nobody_counts_more_than_so_many_times_what_is_usual(void **state)
     assert_true(near(shares_own(&members, true, 1), 1.0 / 102));
 }
 
-/* All keep one rule: who is that fast takes no more than it counts for with the others. */
+/* Each node limits its own share as the others limit it. */
 static void nor_does_this_node(void **state)
 {
     (void)state;
@@ -183,18 +184,18 @@ static void as_many_learn_as_leave_as_much_noise(void **state)
     assert_true(near(shares_learners(&members, true, 1), 4));
 }
 
-/* All have published, and each moved the base as its share of what it claims would have it. */
+/* Each member has moved the base in proportion to the share that it claims. */
 static void a_supported_claim_counts_in_full(void **state)
 {
     (void)state;
     meet(2, 100, 1);
-    meet(3, 10000, 1); /* a hundred times as fast, and its share as well */
+    meet(3, 10000, 1); /* a hundred times as fast, and so is its movement of the base */
     move(1, 1000, 2);
     move(2, 1000, 2);
     move(3, 1000 * 100 * 10.0, 2);
     assert_true(near(shares_own(&members, true, 2), 1.0 / 102));
     assert_null(shares_doubtful(&members, true, 2));
-    members.weight_max = 4; /* that it counts less is no reason to doubt it */
+    members.weight_max = 4; /* a lower weight is no reason to doubt the claim */
     assert_null(shares_doubtful(&members, true, 2));
 }
 
@@ -205,13 +206,13 @@ static void a_claim_counts_as_far_as_rumors_bear_it_out(void **state)
     meet(3, 1e30f, 1);
     move(1, 1000, 2);
     move(2, 1000, 2);
-    move(3, 100, 2); /* a tenth of the others': 1.6 is believed */
+    move(3, 100, 2); /* a tenth of the others' movement, for which 1.6 shares are credited */
     assert_true(near(shares_own(&members, true, 2), 1 / 3.6));
     assert_ptr_equal(shares_doubtful(&members, true, 2), &members.members[2]);
     assert_true(near(shares_learners(&members, true, 2), 3.6 * 3.6 / (2 + 1.6 * 1.6)));
 }
 
-/* The member in the middle says what is usual, so two of five change nothing. */
+/* Credit is measured against the median member, which two liars of five cannot be. */
 static void two_liars_do_not_vouch_for_each_other(void **state)
 {
     (void)state;
@@ -241,11 +242,11 @@ static void movement_decays_with_its_half_life(void **state)
     move(1, 1000, 1);
     move(2, 1000, 1);
     assert_true(near(shares_own(&members, true, 1), 1.0 / 17));
-    move(1, 500, 1 + 600 * SECOND); /* ten minutes later that is as much as there was */
+    move(1, 500, 1 + 600 * SECOND); /* ten minutes later this is as much as was left */
     assert_true(near(shares_own(&members, true, 1 + 600 * SECOND), 1.0 / 9));
 }
 
-/* Two weeks later nothing is left of what it moved, and nothing of its claim. */
+/* After two weeks nothing is left of what the member moved, so nothing of its claim is credited. */
 static void a_single_publication_loses_its_credit(void **state)
 {
     (void)state;
@@ -290,8 +291,8 @@ static void claims_that_nothing_bears_out_are_not_believed(void **state)
     assert_true(borne_out(4) < 6000);
 }
 
-/* A claim takes share from others: with a huge claim a member publishes at nearly the whole share,
- * and the others barely move the base. */
+/* With a huge claim a member publishes at nearly the whole share, while the others barely move the
+ * base. This must not support the claim. */
 static void a_share_gained_by_claims_does_not_support_them(void **state)
 {
     (void)state;
@@ -308,8 +309,9 @@ static void half_of_the_usual_movement_supports_a_claim(void **state)
     assert_true(near(borne_out(4), 6000));
 }
 
-/* Two of four have stopped, and claim next to nothing for all that they moved: what is usual is
- * what it was, or each of the others would take itself for the only one. */
+/* Two of four members have stopped and claim almost nothing for their earlier movement. The median
+ * ratio must stay what it was. Otherwise each of the others would consider itself the only member.
+ */
 static void stopped_members_take_no_share_from_the_others(void **state)
 {
     (void)state;
@@ -321,7 +323,8 @@ static void stopped_members_take_no_share_from_the_others(void **state)
     meet(3, 1e-6f, later);
     meet(4, 1e-6f, later);
     assert_true(near(shares_own(&members, true, later + SECOND), 0.5));
-    for (uint32_t minute = 1; minute <= 180; minute++) { /* the others go on for three hours */
+    /* The other members go on for three hours. */
+    for (uint32_t minute = 1; minute <= 180; minute++) {
         const uint64_t now_ns = later + minute * 60 * SECOND;
         meet(2, 100, now_ns);
         meet(3, 1e-6f, now_ns);

@@ -1,4 +1,4 @@
-/* Versions: what is known of every origin, and its bytes on the wire. */
+/* Versions: which rumors of every origin are known, and their encoding. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* The head of number next - 1 of this origin. */
+/* Returns the head of rumor next - 1 of this origin. */
 static struct signed_head head_of(const struct origin *origin, uint32_t next, uint64_t samples)
 {
     return stream_unsigned(origin->id, origin->incarnation, next - 1, samples, context);
@@ -99,7 +99,7 @@ static void the_wire_lists_tag_and_next_of_origins_that_told(void **state)
 {
     (void)state;
     const struct origin *first = add(1, 7, 3);
-    (void)add(2, 7, 0); /* has told nothing */
+    (void)add(2, 7, 0); /* has published nothing */
     const struct origin *last = add(3, 7, 300);
     uint8_t slice[10 * VERSION_ENTRY_BYTES];
     assert_int_equal(versions_slice(&versions, NULL, 9, slice), 2);
@@ -107,16 +107,16 @@ static void the_wire_lists_tag_and_next_of_origins_that_told(void **state)
     assert_int_equal(version_entry_at(slice, 0).next, 3);
     assert_true(version_entry_at(slice, 1).tag == last->tag);
     assert_int_equal(version_entry_at(slice, 1).next, 300);
-    assert_int_equal(slice[8], 3); /* little-endian behind the tag */
+    assert_int_equal(slice[8], 3); /* the tag is followed by the number, little-endian */
 }
 
 static void slices_go_round_and_cover_all(void **state)
 {
     (void)state;
     for (uint8_t i = 0; i < MAX; i++)
-        (void)add(i, 7, i % 4); /* every fourth has told nothing */
+        (void)add(i, 7, i % 4); /* every fourth origin has published nothing */
     bool seen[MAX] = {false};
-    for (int round = 0; round < 4; round++) { /* ceil(30 / 8) */
+    for (int round = 0; round < 4; round++) { /* ceil(30 / 8) rounds */
         uint8_t slice[8 * VERSION_ENTRY_BYTES];
         assert_int_equal(versions_slice(&versions, NULL, 8, slice), 8);
         for (size_t i = 0; i < 8; i++) {
@@ -208,7 +208,7 @@ static void a_whole_version_says_how_much_each_has_learned_and_how_fast(void **s
     assert_int_equal(learned[LEARNED_BYTES], 8); /* little-endian */
 }
 
-/* The latest. */
+/* Latest. */
 
 static struct origin *find(uint8_t number)
 {
@@ -218,7 +218,7 @@ static struct origin *find(uint8_t number)
     return origin;
 }
 
-/* One after the other from the latest on, and back again. */
+/* Checks the order of origins from the latest on, and in reverse. */
 static void must_be_in_order(const uint8_t *numbers, size_t count)
 {
     const struct origin *older = NULL, *newer = NULL;
@@ -249,7 +249,7 @@ static void the_last_publisher_is_the_latest_origin(void **state)
     must_be_in_order((const uint8_t[]){2, 3, 1}, 3);
     versions_touch(&versions, find(1));
     must_be_in_order((const uint8_t[]){1, 2, 3}, 3);
-    set_next(find(3), 9); /* heard of: it has not told */
+    set_next(find(3), 9); /* head known, but no rumor received */
     must_be_in_order((const uint8_t[]){1, 2, 3}, 3);
 }
 
@@ -258,7 +258,7 @@ static void the_latest_are_listed_as_far_as_there_is_room(void **state)
     (void)state;
     for (uint8_t i = 1; i <= 6; i++)
         (void)add(i, 7, i == 4 ? 0 : i);
-    static const uint8_t latest[] = {6, 5, 3}; /* 4 has told nothing */
+    static const uint8_t latest[] = {6, 5, 3}; /* origin 4 has published nothing */
     uint8_t out[6 * VERSION_ENTRY_BYTES];
     assert_int_equal(versions_latest(&versions, NULL, 0, 3, out, NULL), 3);
     for (size_t i = 0; i < 3; i++)
@@ -271,7 +271,8 @@ static void the_latest_are_listed_as_far_as_there_is_room(void **state)
     assert_int_equal(versions_latest(&versions, NULL, 4, 9, out, NULL), 1);
     assert_int_equal(versions_latest(&versions, NULL, 5, 9, out, NULL), 0);
 
-    const uint32_t next[6] = {1, 2, 0, 0, 4, 0}; /* what of it is in a base, say */
+    /* Rumors of each origin in an older base, for example. */
+    const uint32_t next[6] = {1, 2, 0, 0, 4, 0};
     struct signed_head of[6];
     const struct signed_head *heads[6];
     for (uint8_t i = 0; i < 6; i++) {
@@ -287,12 +288,12 @@ static void the_latest_are_listed_as_far_as_there_is_room(void **state)
     assert_true(versions_hash(&versions, heads) == versions.hash);
 }
 
-/* Another node's knowledge of the forty origins, as it sends it. */
+/* What another node knows of the forty origins, as it sends it. */
 
 static uint32_t theirs[MAX];
 static uint8_t shown[(MAX + 1) * VERSION_ENTRY_BYTES];
 
-/* The first forty origins, the last of which is the latest: known rumors of each, here and there.
+/* Adds forty origins, the last of which is the latest. Both nodes know all their rumors.
  */
 static void both_know(void)
 {
@@ -300,7 +301,7 @@ static void both_know(void)
         theirs[i] = add(i, 7, 1 + i % 5u)->next;
 }
 
-/* The last heads of what she knows. */
+/* Returns the last heads that the other node knows. */
 static const struct signed_head *const *their_heads(void)
 {
     static struct signed_head of[MAX];
@@ -312,7 +313,8 @@ static const struct signed_head *const *their_heads(void)
     return heads;
 }
 
-/* So many of the latest of hers are shown: are those known to be known there that are? */
+/* The other node shows its `most` latest origins. Returns true if the hash confirms which of ours
+ * it knows, in *known. */
 static bool knows(uint32_t most, uint64_t *known)
 {
     const size_t count = versions_latest(&versions, their_heads(), 0, most, shown, NULL);
@@ -338,7 +340,7 @@ static void an_equal_rest_is_recognised_by_its_hash(void **state)
         assert_true(knows(most, &known));
         assert_true(known == all_but(MAX, MAX));
     }
-    theirs[MAX - 1] += 5; /* and more or less of one that is shown */
+    theirs[MAX - 1] += 5; /* more or fewer rumors of an origin that is shown */
     assert_true(knows(3, &known));
     assert_true(known == all_but(MAX, MAX));
     theirs[MAX - 2] = 1;
@@ -360,7 +362,7 @@ static void a_missing_latest_origin_is_recognised(void **state)
     }
 }
 
-/* Everything is shown: then it does not matter which are missing. */
+/* If all origins are shown, any of them may be missing. */
 static void a_complete_list_needs_no_order(void **state)
 {
     (void)state;
@@ -377,10 +379,10 @@ static void an_unexplained_hash_is_reported_as_uncertain(void **state)
     (void)state;
     uint64_t known;
     both_know();
-    theirs[5]++; /* one of long ago */
+    theirs[5]++; /* a rumor of an early origin */
     assert_false(knows(10, &known));
     assert_true(known == all_but(MAX, MAX));
-    assert_true(knows(MAX, &known)); /* it is shown */
+    assert_true(knows(MAX, &known)); /* the early origin is shown */
     theirs[5] = 0;
     assert_false(knows(10, &known));
     assert_true(known == all_but(MAX, MAX));
@@ -413,7 +415,7 @@ static void an_entry_of_a_history_is_a_signed_head(void **state)
     assert_true(got.samples == 0x030405060708);
 }
 
-/* Another rumor under the same number makes another version. */
+/* Another rumor under the same number gives another version. */
 static void the_hash_is_of_what_the_rumors_are_and_not_of_their_count(void **state)
 {
     (void)state;
@@ -429,7 +431,7 @@ static void the_hash_is_of_what_the_rumors_are_and_not_of_their_count(void **sta
     assert_false(version_entry_shows(&entry, before.hash));
 }
 
-/* More than before, less, none, and some again. */
+/* Sets more rumors of an origin than before, fewer, none, and then some. */
 static void rumors_that_are_set_count_as_received(void **state)
 {
     (void)state;
@@ -456,7 +458,7 @@ static void rumors_that_are_set_count_as_received(void **state)
     advance(origin, 0);
     assert_true(versions.hash == set);
     assert_int_equal(heard->next, 5);
-    assert_true(versions.digest == digest); /* is somebody else's to put right */
+    assert_true(versions.digest == digest); /* the digest is corrected elsewhere */
 }
 
 int main(void)

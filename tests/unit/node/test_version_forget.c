@@ -1,4 +1,5 @@
-/* Origins that were met in vain: those added last can be forgotten, and the others are as before.
+/* Origins from which no rumor followed: those added last can be forgotten, and the others are
+ * unchanged.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@ static struct origin *add(uint8_t number, uint64_t incarnation)
     return origin;
 }
 
-/* Again and again, so that slots of the table run into each other. */
+/* Repeated, so that slots of the hash table collide. */
 static void origins_that_were_added_last_can_be_forgotten(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* ONNX files, read back by protobuf-c: what is in them, and that each graph holds together. What
- * they compute is compared by tests/process/test_onnx.py. */
+/* ONNX files, read with protobuf-c: their contents, and that each graph is consistent.
+ * tests/process/test_onnx.py compares what they compute. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static int remove_folder(void **state)
         onnx__model_proto__free_unpacked(proto, NULL);
     proto = NULL;
     (void)unlink(path);
-    assert_int_equal(rmdir(folder), 0); /* nothing else was left in it */
+    assert_int_equal(rmdir(folder), 0); /* fails if another file is in the folder */
     if (model)
         model_free(model);
     model = NULL;
@@ -118,7 +118,7 @@ static void assert_operations(const char *const *operations, size_t count)
         assert_string_equal(proto->graph->node[i]->op_type, operations[i]);
 }
 
-/* A side of an input or output: a size, or "batch" and the like. */
+/* Checks a dimension of an input or output: a size, or a name such as "batch". */
 static void assert_side(const Onnx__ValueInfoProto *value, size_t which, const char *expected)
 {
     char text[32];
@@ -140,7 +140,8 @@ static bool is_among(const char *name, const char *const *names, size_t count)
     return false;
 }
 
-/* Each node reads what is there before it, no name is given twice, and no tensor is in vain. */
+/* Checks that each node reads existing values, that names are unique, and that every tensor is
+ * used. */
 static void assert_holds_together(void)
 {
     static const char *known[NAMES_MAX], *read[NAMES_MAX];
@@ -295,7 +296,7 @@ static void test_a_tied_table_is_there_once(void **state)
     const Onnx__GraphProto *graph = exported(&floats_learned);
     assert_holds_together();
     assert_int_equal(tensor("0.embed.weight")->dims[0], 9);
-    assert_int_equal(count_of("Range"), 1); /* all attentions see by one mask */
+    assert_int_equal(count_of("Range"), 1); /* all attention layers use one mask */
     assert_string_equal(graph->input[0]->name, "tokens");
     assert_side(graph->input[0], 1, "positions");
     assert_side(graph->output[0], 1, "positions");
@@ -336,7 +337,7 @@ static void test_every_preset_makes_a_graph_that_holds_together(void **state)
         const char *line = model_preset(model_preset_name(i));
         const int tokens = model_line_tokens(line);
         if (tokens > 256 || strcmp(model_preset_name(i), "xor") == 0)
-            continue; /* half a gigabyte of the same layers; and two classes */
+            continue; /* too large, or with two classes */
         make_model(line, tokens ? (struct shape){1, 1, 1, 32} : (struct shape){3, 32, 32, 0},
                    tokens ? tokens : 10);
         (void)exported(&bytes_learned);

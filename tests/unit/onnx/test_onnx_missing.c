@@ -1,4 +1,4 @@
-/* A hearsay that was built without ONNX says so, and what to do. */
+/* A build without ONNX prints that, and how to get ONNX. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The sentence that says what limits a swarm. */
+/* The sentence on what limits a swarm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

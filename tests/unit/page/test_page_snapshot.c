@@ -1,4 +1,4 @@
-/* A snapshot as JSON, and the page with one in it. */
+/* A snapshot as JSON, and the page that contains it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

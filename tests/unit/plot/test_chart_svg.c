@@ -1,5 +1,4 @@
-/* A chart as SVG. That it is well-formed and looks as it should is seen by
- * tests/process/test_plot.sh. */
+/* A chart as SVG. tests/process/test_plot.sh tests whether it is well-formed and looks right. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +15,7 @@
 
 #define MANY 100000
 
-/* The caller frees it. */
+/* Returns the chart as SVG, which the caller frees. */
 static char *drawn(const struct chart *chart)
 {
     char *text = NULL;
@@ -51,7 +50,8 @@ static void points_lie_where_they_should(void **state)
         .title = "", .x_name = "seconds", .y_name = "loss", .curves = &curve, .count = 1};
     char *text = drawn(&chart);
     holds(text,
-          "points=\"72.0,396.0 426.0,36.0 780.0,396.0\""); /* the frame: 72 .. 780, 36 .. 396 */
+          /* The frame is from 72 to 780 and from 36 to 396. */
+          "points=\"72.0,396.0 426.0,36.0 780.0,396.0\"");
     holds(text, ">100</text>");
     holds(text, ">0.2</text>");
     holds(text, ">seconds</text>");
@@ -82,13 +82,13 @@ static void a_long_curve_stays_small_and_keeps_its_extremes(void **state)
         x[i] = i;
         y[i] = 0.5;
     }
-    y[12345] = 1; /* one moment of a hundred thousand */
+    y[12345] = 1; /* one point of a hundred thousand */
     const struct curve curve = {"a", x, y, MANY};
     const struct chart chart = {
         .title = "", .x_name = "x", .y_name = "y", .curves = &curve, .count = 1};
     char *text = drawn(&chart);
     assert_true(strlen(text) < 30000);
-    holds(text, ",36.0 "); /* the top of the frame */
+    holds(text, ",36.0 "); /* the curve reaches the top of the frame */
     free(text);
     free(x);
     free(y);

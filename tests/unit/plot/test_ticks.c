@@ -1,4 +1,4 @@
-/* Where an axis has its ticks. */
+/* The ticks of an axis. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "plot/ticks.h"
 
-/* All numbers, with blanks in between. */
+/* Returns the numbers at the ticks, with blanks in between. */
 static const char *told(struct ticks ticks)
 {
     static char text[512];
@@ -58,7 +58,7 @@ static void one_value_alone_has_room_around_it(void **state)
     }
 }
 
-/* All data lie between the outer ticks, and there are not too many ticks. */
+/* All data are between the outer ticks, and the number of ticks is limited. */
 static void they_bound_what_is_to_be_seen(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* A curve that grows while somebody watches. */
+/* A curve that grows while it is watched. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static void the_last_value_holds_until_now(void **state)
     timeline_add(&timeline, 1, 0.5);
     assert_int_equal(timeline_until(&timeline, 3), 2);
     assert_true(timeline.at_s[1] == 3 && timeline.value[1] == 0.5);
-    timeline_add(&timeline, 4, 0.25); /* and is no point of the curve */
+    timeline_add(&timeline, 4, 0.25); /* replaces the preliminary last point */
     assert_int_equal(timeline.count, 2);
     assert_true(timeline.at_s[1] == 4 && timeline.value[1] == 0.25);
 }

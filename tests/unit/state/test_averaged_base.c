@@ -1,4 +1,4 @@
-/* The averaged base on disk: what a later start goes on from, and what it refuses. */
+/* The averaged base on disk: what a later start continues from, and what it refuses. */
 #include "state/averaged_base.h"
 
 #include "support/state/safetensors_story.h"
@@ -8,7 +8,7 @@
 static struct problem problem;
 static struct backend *backend;
 static float mean[P_MAX], loaded[P_MAX];
-static bool has; /* the learner of the last load has an average, which is in loaded[] */
+static bool has; /* the last loaded learner has an average, which is in loaded[] */
 
 static int begin(void **state)
 {
@@ -27,7 +27,7 @@ static int end(void **state)
     averaged_base_path(path, world->folder);
     (void)remove(path);
     backend->close(backend);
-    return end_world(state); /* which fails if there is any other file */
+    return end_world(state); /* fails if another file is in the folder */
 }
 
 static void save(const struct world *world, uint64_t samples)
@@ -36,7 +36,7 @@ static void save(const struct world *world, uint64_t samples)
     assert_int_equal(averaged_base_save(&base, world->folder, mean, samples, &problem), OK);
 }
 
-/* Loads into a new learner of this model; samples: learned by its swarm. */
+/* Loads the file into a new learner of this model, whose swarm has learned `samples`. */
 static enum error load(struct world *world, struct model *model, uint64_t samples)
 {
     static const float start[P_MAX];
@@ -64,12 +64,12 @@ static void an_average_that_does_not_fit_is_not_used(void **state)
 {
     struct world *world = *state;
     assert_int_equal(load(world, world->model, 1000), OK);
-    assert_false(has); /* there is no file */
+    assert_false(has); /* there is no file yet */
     save(world, 1001);
     assert_int_equal(load(world, world->model, 1000), OK);
-    assert_false(has); /* the base was rewound to before it */
+    assert_false(has); /* the base was rewound to fewer samples */
     assert_int_equal(load(world, world->other, 1001), OK);
-    assert_false(has); /* it is of another model */
+    assert_false(has); /* the file is of another model */
     assert_int_equal(load(world, world->model, 1001), OK);
     assert_true(has);
 }

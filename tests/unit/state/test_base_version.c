@@ -1,4 +1,5 @@
-/* The version text of a saved base does not depend on the order in which a node met the origins. */
+/* The version text of a saved base does not depend on the order in which a node has met the
+ * origins. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +40,7 @@ static void put_entry(uint8_t *out, const struct history_entry *entry)
     memcpy(out, head.bytes, HISTORY_ENTRY_BYTES);
 }
 
-/* These origins, in this order. */
+/* Returns a history with these origins in this order. */
 static struct history history_of(const int *order, size_t count)
 {
     struct history history = {.bytes = count * HISTORY_ENTRY_BYTES};
@@ -48,7 +49,7 @@ static struct history history_of(const int *order, size_t count)
     return history;
 }
 
-/* Calls check with the history in each of the 24 orders. */
+/* Calls `check` with the history in each of the 24 orders. */
 static void in_every_order(void (*check)(const struct history *history))
 {
     for (int i = 0; i < 256; i++) {
@@ -130,14 +131,14 @@ static void nothing_heard_is_an_empty_version(void **state)
     assert_int_equal(base_version_samples(NULL, 0), 0);
 }
 
-/* A model and a base of it, to be saved. */
+/* A model with a base to save. */
 struct world {
     char folder[64];
     struct arena arena;
     struct backend *backend;
     struct model *model;
     struct export export;
-    int32_t *base; /* of the model, in units */
+    int32_t *base; /* base of the model, in units */
 };
 
 static int begin(void **state)
@@ -177,7 +178,8 @@ static size_t save(struct world *world, const struct history *history, char file
     int32_t units[64];
     const size_t parameters = model_parameters(world->model);
     assert_true(parameters <= 64);
-    memcpy(units, world->base, parameters * sizeof *units); /* they are overwritten */
+    /* Export_save overwrites its argument. */
+    memcpy(units, world->base, parameters * sizeof *units);
     assert_int_equal(export_save(&world->export, units, 7, history->at, history->bytes, &problem),
                      OK);
     FILE *stream = fopen(world->export.path, "rb");

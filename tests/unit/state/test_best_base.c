@@ -1,4 +1,4 @@
-/* The best base: which file is kept, with which score, and what a crash or damage leaves. */
+/* The best base: which file is kept, with which score, and what remains after a crash or damage. */
 #include "state/best_base.h"
 
 #include "support/state/safetensors_story.h"
@@ -8,7 +8,7 @@ static const struct evaluation SCORE = {
 
 static struct problem problem;
 
-/* The base of the folder becomes that of this digest. */
+/* Saves a base with this digest as the folder's base. */
 static void save_base(const struct world *world, uint64_t digest)
 {
     char path[BASE_PATH_BYTES];
@@ -27,7 +27,7 @@ static int end(void **state)
         (void)snprintf(path, sizeof path, "%s/%s", world->folder, names[i]);
         (void)remove(path);
     }
-    return end_world(state); /* which fails if there is any other file */
+    return end_world(state); /* fails if another file is in the folder */
 }
 
 static void keep(const struct world *world, uint64_t digest)
@@ -95,7 +95,7 @@ static void the_same_base_may_be_kept_twice(void **state)
     assert_int_equal(read_best(world, &best), OK);
 }
 
-/* A crash came between the two files. */
+/* Simulates a crash between the two files. */
 static void a_score_of_another_base_is_not_known(void **state)
 {
     struct world *world = *state;

@@ -1,4 +1,4 @@
-/* Checkpoints outlive every crash, failure and flipped bit of a disk in memory (memory_disk.h). */
+/* Checkpoints survive every crash, failure and flipped bit of a disk in memory (memory_disk.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "state/checksummed_stream.h"
 #include "support/state/checkpoint_story.h"
 
-#define FEW 3900 /* parameters whose two moments also fit one file of the disk, in parts */
+#define FEW 3900 /* parameters with which two moments also fit in one file of the disk */
 
 static struct memory_disk crashed, tried;
 
@@ -70,12 +70,12 @@ static void an_abandoned_save_leaves_no_file(void **state)
     assert_null(file_of(&disk, 3));
     story_part = 1500;
     must_load(&disk, 2, 0);
-    series.next = 4; /* as it stood: the number is not taken again */
+    series.next = 4; /* a number is not used twice */
     assert_int_equal(save(&disk), OK);
     must_load(&disk, 4, 0);
 }
 
-/* Of an optimizer with another number of moments. */
+/* The file is of an optimizer with another number of moments. */
 static void moments_that_are_not_of_this_optimizer_are_left_out_and_begin_at_zero(void **state)
 {
     for (uint32_t in_file = 0; in_file <= LEARNER_MOMENTS_MAX; in_file++) {
@@ -89,7 +89,7 @@ static void moments_that_are_not_of_this_optimizer_are_left_out_and_begin_at_zer
                 assert_int_equal(loaded.checkpoint.state.steps, 0);
                 for (uint32_t i = 0; i < here * FEW; i++)
                     assert_true(is->moment[i / FEW][i % FEW] == 0);
-                is->moments = 0; /* and all else is as it was saved */
+                is->moments = 0; /* everything else is unchanged */
                 is->moment[0] = is->moment[1] = NULL;
                 loaded.checkpoint.state.steps = saved.checkpoint.state.steps;
             }
@@ -140,7 +140,7 @@ static void removes_a_half_written_file(void **state)
     must_load(&disk, 5, 0);
 }
 
-/* The one that rotted is not what keeps the older one from being removed. */
+/* A rotten newer checkpoint does not cause the loaded older one to be removed. */
 static void after_a_rotten_one_the_older_that_was_loaded_is_kept(void **state)
 {
     (void)state;
@@ -153,7 +153,8 @@ static void after_a_rotten_one_the_older_that_was_loaded_is_kept(void **state)
     assert_int_equal(series.next, 4);
 }
 
-/* Goes on from the crash as the next start does: loads k or k+1, saves, loads that. */
+/* Starts again after the crash: loads generation `oldest` to `newest`, saves the next one, and
+ * loads it. */
 static void go_on(struct memory_disk *after, uint64_t oldest, uint64_t newest)
 {
     const enum error error = load(after);
@@ -165,8 +166,8 @@ static void go_on(struct memory_disk *after, uint64_t oldest, uint64_t newest)
     must_load(after, next, refusals.count);
 }
 
-/* The power goes before operation `cut` of a save; whatever the crash leaves, the next start goes
- * on. */
+/* Cuts the power before each operation of a save in turn. Whatever the crash leaves, the next start
+ * must succeed. Returns the number of crashes. */
 static int crash_everywhere(const struct memory_disk *from, uint64_t generation)
 {
     const struct checkpoint_series before = series;
@@ -203,13 +204,13 @@ static void after_a_crash_anywhere_the_last_or_the_new_generation_loads(void **s
     (void)begin(state);
     save_two();
     assert_int_equal(save(&disk), OK);
-    disk.lasting = disk.now; /* what was removed is gone for good */
+    disk.lasting = disk.now; /* removed files are gone permanently */
     disk.pending_count = 0;
     crashes += crash_everywhere(&disk, 4);
     print_message("%d crashes outlived\n", crashes);
 }
 
-/* Removing what is left over may fail: it is tried again after the next save. */
+/* Removing old files may fail; it is tried again after the next save. */
 #define MAY_FAIL (OPERATION(REMOVE) | OPERATION(LIST))
 
 static bool fail_save_at(int at, int errno_wanted, bool is_short, bool all_after)
@@ -280,7 +281,7 @@ static void a_write_that_is_cut_short_is_gone_on_with(void **state)
     assert_true(at > 8);
 }
 
-/* The disk fails with everything from there on, and then the power goes as well. */
+/* All operations from one on fail, and then the power fails as well. */
 static void a_dying_disk_leaves_the_older_generation(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Contents of checkpoints: files with valid checksums and an impossible header or record are
+/* Contents of checkpoints: a file with valid checksums and an impossible header or record is
  * refused with one message, and the previous generation is loaded. */
 #include <math.h>
 #include <setjmp.h>
@@ -14,12 +14,12 @@
 #include "support/state/checkpoint_story.h"
 
 #define RECORDS_MAX 64
-#define FEW         300 /* parameters: in three parts */
+#define FEW         300 /* parameters, in three parts */
 
 static uint8_t stream[FILE_MAX], changed[FILE_MAX];
 static size_t bytes;
 
-/* Where the records of the stream begin, and behind them its end. */
+/* Offsets of the records in the stream, and of its end. */
 static size_t record_at[RECORDS_MAX + 1];
 static int records;
 
@@ -43,7 +43,7 @@ static size_t record_bytes(size_t at)
     }
 }
 
-/* Two generations; the stream is that of the second. */
+/* Saves two generations. `stream` is a copy of the second one's. */
 static int begin_with_two(void **state)
 {
     (void)begin(state);
@@ -71,10 +71,11 @@ static int find(uint32_t kind)
     return i;
 }
 
-/* Generation 2 is these bytes: the one before is loaded, and why. */
+/* Writes the changed bytes as generation 2. Checks that it is refused for this reason and that
+ * generation 1 is loaded. */
 static void must_be_refused(size_t size, const char *why)
 {
-    disk.file_count = 2; /* in the room of the one before */
+    disk.file_count = 2; /* the new file replaces the old one */
     story_put_stream(&disk, 2, changed, size);
     assert_int_equal(load_with(&disk, FEW, 1), OK);
     assert_int_equal(series.good, 1);
@@ -129,7 +130,7 @@ static void a_header_that_contradicts_itself_is_refused(void **state)
     }
 }
 
-/* Nothing is read beyond the room there is, even if the header agrees with itself. */
+/* Nothing beyond the limits is read, even if the header is consistent. */
 static void a_header_that_asks_for_more_room_than_there_may_be_is_refused(void **state)
 {
     (void)state;
@@ -160,7 +161,7 @@ static void another_format_is_named(void **state)
     must_be_refused(bytes, "has format 2, and this program reads formats 4 and 5");
 }
 
-/* The stream as the release before would have written it: returns its bytes. */
+/* Writes the stream as the previous release did. Returns its bytes. */
 static size_t as_before(void)
 {
     const size_t header = sizeof(struct checkpoint_header) + strlen(MODEL);
@@ -180,7 +181,8 @@ static size_t as_before(void)
         head.kind += head.kind == CHECKPOINT_THE_END;
         memcpy(changed + to, &head, short_head);
         memcpy(changed + to + short_head, stream + at, base);
-        memset(changed + to + short_head + base, 0x77, base); /* the base at some time before */
+        /* The older format also has an earlier base. */
+        memset(changed + to + short_head + base, 0x77, base);
         memcpy(changed + to + short_head + 2 * base, stream + at + base, end - at - base);
         to += short_head + base + end - at;
     }
@@ -203,7 +205,7 @@ static void loads_the_previous_releases_format(void **state)
     assert_memory_equal(loaded.state.moment[0], want.state.moment[0], FEW * sizeof(float));
     assert_true(loaded.checkpoint.digest == story_digest(&want.state));
     assert_true(loaded.checkpoint.state.samples == want.state.samples);
-    for (int i = 0; i < records; i++) /* and cut short it is not */
+    for (int i = 0; i < records; i++) /* a truncated stream is refused */
         must_be_refused(size - 1 - (size_t)i, "damaged or missing");
 }
 
@@ -240,7 +242,7 @@ static void a_record_that_is_missing_or_there_twice_is_refused(void **state)
     }
 }
 
-/* Each head in turn with one number changed. */
+/* Changes one number of each head in turn. */
 static void a_head_that_makes_no_sense_is_refused(void **state)
 {
     (void)state;
@@ -260,7 +262,7 @@ static void a_head_that_makes_no_sense_is_refused(void **state)
             else
                 head.tau = change == 5 ? (float)NAN : change == 6 ? 2 * TAU_MAX : 0;
             if (change > 2 && !is_update)
-                continue; /* not looked at */
+                continue; /* the field is not used in this kind of record */
             as_it_was();
             memcpy(changed + record_at[i], &head, sizeof head);
             must_be_refused(bytes, "makes no sense");
@@ -273,7 +275,7 @@ static void an_update_of_what_is_not_there_yet_is_refused(void **state)
     (void)state;
     const size_t at = record_at[find(SNAPSHOT_APPLIED)];
     const uint32_t count = head_at(at).count;
-    uint32_t index[2], beyond = 100; /* the first part is before it */
+    uint32_t index[2], beyond = 100; /* an index behind the first part */
     uint8_t *const indexes = changed + at + sizeof(struct checkpoint_head);
     assert_true(count > 2);
     as_it_was();
@@ -288,7 +290,7 @@ static void an_update_of_what_is_not_there_yet_is_refused(void **state)
     must_be_refused(bytes, "makes no sense");
 }
 
-/* The checksums hold, but the base is not the one that the end speaks of. */
+/* The checksums are valid, but the digest is of another base. */
 static void a_base_without_its_digest_is_refused(void **state)
 {
     (void)state;

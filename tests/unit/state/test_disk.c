@@ -1,4 +1,4 @@
-/* The real disk, in a folder of its own: it does what disk.h says, and checkpoints are kept on it.
+/* The real disk, in a folder of its own: it does what disk.h says, and stores checkpoints.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -188,7 +188,7 @@ static void copy_whole(void *self, const struct snapshot_record *record)
     memcpy(to->base, record->part.base, learner_state_bytes(to->parameters, to->moments));
 }
 
-/* With as many bytes of the node's own as there may be. */
+/* The checkpoint has the largest possible history of the node. */
 static void a_checkpoint_is_saved_and_loaded_on_it(void **state)
 {
     (void)state;

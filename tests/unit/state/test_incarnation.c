@@ -1,4 +1,5 @@
-/* The incarnation rises with each start, whatever the clock, the disk and the power do. */
+/* The incarnation increases with each start, whatever happens to the clock, the disk and the power.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +61,8 @@ static void nothing_is_left_but_the_one_line(void **state)
     assert_memory_equal(file->bytes, "1700000001000 ", 14);
 }
 
-/* A number is given out only once the file is durable, so after any crash the next is higher. */
+/* A number is returned only when the file is durable, so after any crash the next number is higher.
+ */
 static void after_a_crash_anywhere_the_next_start_is_above_all_before(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The list of members in a file: what is read, and the line that is named when it is not. */
+/* A file with a list of members: which lines are accepted, and which line is named in an error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Folders as transformers keep a model: what is saved comes back, what they may hold beside, and
- * what is refused, with a sentence that says why. */
+/* Model folders in the format of transformers: a saved model is loaded unchanged, other files may
+ * be present, and errors have messages. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static struct model *model;
 static float weights[PARAMETERS_MAX], loaded[PARAMETERS_MAX];
 static struct problem problem;
 
-/* The tensors' file, taken apart. */
+/* Header and data of the tensors' file. */
 static json_t *header;
 static char data[DATA_MAX];
 static size_t data_bytes;
@@ -163,7 +163,7 @@ static void a_saved_folder_loads_unchanged(void **state)
     }
 }
 
-/* An element of a turned matrix, where PyTorch's Conv1D looks for it. */
+/* Checks an element of a transposed matrix at the place where PyTorch's Conv1D reads it. */
 static void gpt2s_matrices_are_written_by_input(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void gpt2s_matrices_are_written_by_input(void **state)
     json_decref(header);
 }
 
-/* GPT-2's published file, without fields that do not concern layers. */
+/* GPT-2's published configuration, without fields that do not concern layers. */
 static void a_published_config_is_a_preset(void **state)
 {
     (void)state;
@@ -355,7 +355,7 @@ static void each_wrong_tensor_is_named(void **state)
     assert_says(load(), MISMATCH, "has more tensors than this model");
 }
 
-/* The eight numbers of one tensor, of another type. */
+/* Loads a tensor of eight numbers that has another type in the file. */
 static void load_as(const char *dtype, const uint16_t halves[8], float numbers[8])
 {
     save(GPT2);

@@ -1,4 +1,4 @@
-/* Bases from before: when one is kept, which one goes, and what else is in the folder. */
+/* Older bases: when one is kept, which one is removed, and other files in the folder. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 static char folder[64];
 static struct older_bases bases;
 
-/* A new base takes the place of the one before, as a save does it. */
+/* Replaces the base by a new one, as a save does. */
 static void save_base(const char *text)
 {
     char path[BASE_PATH_BYTES], fresh[BASE_PATH_BYTES + 4];
@@ -116,7 +116,7 @@ static void a_single_place_keeps_the_newest_base(void **state)
     }
 }
 
-/* Whenever somebody began to do harm, there is one from before that is not much older. */
+/* For any time at which harm may have begun, there is a base from before that is not much older. */
 static void they_lie_the_closer_the_younger_they_are(void **state)
 {
     (void)state;
@@ -172,12 +172,12 @@ static void reports_a_base_that_cannot_be_kept(void **state)
     (void)state;
     struct problem problem = {""};
     assert_int_equal(older_bases_keep(disk_real(), folder, BEGIN_S, 4, &problem),
-                     FAILED); /* no base at all */
+                     FAILED); /* there is no base */
     assert_non_null(strstr(problem.text, "cannot be kept"));
     assert_non_null(strstr(problem.text, "node.older_bases = 0"));
 }
 
-/* A folder with three older bases, and a newer one that has just been saved. */
+/* Makes a folder with three older bases and a newer one that was just saved. */
 static void three_and_a_new_one(struct memory_disk *disk)
 {
     char path[BASE_PATH_BYTES];
@@ -195,7 +195,8 @@ static enum error keep_the_new_one(struct memory_disk *disk, struct problem *pro
     return older_bases_keep(&disk->table, FOLDER, BEGIN_S + 3 * HOUR_S, 3, problem);
 }
 
-/* There are three or four, each as it was saved; the first and, if it was kept, the last are there.
+/* Checks that three or four bases are present and unchanged, including the first one and, if it was
+ * kept, the last one.
  */
 static void must_be_sound(struct memory_disk *disk, bool is_kept)
 {
@@ -252,7 +253,7 @@ static void a_crash_costs_no_older_base(void **state)
         for (unsigned names = 0; names < 1u << before.pending_count; names++) {
             memory_disk_crash(&after, &before, 0, names);
             must_be_sound(&after, is_kept);
-            assert_int_equal(keep_the_new_one(&after, &problem), OK); /* the next start's */
+            assert_int_equal(keep_the_new_one(&after, &problem), OK); /* kept by the next start */
             must_be_sound(&after, true);
         }
     }

@@ -1,4 +1,4 @@
-/* The operator's orders on disk: whole or not at all, and handed over once. */
+/* The operator's orders on disk: complete or absent, and given to the node only once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void saved_files_survive_a_crash(void **state)
         size_t bytes;
         memory_disk_crash(&crashed, &disk, kind, 0);
         assert_int_equal(order_files_load(&crashed.table, FOLDER, got, &bytes, &problem), OK);
-        assert_int_equal(bytes, sizeof both); /* save has said that it is durable */
+        assert_int_equal(bytes, sizeof both); /* the save was reported as durable */
         assert_memory_equal(got, both, bytes);
     }
 }

@@ -1,5 +1,5 @@
-/* Checkpoints in which a disk has damaged, cut or exchanged something, or that others wrote, are
- * never taken for what they were: the generation before is (the disk: memory_disk.h). */
+/* Damaged, truncated or exchanged checkpoints, and those of another program, are never loaded; the
+ * previous generation is. The disk is in memory (memory_disk.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static void detects_bytes_beyond_the_end(void **state)
 {
     const size_t rest = sizeof(struct checkpoint_header) + strlen(MODEL) + OWN +
                         2 * sizeof(struct checkpoint_head) + sizeof(struct checkpoint_numbers);
-    const size_t cases[] = {P, (CHUNK_PAYLOAD - rest) / 12}; /* the last fills a chunk */
+    const size_t cases[] = {P, (CHUNK_PAYLOAD - rest) / 12}; /* the second case fills a chunk */
     for (int i = 0; i < 2; i++) {
         (void)begin(state);
         story_part = cases[i];
@@ -82,7 +82,7 @@ static void detects_bytes_beyond_the_end(void **state)
     }
 }
 
-/* Two chunks of the same length change places; and one is as it was in an older generation. */
+/* Two chunks of the same length change places, or one is from an older generation. */
 static void a_chunk_in_the_place_of_another_is_noticed(void **state)
 {
     (void)state;
@@ -132,7 +132,8 @@ static void rejects_and_names_another_models_file(void **state)
     assert_int_equal(refusals.count, 2);
     assert_non_null(strstr(refusals.last.text, "5454 parameters, here 5453"));
     assert_non_null(strstr(problem.text, "none of the checkpoints here (2) can be used"));
-    assert_non_null(file_of(&disk, 2)); /* to remove them is not ours */
+    /* The checkpoints are of another model, so they are not removed. */
+    assert_non_null(file_of(&disk, 2));
     assert_non_null(file_of(&disk, 3));
 }
 

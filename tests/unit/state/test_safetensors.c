@@ -1,4 +1,4 @@
-/* Loading a model: what comes back, and what is refused. */
+/* Loading a saved model: which values it has, and which files are refused. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static void a_model_of_sequences_says_how_long_they_are(void **state)
     struct problem problem;
     float weights[64];
     const size_t count = model_parameters(world->sequences);
-    about.classes = 50257; /* that the data had; of bytes there were 256 at most */
+    about.classes = 50257; /* classes of the data, more than 256 */
     about.mean = 0;
     about.scale = 1;
     assert_int_equal(
@@ -112,7 +112,8 @@ static void every_truncation_is_refused(void **state)
     assert_int_equal(load_model(world, weights), MALFORMED);
 }
 
-/* A flipped bit in a name or a number may still be a good file; the tensors must then be whole. */
+/* With a flipped bit in a name or number a file may still be valid. Then the tensors must be
+ * complete. */
 static void no_flipped_bit_of_the_header_does_harm(void **state)
 {
     const struct world *world = *state;
@@ -178,7 +179,7 @@ static void a_length_beyond_the_file_or_the_limit_is_refused(void **state)
     }
 }
 
-/* The saved file with spaces behind its header, up to this length. */
+/* Loads the saved file with spaces after its header, up to this length. */
 static enum error load_padded(const struct world *world, uint64_t length)
 {
     float weights[64];
@@ -251,7 +252,7 @@ static void a_file_of_another_model_is_refused(void **state)
     assert_int_equal(load_model(world, weights), MISMATCH);
 }
 
-/* Returns the message when the saved file is loaded as the other model, or after a change. */
+/* Returns the message when the file is loaded as `model`, which must fail. */
 static const char *refusal(const struct world *world, const struct model *model)
 {
     static struct problem problem;

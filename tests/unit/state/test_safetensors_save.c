@@ -1,4 +1,4 @@
-/* Saving a model: what is written, and what is left if it cannot be. */
+/* Saving a model: what is written, and what remains if that fails. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -53,7 +53,8 @@ static void the_longest_version_fits(void **state)
     assert_null(about.version);
 }
 
-/* The sum over the weights, as it is written down and as it is worked out, of a saved file. */
+/* Loads a saved file. *said: the checksum that it contains. *found: the checksum computed from its
+ * weights. */
 static void load_both(const struct world *world, uint64_t *said, uint64_t *found)
 {
     struct safetensors_about about;
@@ -85,7 +86,7 @@ static void a_saved_file_is_for_everyone_to_read(void **state)
 {
     const struct world *world = *state;
     struct stat about;
-    const mode_t mask = umask(077); /* as a service has it */
+    const mode_t mask = umask(077); /* the umask of a service */
     save_model(world);
     (void)umask(mask);
     assert_int_equal(stat(world->path, &about), 0);
@@ -101,7 +102,7 @@ static void refuse_to_save(const struct world *world, const char *path)
     assert_ptr_equal(strstr(problem.text, path), problem.text);
 }
 
-/* Root may write anywhere, and so sees nothing of the first case. */
+/* Root may write everywhere, so it skips the first case. */
 static void a_folder_that_cannot_be_written_is_reported(void **state)
 {
     const struct world *world = *state;

@@ -1,5 +1,5 @@
-/* The saver's thread beside a learner that goes on: what it writes is whole, or it says why not.
- * Run under ThreadSanitizer too. */
+/* The saver's thread beside a learner that continues: each file is complete, or the saver reports
+ * why not. Also run under ThreadSanitizer. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static char folder[64];
 
 static struct publish_terms terms = {.budget_bytes = 400, .share = 0.25, .gain = 1, .beta = 0.3};
 
-/* Rung by the saver's thread. */
+/* A bell that the saver's thread rings. */
 static struct bell {
     pthread_mutex_t mutex;
     pthread_cond_t rung;
@@ -66,7 +66,7 @@ static void wait_for_bell(uint64_t before)
     (void)pthread_mutex_unlock(&bell.mutex);
 }
 
-/* The disk, whose writes wait while it stands still. */
+/* A disk whose writes wait while it is stopped. */
 static struct slow {
     struct disk disk;
     pthread_mutex_t mutex;
@@ -169,7 +169,7 @@ static int end(void **state)
     return rmdir(folder);
 }
 
-static float taken_average[P_MAX]; /* by the parts of the last save */
+static float taken_average[P_MAX]; /* averaged base from the parts of the last save */
 
 static void take(void *self, struct learner_state *part)
 {
@@ -179,7 +179,7 @@ static void take(void *self, struct learner_state *part)
         memcpy(taken_average + part->first, part->average, part->parameters * sizeof(float));
 }
 
-/* Mirrors the executor. */
+/* Publishes an update and notes it in the queue, as the executor does. */
 static void publish(void)
 {
     terms.swarm_samples = learner_swarm_samples(learner);
@@ -187,7 +187,7 @@ static void publish(void)
     snapshot_note_update(saver_queue(saver), SNAPSHOT_OWN, update, (float)terms.beta);
 }
 
-/* Takes all parts as the saver asks for them, with a step and a publication between two. */
+/* Takes all parts that the saver requests, with a step and a publication in between. */
 static enum saver_taken take_all(void)
 {
     for (;;) {
@@ -223,7 +223,7 @@ static void no_refusal(void *context, const struct problem *problem)
     fail_msg("%s", problem->text);
 }
 
-/* Another life: its learner has the base with this digest, and its saver this generation. */
+/* Checks what a restarted node loads: a base with this digest, from this generation. */
 static void must_load(uint64_t generation, uint64_t digest)
 {
     const struct checkpoint_refusal refusal = {NULL, no_refusal};
@@ -274,7 +274,7 @@ static void a_save_during_training_loads_the_base_of_its_end(void **state)
         assert_int_equal(take_all(), SAVER_WHOLE);
         const uint64_t digest = end_save();
         (void)learner_step(learner);
-        publish(); /* it is no part of it any more */
+        publish(); /* too late to be part of the checkpoint */
         const struct saver_result result = result_of_save();
         assert_int_equal(result.error, OK);
         assert_true(result.has_checkpoint);
@@ -293,11 +293,11 @@ static void while_the_disk_stands_still_nobody_waits_and_the_save_is_abandoned(v
     begin_series();
     saver_begin(saver);
     assert_true(saver_next(saver, &first));
-    assert_false(saver_next(saver, &first)); /* one at a time */
+    assert_false(saver_next(saver, &first)); /* only one part at a time */
     let_disk(true, false);
     size_t taken = snapshot_take(saver_queue(saver), first, take, learner);
     assert_int_equal(saver_on_taken(saver, taken), SAVER_MORE);
-    int rounds = 0; /* more than there is room for */
+    int rounds = 0; /* until the queue is full */
     for (; !saver_queue(saver)->is_broken && rounds < ROUNDS_MAX; rounds++) {
         (void)learner_step(learner);
         publish();
@@ -316,7 +316,7 @@ static void while_the_disk_stands_still_nobody_waits_and_the_save_is_abandoned(v
     assert_false(result.has_checkpoint);
     assert_non_null(strstr(result.problem.text, "abandoned, because the disk writes slower"));
     must_load(0, 0);
-    saver_begin(saver); /* and the next one is whole */
+    saver_begin(saver); /* the next save must be complete */
     assert_int_equal(take_all(), SAVER_WHOLE);
     const uint64_t digest = end_save();
     assert_int_equal(result_of_save().error, OK);
@@ -372,7 +372,7 @@ static void the_averaged_base_is_saved_beside_the_base(void **state)
     assert_int_equal(saver_save(saver, learner, 1, NULL, fill, (void *)(uintptr_t)&byte, &problem),
                      OK);
     must_have_average(200);
-    for (int i = 0; i < 5; i++) { /* and while it learns, part by part */
+    for (int i = 0; i < 5; i++) { /* saves again while the learner continues */
         (void)learner_step(learner);
         publish();
     }
@@ -398,7 +398,7 @@ static void an_average_that_a_part_lacks_is_not_saved(void **state)
     const size_t taken = snapshot_take(saver_queue(saver), first, take, learner);
     assert_int_equal(saver_on_taken(saver, taken), SAVER_MORE);
     (void)learner_step(learner);
-    publish(); /* the average begins here */
+    publish(); /* from here on the learner has an average */
     const uint64_t before = rings();
     if (!snapshot_has_room(saver_queue(saver)))
         wait_for_bell(before);
@@ -410,7 +410,7 @@ static void an_average_that_a_part_lacks_is_not_saved(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-/* As at the end of a node: whatever was under way, all that the learner is is saved at once. */
+/* At the end of a node all state is saved at once, instead of a save in progress. */
 static void at_the_end_everything_is_saved_in_place_of_what_was_under_way(void **state)
 {
     (void)state;
@@ -426,7 +426,7 @@ static void at_the_end_everything_is_saved_in_place_of_what_was_under_way(void *
     assert_int_equal(saver_save(saver, learner, 1, NULL, fill, (void *)(uintptr_t)&byte, &problem),
                      OK);
     must_load(2, learner_digest(learner));
-    saver_begin(saver); /* and one that is under way when it is freed leaves nothing */
+    saver_begin(saver); /* freeing the saver abandons a save in progress */
     assert_true(saver_next(saver, &first));
     assert_int_equal(snapshot_take(saver_queue(saver), first, take, learner), PART);
     saver_free(saver);

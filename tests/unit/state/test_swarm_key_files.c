@@ -1,5 +1,5 @@
-/* Swarm keys in the state folder: secret, whole, and loaded as they were saved. Each test has a
- * folder of its own, made in the working directory and taken away again. */
+/* Swarm keys in the state folder: secret, complete, and loaded unchanged. Each test has a folder of
+ * its own in the working directory and removes it afterwards. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static char folder[] = "test_swarm_keys.XXXXXX";
 static struct problem problem;
 static uint8_t got[NODE_SWARM_KEYS_MAX];
 static const uint8_t three[NODE_SWARM_KEYS_MAX] = {
-    [0] = 3, [KEY_BYTES] = 2, [2 * KEY_BYTES] = 1}; /* the newest first */
+    [0] = 3, [KEY_BYTES] = 2, [2 * KEY_BYTES] = 1}; /* the newest key is first */
 
 static int enter_folder(void **state)
 {

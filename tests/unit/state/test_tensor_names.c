@@ -1,5 +1,5 @@
-/* Names that other libraries have for a model's tensors: which models have some, and that each
- * number of the flat vector comes to stand where the library looks for it. */
+/* Names of a model's tensors in other libraries: which models have such names, and that each number
+ * of the flat vector is stored where the library reads it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static void end(void)
     arena_release(&arena);
 }
 
-/* The tensor of this name; a failure where there is none. */
+/* Returns the tensor with this name in the other library. Fails if there is none. */
 static const struct named_tensor *named(const char *name)
 {
     for (int i = 0; i < names.count; i++)
@@ -61,7 +61,7 @@ static const struct named_tensor *named(const char *name)
     return NULL;
 }
 
-/* Ours, by its name. */
+/* Returns the model's own tensor with this name. */
 static struct tensor own(const char *name)
 {
     for (int i = 0; i < model_tensors(model); i++)
@@ -83,7 +83,7 @@ static void assert_matrix(const char *name, size_t height, size_t width, const c
     assert_int_equal(tensor->is_transposed, is_transposed);
 }
 
-/* That this tensor of theirs is this one of ours. */
+/* Checks that the other library's tensor `name` is our tensor `ours`. */
 static void assert_is(const char *name, const char *ours)
 {
     const struct named_tensor *tensor = named(name);
@@ -137,7 +137,7 @@ static bool is_spelled(const char *name, const char *as)
     return false;
 }
 
-/* Every number of the model has one place in the file. */
+/* Every number of the model is stored exactly once. */
 static void each_number_is_named_once(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void a_line_may_be_written_in_any_way(void **state)
     end();
 }
 
-/* Where a model is used a dropout computes nothing: it is in nobody's files. */
+/* A dropout computes nothing in a trained model, so it has no tensor. */
 static void dropouts_are_looked_past(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void dropouts_are_looked_past(void **state)
     end();
 }
 
-/* Each is a layer or a number away from a model that has names. */
+/* Each line differs by one layer or number from a model that has names. */
 static void other_models_have_none(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static void bottlenecks_have_three_convolutions_and_a_first_shortcut(void **stat
     end();
 }
 
-/* Each is a layer away from a net that has names. */
+/* Each line differs by one layer from an image model that has names. */
 static void other_nets_of_images_have_none(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The snapshot for a node's page, from the status JSON and the trail. */
+/* The snapshot for a node's page, made from the status JSON and the trail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* The trail behind a page's curves: bounded memory for any number of weeks. */
+/* The trail, which records the values of a page's curves: bounded memory for any number of weeks.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* All values are the second's number. */
+/* Adds a second in which all values are this number. */
 static bool add(double number)
 {
     double second[TRAIL_VALUES];

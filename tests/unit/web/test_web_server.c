@@ -1,5 +1,6 @@
-/* The HTTP server of a node, asked over real sockets: what it serves, to whom, and what it does to
- * those who do not behave. One thread: the test turns the server until an answer is there. */
+/* The HTTP server of a node, called over real sockets: what it serves, to which clients, and how it
+ * treats clients that misbehave. There is one thread: the test runs the server until an answer
+ * arrives. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@
 
 static struct web_server *server;
 static bool is_well;
-static int made; /* texts, so far */
+static int made; /* texts made so far */
 static char answer[ANSWER_BYTES];
 
 static char *make(void *self, enum web_text what, size_t *count)
@@ -70,8 +71,7 @@ static int dial(void)
     return file;
 }
 
-/* The server runs whenever its file says so, as on an event loop, until file has something to be
- * read or the other side has closed it. */
+/* Runs the server as an event loop would, until `file` is readable or closed. */
 static void turn_until(int file)
 {
     struct pollfd files[] = {{.fd = file, .events = POLLIN},
@@ -83,7 +83,7 @@ static void turn_until(int file)
     } while (!files[0].revents);
 }
 
-/* Reads until what is there has these words, or the end. */
+/* Reads until these words have arrived, or until the connection ends. Returns the text. */
 static const char *read_until(int file, const char *words)
 {
     size_t used = 0;
@@ -91,7 +91,7 @@ static const char *read_until(int file, const char *words)
     while (!strstr(answer, words)) {
         turn_until(file);
         const ssize_t got = read(file, answer + used, sizeof answer - 1 - used);
-        if (got <= 0) /* closed, or reset: what was sent was not all read */
+        if (got <= 0) /* closed, or reset because the server had unread bytes */
             break;
         used += (size_t)got;
         answer[used] = '\0';
@@ -104,7 +104,8 @@ static void send_request(int file, const char *text)
     assert_int_equal(write(file, text, strlen(text)), strlen(text));
 }
 
-/* The answer to one request, whole: the server is asked to close after it. */
+/* Sends one request and returns the complete answer. The server is asked to close the connection.
+ */
 static const char *ask(const char *line, const char *headers)
 {
     char request[512];
@@ -272,7 +273,7 @@ static void watchers_are_sent_events_as_they_come(void **state)
 static void a_slow_client_misses_events_and_others_get_them(void **state)
 {
     (void)state;
-    const size_t large = 16 * 1024 * 1024; /* more than sockets hold */
+    const size_t large = 16 * 1024 * 1024; /* more than the socket buffers */
     open_with(NULL);
     const int deaf = watch();
     char *much = malloc(large);
@@ -299,7 +300,7 @@ static void more_watchers_than_there_is_room_for_are_told_so(void **state)
     assert_code(ask("GET /livez", HERE), 200);
     for (int i = 0; i < WEB_WATCHERS_MAX; i++)
         (void)close(files[i]);
-    do { /* that they have gone shows when they are told something */
+    do { /* the server notices closed watchers when it sends to them */
         web_server_send(server, copy("{}"));
         assert_code(ask("GET /livez", HERE), 200);
     } while (web_server_is_watched(server));
