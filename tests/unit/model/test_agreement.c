@@ -1,4 +1,5 @@
-/* How far an update of another goes along what was learned here: by hand, and by its extremes. */
+/* Agreement: how far another node's update moves along this replica's own training. Compared with a
+ * computation by hand, and at its extremes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@ static uint32_t index_of[P];
 static int8_t level_of[P];
 static struct update update = {.tau = 0.01f, .amount = 1000, .index = index_of, .level = level_of};
 
-/* A replica that has learned something, and an update of every third entry. */
+/* Makes a replica that has learned something, and an update of every third entry. */
 static int begin(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* NumPy's arrays become samples with labels, or with numbers to be predicted: of any rank, from
- * one file or several, for training, shards and test; or are refused with the reason. */
+/* NumPy arrays become samples with labels or numeric targets: of any rank, from one file or
+ * several, for training, shards and test. Others are refused with the reason. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "support/model/data_folder.h"
 
 #define COUNT 20
-#define SIZE  24 /* numbers of a sample, in several shapes */
+#define SIZE  24 /* numbers of a sample, which has several shapes */
 
 static uint8_t pixels[COUNT][SIZE];
 static float numbers[COUNT][SIZE], targets[COUNT][3];
@@ -25,7 +25,7 @@ static struct dataset_options options;
 static struct dataset set;
 static struct problem problem;
 
-/* Each sample's first number is its place. */
+/* Makes samples whose first number is their index. */
 static int arrays_begin(void **state)
 {
     if (make_data_folder(state) != 0)
@@ -67,7 +67,8 @@ static void must_refuse(bool train, const char *words)
     assert_int_equal(untouched.count, 77);
     if (!strstr(problem.text, words))
         fail_msg("\"%s\" does not say \"%s\"", problem.text, words);
-    assert_true(strchr(problem.text, ';') || strchr(problem.text, ':')); /* what to do about it */
+    /* The message says what to do. */
+    assert_true(strchr(problem.text, ';') || strchr(problem.text, ':'));
 }
 
 static void check_shape(int channels, int height, int width)
@@ -92,7 +93,7 @@ static void the_last_tenth_is_the_test(void **state)
     dataset_free(&set);
     must_load(false);
     assert_int_equal(set.count, 2);
-    assert_int_equal(set.classes, 7); /* of the whole file */
+    assert_int_equal(set.classes, 7); /* classes of the whole file, not only of the test part */
     assert_memory_equal(set.pixels, pixels[18], (size_t)2 * SIZE);
     assert_true(set.labels[0] == 4 && set.labels[1] == 5);
     dataset_free(&set);
@@ -225,7 +226,7 @@ static void floats_that_look_like_classes_are_learned_as_those_if_they_are_doubl
     assert_true(!dataset_is_regression(&set) && set.look == LOOK_FLOAT_LABELS && set.classes == 4);
     assert_int_equal(set.labels[7], 3);
     dataset_free(&set);
-    load_floats_as("<f8", DATASET_TASK_AUTO, 7); /* some have fewer than four samples */
+    load_floats_as("<f8", DATASET_TASK_AUTO, 7); /* some classes have fewer than four samples */
     assert_true(dataset_is_regression(&set) && set.look == LOOK_NUMBERS);
     dataset_free(&set);
     load_floats_as("<f4", DATASET_TASK_AUTO, 4);
@@ -263,7 +264,7 @@ static void a_task_that_y_does_not_fit_is_refused(void **state)
     options.task = DATASET_CLASSES;
     write_npy("y.npy", "<f4", "(20,)", half, sizeof half);
     must_refuse(true, "the label of sample 2 is 0.5");
-    options.task = DATASET_TASK_AUTO; /* numbers, and the test has integers */
+    options.task = DATASET_TASK_AUTO; /* targets are numbers, although the test file has integers */
     options.test_x = test_x_path.text;
     options.test_y = test_y_path.text;
     write_npy("test_x.npy", "|u1", "(3, 4, 6)", pixels[5], (size_t)3 * SIZE);
@@ -271,7 +272,7 @@ static void a_task_that_y_does_not_fit_is_refused(void **state)
     must_refuse(false, "those of the training are floats");
 }
 
-/* Every sample is in one shard, with its own label, whatever the type. */
+/* Every sample is in exactly one shard, with its own label, whatever the type. */
 static void shards_are_disjoint_and_cover_everything(void **state)
 {
     (void)state;
@@ -294,7 +295,7 @@ static void shards_are_disjoint_and_cover_everything(void **state)
         assert_int_equal(seen[i], i < 18);
 }
 
-/* Cut anywhere, and not where the labels are. */
+/* The samples are divided among files at other places than the labels. */
 static void several_files_are_one_run(void **state)
 {
     (void)state;
@@ -331,13 +332,13 @@ static void arrays_for_the_test_leave_all_others_to_be_learned(void **state)
     assert_int_equal(set.count, 3);
     assert_memory_equal(set.pixels, pixels[5], (size_t)3 * SIZE);
     dataset_free(&set);
-    options.x = options.y = ""; /* the test alone needs no others */
+    options.x = options.y = ""; /* loading only the test needs no training files */
     must_load(false);
     assert_int_equal(set.count, 3);
     dataset_free(&set);
 }
 
-/* More than a block of a file, and a sample larger than one. */
+/* The array is larger than one block of reading, and so is each sample. */
 static void large_arrays_are_read_block_by_block(void **state)
 {
     (void)state;

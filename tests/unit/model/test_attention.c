@@ -1,5 +1,6 @@
-/* Attention and its rotation on every backend, against a reference in double that keeps the whole
- * matrix of each head; on a GPU also in bfloat16, with operands that bfloat16 represents exactly.
+/* Attention and its rotary embedding on every backend, compared with a reference in double that
+ * computes the whole matrix of each head. On a GPU also in bfloat16, with operands that bfloat16
+ * represents exactly.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -18,11 +19,11 @@
 #define LENGTH_MAX 130
 
 struct attention_case {
-    struct attention attention; /* length, heads, heads of keys and values, size, from */
+    struct attention attention; /* length, heads, key-value heads, head size, first position */
     int batch;
 };
 
-/* Lengths around strips of 64 and 128, keys of one head and of several, heads of one tile and of
+/* Lengths around strips of 64 and 128, key-value heads shared or not, and heads of one tile or
  * more. */
 static const struct attention_case cases[] = {
     {{1, 1, 1, 8, 0}, 1},   {{1, 4, 2, 8, 0}, 3},    {{2, 1, 1, 2, 0}, 1},
@@ -33,7 +34,8 @@ static const struct attention_case cases[] = {
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
-/* Some positions after others: one, a few, more than a strip; within a strip and across one. */
+/* Attention of later positions only: one, a few, or more than a strip, within a strip and across
+ * two. */
 static const struct attention_case later[] = {
     {{1, 1, 1, 8, 0}, 1},      {{2, 1, 1, 2, 1}, 1},     {{64, 2, 2, 8, 63}, 2},
     {{65, 4, 2, 8, 64}, 1},    {{130, 3, 1, 40, 1}, 1},  {{130, 2, 2, 32, 67}, 2},
@@ -45,7 +47,7 @@ static const struct attention_case later[] = {
 static float in[IN_MAX], out[OUT_MAX], gradient[OUT_MAX], in_gradient[IN_MAX], log_sums[OUT_MAX];
 static double want_out[OUT_MAX], want_in_gradient[IN_MAX], want_log_sums[OUT_MAX];
 
-/* The backend multiplies in bfloat16: what is between two products has 8 bits. */
+/* The backend multiplies in bfloat16, so values between two products have 8 bits. */
 static bool rounds;
 
 static double nmse_max(void)
@@ -76,7 +78,7 @@ static size_t sums(const struct attention_case *c)
     return (size_t)(c->batch * c->attention.length * c->attention.heads);
 }
 
-/* Fresh operands: scores are up to about `steep` times what they would be. */
+/* Draws fresh operands. steep: factor on the size of the scores. */
 static void begin(const struct attention_case *c, double steep)
 {
     assert_true(inputs(c) < IN_MAX && outputs(c) < OUT_MAX && sums(c) < OUT_MAX);
@@ -91,7 +93,7 @@ static void begin(const struct attention_case *c, double steep)
         out[i] = log_sums[i] = NAN;
 }
 
-/* One head of one sample: where its rows begin, and those of what it gives. */
+/* Offsets of one head of one sample: in the operands, the outputs and the log sums. */
 struct place {
     size_t query, key, value, stride;
     size_t out, out_stride;
@@ -121,7 +123,7 @@ static double dot(const float *left, const float *right, int count)
     return sum;
 }
 
-/* The query at one position: share[key] for the keys that it sees, and what they make. */
+/* Computes share[key], the softmax, and the output for the query at one position. */
 static void reference_row(const struct attention *attention, const struct place *at, size_t row,
                           double *share)
 {
@@ -145,7 +147,7 @@ static void reference_row(const struct attention *attention, const struct place 
     }
 }
 
-/* Gradients of this query, of the keys that it sees and of their values. */
+/* Adds the gradients of one query, of the keys that it sees, and of their values. */
 static void reference_row_backward(const struct attention *attention, const struct place *at,
                                    size_t row, const double *share)
 {
@@ -210,7 +212,7 @@ static void attention_agrees_with_the_reference(void **state)
     }
 }
 
-/* Nothing is written for the positions before. */
+/* Nothing is written for positions before the first one. */
 static void attention_of_later_positions_agrees_with_the_reference(void **state)
 {
     (void)state;
@@ -236,7 +238,8 @@ static void attention_of_later_positions_agrees_with_the_reference(void **state)
     }
 }
 
-/* Keys, values and queries apart: what is small must not hide behind what is large. */
+/* Compares gradients of queries, keys and values separately, so that small ones are not hidden by
+ * large ones. */
 static void each_gradient_of_attention_agrees_with_the_reference(void **state)
 {
     (void)state;
@@ -262,7 +265,7 @@ static void attention_survives_large_scores(void **state)
     const struct attention_case c = {{130, 2, 1, 8, 0}, 1};
     begin(&c, 8);
     for (size_t i = 0; i < inputs(&c); i++)
-        in[i] = in[i] < 0 ? -16 : 16; /* the products are exact, and the scores up to 724 */
+        in[i] = in[i] < 0 ? -16 : 16; /* products are exact, and scores reach 724 */
     reference(&c);
     run(&c);
     for (size_t i = 0; i < outputs(&c); i++)

@@ -1,5 +1,5 @@
-/* Augmentation by seed: what is drawn, and that a learner learns from what was drawn, over the ends
- * of epochs, on every device. */
+/* Augmentation by seed: what is drawn, and that a learner learns from the augmented samples, across
+ * epochs, on every device. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #define COUNT   5
 #define SIDE    6
 #define BATCH   3
-#define STEPS   7 /* 21 samples: some batches are of two epochs */
+#define STEPS   7 /* 21 samples, so some batches cross the end of an epoch */
 #define CLASSES 4
 #define P       (CLASSES * (SIDE * SIDE + 1))
 
@@ -34,7 +34,7 @@ static void the_same_numbers_draw_the_same(void **state)
     }
 }
 
-/* Nearly all samples differ when one of the numbers does. */
+/* If one of the numbers changes, nearly all samples get another augmentation. */
 static void another_seed_node_epoch_or_sample_draws_another(void **state)
 {
     (void)state;
@@ -52,7 +52,7 @@ static void another_seed_node_epoch_or_sample_draws_another(void **state)
         assert_in_range(same[i], 0, 10);
 }
 
-/* Within a fifth of what is expected of each. */
+/* Each value occurs as often as expected, within a fifth. */
 static void every_value_is_as_likely(void **state)
 {
     (void)state;
@@ -63,7 +63,7 @@ static void every_value_is_as_likely(void **state)
         assert_in_range(one.mirrored, 0, 1);
         assert_in_range(one.down + 3, 0, 6);
         assert_in_range(one.right + 3, 0, 6);
-        assert_in_range(one.hole_top + 2, 0, 7); /* the square's middle is in the image */
+        assert_in_range(one.hole_top + 2, 0, 7); /* the centre of the hole is in the image */
         assert_in_range(one.hole_left + 2, 0, 9);
         down[one.down + 3]++;
         right[one.right + 3]++;
@@ -97,7 +97,7 @@ static void a_disabled_augmentation_draws_no_random_numbers(void **state)
     assert_true(augment_is_wanted(&(struct augment_options){.cutout = 1}));
 }
 
-/* A learner, and the same steps by hand. */
+/* A learner, compared with the same steps by hand. */
 
 static uint8_t pixels[COUNT][SIDE * SIDE];
 static int32_t labels[COUNT];
@@ -165,7 +165,8 @@ static void learn(const struct augment_options *augment, int steps, float weight
     model_free(model);
 }
 
-/* By batch.h each sample comes once an epoch, so the epoch of sample number n is n / COUNT. */
+/* Trains by hand. Each sample occurs once an epoch (batch.h), so sample number n is in epoch n /
+ * COUNT. */
 static void learn_by_hand(int steps, float weights[P])
 {
     struct backend *cpu = backend_cpu(1);

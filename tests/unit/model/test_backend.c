@@ -1,7 +1,7 @@
-/* Memory, matrix products, convolutions and pooling on every backend, against naive references in
- * double. Operations with a matrix product sum in another order than the reference: they must agree
- * to an NMSE of 1e-10; all others to 1e-12. Beside this: test_entries.c, test_adam.c,
- * test_transformer.c, test_attention.c, test_exchange.c, test_rebase.c. */
+/* Memory, matrix products, convolutions and pooling on every backend, compared with naive
+ * references in double. Operations with a matrix product sum in another order than the reference,
+ * so they may differ by an NMSE of 1e-10; all others by 1e-12. Other operations: test_entries.c,
+ * test_adam.c, test_transformer.c, test_attention.c, test_exchange.c, test_rebase.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "support/model/operands.h"
 
-/* Round after round, so that what was given back dirty is taken again. */
+/* Allocates repeatedly, so that memory that was freed with other contents is reused. */
 static void taken_memory_is_zero_and_aligned_and_can_be_given_back(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static const struct dense_case dense_cases[] = {
 
 static const enum activation activations[] = {LINEAR, RELU, SIGMOID, TANH};
 
-/* One output, and the gradients of its inputs. */
+/* Computes one output, and adds its part of the gradients. */
 static void dense_reference_output(struct dense_case c, enum activation activation, int i, int o)
 {
     const int at = i * c.out + o;
@@ -97,7 +97,7 @@ static void dense_reference(struct dense_case c, enum activation activation)
     }
 }
 
-/* As logits do, of which some rows are computed at a time. */
+/* Logits add up gradients of some rows at a time. */
 static void a_dense_gradient_may_be_added_to_what_is_there(void **state)
 {
     for (size_t i = 0; i < DENSE_CASES; i++) {
@@ -153,10 +153,10 @@ static void dense_without_biases_agrees_with_the_reference(void **state)
     }
 }
 
-/* To the nearest bfloat16, of two to the even one. */
+/* Rounds to the nearest bfloat16, ties to even. */
 static float rounded(float value)
 {
-    const double half_way = ldexp(1, -8); /* from 1 to the next but one */
+    const double half_way = ldexp(1, -8); /* distance from 1 to the next bfloat16 but one */
     int power;
     const double part = frexp((double)value, &power);
     return (float)ldexp(nearbyint(part / half_way) * half_way, power);
@@ -168,8 +168,8 @@ static void round_all(float *values)
         values[i] = rounded(values[i]);
 }
 
-/* Dense layers multiply rounded operands, including ties; biases and their gradients are only
- * added. */
+/* Checks a dense layer with rounded operands, including ties. Biases and their gradients are only
+ * added, so they are not rounded. */
 static void check_rounded_dense(struct dense_case c, bool with_b)
 {
     static float in[3][ROOM];
@@ -199,7 +199,8 @@ static void check_rounded_dense(struct dense_case c, bool with_b)
     }
 }
 
-/* The same GPU, opened once more; to be given back. */
+/* Opens the tested GPU a second time, in this precision. Returns the earlier backend, which the
+ * caller restores. */
 static struct backend *opened_in(enum precision precision)
 {
     struct backend *before = device_of_tests;
@@ -242,25 +243,25 @@ static const struct conv_case conv_cases[] = {
     {{{5, 4, 9, 0}, 1, 1, 0, 1, 1}, 3},
     {{{2, 9, 4, 0}, 3, 4, 3, 1, 1}, 1},
     {{{3, 1, 8, 0}, 2, 3, 1, 1, 1}, 3},
-    /* strides: one that comes out even, some that leave a rest, one larger than the kernel, one
-     * larger than the image */
+    /* strides: without a remainder, with one, larger than the kernel, larger than the image */
     {{{2, 7, 9, 0}, 3, 3, 0, 2, 1}, 3},
     {{{3, 8, 6, 0}, 4, 3, 1, 2, 1}, 3},
     {{{4, 8, 7, 0}, 6, 1, 0, 2, 1}, 3},
     {{{1, 11, 12, 0}, 2, 5, 2, 3, 1}, 2},
     {{{2, 4, 5, 0}, 3, 2, 1, 9, 1}, 2},
-    /* groups: of several, of more filters than channels, and depthwise with and without stride */
+    /* groups: of several channels, with more filters than channels, depthwise with and without
+     * stride */
     {{{4, 5, 6, 0}, 6, 3, 1, 1, 2}, 3},
     {{{6, 4, 4, 0}, 3, 1, 0, 1, 3}, 3},
     {{{5, 6, 7, 0}, 5, 3, 1, 1, 5}, 3},
     {{{3, 9, 8, 0}, 6, 3, 1, 2, 3}, 2},
     {{{8, 6, 6, 0}, 4, 5, 2, 2, 4}, 2},
-    /* more filters, channels and weights than a tile, on the CPU, has room for at once */
+    /* more filters, channels and weights than fit in a tile on the CPU */
     {{{3, 6, 6, 0}, 15, 3, 1, 1, 1}, 3},
     {{{15, 6, 6, 0}, 3, 3, 1, 1, 1}, 3},
     {{{12, 5, 5, 0}, 3, 5, 2, 1, 1}, 3},
     {{{2, 14, 14, 0}, 5, 5, 2, 1, 1}, 3},
-    /* more images than are computed at once, of which some are left over */
+    /* more images than are computed at once, with a remainder */
     {{{1, 26, 26, 0}, 2, 3, 1, 1, 1}, 5},
     {{{1, 40, 40, 0}, 2, 3, 1, 2, 1}, 4},
     {{{1, 26, 26, 0}, 2, 1, 0, 1, 1}, 5},
@@ -270,8 +271,8 @@ static const struct conv_case conv_cases[] = {
 };
 #define CONV_CASES (sizeof conv_cases / sizeof conv_cases[0])
 
-/* One product of the sum that filter f makes at place (row, column) of the output, with its weight
- * `tap`: where its input lies, or -1 outside, and where the weight does. */
+/* Returns the index of the input for one product of the convolution: filter f at (row, column) of
+ * the output, with its weight `tap`; -1 = outside the image. *at_w: index of the weight. */
 static int conv_reference_term(const struct conv *conv, int image, int row, int column, int f,
                                int tap, int *at_w)
 {
@@ -348,7 +349,7 @@ static void conv_without_biases_agrees_with_the_reference(void **state)
     }
 }
 
-/* TF32 keeps ten bits and one that is not written: each factor is off by 1 in 2048 at most. */
+/* TF32 has a mantissa of ten stored bits, so each factor has an error of at most 1 in 2048. */
 static void conv_in_tf32_agrees_but_for_rounding(void **state)
 {
     struct backend *before = opened_in(PRECISION_TF32);
@@ -361,7 +362,7 @@ static void conv_in_tf32_agrees_but_for_rounding(void **state)
     open_again(before);
 }
 
-/* The room for patches is shared: a small layer after a large one finds it dirty. */
+/* The scratch buffer for patches is shared: after a large layer a small one finds its contents. */
 static void conv_does_not_depend_on_what_was_computed_before(void **state)
 {
     for (size_t i = CONV_CASES; i-- > 0;) {
@@ -382,7 +383,7 @@ static const struct pool_case pool_cases[] = {
 };
 #define POOL_CASES (sizeof pool_cases / sizeof pool_cases[0])
 
-/* Where in x the window of output `at` has its place `place`. */
+/* Returns the index in x of element `place` of the window of output `at`. */
 static size_t pool_input(const struct pool *pool, size_t at, int place)
 {
     const struct shape out = pool_output(pool);

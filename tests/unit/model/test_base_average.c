@@ -1,4 +1,4 @@
-/* The averaged base against its closed form, and what empties and continues it. */
+/* The averaged base: compared with its closed form, and how it is cleared and continued. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "support/model/each_device.h"
 #include "training/base_average.h"
 
-#define P     70000 /* more than one part */
+#define P     70000 /* more than one block */
 #define POWER 10.0
 
 static struct arena arena;
@@ -37,7 +37,7 @@ static int end(void **state)
     return 0;
 }
 
-/* The base has this value in the first entry, its half in the last, and 0 between. */
+/* Sets the first entry of the base to this value, the last to half of it, and all others to 0. */
 static void set_base(double value)
 {
     memset(units, 0, sizeof units);
@@ -60,7 +60,8 @@ static void the_mean_of_a_constant_base_is_that_base(void **state)
     assert_true(average.mean[0] == 0.75f && average.mean[1] == 0 && average.mean[P - 1] == 0.375f);
 }
 
-/* A base that grows like s has the mean s · POWER / (POWER + 1), whatever the steps between. */
+/* A base that grows with its samples s has the mean s · POWER / (POWER + 1), whatever the distance
+ * between steps. */
 static void weighs_a_base_by_a_power_of_its_samples(void **state)
 {
     (void)state;
@@ -99,7 +100,7 @@ static void a_cleared_mean_begins_with_the_next_base(void **state)
     add(0.5, 110000);
     assert_true(average.mean[0] == 0.5f && average.samples == 110000);
     base_average_clear(&average);
-    add(0.25, 90000); /* the new base may be of fewer samples */
+    add(0.25, 90000); /* the new base may have fewer samples */
     assert_true(average.mean[0] == 0.25f && average.samples == 90000);
 }
 

@@ -11,7 +11,7 @@
 
 #define COUNT 13
 
-/* The first `count` picks, taken `size` at a time. */
+/* Draws the first `count` picks in batches of `size`. */
 static void take(uint32_t *candidates, uint32_t count, uint32_t size, uint64_t seed, uint64_t node)
 {
     struct arena arena;
@@ -132,7 +132,7 @@ static void a_place_beyond_a_smaller_shard_is_the_end_of_its_epoch(void **state)
     arena_release(&arena);
 }
 
-/* Windows of five tokens, end to end, cut at other places in each epoch. */
+/* Windows of five tokens follow each other, with another beginning in each epoch. */
 static void windows_lie_end_to_end_and_begin_elsewhere_in_each_epoch(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* How many samples a step has, by the speed of the machine. */
+/* The number of samples in a step, from the speed of the machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,8 @@ static void no_step_is_smaller_or_larger_than_the_bounds(void **state)
     assert_int_equal(batch_size_fit(&PACE, 8, 1e-3), BATCH_SIZE_MIN);
     assert_int_equal(batch_size_fit(&PACE, 32, 1e30), 256);
     assert_int_equal(batch_size_fit(&PACE, 256, 1e5), 256);
-    assert_int_equal(batch_size_fit(&PACE, 1000, 1e4), 256); /* room for less than there was */
+    /* A previous batch above the maximum is reduced. */
+    assert_int_equal(batch_size_fit(&PACE, 1000, 1e4), 256);
 }
 
 static void a_speed_that_varies_changes_nothing(void **state)
@@ -47,7 +48,7 @@ static void a_speed_that_varies_changes_nothing(void **state)
         assert_int_equal(batch_size_fit(&PACE, batch, 0.75 * samples_per_s), batch);
     }
     assert_int_equal(batch_size_fit(&PACE, 64, 321),
-                     64); /* half to twice the time that is wanted */
+                     64); /* a step may take half to twice the wanted time */
     assert_int_equal(batch_size_fit(&PACE, 64, 319), 32);
     assert_int_equal(batch_size_fit(&PACE, 64, 1279), 64);
     assert_int_equal(batch_size_fit(&PACE, 64, 1281), 128);
@@ -60,7 +61,7 @@ static void nothing_is_decided_before_enough_was_measured(void **state)
     for (int i = 0; i < 199; i++)
         assert_int_equal(batch_size_on_step(&batch_size, 32, 10 * MILLI_NS), 32);
     assert_int_equal(batch_size_on_step(&batch_size, 32, 10 * MILLI_NS), 256);
-    for (int i = 0; i < 2; i++) /* and what was measured before is forgotten */
+    for (int i = 0; i < 2; i++) /* earlier measurements were dropped */
         assert_int_equal(batch_size_on_step(&batch_size, 256, 4 * SECOND_NS), 256);
     assert_int_equal(batch_size_on_step(&batch_size, 256, 4 * SECOND_NS), 8);
 }

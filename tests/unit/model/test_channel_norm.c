@@ -1,4 +1,4 @@
-/* Images normalised by channels, and averaged, on every backend, against naive references in
+/* Images normalised by channels, and averaged, on every backend, compared with naive references in
  * double. */
 #include <math.h>
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static struct channel_norm norm_of(const struct norm_case *c)
     return (struct channel_norm){.channels = c->channels, .groups = c->groups, .places = c->places};
 }
 
-/* For value i of the batch. */
+/* Returns the channel of value i of the batch. */
 static size_t channel_of(const struct norm_case *c, size_t i)
 {
     return i / c->places % (size_t)c->channels;
@@ -52,7 +52,7 @@ static size_t numbers_of(const struct norm_case *c)
     return (size_t)c->batch * (size_t)c->channels * c->places;
 }
 
-/* The mean of what `of` gives for each number of the set. */
+/* Returns the mean of of[i] over the values i of a set. */
 static double mean_of_set(const struct norm_case *c, size_t set, const double *of)
 {
     double sum = 0;
@@ -65,7 +65,8 @@ static double mean_of_set(const struct norm_case *c, size_t set, const double *o
     return sum / (double)count;
 }
 
-/* For each value: the normalised value, and the gradient before the activation. */
+/* For each value: the normalised value, and the gradient before the activation. `work` is scratch
+ * memory. */
 static double normal[ROOM], gradient[ROOM], work[ROOM];
 
 static void reference_forward(const struct norm_case *c)
@@ -175,13 +176,14 @@ static void running_statistics_take_the_place_of_measured_ones(void **state)
     assert_true(isnan(stats[10]));
 }
 
-/* As far as they are from the batch's, whose variance is without bias, as elsewhere. */
+/* The gradient of the running statistics is their distance from the batch's statistics, with the
+ * unbiased variance. */
 static void running_statistics_drift_to_what_was_measured(void **state)
 {
     const struct channel_norm norm = {.channels = 3, .places = 2};
     const float batch[] = {1, 3, /**/ 10, 10, /**/ 3000, 0, /**/ 5, 7, /**/ 10, 10, /**/ 0, 0};
     const float mean[] = {0.5f, 10, 0}, variance[] = {1, 2, 1};
-    /* Of 1, 3, 5, 7: mean 4, variance 20/3. Of 3000, 0, 0, 0: 750, 2250000. */
+    /* The values 1, 3, 5, 7 have mean 4 and variance 20/3; 3000, 0, 0, 0 have 750 and 2250000. */
     const float want_dmean[] = {-3.5f, 0, -750}, want_dvariance[] = {1 - 20 / 3.0f, 2, -2249999};
     case_begin(state);
     dx[3] = dw[3] = NAN;

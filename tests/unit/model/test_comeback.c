@@ -1,4 +1,4 @@
-/* Catching up by blocks and coming back from a saved state, by hand: replicas, learners, random
+/* Catching up by blocks, and restoring a saved state, step by step: replicas, learners, random
  * walks.
  */
 #include <math.h>
@@ -63,7 +63,7 @@ static struct learner_state state_new(size_t parameters, uint32_t moments)
     return state;
 }
 
-/* In place of training: every weight moves a little, some more. */
+/* Plays training: moves every weight a little, some of them more. */
 static void learn_something(struct replica *replica, struct rng *rng)
 {
     replica_read_weights(replica, w);
@@ -130,7 +130,7 @@ static void publications_after_the_save_stay_in_the_base(void **state)
     look_at_both(&first, &second);
     assert_memory_equal(base, base_other, sizeof base);
     int eaten = 0;
-    for (int c = 0; c < P; c++) { /* nothing more is charged than there was */
+    for (int c = 0; c < P; c++) { /* at most the residual is subtracted */
         const double left = residual(w_other[c], base_other[c]);
         assert_true(fabs(left) <= fabs(residual_before[c]) + 1e-7);
         assert_true(left * residual_before[c] > -1e-9);
@@ -141,7 +141,7 @@ static void publications_after_the_save_stay_in_the_base(void **state)
     replica_free(&second);
 }
 
-/* `to` takes the base of `from`, block by block. */
+/* Copies the base of `from` to `to`, block by block. */
 static void copy_blocks(const struct replica *from, struct replica *to, bool keep_weights)
 {
     int32_t block[BLOCK];
@@ -215,7 +215,7 @@ static void kept_weights_publish_the_progress_made_alone(void **state)
     assert_true(update->count > 20);
     for (uint32_t i = 0; i < update->count; i++)
         published[update->index[i]] = (double)update->tau * update->level[i];
-    for (int c = 0; c < P; c++) /* to a threshold */
+    for (int c = 0; c < P; c++) /* equal up to a threshold */
         assert_true(fabs(published[c] - residual(before[c], base[c])) <=
                     (double)update->tau * 1.001);
     replica_free(&donor);
@@ -279,10 +279,11 @@ static void must_be_the_same_update(const struct update *a, const struct update 
     assert_memory_equal(a->level, b->level, a->count);
 }
 
-/* Steps, publishes, and applies what another publishes: the same for both, bit for bit. */
+/* Both learners step, publish, and apply another learner's updates. They must stay equal, bit for
+ * bit. */
 static void go_on_alike(struct learner *a, struct learner *b, struct learner *other, int rounds)
 {
-    (void)learner_losses(a), (void)learner_losses(b); /* of the steps before */
+    (void)learner_losses(a), (void)learner_losses(b); /* resets the losses of earlier steps */
     for (int round = 0; round < rounds; round++) {
         for (int step = 0; step < 3; step++) {
             (void)learner_step(a), (void)learner_step(b), (void)learner_step(other);
@@ -308,12 +309,12 @@ static void must_go_on_bit_for_bit(enum optimizer_kind kind)
     struct learner_state end_one = state_new(parameters, moments);
     struct learner_state end_again = state_new(parameters, moments);
     assert_int_equal(learner_moments(one.learner), moments);
-    for (int step = 0; step < 17; step++) { /* into the second epoch */
+    for (int step = 0; step < 17; step++) { /* enough steps to reach the second epoch */
         (void)learner_step(one.learner);
         if (step % 5 == 4)
             (void)learner_publish(one.learner, &TERMS);
     }
-    learner_follow(one.learner, 500); /* of the 2000 of the schedule */
+    learner_follow(one.learner, 500); /* 500 of the schedule's 2000 samples */
     learner_set_batch(one.learner, 8);
     learner_save(one.learner, &saved);
     assert_true(saved.epoch == 1 && saved.at == 17 * 16 - 150 && saved.samples == 17 * 16);

@@ -1,4 +1,4 @@
-/* Companded weights: the map itself, and the backend's operations against a naive one. */
+/* Companded weights: the mapping itself, and the backend's operations compared with a naive one. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #define MOVED 500 /* entries of an update */
 
-/* The map by its definition, octave by octave. */
+/* Computes the mapping from its definition, octave by octave. */
 static float naive_value(float weight)
 {
     const float size = fabsf(weight);
@@ -60,7 +60,7 @@ static void the_value_of_a_weight_is_that_of_its_octave(void **state)
     assert_true(companding_expand(130) == FLT_MAX && companding_expand(-130) == -FLT_MAX);
 }
 
-/* So a weight that is the base's stays so when it is read and written. */
+/* So a weight that equals the base stays equal when it is read and written. */
 static void an_expanded_value_compresses_to_itself(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void an_expanded_value_compresses_to_itself(void **state)
     }
 }
 
-/* Weights of all sizes; some entries at the ends of the range. */
+/* Draws weights of all sizes, with some entries at the ends of the range. */
 static void random_state(uint64_t seed)
 {
     struct rng rng = rng_new(seed, 3);
@@ -114,7 +114,7 @@ static bool naive_saturated(uint32_t c)
     return isfinite(r) && ((units >= 1 << 30 && r > 0) || (units <= -(1 << 30) && r < 0));
 }
 
-/* Large weights have no outer momentum. */
+/* Returns the expected move of a weight. Large weights have no outer momentum. */
 static float naive_step(uint32_t c, uint32_t amount, float beta)
 {
     return (1 + (fabsf(w_before[c]) >= 2 ? 0 : beta)) * QUANTUM * (float)amount;
@@ -202,7 +202,8 @@ static void an_update_moves_values(void **state)
         must_have_moved(index_[i], naive_step(index_[i], update.amount, 0.5f) * (float)level[i]);
 }
 
-/* The residual pays first: then the weight becomes what a cut would have made of it. */
+/* The update is first subtracted from the residual. Then the weight is what a cut would have made
+ * of it. */
 static void an_update_of_an_earlier_incarnation_is_paid_by_the_residual(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The CPU's threads: each does its part, once a run, and what convolutions compute does not depend
- * on how many they are. */
+/* The CPU's threads: each does its part, once in a run, and convolutions do not depend on the
+ * number of threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 struct tally {
     int calls[THREADS_MAX];
-    int run[THREADS_MAX]; /* that the thread saw last */
+    int run[THREADS_MAX]; /* last run that each thread has seen */
     int now;
 };
 
@@ -54,7 +54,8 @@ static void a_team_that_never_ran_can_be_ended(void **state)
 
 #define BATCH 7
 
-/* y, then dx, dw and db, one behind the other. */
+/* Computes y, dx, dw and db of a convolution into `results`, one after the other. Returns their
+ * number. */
 static size_t compute(int threads, const struct conv *conv, float *results)
 {
     struct backend *cpu = backend_cpu(threads);

@@ -1,5 +1,5 @@
-/* One learner on several GPUs: what is refused, and that it learns as on one. Where there are not
- * two GPUs with NCCL all of it is skipped but what is refused. */
+/* One learner on several GPUs: refused device lists, and that it learns as on one GPU. Without two
+ * GPUs and NCCL only the refused lists are tested. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,8 @@ static int end(void **state)
     return 0;
 }
 
-/* The stand-in comes with NCCL, which HEARSAY_NCCL names, and without. */
+/* Returns true if tests run on the stand-in for CUDA, with NCCL (HEARSAY_NCCL names it) or without.
+ */
 static bool is_stand_in(bool with_nccl)
 {
     return getenv("HEARSAY_CUDA") && !getenv("HEARSAY_NCCL") == !with_nccl;
@@ -108,7 +109,7 @@ static void without_nccl_a_list_is_refused(void **state)
     must_be_refused("cuda:0,1", "2 GPUs need NCCL, and this was built without it");
 }
 
-/* The stand-in's library is where HEARSAY_NCCL says. */
+/* HEARSAY_NCCL names the library of the stand-in. */
 static void rejects_a_device_list_if_nccl_fails(void **state)
 {
     (void)state;
@@ -120,7 +121,7 @@ static void rejects_a_device_list_if_nccl_fails(void **state)
     assert_int_equal(setenv("HEARSAY_NCCL", "/nowhere/libnccl.so.2", 1), 0);
     must_be_refused("cuda:0,1", "need NCCL, which cannot be loaded (/nowhere/libnccl.so.2");
     assert_int_equal(device_open("cuda:1", 1, PRECISION_FP32, &backend, text, &problem), OK);
-    backend->close(backend); /* one needs no NCCL */
+    backend->close(backend); /* a single GPU needs no NCCL */
     assert_int_equal(setenv("HEARSAY_NCCL", "libz.so.1", 1), 0);
     must_be_refused("cuda:0,1", "cannot be loaded (");
     assert_int_equal(setenv("HEARSAY_NCCL", library, 1), 0);
@@ -138,14 +139,14 @@ struct trained {
     struct learner *learner;
 };
 
-/* How they are alike. */
+/* Training that is compared on several devices. */
 struct plan {
     const char *line;
     enum optimizer_kind kind;
-    bool is_of_images; /* which are augmented; else it is of four points */
+    bool is_of_images; /* samples are images, which are augmented; otherwise four points */
     uint32_t parts;
     uint32_t batch;
-    int steps; /* of each size of the batch: the third is launched as a whole */
+    int steps; /* steps with each batch size; the third one is launched as a recorded graph */
 };
 
 static struct dataset data_of(const struct plan *plan)
@@ -205,7 +206,8 @@ static void trained_free(struct trained *trained)
     trained->backend->close(trained->backend);
 }
 
-/* Steps that are called, recorded and repeated, of other sizes in between. Returns their loss. */
+/* Makes steps that are called, recorded and repeated, with other batch sizes in between. Returns
+ * their loss. */
 static double learns(const struct trained *trained, const struct plan *plan, float *weights)
 {
     const uint32_t sizes[] = {plan->batch, plan->batch > 16 ? 5 : 31, plan->batch};
@@ -220,10 +222,10 @@ static double learns(const struct trained *trained, const struct plan *plan, flo
     return losses;
 }
 
-/* With batch norm, whose statistics are of each part, and dropout. */
+/* Layers with batch norm, whose statistics are of each part, and dropout. */
 static const char points_line[] = "conv 2 1x1, batchnorm, relu, dropout 0.2, dense 2";
 
-/* How far two vectors are apart, over how far they came from `start`, all squared. */
+/* Returns the squared distance of a and b, relative to that of a from `start`. */
 static double far(const float *a, const float *b, const float *start, size_t count)
 {
     double error = 0, power = 0;
@@ -234,8 +236,8 @@ static double far(const float *a, const float *b, const float *start, size_t cou
     return error / power;
 }
 
-/* Compares several GPUs with one GPU that splits its step into as many parts as there are GPUs. 0 =
- * equal weights. */
+/* Returns the squared distance between the weights that several GPUs learn, and those of one GPU
+ * that splits its step into as many parts. 0 = equal weights. */
 static double distance(const char *word, const struct plan *plan)
 {
     static float start[P_MAX], alone[P_MAX], together[P_MAX];
@@ -272,7 +274,7 @@ static void two_gpus_learn_as_one_that_makes_two_parts(void **state)
     assert_true(distance("cuda:0,1", &images) == 0);
 }
 
-/* Sums are rounded in another order. */
+/* The sums of gradients are rounded in another order. */
 static void parts_are_shared_out(void **state)
 {
     (void)state;
@@ -290,7 +292,7 @@ static void parts_are_shared_out(void **state)
     }
 }
 
-/* Some devices have nothing to do. */
+/* Some devices get no samples. */
 static void a_batch_may_be_smaller_than_the_devices_are_many(void **state)
 {
     (void)state;
@@ -329,7 +331,8 @@ static void a_step_in_two_halves_has_the_gradient_of_all(void **state)
     }
 }
 
-/* A learner's state is on its first device, so a saved one continues with one device or two. */
+/* The state of a learner is on its first device. So a saved learner can continue with another
+ * number of devices. */
 static void a_learner_goes_on_with_fewer_or_more_devices(void **state)
 {
     (void)state;
@@ -359,7 +362,7 @@ static void a_learner_goes_on_with_fewer_or_more_devices(void **state)
     }
 }
 
-/* The stand-in alone can be given how much memory it has. */
+/* The stand-in takes its memory size from the environment. */
 static void samples_that_a_worker_cannot_hold_are_fetched(void **state)
 {
     (void)state;

@@ -17,9 +17,9 @@
 #define IMAGES "train-images-idx3-ubyte"
 #define LABELS "train-labels-idx1-ubyte"
 #define COUNT  10
-#define SIZE   6 /* pixels of an image: 2 rows, 3 columns */
+#define SIZE   6 /* pixels of an image of 2 rows and 3 columns */
 
-/* The bytes of a file. */
+/* Contents of a file. */
 struct bytes {
     size_t count;
     uint8_t at[20000];
@@ -67,7 +67,7 @@ static void add_big_endian(struct bytes *bytes, uint32_t number)
         bytes->at[bytes->count++] = (uint8_t)(number >> shift);
 }
 
-/* Image i: its number in the first pixel, then something made of it. */
+/* Makes `count` images. The first pixel is the image's number, and the others follow from it. */
 static struct bytes images_of(uint32_t count)
 {
     struct bytes bytes = {0};
@@ -229,8 +229,8 @@ static void rejects_bytes_after_the_last_item(void **state)
     assert_refused_because(MALFORMED, IMAGES ".gz: goes on after its 10 images");
 }
 
-/* The ten bytes of a gzip header hold a time and other things without meaning here, and the last
- * byte of the compressed data may hold unused bits; a change to anything else must be noticed. */
+/* The gzip header has ten bytes with a time and other unimportant values, and the last byte of the
+ * compressed data may have unused bits. A change of any other byte must be noticed. */
 static void a_damaged_gzip_file_never_gives_other_samples(void **state)
 {
     (void)state;
@@ -254,14 +254,14 @@ static void a_damaged_gzip_file_never_gives_other_samples(void **state)
     assert_in_range(accepted_behind_header, 0, 7);
 }
 
-/* Adds a file name to the gzip header such that the checksum begins at this byte. */
+/* Adds a file name to the gzip header, so that the checksum begins at this byte. */
 static void move_checksum(struct bytes *packed, size_t to)
 {
     const size_t name_bytes = to - (packed->count - 8);
     memmove(packed->at + 10 + name_bytes, packed->at + 10, packed->count - 10);
     memset(packed->at + 10, 'n', name_bytes - 1);
     packed->at[10 + name_bytes - 1] = 0;
-    packed->at[3] |= 8; /* FNAME, RFC 1952 */
+    packed->at[3] |= 8; /* flag FNAME, RFC 1952 */
     packed->count += name_bytes;
 }
 
@@ -279,8 +279,9 @@ static void refuse_wrong_checksum(uint32_t count, struct bytes packed)
     assert_refused_because(MALFORMED, "is damaged: its compressed data or their checksum");
 }
 
-/* zlib takes in 8 KiB and gives out 16 KiB at a time, and mostly meets the checksum in passing. In
- * the second file both end just before it, so that only the read behind the last item does. */
+/* zlib reads 8 KiB and writes 16 KiB at a time, so it usually reaches the checksum by itself. In
+ * the second file both end just before the checksum, so that only the read after the last item
+ * reaches it. */
 static void a_wrong_checksum_is_called_damage(void **state)
 {
     (void)state;
@@ -360,7 +361,7 @@ static void the_test_set_is_whole_and_has_no_statistics(void **state)
     dataset_free(&dataset);
 }
 
-/* Marks the samples of one shard by the number in their first pixel. */
+/* Marks the samples of one shard in `seen`, by the number in their first pixel. */
 static uint32_t mark_shard(uint32_t shard, uint32_t shards, uint8_t seen[static 256])
 {
     struct dataset_options options = all_of_it();

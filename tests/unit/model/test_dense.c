@@ -1,7 +1,7 @@
-/* Dense layers in each precision that a device multiplies in, against sums in double. Widths are
- * such that rows begin anywhere; of the last case each row is longer than its numbers while it is
- * computed, and brought together afterwards. Weights, biases and their gradients begin anywhere,
- * too (host_backend.h). Beside this: test_backend.c, in float32. */
+/* Dense layers in each precision of a device, compared with sums in double. Widths are chosen so
+ * that rows have any alignment. In the last case each row is padded while it is computed, and
+ * packed afterwards. Weights, biases and their gradients also have any alignment (host_backend.h).
+ * test_backend.c tests the layers in float32. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,10 +34,10 @@ struct operands {
 static enum precision precision;
 static struct rng rng;
 
-/* They become what is multiplied in their place: the nearest bfloat16, of two the even one. */
+/* Rounds values as the device rounds its operands: to the nearest bfloat16, ties to even. */
 static void round_all(float *values, size_t count)
 {
-    const double half_way = ldexp(1, -8); /* from 1 to the next but one */
+    const double half_way = ldexp(1, -8); /* distance from 1 to the next bfloat16 but one */
     for (size_t i = 0; i < count && precision == PRECISION_BF16; i++) {
         int power;
         const double part = frexp((double)values[i], &power);
@@ -45,7 +45,7 @@ static void round_all(float *values, size_t count)
     }
 }
 
-/* TF32 keeps ten bits and one that is not written: each factor is off by 1 in 2048 at most. */
+/* TF32 has a mantissa of ten stored bits, so each factor has an error of at most 1 in 2048. */
 static double nmse_max(void)
 {
     return precision == PRECISION_TF32 ? 1e-6 : 1e-10;
@@ -60,7 +60,7 @@ static float *filled(size_t count)
     return values;
 }
 
-/* How far values are from what they should be, in all. */
+/* Sum of squared differences, and sum of squares of the expected values. */
 struct distance {
     double apart;
     double all;
@@ -86,7 +86,7 @@ static double activation_of(enum activation activation, double value)
     return activation == TANH ? tanh(value) : value;
 }
 
-/* Derivative from the activation's output. */
+/* Returns the derivative of the activation, computed from its output. */
 static double gradient_of(enum activation activation, double y)
 {
     if (activation == RELU)
@@ -111,7 +111,7 @@ static void check_y(struct dense_case c, enum activation activation, bool with_b
     assert_true(isnan(o->y[c.batch * c.out]));
 }
 
-/* dy became the gradient before the activation; db is its sum. */
+/* Checks dy, which was replaced by the gradient before the activation, and its sum db. */
 static void check_dy(struct dense_case c, enum activation activation, const float *dy_before,
                      const float *db, const struct operands *o)
 {
@@ -150,7 +150,7 @@ static void check_dx(struct dense_case c, const struct operands *o)
     free(sums);
 }
 
-/* dw, which began as `before`, or as nothing. */
+/* Checks dw. before: its values before the operation; NULL = 0. */
 static void check_dw(struct dense_case c, const float *before, const struct operands *o)
 {
     struct distance distance = {0, 0};
@@ -171,7 +171,7 @@ static void check_dw(struct dense_case c, const float *before, const struct oper
     free(sums);
 }
 
-/* Fills the buffer for rounded and padded operands with NaN. */
+/* Fills the scratch buffer for rounded and padded operands with NaN. */
 static void make_dirty(void)
 {
     enum { BATCH = 300, IN = 1024 };
@@ -214,7 +214,8 @@ static void check_dense(struct dense_case c, enum activation activation, bool wi
         free(all[i]);
 }
 
-/* Each activation with and without biases; where that takes long, half of them. */
+/* Checks all cases with each activation, with and without biases. Large cases use half of the
+ * combinations. */
 static void check_cases(enum precision in)
 {
     precision = in;
@@ -251,7 +252,7 @@ static void dense_in_bfloat16_agrees_with_rounded_operands(void **state)
     check_cases(PRECISION_BF16);
 }
 
-/* A model that has gone astray shows it. */
+/* A NaN in the input must reach the output. */
 static void check_nan(enum precision in, enum activation activation)
 {
     enum { BATCH = 8, IN = 16, OUT = 24 };

@@ -1,4 +1,5 @@
-/* The words for devices; and learners on a GPU, if there is one, beside learners on the CPU. */
+/* The names of devices; and learners on a GPU, if there is one, compared with learners on the CPU.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +34,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Words. */
+/* Device names. */
 
 static void only_words_for_devices_are_words(void **state)
 {
@@ -122,7 +123,7 @@ static void opens_the_requested_device(void **state)
     must_open("cuda:0", "cuda", gpu.name);
     (void)snprintf(word, sizeof word, "cuda:%s", gpu.uuid);
     must_open(word, "cuda", gpu.name);
-    if (cuda_module()->devices() == 1) /* the first two groups of the UUID do */
+    if (cuda_module()->devices() == 1) /* the first two groups of the UUID are enough */
         word[18] = '\0';
     must_open(word, "cuda", gpu.name);
 }
@@ -137,7 +138,7 @@ static struct backend *open_gpu(void)
     return backend;
 }
 
-/* The stand-in alone can be given what it is. */
+/* The stand-in takes its compute capability from the environment. */
 static void a_gpu_that_cannot_multiply_bfloat16_says_so(void **state)
 {
     (void)state;
@@ -157,7 +158,7 @@ static void a_gpu_that_cannot_multiply_bfloat16_says_so(void **state)
 
 /* Samples. */
 
-/* Gathers x[6, size] for six samples of `bytes` bytes from the backend's memory. */
+/* Gathers x[6, size] from six samples of a data set that the backend keeps. */
 static void gather_kept(struct backend *on, const uint8_t *pixels, size_t size, bool far, float *x)
 {
     const uint32_t pick[6] = {1, 0, 999, 500, 998, 1};
@@ -174,7 +175,7 @@ static void gather_kept(struct backend *on, const uint8_t *pixels, size_t size, 
         on->free(on, all[i]);
 }
 
-/* The stand-in alone can be given how much memory it has. */
+/* The stand-in takes its memory size from the environment. */
 static void samples_that_a_gpu_cannot_hold_are_fetched(void **state)
 {
     (void)state;
@@ -254,7 +255,7 @@ static void trained_free(struct trained *trained)
     trained->backend->close(trained->backend);
 }
 
-/* How far two vectors are apart, over how far they came from `start`, all squared. */
+/* Returns the squared distance of a and b, relative to that of a from `start`. */
 static double apart(const float *a, const float *b, const float *start, size_t count)
 {
     double error = 0, power = 0;
@@ -265,8 +266,8 @@ static double apart(const float *a, const float *b, const float *start, size_t c
     return error / power;
 }
 
-/* Steps whose batch grows and shrinks again, with an evaluation in between that is larger than all:
- * what was recorded must be dropped, and what is repeated must heed this step's samples and rate.
+/* Makes steps whose batch grows and shrinks again, with a larger evaluation in between. Recorded
+ * graphs must be dropped, and repeated ones must use the current samples and rate.
  */
 static void steps_on_both(struct trained *one, struct trained *other)
 {
@@ -317,7 +318,7 @@ static void a_gpu_learns_as_the_cpu_does(void **state)
     must_learn_alike(OPTIMIZER_ADAM);
 }
 
-/* Each publishes what the other then applies: the bases are the same, bit for bit. */
+/* Each learner applies what the other publishes. Their bases are equal, bit for bit. */
 static void a_gpu_and_a_cpu_hold_the_same_base(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Operations on single entries, against naive references in double: activations, losses, SGD. */
+/* Operations on single entries, compared with naive references in double: activations, losses, SGD.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,8 @@ static void activations_agree_with_the_reference(void **state)
         const size_t count = counts[i / ACTIVATIONS];
         case_begin(state);
         for (size_t j = 0; j < count; j++) {
-            x[j] *= numbers_under_test == BFLOAT16 ? 1 : 4; /* near 1 an output has few bits */
+            /* A bfloat16 output near 1 has few bits. */
+            x[j] *= numbers_under_test == BFLOAT16 ? 1 : 4;
             want_y[j] = activation_reference(activation, (double)x[j]);
             want_dx[j] = activation_gradient(activation, (double)x[j]) * (double)dy[j];
         }
@@ -84,7 +86,7 @@ static void gelu_and_silu_end_at_zero_and_at_their_input(void **state)
     }
 }
 
-/* The part of a label that a class has. */
+/* Returns the target probability of class c, with label smoothing. */
 static double share_of(const struct cross_entropy *loss, int label, int c)
 {
     const double smoothing = (double)loss->smoothing;
@@ -156,7 +158,7 @@ static void ignored_labels_have_no_loss_and_no_gradient(void **state)
             labels[j] = j % 3 == 0 ? LABEL_IGNORED : j;
             counted += j % 3 != 0;
             for (int c = 0; c < classes && j % 3 == 0; c++)
-                y[j * classes + c] = NAN; /* nobody looks at it */
+                y[j * classes + c] = NAN; /* ignored rows are not read */
         }
         const double want = cross_entropy_reference(LOSS(rows, classes), labels);
         backend->loss.cross_entropy(backend, LOSS(rows, classes), y, labels, dx, &score);
@@ -198,7 +200,8 @@ static void cross_entropy_may_overwrite_its_logits(void **state)
     }
 }
 
-/* Of the ends of the parts that threads may look at: the largest, and where it comes twice. */
+/* The positions are those around which threads divide the logits: the largest one is there, and a
+ * second time at the end. */
 static void the_largest_of_many_logits_is_found_wherever_it_is(void **state)
 {
     const int32_t places[] = {0, 31, 32, 255, 256, 1499};
@@ -293,8 +296,8 @@ static void sgd_agrees_with_the_reference_over_three_steps(void **state)
         case_begin(state);
         for (size_t j = 0; j < count; j++) {
             want_y[j] = w[j];
-            want_dx[j] = x[j]; /* the gradient */
-            want_dw[j] = b[j]; /* the momentum */
+            want_dx[j] = x[j]; /* gradients */
+            want_dw[j] = b[j]; /* momentum */
         }
         for (int step = 0; step < 3; step++) {
             backend->optimize.sgd(backend, &settings[i], NULL, count, w, x, b);

@@ -1,4 +1,4 @@
-/* The evaluator, and what it shares with learners in one thread. */
+/* The evaluator, also when it shares a model with learners in one thread. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,8 +63,8 @@ static void load_glyphs(struct dataset *train, struct dataset *test)
     load(&options, train, test);
 }
 
-/* Weights of 0 give every class the same chance, so the loss of each sample is log(classes), and
- * the first class is chosen: the first and the last case of exclusive or. */
+/* Weights of 0 give every class the same probability, so the loss of each sample is log(classes).
+ * The first class is predicted, which is right for the first and last sample of exclusive or. */
 static void weights_of_zero_know_nothing(void **state)
 {
     (void)state;
@@ -77,7 +77,7 @@ static void weights_of_zero_know_nothing(void **state)
     dataset_free(&train);
     dataset_free(&test);
     assert_int_equal(evaluator_samples(evaluator), 4);
-    /* from, to, samples, correct */
+    /* first sample, end, number of samples, correct ones */
     static const uint32_t cases[][4] = {{0, 4, 4, 2}, {1, 3, 2, 0}, {3, 4, 1, 1}, {0, 1, 1, 1}};
     for (int i = 0; i < 4; i++) {
         const struct evaluation mark = evaluator_run(evaluator, zeros, cases[i][0], cases[i][1]);
@@ -93,7 +93,7 @@ static void weights_of_zero_know_nothing(void **state)
     model_free(model);
 }
 
-/* Called again and again, until all are scored. */
+/* Checks that progress increases until all samples are scored. */
 static void see_progress(void *context, uint32_t done, uint32_t all)
 {
     uint32_t *seen = context;
@@ -149,7 +149,7 @@ static void the_marks_of_the_parts_are_the_mark_of_the_whole(void **state)
     model_free(model);
 }
 
-/* Two learners and an evaluator, and what came out of them. */
+/* Two learners and an evaluator, and their results. */
 struct company {
     float weights[2][P_MAX];
     int32_t units[2][P_MAX];
@@ -162,7 +162,8 @@ static struct learner *learner_on(struct backend *on, struct model *model,
 {
     const struct learner_options options = {
         .optimizer = {.sgd = {.rate = 0.05f, .momentum = 0.9f}},
-        .batch = i == 0 ? 16 : 7, /* what one leaves behind reaches further than the other */
+        /* With the larger batch, a learner uses more of the shared memory. */
+        .batch = i == 0 ? 16 : 7,
         .model_seed = 3,
         .data_seed = 4,
         .data_node = i,
@@ -171,7 +172,8 @@ static struct learner *learner_on(struct backend *on, struct model *model,
     return learner_new(&arena, on, model, train, NULL, &options);
 }
 
-/* By turns: the same whether the three use one model on one backend, or each one of its own. */
+/* Lets them take turns. share: the three use one model on one backend; otherwise each has its own.
+ */
 static void keep_company(struct company *company, bool share)
 {
     static const char line[] =
@@ -224,12 +226,12 @@ static void learners_and_exam_share_a_model_as_if_each_had_its_own(void **state)
     assert_memory_equal(together.units, apart.units, sizeof apart.units);
     assert_memory_equal(together.losses, apart.losses, sizeof apart.losses);
     assert_memory_equal(together.u64_set, apart.u64_set, sizeof apart.u64_set);
-    for (int i = 0; i < 2; i++) /* they did learn: there was something that could differ */
+    for (int i = 0; i < 2; i++) /* training has changed something, so results could differ */
         assert_true(apart.losses[i][ROUNDS - 1] < 0.9 * apart.losses[i][0]);
     assert_memory_not_equal(apart.weights[0], apart.weights[1], sizeof apart.weights[0]);
 }
 
-/* Training between two evaluations of the same weights changes no score. */
+/* Training between two evaluations of the same weights does not change their scores. */
 static void the_same_weights_get_the_same_mark_whatever_happens_between(void **state)
 {
     (void)state;

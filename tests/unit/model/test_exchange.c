@@ -1,4 +1,4 @@
-/* The backend's operations of the exchange against naive references. */
+/* The backend's operations of the exchange, compared with naive references. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +87,7 @@ static void a_survey_ends_with_the_last_entry(void **state)
     assert_memory_equal(base, base_before, sizeof base);
 }
 
-/* More entries than the stand-in of a GPU has threads for at once. */
+/* entries; more than the stand-in for a GPU can run as threads at once */
 #define MANY 30001
 static void a_survey_of_many_entries_lists_all(void **state)
 {
@@ -130,7 +130,7 @@ static void a_refinement_counts_the_parts_of_one_bin_among_the_candidates(void *
     uint32_t bin = HISTOGRAM_BINS / 2;
     for (uint32_t b = 1; b < HISTOGRAM_BINS; b++)
         bin = bins[b] > bins[bin] ? b : bin;
-    for (uint32_t c = 1; c < P; c += 2) { /* of which every second is picked */
+    for (uint32_t c = 1; c < P; c += 2) { /* every second entry is a candidate */
         const float size = fabsf(weights[c] - QUANTUM * (float)base[c]);
         uint32_t bits;
         memcpy(&bits, &size, sizeof bits);
@@ -156,7 +156,8 @@ static void withheld_entries_leave_the_weights(void **state)
         const float r = w_before[c] - QUANTUM * (float)base_before[c];
         const float part = half_of_bfloat16(withheld[c]), left = w_before[c] - part;
         assert_int_equal(withheld[c], half_to_bfloat16(0.75f * r));
-        assert_memory_equal(&weights[c], &left, sizeof left); /* with what was rounded off */
+        /* The weight keeps the rounding error of the withheld part. */
+        assert_memory_equal(&weights[c], &left, sizeof left);
         w_before[c] = left + part;
     }
     assert_memory_equal(base, base_before, sizeof base);
@@ -167,7 +168,7 @@ static void withheld_entries_leave_the_weights(void **state)
 static void updates_release_at_most_the_withheld_amount(void **state)
 {
     (void)state;
-    const float before[] = {1, 1, -1, -0.25f, 0, 5}; /* entries 0 .. 5 */
+    const float before[] = {1, 1, -1, -0.25f, 0, 5}; /* weights of entries 0 to 5 */
     uint16_t withheld[6];
     for (int c = 0; c < 6; c++)
         withheld[c] = half_to_bfloat16(before[c]);
@@ -193,7 +194,7 @@ static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
     assert_int_equal(cut.index[1], 1000);
 }
 
-/* By division in double and by hand, entry after entry. */
+/* Returns the expected level, computed by division for one entry. */
 static int level_expected(uint32_t c, float tau, int most)
 {
     const float r = w_before[c] - QUANTUM * (float)base_before[c];
@@ -208,7 +209,8 @@ static void a_cut_publishes_the_large_residuals_in_order(void **state)
     (void)state;
     const float taus[] = {0.0001f, 0.003f, 0.02f, 0.003f, 0.0001f};
     const uint32_t amounts[] = {503, 15099, 100663, MOVE_MAX / 2, MOVE_MAX};
-    const int most[] = {LEVEL_MAX, LEVEL_MAX, LEVEL_MAX, 2, 1}; /* no entry moves by more than 1 */
+    /* Limited so that no entry moves by more than 1. */
+    const int most[] = {LEVEL_MAX, LEVEL_MAX, LEVEL_MAX, 2, 1};
     for (size_t t = 0; t < sizeof taus / sizeof taus[0]; t++) {
         random_state(2 + t);
         const uint32_t amount = amounts[t];
@@ -281,7 +283,8 @@ static void with_momentum_the_weights_move_on_beyond_the_base(void **state)
             const uint32_t c = at[i];
             const double moved = 5000.0 * (double)QUANTUM * levels[i];
             const double r = (double)w_before[c] - (double)QUANTUM * base_before[c];
-            const double taken = own && r * moved > 0 ? r : 0; /* less than was published */
+            /* The residual is smaller than the published move. */
+            const double taken = own && r * moved > 0 ? r : 0;
             assert_int_equal(base[c], base_before[c] + 5000 * levels[i]);
             assert_true(fabs((double)weights[c] - (double)w_before[c] - 1.3 * moved + taken) <
                         1e-6);
@@ -289,7 +292,7 @@ static void with_momentum_the_weights_move_on_beyond_the_base(void **state)
     }
 }
 
-/* An update that is cut and applied again restores the same state. */
+/* A cut update that is applied again gives the same state. */
 static void a_cut_moves_on_beyond_the_base_likewise(void **state)
 {
     (void)state;
@@ -319,7 +322,7 @@ static void the_digest_is_that_of_its_entries(void **state)
     uint64_t high = 0, low = 0;
     for (uint32_t c = 0; c < P; c++) {
         const uint64_t one = digest_of_entry(c, 1);
-        assert_int_equal(one & 1 & one >> 32, 1); /* odd, both */
+        assert_int_equal(one & 1 & one >> 32, 1); /* both halves are odd */
         high += (one >> 32) * (uint32_t)base[c];
         low += (one & UINT32_MAX) * (uint32_t)base[c];
     }

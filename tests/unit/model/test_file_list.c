@@ -1,4 +1,4 @@
-/* Which files a list names, and in which order. */
+/* The files that a list with patterns names, in their order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,8 @@
 #include "data/file_list.h"
 #include "support/model/data_folder.h"
 
-/* The list with % for the folder, read; its paths without the folder, separated by blanks. */
+/* Reads a list in which % stands for the folder. Returns its paths without the folder, separated by
+ * blanks. */
 static const char *names_of(const char *text)
 {
     static char line[1024], names[1024];
@@ -70,7 +71,7 @@ static void make_folder(const char *name)
     assert_int_equal(mkdir(data_path(name).text, 0700), 0);
 }
 
-/* Folders of real data. */
+/* Makes folders with unusual names, like those of real data. */
 static void write_odd_folders(void)
 {
     static const char *const folders[] = {"[2024] brain", "T1, final", "what?", "T1, final/[a]"};
@@ -129,7 +130,8 @@ static void the_folders_of_patterns_are_listed(void **state)
     write_odd_folders();
     (void)snprintf(text, sizeof text, "%s*/x1.npy, nowhere.npy", data_path("").text);
     assert_int_equal(file_list_read(&list, text, "data.x", &problem), OK);
-    assert_int_equal(list.folders, 1); /* x1.npy is there as it is called */
+    /* x1.npy is no pattern */
+    assert_int_equal(list.folders, 1);
     file_list_free(&list);
     (void)snprintf(text, sizeof text, "%s/x*.npy", data_path("[2024] brain").text);
     assert_int_equal(file_list_read(&list, text, "data.x", &problem), OK);
@@ -142,7 +144,7 @@ static enum error read_list(const char *text, struct problem *problem)
 {
     struct file_list list = {.count = 77};
     const enum error error = file_list_read(&list, text, "data.tokens", problem);
-    assert_int_equal(list.count, 77); /* written only on OK */
+    assert_int_equal(list.count, 77); /* the list is only written on OK */
     return error;
 }
 

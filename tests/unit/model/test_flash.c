@@ -1,6 +1,6 @@
-/* Attention by cuDNN: the stand-in computes its graphs operation by operation, beside the kernels
- * in float32, which test_attention.c checks. Whether the real cuDNN has engines for the graphs:
- * test_flash_graph.c. On a GPU the same cases run there. */
+/* Attention by cuDNN. The stand-in computes its graphs operation by operation. Results are compared
+ * with the kernels in float32, which test_attention.c checks. test_flash_graph.c tests whether the
+ * real cuDNN has engines for the graphs. On a GPU these cases also run there. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include "base/rng.h"
 #include "support/model/each_device.h"
 
-#define NMSE_MAX 2e-5 /* of results of 8 bits, from a softmax of 8 bits */
+#define NMSE_MAX 2e-5 /* largest error of results with 8 bits, from a softmax with 8 bits */
 
 struct flash_case {
     struct attention attention;
@@ -32,10 +32,10 @@ static const struct flash_case cases[] = {
 #define CASES (sizeof cases / sizeof cases[0])
 
 static uint64_t (*flash_runs)(void);
-static struct backend *exact; /* the same device in float32 */
+static struct backend *exact; /* the same device, opened in float32 */
 static struct rng rng;
 
-/* Plans that were executed, as the stand-in counts. */
+/* Returns the number of plans executed so far, as the stand-in counts. */
 static uint64_t runs(void)
 {
     return flash_runs != NULL ? flash_runs() : 0;
@@ -61,11 +61,11 @@ static int cudnn_closes(void **state)
     return device_closes(state);
 }
 
-/* One array on both devices. */
+/* An array on both devices. */
 struct both {
     size_t count;
-    float *floats;       /* of `exact` */
-    struct numbers half; /* of `backend`, in bfloat16 */
+    float *floats;       /* numbers for `exact` */
+    struct numbers half; /* numbers for `backend`, in bfloat16 */
 };
 
 static struct both take(size_t count)
@@ -81,7 +81,7 @@ static void give(struct both *both)
     backend->free(backend, both->half.at);
 }
 
-/* The same numbers, which bfloat16 has. */
+/* Draws numbers that bfloat16 can represent. */
 static struct both drawn(size_t count)
 {
     struct both both = take(count);
@@ -133,7 +133,7 @@ static void check_log_sums(size_t count, const float *of_exact, const float *of_
     free(got);
 }
 
-/* Both passes on both devices. */
+/* Compares both passes on the two devices. */
 static void check_case(const struct flash_case *c)
 {
     const struct attention *attention = &c->attention;
@@ -172,7 +172,7 @@ static void the_graphs_of_both_passes_compute_attention(void **state)
     }
 }
 
-/* Gradients are added up in the same order each time. */
+/* Gradients are summed in the same order each time. */
 static void two_passes_over_the_same_numbers_agree_to_the_bit(void **state)
 {
     const struct attention attention = {70, 4, 2, 16, 0};
@@ -200,7 +200,8 @@ static void two_passes_over_the_same_numbers_agree_to_the_bit(void **state)
         give(all[i]);
 }
 
-/* Called once, recorded the second time, repeated the third: with what lies there then. */
+/* The pass is called first, recorded the second time, and repeated the third time, with the numbers
+ * that are then in its operands. */
 static void a_recorded_pass_is_repeated_without_cudnn(void **state)
 {
     const struct attention attention = {9, 2, 2, 16, 0};
@@ -231,7 +232,7 @@ static void a_recorded_pass_is_repeated_without_cudnn(void **state)
     give(&y);
 }
 
-/* Makes scratch large enough that a device that says it has little memory needs no more. */
+/* Makes the scratch buffers so large that a device with little memory need not enlarge them. */
 static void grow_scratch(void)
 {
     enum { SIZE = 1024 };
@@ -242,7 +243,7 @@ static void grow_scratch(void)
     backend->free(backend, x);
 }
 
-/* A MiB of memory: a workspace of 64 KiB, where a sample takes 40. */
+/* The device has a MiB of memory, so the workspace has 64 KiB. A sample takes 40 KiB. */
 static void a_large_workspace_is_that_of_some_samples_at_a_time(void **state)
 {
     const struct flash_case c = {{100, 2, 2, 8, 0}, 3};

@@ -1,5 +1,6 @@
-/* Operations that do the work of two layers, against the plain operations that they stand for: in
- * float32, and on a GPU with activations in bfloat16, where most are epilogues of products. */
+/* Operations that do the work of two layers, compared with the plain operations that they replace:
+ * in float32, and on a GPU also with activations in bfloat16, where most are epilogues of products.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 
 static float more[ROOM], want[ROOM], other[ROOM];
 
-/* Compares values that may have been rounded to memory one time more or less. */
+/* Compares values, one of which may have been rounded once more when it was stored. */
 static void check_alike(const float *got, const float *plain, size_t count)
 {
     static double expected[ROOM];
@@ -54,7 +55,7 @@ static void a_sum_and_its_norm_are_the_sum_and_the_norm(void **state)
     }
 }
 
-/* Also where the gradient that passed is overwritten. */
+/* Also tested with the passing gradient as output. */
 static void a_norm_adds_the_gradient_that_passed_it_by(void **state)
 {
     for (size_t i = 0; i < 2 * NORMS; i++) {
@@ -151,7 +152,7 @@ static void the_product_of_weight_gradients_adds_up_those_of_biases(void **state
     }
 }
 
-/* One step of rule number `rule` from w, m and v as they are drawn. */
+/* Makes one step with optimizer number `rule` from the drawn w, m and v. */
 static void step_by(int rule, const float *factor, float *g, float *to_w, float *m, float *v)
 {
     enum { ROWS = 8, COLUMNS = 12, COUNT = ROWS * COLUMNS };
@@ -172,7 +173,7 @@ static void step_by(int rule, const float *factor, float *g, float *to_w, float 
         optimize->muon(backend, &sgd, factor, ROWS, COLUMNS, to_w, g, m);
 }
 
-/* By half, which is exact. */
+/* The factor is one half, so scaling is exact. */
 static void an_optimizer_scales_the_gradients_on_its_way(void **state)
 {
     enum { COUNT = 96 };

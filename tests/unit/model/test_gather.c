@@ -15,7 +15,7 @@ static void pixels_are_picked_and_normalised(void **state)
     (void)state;
     const uint32_t pick[] = {3, 0, 3};
     uint8_t pixels[32];
-    for (size_t size = 1; size <= 8; size++) { /* by fours, and not */
+    for (size_t size = 1; size <= 8; size++) { /* sizes that are multiples of four, and others */
         case_begin(state);
         for (int i = 0; i < 32; i++)
             pixels[i] = (uint8_t)(i * 13);
@@ -74,7 +74,7 @@ static void tokens_are_gathered_with_those_that_follow(void **state)
     }
 }
 
-/* Step by step, and each in the whole image. */
+/* Computes the augmentation step by step, each step for the whole image. */
 static void augment_reference(const struct augment *augment, const struct augmentation *own,
                               const float *from, double *to)
 {

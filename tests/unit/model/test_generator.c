@@ -1,5 +1,5 @@
-/* Going on with a sequence: the likeliest token, draws by seed, the top k, and a text that is
- * longer than the model sees. */
+/* Continuing a sequence: the likeliest token, draws by seed, top k, and a text that is longer than
+ * the model's context. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,8 @@
 
 static struct arena room;
 
-/* Of a token t the model makes logits that are highest for t + 1, then t + 2, the others equal. */
+/* Makes a generator whose model gives, after token t, the largest logit to t + 1, the next to t +
+ * 2, and equal ones to the others. */
 static struct generator *start(double temperature, uint32_t top_k, uint64_t seed)
 {
     const struct generator_options options = {
@@ -48,7 +49,7 @@ static void without_temperature_the_likeliest_comes_however_long_the_text(void *
     stop(generator);
 }
 
-/* Frequency of each next token. */
+/* Counts the distances from each token to the next one. */
 static void count_steps(double temperature, uint32_t top_k, uint64_t seed, int steps[TOKENS])
 {
     struct generator *generator = start(temperature, top_k, seed);
@@ -64,7 +65,8 @@ static void count_steps(double temperature, uint32_t top_k, uint64_t seed, int s
     model_free(model);
 }
 
-/* With logits 2, 1 and five times 0: e², e and 5 of e² + e + 5 = 15.11. */
+/* The logits are 2, 1 and five times 0. So the probabilities are e², e and five times 1 of e² + e +
+ * 5 = 15.11. */
 static void draws_follow_the_softmax(void **state)
 {
     (void)state;
@@ -78,7 +80,8 @@ static void draws_follow_the_softmax(void **state)
     count_steps(1, 2, 1, steps);
     assert_int_equal(steps[1] + steps[2], 2000);
     assert_in_range(steps[1], 2000 * 0.731 - 80, 2000 * 0.731 + 80);
-    build("embed 7 7, dense 7", (struct shape){1, 1, 1, LENGTH}, TOKENS); /* to be freed */
+    /* The teardown frees this model. */
+    build("embed 7 7, dense 7", (struct shape){1, 1, 1, LENGTH}, TOKENS);
 }
 
 static void a_seed_gives_one_text(void **state)
@@ -90,10 +93,11 @@ static void a_seed_gives_one_text(void **state)
     count_steps(1, 0, 6, other);
     assert_memory_equal(one, same, sizeof one);
     assert_memory_not_equal(one, other, sizeof one);
-    build("embed 7 7, dense 7", (struct shape){1, 1, 1, LENGTH}, TOKENS); /* to be freed */
+    /* The teardown frees this model. */
+    build("embed 7 7, dense 7", (struct shape){1, 1, 1, LENGTH}, TOKENS);
 }
 
-/* Bytes after the text must not matter, and every byte in it must. */
+/* Padding after the text must not matter, and every byte of the text must. */
 static void the_whole_text_is_seen(void **state)
 {
     (void)state;
@@ -126,7 +130,7 @@ static void the_whole_text_is_seen(void **state)
     arena_release(&room);
 }
 
-/* The model's first largest logit after these tokens, by a whole pass. */
+/* Returns the token with the first largest logit after these tokens, from a whole pass. */
 static int32_t follows(const int32_t *tokens, size_t count)
 {
     int32_t text[LENGTH] = {0}, likeliest = 0;
@@ -139,7 +143,7 @@ static int32_t follows(const int32_t *tokens, size_t count)
     return likeliest;
 }
 
-/* The model's context: when it is full, the first tokens are dropped. */
+/* The model's context. When it is full, the first tokens are dropped. */
 struct window {
     int32_t tokens[LENGTH];
     size_t count;
@@ -154,8 +158,8 @@ static void window_put(struct window *window, int32_t token, size_t dropped)
     window->tokens[window->count++] = token;
 }
 
-/* Its own token drops half of a full text, one that is put the first alone. Sometimes somebody else
- * uses the model in between. */
+/* A generated token drops half of a full context, and a prompt token only the first one. At times
+ * another user of the model runs in between. */
 static void the_key_value_cache_changes_no_token(void **state)
 {
     (void)state;
@@ -211,12 +215,12 @@ static void each_position_is_read_once_until_the_text_is_full(void **state)
     assert_int_equal(rows_read, LENGTH);
     for (int i = 0; i < LENGTH / 2; i++)
         (void)generator_next(generator);
-    assert_int_equal(rows_read, 2 * LENGTH); /* the remaining half, and the same number again */
+    assert_int_equal(rows_read, 2 * LENGTH); /* the remaining half, and as many new tokens */
     generator_free(generator);
     arena_release(&room);
 }
 
-/* Of a text longer than the model sees, its end counts. */
+/* A prompt longer than the context is cut to its end. */
 static void a_long_prompt_is_cut_to_its_end(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The guard: which losses and scores are a collapse, and which are not. */
+/* The training guard: which losses and scores count as a collapse, and which do not. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static void note(enum guard_event event)
     found[found_count++] = event;
 }
 
-/* So many steps of this loss, 20 a second. */
+/* Makes this many steps with this loss, 20 a second. */
 static void learn(uint32_t steps, double loss)
 {
     for (uint32_t i = 0; i < steps; i++) {
@@ -68,7 +68,7 @@ static void a_falling_loss_is_no_finding(void **state)
     assert_string_equal(guard_state(&guard), "");
 }
 
-/* Every fifth step of a learned model meets a hard batch. */
+/* Every fifth step of a trained model has a difficult batch. */
 static void noise_about_a_small_loss_is_no_finding(void **state)
 {
     (void)state;
@@ -95,7 +95,7 @@ static void a_loss_that_doubles_is_reported_within_500_steps(void **state)
     assert_true(guard_rate_factor(&guard) == 1);
 }
 
-/* Others' progress may come in between. */
+/* A high loss must last for five seconds, since updates of others may arrive meanwhile. */
 static void steps_that_take_no_time_have_to_last_for_five_seconds(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void steps_that_take_no_time_have_to_last_for_five_seconds(void **state)
         note(guard_on_steps(&guard, now_ns, 1, BATCH, BATCH * 2.3));
     }
     assert_int_equal(found[found_count - 1], GUARD_SLOWED);
-    assert_int_equal(guard.halvings, 1); /* the lower rate gets its own thousand steps */
+    assert_int_equal(guard.halvings, 1); /* the halved rate also gets a thousand steps */
 }
 
 static void a_collapse_halves_the_rate_and_is_reported_once_as_rising(void **state)
@@ -154,7 +154,7 @@ static void a_loss_that_falls_again_has_recovered_and_keeps_its_rate(void **stat
 static void single_losses_that_are_no_numbers_are_no_finding_and_many_are(void **state)
 {
     (void)state;
-    learn(1, 5000); /* of a script, whose losses are large at first */
+    learn(1, 5000); /* the first loss of a script may be large */
     learn(1000, 0.1);
     learn(1, (double)NAN);
     learn(1, (double)INFINITY);
@@ -166,7 +166,7 @@ static void single_losses_that_are_no_numbers_are_no_finding_and_many_are(void *
     assert_true(isfinite(guard.loss));
 }
 
-/* A script may minimise what it likes. */
+/* A script may minimise a negative loss. */
 static void a_loss_below_zero_is_held_against_its_size(void **state)
 {
     (void)state;
@@ -206,10 +206,10 @@ static void a_model_that_guesses_without_a_gradient_is_dead(void **state)
     assert_non_null(strstr(text(GUARD_DEAD), "the model is dead"));
     const uint32_t before = found_count;
     learn(5000, 2.3);
-    assert_int_equal(found_count, before); /* a lower rate is no help */
+    assert_int_equal(found_count, before); /* the guard does not lower the rate further */
 }
 
-/* A batch may silence all units for a moment. */
+/* For a moment a batch may silence all units. */
 static void a_model_without_a_gradient_that_does_not_guess_is_not_dead(void **state)
 {
     const struct vitals silent = {.weight_norm = 9, .input_norm = 0};
@@ -225,7 +225,7 @@ static void a_base_below_its_best_twice_is_worse(void **state)
     evaluate(1800, 2000, 0.3);
     evaluate(1750, 2000, 0.3);
     assert_int_equal(found_count, 0);
-    evaluate(1762, 2000, 0.3); /* 1.9 points below */
+    evaluate(1762, 2000, 0.3); /* less than 2 points below the best score */
     evaluate(1750, 2000, 0.3);
     assert_int_equal(found_count, 0);
     evaluate(1750, 2000, 0.3);
@@ -237,7 +237,7 @@ static void a_base_below_its_best_twice_is_worse(void **state)
     assert_int_equal(found[1], GUARD_RECOVERED);
 }
 
-/* A node that relays makes no steps, and evaluates. */
+/* A node that only relays evaluates, but makes no steps. */
 static void a_node_without_steps_finds_a_base_worse_at_the_second_evaluation(void **state)
 {
     const struct evaluation best = {.samples = 2000, .correct = 1800, .loss = 0.3},
@@ -257,7 +257,7 @@ static void a_base_has_fallen_if_it_scores_less_than_the_last_time_on_the_same_s
                             little_less = {.samples = 2000, .correct = 1770, .loss = 0.4},
                             others = {.samples = 10000, .correct = 8000, .loss = 0.4};
     (void)state;
-    assert_false(guard_has_fallen(&guard, &less)); /* there is nothing to compare with */
+    assert_false(guard_has_fallen(&guard, &less)); /* no earlier score to compare with */
     assert_int_equal(guard_on_evaluation(&guard, 1, &last), GUARD_NOTHING);
     assert_true(guard_has_fallen(&guard, &less));
     assert_false(guard_has_fallen(&guard, &little_less));
@@ -274,14 +274,14 @@ static void a_recovered_loss_says_that_the_base_is_still_worse(void **state)
     assert_non_null(strstr(text(GUARD_RECOVERED), "85.0 %, which is still below its best"));
 }
 
-/* As in a swarm that has just begun to learn, at a high rate. */
+/* The scores vary as in a swarm that has just begun to learn with a high rate. */
 static void a_score_that_always_varies_is_no_event_and_a_collapse_is(void **state)
 {
     (void)state;
     for (int i = 0; i < 20; i++)
         evaluate(i % 4 < 2 ? 1500 : 1420, 2000, 0.8);
     for (uint32_t i = 0; i < found_count; i++)
-        found[i] = GUARD_NOTHING; /* of the first of them nobody can know */
+        found[i] = GUARD_NOTHING; /* a first drop may be reported */
     found_count = 0;
     for (int i = 0; i < 20; i++)
         evaluate(i % 4 < 2 ? 1500 : 1420, 2000, 0.8);
@@ -319,7 +319,7 @@ static void sequences_and_numbers_are_judged_by_loss(void **state)
     note(guard_on_evaluation(&guard, 4, &evaluation));
     guard.steps = 49;
     note(guard_on_evaluation(&guard, 5, &evaluation));
-    assert_int_equal(found_count, 0); /* a moment of many evaluations */
+    assert_int_equal(found_count, 0); /* several evaluations of one moment count as one */
     guard.steps = 50;
     note(guard_on_evaluation(&guard, 6, &evaluation));
     assert_int_equal(found_count, 1);

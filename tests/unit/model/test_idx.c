@@ -1,4 +1,4 @@
-/* Images with channels, which have a dimension more. (Those without: test_dataset.c.) */
+/* IDX images with channels, which have one dimension more. test_dataset.c tests images without. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

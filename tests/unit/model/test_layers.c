@@ -1,5 +1,6 @@
-/* The layers of images learn: gradients against finite differences, ten steps against written-down
- * losses, exclusive or to the end, and the schedules of the learning rate. All through model.h. */
+/* The layers for images learn: gradients compared with finite differences, ten steps compared with
+ * recorded losses, exclusive or learned completely, and the schedules of the learning rate. All
+ * through model.h. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +60,7 @@ static void predicted_numbers_have_the_right_gradient(void **state)
                                (struct shape){2, 4, 4, 0});
 }
 
-/* Gradients are also right without it. */
+/* The second activation must be applied; the gradients alone would not show it. */
 static void an_activation_after_no_weights_is_not_left_out(void **state)
 {
     (void)state;
@@ -77,7 +78,7 @@ static void an_activation_after_no_weights_is_not_left_out(void **state)
         assert_true(fabs(with - mean_loss()) > 1e-3);
         model_free(model);
     }
-    build("dense 3", (struct shape){1, 1, 1, 0}, CLASSES); /* to be freed */
+    build("dense 3", (struct shape){1, 1, 1, 0}, CLASSES); /* the teardown frees this model */
 }
 
 static void a_batch_gives_the_mean_gradient_of_its_samples(void **state)
@@ -98,8 +99,8 @@ static void a_batch_gives_the_mean_gradient_of_its_samples(void **state)
         assert_true(fabs(mean[p] - (double)gradients[p]) < 1e-6);
 }
 
-/* The values were computed once and written down; machines whose sgemm sums in another order
- * drift apart by far less than the tolerance in ten steps. */
+/* The losses were computed once and recorded. On a machine whose sgemm sums in another order they
+ * differ by far less than the tolerance. */
 static void ten_steps_give_the_losses_written_down(void **state)
 {
     (void)state;
@@ -174,7 +175,7 @@ static void a_constant_rate_stays(void **state)
 {
     (void)state;
     struct optimizer optimizer = optimizer_of(CONSTANT);
-    optimizer.period_samples = 0; /* means nothing here */
+    optimizer.period_samples = 0; /* a constant rate has no period */
     check_rate(&optimizer, 0, 0.5);
     check_rate(&optimizer, UINT64_MAX, 0.5);
 }

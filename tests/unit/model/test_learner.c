@@ -1,4 +1,4 @@
-/* Learners on data: that publication and applying helps, and that each epoch drops other numbers.
+/* Learners on data: publishing and applying helps both, and each epoch drops other numbers.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -115,7 +115,7 @@ static void a_step_in_two_halves_is_the_step_and_follows_the_gradient_it_is_give
     dataset_free(&train);
 }
 
-/* Momentum, decay and clipping of the optimizer, and the kind of it, change nothing. */
+/* Momentum, decay, clipping and kind of the optimizer do not affect learner_descend_plainly. */
 static void a_plain_second_half_moves_weights_by_the_rate_alone(void **state)
 {
     (void)state;
@@ -215,7 +215,8 @@ static void a_learner_that_diverged_publishes_nothing_and_begins_anew_from_the_b
     dataset_free(&train);
 }
 
-/* Two learners with half of the glyphs each; how many both get right in the end. */
+/* Trains two learners with half of the glyphs each. Returns how many samples both classify
+ * correctly at the end. */
 static uint32_t train_two(bool exchange, uint32_t correct[2])
 {
     struct learner *learner[2];
@@ -268,7 +269,7 @@ static void two_learners_with_half_the_data_learn_from_each_other(void **state)
     assert_true(together[0] > alone[1] + 10);
 }
 
-/* The same four samples, by the same weights. */
+/* The four samples and the weights are the same in each epoch. */
 static void each_epoch_drops_others(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* Logits with their loss as one operation, in each precision: against the plain operations that it
- * stands for, and against sums in double. Vocabularies end anywhere, so rows are padded; labels may
- * be ignored, or smoothed; a few rows are computed at once, or all. Scratch begins as NaN. */
+/* Logits and their loss as one operation, in each precision, compared with the plain operations
+ * that it replaces and with sums in double. Vocabularies have any size, so rows are padded. Labels
+ * may be ignored or smoothed. Some rows are computed at a time, or all. Scratch memory starts as
+ * NaN. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +30,7 @@ static const struct logits_case cases[] = {
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
-/* The arrays of one operation; a NaN behind each is to stay. */
+/* The arrays of one operation. The NaN after each must not be overwritten. */
 struct arrays {
     float *x, *w, *scratch, *dx, *dw;
     int32_t *labels;
@@ -98,7 +99,7 @@ static void arrays_free(struct arrays *a)
     free(a->labels);
 }
 
-/* Fills the scratch buffer of rounded operands with NaN. */
+/* Fills the scratch buffer for rounded operands with NaN. */
 static void make_dirty(void)
 {
     enum { ROWS = 64, IN = 1024 };
@@ -135,7 +136,7 @@ static double nmse(size_t count, const float *got, const float *want)
     return apart / all;
 }
 
-/* A gradient that lies between two numbers of bfloat16 may be rounded to either. */
+/* A gradient halfway between two bfloat16 numbers may be rounded to either. */
 static double nmse_max(enum precision precision)
 {
     return precision == PRECISION_FP32 ? 1e-10 : 1e-6;
@@ -165,7 +166,7 @@ static void check_against_plain(struct logits_case c, enum precision precision)
     arrays_free(&a);
 }
 
-/* The gradient of logit k of a row whose exponentials are `shares`, which have this sum. */
+/* Returns the gradient of logit k of a row with these exponentials and their sum. */
 static double gradient_of(struct logits_case c, const double *shares, double sum, int32_t label,
                           int k)
 {
@@ -174,7 +175,7 @@ static double gradient_of(struct logits_case c, const double *shares, double sum
     return label == LABEL_IGNORED ? 0 : (shares[k] / sum - wanted) / (c.rows + 2);
 }
 
-/* In double, from operands as they are: in bf16 these and the gradients are rounded. */
+/* Compares with sums in double. In bf16 the sums use rounded operands and gradients. */
 static void check_against_sums(struct logits_case c, enum precision precision)
 {
     struct arrays a = arrays_of(c);
@@ -207,7 +208,8 @@ static void check_against_sums(struct logits_case c, enum precision precision)
     arrays_free(&a);
 }
 
-/* Learning and scoring give the same score, bit for bit; scoring writes no gradients. */
+/* Checks that learning and scoring give equal scores, bit for bit, and that scoring writes no
+ * gradients. */
 static void check_scoring(struct logits_case c)
 {
     struct arrays a = arrays_of(c);
@@ -270,7 +272,7 @@ static void scoring_gives_the_score_of_learning(void **state)
     }
 }
 
-/* A model that has gone astray shows it. */
+/* A NaN in one row must make the loss NaN. */
 static void a_row_that_is_not_a_number_spoils_the_loss(void **state)
 {
     (void)state;
@@ -288,8 +290,8 @@ static void a_row_that_is_not_a_number_spoils_the_loss(void **state)
 
 enum { TOKENS = 301, LENGTH = 6, SAMPLES = 5 };
 
-/* The gradients of a small language model on `device`, whose logits are computed `at_once` samples
- * at a time; returns the loss. */
+/* Computes the gradients of a small language model on `device`, with the logits of `at_once`
+ * samples at a time. Returns the loss. */
 static double learn_on(struct backend *device, size_t at_once, float **gradients, size_t *count)
 {
     const char *line = "embed 301 24, position 6, residual(norm, attention 2), norm, logits tied";
@@ -331,7 +333,7 @@ static double learn_on(struct backend *device, size_t at_once, float **gradients
     return score.loss;
 }
 
-/* In bf16 operands have 8 bits. */
+/* In bf16 operands have 8 bits, so results may differ more. */
 static void a_language_model_learns_as_on_the_cpu(void **state)
 {
     (void)state;
@@ -352,7 +354,7 @@ static void a_language_model_learns_as_on_the_cpu(void **state)
     }
 }
 
-/* The budget is the same for the same memory, and memory taken from the device lowers it. */
+/* The budget depends only on the free memory, so allocated memory lowers it. */
 static void the_budget_follows_the_free_memory(void **state)
 {
     (void)state;

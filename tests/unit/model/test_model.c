@@ -1,5 +1,5 @@
-/* The layers line: what is read from it, what is refused and with which words; the flat vector
- * and its tensors. */
+/* The line of layers: which lines are accepted, which are refused with which messages; and the flat
+ * vector with its tensors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 static const struct shape image = {1, 28, 28, 0};
 
-/* The CPU, counting what is taken and not given back. */
+/* The CPU backend, which counts allocations that were not freed. */
 struct counting {
     struct backend table;
     struct backend *cpu;
@@ -164,7 +164,7 @@ static void a_model_says_what_it_was_built_for(void **state)
     model_free(model);
 }
 
-/* A word of `again` repeated, and the end: lines too long to write down. */
+/* Returns `again` repeated and then `end`, for lines that are too long to write down. */
 static const char *repeated(const char *again, int times, const char *end)
 {
     static char line[8192];
@@ -180,7 +180,7 @@ static const char *repeated(const char *again, int times, const char *end)
 
 static const struct {
     const char *line;
-    const char *begins; /* the layer's number and text, as written */
+    const char *begins; /* beginning of the message: the layer's number and text as written */
     const char *remedy;
 } wrong[] = {
     {"", "layer 1, '':", "name a layer"},
@@ -247,7 +247,7 @@ static const struct {
      "layer 3, 'dense 40000':", "more than 2147483647 parameters"},
     {"conv 1000000 1000000x1000000 pad 999999, dense 10",
      "layer 1, 'conv 1000000 1000000x1000000 pad 999999':", "too large"},
-    /* weights that fit, but not the outputs; both fit, but not the patches */
+    /* the weights fit, but not the outputs; or both fit, but not the patches */
     {"conv 1000000 20x20 pad 19", "layer 1, 'conv 1000000 20x20 pad 19':", "too large"},
     {"conv 600 1x1, conv 1 70x70 pad 69, dense 10", "layer 2, 'conv 1 70x70 pad 69':", "too large"},
 };
@@ -263,14 +263,14 @@ static void a_wrong_layer_is_named_with_its_remedy(void **state)
     }
 }
 
-/* Of what a layer reads, writes and keeps: attention keeps three times what it gives. */
+/* Counts what a layer reads, writes and keeps. Attention keeps three times its output. */
 static void a_batch_of_more_numbers_than_31_bits_count_is_refused(void **state)
 {
     (void)state;
     const struct {
         const char *line;
         struct shape in;
-        int fits; /* samples */
+        int fits; /* samples with which the batch still fits */
         const char *begins;
     } cases[] = {
         {"embed 10 768, attention 12, dense 10", {1, 1, 1, 1024}, 910, "layer 2, 'attention 12':"},
@@ -311,7 +311,7 @@ static void a_model_has_at_most_1024_layers(void **state)
     assert_non_null(strstr(problem.text, "more than 1024 layers"));
 }
 
-/* Errors of a line as a whole. */
+/* Errors of a whole line. */
 static void wrong_parentheses_are_named(void **state)
 {
     (void)state;
@@ -387,7 +387,7 @@ static void a_line_too_long_is_refused_as_written_and_as_spelled(void **state)
     model_free(build(repeated(" ", MODEL_LINE_MAX - 1 - 8, "dense 10"), image, CLASSES));
     struct problem problem = refusal(repeated(" ", MODEL_LINE_MAX - 8, "dense 10"), image, BATCH);
     assert_non_null(strstr(problem.text, "longer than 1023 characters"));
-    /* 1013 characters as written; with a blank behind each comma 1061. */
+    /* 1013 characters as written, and 1061 with a blank after each comma */
     problem = refusal(repeated("conv 100 35x35 pad 17,", 45, "relu,relu,relu,dense 10"), image, 1);
     assert_non_null(strstr(problem.text, "longer than 1023 characters"));
 }

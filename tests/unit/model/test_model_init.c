@@ -1,4 +1,4 @@
-/* The first weights: the same bits everywhere, and how large. */
+/* The first weights: equal bits on every machine, and their size. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static struct model *build(const char *line, struct shape in, int classes)
     return model;
 }
 
-/* A hash of the bits of the first weights, which must be the same on every machine. */
+/* Returns a hash of the bits of the first weights, which must be equal on every machine. */
 static uint64_t init_hash(const struct model *model, uint64_t seed)
 {
     const size_t count = model_parameters(model);
@@ -69,7 +69,8 @@ static void the_first_weights_are_the_same_bits_everywhere(void **state)
     model_free(model);
 }
 
-/* The weights of a sequence model, one after the other: each the sum of the next twelve draws. */
+/* The weights of a sequence model are drawn one after the other, each as the sum of the next twelve
+ * random numbers. */
 static void a_weight_is_drawn_alike_alone_and_among_all(void **state)
 {
     (void)state;
@@ -113,7 +114,8 @@ static struct moments moments_of(const float *values, size_t count)
     return (struct moments){mean, sqrt(squares / (double)count - mean * mean), largest};
 }
 
-/* Weights of 784 · 256 draws: the deviation is known to 0.2 %, the mean to 0.003 deviations. */
+/* Checks the moments of 784 · 256 weights. Their deviation is known to 0.2 %, their mean to 0.003
+ * deviations. */
 static void check_moments(struct moments got, double deviation, double largest_max)
 {
     assert_true(fabs(got.deviation / deviation - 1) < 0.01);
@@ -136,7 +138,8 @@ static void weights_before_relu_are_he_normal_and_others_glorot_uniform(void **s
     model_free(model);
 }
 
-/* As GPT-2's: 0.02, but where a residual ends less by the root of how many there are. */
+/* As in GPT-2, the deviation is 0.02, and at the end of a residual this divided by the root of the
+ * number of residuals. */
 static void weights_of_sequences_are_small(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* A pass layer by layer gives what a whole pass gives, and says which layers compute. */
+/* A pass layer by layer gives the result of a whole pass, and reports which layers compute
+ * something. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +14,9 @@
 #define OUTPUTS 10
 
 struct seen {
-    int layer[16];       /* in the order in which they were done */
-    int count;           /* of these */
-    float last[OUTPUTS]; /* what the last of them gave */
+    int layer[16];       /* layers in the order of their computation */
+    int count;           /* number of these layers */
+    float last[OUTPUTS]; /* output of the last layer */
 };
 
 static void note(void *context, int layer, struct numbers y)
@@ -23,7 +24,7 @@ static void note(void *context, int layer, struct numbers y)
     struct seen *seen = context;
     assert_true(seen->count < 16);
     seen->layer[seen->count++] = layer;
-    memcpy(seen->last, y.at, sizeof(float)); /* a layer may give one number */
+    memcpy(seen->last, y.at, sizeof(float)); /* a layer may have a single output */
     if (layer == 6)
         memcpy(seen->last, y.at, sizeof seen->last);
 }
@@ -31,7 +32,7 @@ static void note(void *context, int layer, struct numbers y)
 static void test_layer_by_layer_is_the_whole(void **state)
 {
     (void)state;
-    /* 0 conv, 1 relu (which the conv computes), 2 residual(, 3 conv, 4 ), 5 dropout, 6 dense */
+    /* 0 conv, 1 relu (computed by the conv), 2 residual(, 3 conv, 4 ), 5 dropout, 6 dense */
     static const int computing[] = {0, 3, 4, 5, 6};
     struct problem problem;
     struct arena arena;

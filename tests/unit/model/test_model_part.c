@@ -1,5 +1,5 @@
-/* Less memory for the same gradients: a step in parts, logits of some samples at a time, recomputed
- * activations inside residuals; and dropout, whose mask must be the same in the backward pass. */
+/* Less memory for equal gradients: a step in parts, logits of some samples at a time, recomputed
+ * activations in residuals. Also dropout, whose mask must be equal in the backward pass. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 static const struct shape text = {1, 1, 1, 6}, image = {2, 6, 6, 0};
 static float others[ROOM];
 
-/* Learns the batch of `build` with the same line used otherwise, into others. */
+/* Learns the batch with the layers of `build` used in another way. The gradients go to `others`. */
 static struct score learn_otherwise(const struct model_use *use)
 {
     struct model *other = NULL;
@@ -79,10 +79,10 @@ static void recomputed_insides_take_less_memory(void **state)
     const size_t kept = model_sample_bytes(GPT, text, CLASSES, false);
     const size_t computed = model_sample_bytes(GPT, text, CLASSES, true);
     assert_true(computed < kept * 2 / 3);
-    build("dense 3", image, CLASSES); /* to be freed */
+    build("dense 3", image, CLASSES); /* the teardown frees this model */
 }
 
-/* Of each sample by itself, and of two at a time of an odd number. */
+/* Logits of each sample separately, and of two at a time with an odd number of samples. */
 static void logits_of_some_samples_at_a_time_give_the_same_gradients(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void logits_of_some_samples_at_a_time_give_the_same_gradients(void **stat
     }
 }
 
-/* Parts of 3 and 1 of a batch of 4. */
+/* A batch of 4 is learned in parts of 3 and 1. */
 static void the_gradients_of_parts_add_up_to_those_of_the_step(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void smoothed_labels_have_the_right_gradient(void **state)
     check_by_differences(0.3f);
 }
 
-/* Nothing is dropped when a model is judged, or where nobody has drawn. */
+/* Nothing is dropped in an evaluation, or as long as no mask was drawn. */
 static void judging_drops_nothing(void **state)
 {
     (void)state;
@@ -197,7 +197,8 @@ static void judging_drops_nothing(void **state)
     assert_memory_equal(&with, &without, sizeof with);
 }
 
-/* Evaluations of different settings can be compared. */
+/* Label smoothing does not change an evaluation, so that evaluations with different settings can be
+ * compared. */
 static void judging_goes_by_the_label_alone(void **state)
 {
     (void)state;
@@ -226,7 +227,7 @@ static void a_wrong_dropout_is_refused(void **state)
         assert_non_null(strstr(problem.text, "for example 'dropout 0.1'"));
     }
     arena_release(&arena);
-    build("dense 3", image, CLASSES); /* to be freed */
+    build("dense 3", image, CLASSES); /* the teardown frees this model */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, gradient_begins, gradient_ends)

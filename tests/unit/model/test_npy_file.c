@@ -1,4 +1,4 @@
-/* A file of NumPy's is read as it was written, or refused with its reason. */
+/* NumPy files are read as they were written, or refused with the reason. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static const float NUMBERS[] = {1, -2.5f, 3e30f, 0, 5, 6};
 #define HEADER(descr, order, shape)                                                                \
     "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }"
 
-/* Returns the message of its refusal; "" if it opened. */
+/* Returns the message of a refused file; "" if it opened. */
 static const char *refusal(const char *name, struct npy_file *file)
 {
     static struct problem problem;
@@ -28,7 +28,7 @@ static const char *refusal(const char *name, struct npy_file *file)
     if (npy_file_open(file, path.text, &problem) == OK)
         return "";
     assert_int_equal(strncmp(problem.text, path.text, strlen(path.text)), 0);
-    assert_true(strlen(problem.text) < sizeof problem.text - 1); /* nothing was cut off */
+    assert_true(strlen(problem.text) < sizeof problem.text - 1); /* the message was not truncated */
     return problem.text + strlen(path.text);
 }
 
@@ -38,7 +38,7 @@ static void must_refuse(const char *name, const char *words)
     const char *why = refusal(name, &file);
     if (strncmp(why, words, strlen(words)) != 0)
         fail_msg("\"%s\" does not begin with \"%s\"", why, words);
-    assert_non_null(strchr(why, ';')); /* and what to do about it */
+    assert_non_null(strchr(why, ';')); /* the message says what to do */
 }
 
 static void refuse_header(int version, const char *header, const char *words)
@@ -112,11 +112,11 @@ static void doubles_are_read_as_floats(void **state)
     assert_string_equal(refusal("a.npy", &file), "");
     assert_int_equal(npy_file_skip(&file, 1, &problem), OK);
     assert_int_equal(npy_file_read(&file, read, 1, &problem), OK);
-    assert_true(isinf(read[0]) && read[1] == 7); /* a sample that is not finite is refused later */
+    assert_true(isinf(read[0]) && read[1] == 7); /* infinity is refused later */
     npy_file_close(&file);
 }
 
-/* Two samples of 8 x 9 and 3 channels, each number of which says its place. */
+/* Two samples of 8 x 9 with 3 channels. Each number shows its index. */
 static void images_with_their_channels_last_are_read_with_them_first(void **state)
 {
     (void)state;
@@ -143,7 +143,7 @@ static void channels_are_found_where_they_can_be_nothing_else(void **state)
     static const struct {
         const char *shape;
         enum npy_channels asked;
-        int last; /* 1: read as channels last; 0: first; -1: asked about */
+        int last; /* 1: read with channels last; 0: first; -1: refused as ambiguous */
     } cases[] = {
         {"(1, 28, 28, 1)", NPY_CHANNELS_AUTO, 1},  {"(1, 32, 40, 3)", NPY_CHANNELS_AUTO, 1},
         {"(1, 32, 32, 4)", NPY_CHANNELS_AUTO, 1},  {"(1, 16, 8, 4)", NPY_CHANNELS_AUTO, -1},
@@ -201,7 +201,7 @@ static void rejects_a_file_that_is_no_array(void **state)
     must_refuse("", ": is not a file");
 }
 
-/* Each length of a file but the whole. */
+/* Every truncated length is refused. */
 static void every_truncation_is_refused(void **state)
 {
     (void)state;
@@ -237,7 +237,8 @@ static void other_orders_are_refused(void **state)
     refuse_header(1, HEADER("'>i8'", "False", "(3,)"), ": is big endian; ");
     struct npy_file file;
     write_npy_header("a.npy", 1, HEADER("'<f4'", "True", "(6,)"), NUMBERS, sizeof NUMBERS);
-    assert_string_equal(refusal("a.npy", &file), ""); /* of one dimension there is one order */
+    /* With one dimension Fortran order does not matter. */
+    assert_string_equal(refusal("a.npy", &file), "");
     npy_file_close(&file);
 }
 
@@ -300,7 +301,8 @@ static void shapes_that_cannot_be_are_refused(void **state)
                   ": announces more numbers than can be counted");
     refuse_header(1, HEADER("'<f4'", "False", "(4294967296, 4294967296)"),
                   ": announces more numbers than can be counted");
-    refuse_header(1, HEADER("'<f4'", "False", "(4611686018427387904,)"), /* 4 of each are 0 */
+    /* 4 times this is 0 in 64 bits. */
+    refuse_header(1, HEADER("'<f4'", "False", "(4611686018427387904,)"),
                   ": announces more numbers than can be counted");
     refuse_header(1, HEADER("'<f4'", "False", "(3, 1000000000000)"), ": announces 12000000000000 ");
 }

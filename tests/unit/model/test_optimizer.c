@@ -1,5 +1,5 @@
-/* That a net learns with Adam; and that the schedule of the learning rate, as a learner follows it,
- * counts what the whole swarm has learned. */
+/* A network learns with Adam. The schedule of the learning rate, as a learner follows it, counts
+ * the samples of the whole swarm. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -97,7 +97,7 @@ static void a_net_learns_with_adam(void **state)
     trained_free(&digits);
 }
 
-/* So its steps are counted from the first. */
+/* So the bias corrections count the learner's own steps. */
 static void the_first_step_of_a_learner_with_adam_is_as_far_as_its_rate(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void the_first_step_of_a_learner_with_adam_is_as_far_as_its_rate(void **s
     trained_free(&one);
 }
 
-/* A rate that is nothing from the thousandth sample on: do weights still move? */
+/* A rate that is 0 from sample 1000 on. Used to see whether weights still move. */
 static const struct optimizer SHORT = {
     .sgd = {.rate = 0.01f}, .schedule = STEP, .period_samples = 1000, .decay = 0};
 
@@ -144,7 +144,8 @@ static void alone_the_schedule_counts_own_samples(void **state)
     struct publish_terms terms = ALL;
     while (learner_samples(one.learner) < 1000) {
         assert_true(still_learns(&one));
-        terms.swarm_samples = learner_samples(one.learner) - 16; /* the count is always old */
+        /* An old count, which must not matter. */
+        terms.swarm_samples = learner_samples(one.learner) - 16;
         (void)learner_publish(one.learner, &terms);
         assert_int_equal(learner_swarm_samples(one.learner), learner_samples(one.learner));
     }

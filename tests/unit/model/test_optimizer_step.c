@@ -1,5 +1,5 @@
-/* LAMB and Muon, on every backend, against what their papers say, in double; and which tensors of a
- * model move by which rule. */
+/* LAMB and Muon on every backend, compared in double with the formulas of their papers; and which
+ * rule moves which tensors of a model. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static void lamb_agrees_with_the_reference(void **state)
         case_begin(state);
         draw(counts[k]);
         for (size_t i = 0; i < counts[k] && k == 4; i++)
-            w[i] = 0; /* of no length: the ratio is 1 */
+            w[i] = 0; /* weights without length: the trust ratio is 1 */
         const float after = w[counts[k]] = 7;
         lamb_reference(&adam, counts[k], k % 2);
         backend->optimize.lamb(backend, &adam, NULL, counts[k], k % 2, w, x, m, v);
@@ -75,7 +75,7 @@ static void lamb_agrees_with_the_reference(void **state)
     }
 }
 
-/* n becomes MUON_A·n + (MUON_B·s + MUON_C·s²)·n, s = nnᵀ. */
+/* One Newton-Schulz iteration: n becomes MUON_A·n + (MUON_B·s + MUON_C·s²)·n, with s = nnᵀ. */
 static void turn_reference(size_t rows, size_t columns)
 {
     for (size_t i = 0; i < rows * rows; i++) {
@@ -135,7 +135,7 @@ static void muon_agrees_with_the_reference(void **state)
     }
 }
 
-/* Without a gradient there is no direction. */
+/* Without a gradient there is no direction, so the weights do not move. */
 static void muon_stays_where_there_is_no_gradient(void **state)
 {
     const struct sgd sgd = {.rate = 0.1f, .momentum = 0.9f};
@@ -148,7 +148,7 @@ static void muon_stays_where_there_is_no_gradient(void **state)
     assert_memory_equal(w, y, 12 * sizeof *w);
 }
 
-/* One step of the whole model, and each of its tensors moved by hand. */
+/* Compares one step of the whole model with moving each of its tensors by its rule. */
 static void check_rules(const char *line, struct shape in, enum optimizer_kind kind)
 {
     static float by_hand[4][ROOM];
@@ -178,7 +178,7 @@ static void check_rules(const char *line, struct shape in, enum optimizer_kind k
         float *first = by_hand[2] + at, *second = by_hand[3] + at;
         if (at >= model_trained(model))
             for (size_t p = 0; p < count; p++)
-                a[p] -= 0.05f * g[p]; /* a tenth, of two parts */
+                a[p] -= 0.05f * g[p]; /* a tenth for each of two parts */
         else if (tensor.rank == 1)
             backend->optimize.adam(backend, &step.bare, NULL, count, a, g, first, second);
         else if (kind == OPTIMIZER_LAMB)

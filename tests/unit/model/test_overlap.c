@@ -1,5 +1,5 @@
-/* How far a publication stands for all: how often others publish the same entries, by how much
- * ours counts for more, and what others have said for us. */
+/* Overlap: how often others publish the entries of our publication, how much more novel ones count,
+ * and how much others have published for us. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static void nothing_counts_for_more_before_answers_are_known(void **state)
     assert_near(overlap_novelty(&overlap, 0.25, 1), 4);
 }
 
-/* That nobody else publishes one entry says nothing of the next publication, which has many. */
+/* The overlap of a publication with one entry says nothing about the next one, which has many. */
 static void forgets_the_overlap_of_a_far_smaller_publication(void **state)
 {
     (void)state;
@@ -67,7 +67,7 @@ static void forgets_the_overlap_of_a_far_smaller_publication(void **state)
     assert_near(overlap_novelty(&overlap, 0.25, 1), 1);
     assert_near(overlap.density, (OVERLAP_GROWN + 1.0) / P);
     overlap_on_applied(&overlap, &many, &many);
-    many.count = 2 * OVERLAP_GROWN; /* of the same kind */
+    many.count = 2 * OVERLAP_GROWN; /* a publication of similar size */
     overlap_on_published(&overlap, &many, 0.25, P);
     assert_near(overlap.others, 1);
     assert_near(overlap_novelty(&overlap, 0.25, 1), 4 / (1 + OVERLAP_OTHERS));
@@ -92,15 +92,17 @@ static void each_entry_that_others_publish_as_well_is_counted(void **state)
     const struct update own = own_of(4), other = other_that_counts(0.25);
     overlap_on_published(&overlap, &own, 0.25, P);
     for (int i = 0; i < 3; i++)
-        overlap_on_applied(&overlap, &own, &other); /* 5 and 11 */
+        overlap_on_applied(&overlap, &own, &other); /* matches entries 5 and 11 */
     overlap_on_published(&overlap, &own, 0.25, P);
     assert_near(overlap.others, 6.0 / 4);
     assert_near(overlap_novelty(&overlap, 0.25, 1), 4 / (1 + OVERLAP_OTHERS * 1.5));
-    overlap_on_published(&overlap, &own, 0.25, P); /* and none of them now: it is a mean */
+    overlap_on_published(&overlap, &own, 0.25,
+                         P); /* no match this time; `others` is a moving average */
     assert_near(overlap.others, 0.8 * 6 / 4);
 }
 
-/* Of 5 and 11, each matched once, one moves the same way: on average nothing is alike. */
+/* Of entries 5 and 11, each matched once, one moves in the same direction. On average there is no
+ * agreement. */
 static void disagreeing_updates_lower_the_novelty_weight(void **state)
 {
     (void)state;
@@ -114,11 +116,11 @@ static void disagreeing_updates_lower_the_novelty_weight(void **state)
     overlap_on_published(&overlap, &own, 0.25, P);
     assert_near(overlap_novelty(&overlap, 0.25, 1), 1);
     overlap_on_applied(&overlap, &own, &other);
-    overlap_on_published(&overlap, &own, 0.25,
-                         P); /* of 2 now and 0.8 times 2 before, 0.8 were against */
+    /* Of 2 matches now and 0.8 · 2 before, 0.8 disagreed. */
+    overlap_on_published(&overlap, &own, 0.25, P);
     const double alike = 1 - 2 * 0.8 / 3.6;
     assert_near(overlap_novelty(&overlap, 0.25, 1), 1 + (in_full - 1) * alike);
-    overlap_on_published(&overlap, &own, 0.25, P); /* nothing matched says nothing of it */
+    overlap_on_published(&overlap, &own, 0.25, P); /* without a match the agreement is unchanged */
     assert_near(overlap_novelty(&overlap, 0.25, 1),
                 1 + (4 / (1 + OVERLAP_OTHERS * 0.4) - 1) * alike);
 }
@@ -136,7 +138,8 @@ static void common_entries_keep_their_usual_weight(void **state)
     assert_near(overlap_novelty(&overlap, 0.25, 1), 1);
 }
 
-/* Before others have answered, a node says the same again: four times at once count as one. */
+/* Before others have reacted, a node publishes similar entries again. Four quick publications count
+ * as one. */
 static void publications_before_an_answer_count_as_one(void **state)
 {
     (void)state;
@@ -155,7 +158,7 @@ static void large_publications_hardly_count_for_more(void **state)
     struct overlap overlap = {0};
     const struct update own = own_of(4);
     overlap_on_published(&overlap, &own, 0.25, 20);
-    overlap_on_published(&overlap, &own, 0.25, 20); /* a fifth of all */
+    overlap_on_published(&overlap, &own, 0.25, 20); /* the publication has a fifth of all entries */
     assert_near(overlap_novelty(&overlap, 0.25, 1), OVERLAP_DENSITY / 0.2);
     struct overlap larger = {0};
     overlap_on_published(&larger, &own, 0.25, 4);
@@ -171,7 +174,7 @@ static void the_novelty_weight_of_an_update_decides_the_release(void **state)
     const struct update usual = other_that_counts(0.25), half = other_that_counts(0.625),
                         full = other_that_counts(1), more = other_that_counts(2),
                         less = other_that_counts(0.1);
-    assert_near(overlap_spoken_for(&overlap, &full), 0); /* we have published nothing */
+    assert_near(overlap_spoken_for(&overlap, &full), 0); /* nothing was published yet */
     overlap_on_published(&overlap, &own, 0.25, P);
     assert_near(overlap_spoken_for(&overlap, &usual), 0);
     assert_near(overlap_spoken_for(&overlap, &less), 0);
@@ -180,7 +183,7 @@ static void the_novelty_weight_of_an_update_decides_the_release(void **state)
     assert_near(overlap_spoken_for(&overlap, &more), 1);
 }
 
-/* Through the replica: of two entries that are withheld back, one is said by somebody else. */
+/* In a replica: of two withheld entries, another node publishes one. */
 static void a_replica_lets_go_of_what_was_said_for_it(void **state)
 {
     (void)state;
@@ -197,7 +200,7 @@ static void a_replica_lets_go_of_what_was_said_for_it(void **state)
     struct backend *backend = backend_cpu(1);
     replica_init(&replica, &arena, backend, P, start, P);
     replica_allow_withholding(&replica);
-    weights[5] = weights[6] = 0.4f; /* below tau: it stays */
+    weights[5] = weights[6] = 0.4f; /* below tau, so these stay withheld */
     weights[400] = 1;
     replica_write_weights(&replica, weights);
     assert_int_equal(replica_publish(&replica, &terms)->count, 1);
@@ -206,7 +209,7 @@ static void a_replica_lets_go_of_what_was_said_for_it(void **state)
                                 .count = 1,
                                 .index = own_index + 1,
                                 .level = levels};
-    replica_apply(&replica, &full, 0); /* entry 5 */
+    replica_apply(&replica, &full, 0); /* publishes entry 5 */
     uint16_t withheld[2];
     backend->download(backend, withheld, replica.withheld + 5, sizeof withheld);
     assert_true(fabsf(half_of_bfloat16(withheld[0]) - 0.2f) < 2e-3f);

@@ -1,5 +1,5 @@
-/* A model of sequences learns as well in bfloat16 as in float32: gpt-mini, whose activations and
- * their gradients a device keeps in 16 bits, against the same steps on the CPU. */
+/* A sequence model learns as well in bfloat16 as in float32: gpt-mini, with activations and their
+ * gradients in 16 bits on a device, compared with the same steps on the CPU. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ enum { TOKENS = 256, LENGTH = 32, SAMPLES = 1, STEPS = 50, LAST = 10 };
 static const char *const words[] = {"the ", "node ",    "sends ", "what ",
                                     "it ",  "learned ", "to ",    "all "};
 
-/* Writes sentences of these words: the token after each token is its label. */
+/* Draws sentences of eight words. The label of each token is the next token. */
 static void draw_text(struct rng *rng, int32_t *tokens, int32_t *labels)
 {
     for (int sample = 0; sample < SAMPLES; sample++) {
@@ -41,15 +41,15 @@ static void draw_text(struct rng *rng, int32_t *tokens, int32_t *labels)
     }
 }
 
-/* A learner whose gradients are computed on a device, and whose weights the CPU moves. */
+/* Training whose gradients a device computes, and whose weights the CPU moves. */
 struct training {
     struct backend *device;
     struct backend *cpu;
     struct model *model;
     size_t count;
-    float *w, *g, *x;    /* of the device */
-    int32_t *y;          /* of the device */
-    struct score *score; /* of the device */
+    float *w, *g, *x;    /* weights, gradients and tokens on the device */
+    int32_t *y;          /* labels on the device */
+    struct score *score; /* score on the device */
     float *host_w, *host_g, *m, *v;
 };
 
@@ -85,7 +85,7 @@ static void training_end(struct training *t, struct arena *arena)
     arena_release(arena);
 }
 
-/* Returns the mean loss of a token in this step. */
+/* Makes a step and returns its mean loss per token. */
 static double train_once(struct training *t, struct rng *rng, uint64_t number)
 {
     const struct optimizer optimizer = {.kind = OPTIMIZER_ADAM,
@@ -110,7 +110,7 @@ static double train_once(struct training *t, struct rng *rng, uint64_t number)
     return score.loss / score.labels;
 }
 
-/* Returns the mean loss of the last steps. */
+/* Trains and returns the mean loss of the last steps. */
 static double train(struct backend *device, double *first)
 {
     struct training t = {.device = device, .cpu = backend_cpu(1)};

@@ -1,6 +1,6 @@
-/* The algorithms of matrix products on a GPU. The stand-in for cuBLASLt lists some, makes
- * up their times and counts how often each is launched. Elsewhere there is nothing to count.
- * test_dense.c checks the products themselves. */
+/* The choice of algorithms for matrix products on a GPU. The stand-in for cuBLASLt lists some
+ * algorithms, invents their times and counts the launches of each. On a real GPU there is nothing
+ * to count. test_dense.c checks the products themselves. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,12 +16,12 @@
 #include "fakes/cuda_on_cpu/cublasLt.h"
 #include "support/model/host_backend.h"
 
-enum { TIMED = 4 }; /* launches of an algorithm that is timed */
+enum { TIMED = 4 }; /* launches of an algorithm while it is timed */
 
 static uint64_t (*launches_of)(int algorithm);
 static uint64_t before[STAND_IN_ALGORITHMS];
 
-/* Launches since the last call. */
+/* Returns the launches of an algorithm since the last call. */
 static uint64_t launches(int algorithm)
 {
     const uint64_t all = launches_of(algorithm), since = all - before[algorithm];
@@ -45,7 +45,8 @@ static int stand_in_opens(void **state)
     return host_backend_opens(state);
 }
 
-/* y[rows, columns] of ones, depth terms each; each test has other shapes. */
+/* Computes y[rows, columns] from matrices of ones with inner dimension `depth`. Each test has other
+ * shapes. */
 static void multiply(int rows, int columns, int depth)
 {
     const size_t in = (size_t)rows * (size_t)depth, weights = (size_t)columns * (size_t)depth;
@@ -65,7 +66,7 @@ static void multiply(int rows, int columns, int depth)
     free(y);
 }
 
-/* dw[columns, depth] += dyᵀ·x, of ones. */
+/* Computes dw[columns, depth] += dyᵀ·x from matrices of ones. */
 static void add_weight_gradient(int rows, int columns, int depth)
 {
     const size_t in = (size_t)rows * (size_t)depth, weights = (size_t)columns * (size_t)depth;
@@ -135,7 +136,7 @@ static void timing_a_sum_leaves_what_it_is_added_to(void **state)
     assert_int_equal(launches(STAND_IN_AS_FAST), TIMED + 1);
 }
 
-/* cuBLASLt's first is taken, and kept: later there may be enough memory. */
+/* cuBLASLt's first algorithm is used. It stays the choice although there is enough memory later. */
 static void without_memory_to_time_a_sum_the_first_algorithm_is_taken(void **state)
 {
     enum { ROWS = 16, COLUMNS = 40, DEPTH = 32 };

@@ -1,4 +1,4 @@
-/* Random-walk learners exchange like learners; their account and digest show what goes wrong. */
+/* Random-walk learners exchange like other learners. Their account and digest show errors. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,11 +81,12 @@ static void a_step_moves_some_weights_by_very_different_amounts(void **state)
             moved += by > 0;
             little += by > 0 && by < 1e-5;
             much += by > 0.005;
-            assert_true(by <= 0.0201); /* the same twice, at most */
+            assert_true(by <= 0.0201); /* at most two moves of the same entry */
         }
     }
-    /* Twelve, less those that move twice (one step in ten) or by less than the weight's last bit;
-     * 12·0.001^(1/5) = 3.0 by little, 12·(1 - 0.5^(1/5)) = 1.55 by much. */
+    /* Expected: twelve entries, less those that move twice (one step in ten) or by less than the
+     * weight's last bit. 12·0.001^(1/5) = 3.0 move little, and 12·(1 - 0.5^(1/5)) = 1.55 move much.
+     */
     assert_in_range(moved, STEPS * 11.3, STEPS * 12);
     assert_in_range(little, STEPS * 2.4, STEPS * 3.2);
     assert_in_range(much, STEPS * 1.45, STEPS * 1.65);
@@ -101,7 +102,8 @@ static uint64_t digest_from_units(const struct random_walk *random_walk)
     return digest;
 }
 
-/* One steps and publishes, the others apply it. Shares, budgets and so on as they come. */
+/* One learner steps and publishes, and the others apply the update. Shares, budgets and other terms
+ * are random. */
 static uint32_t play(struct random_walk *const *nodes, struct rng *rng)
 {
     const uint32_t publisher = rng_below(rng, NODES);
@@ -164,8 +166,8 @@ static void published_and_residual_are_what_was_produced(void **state)
         random_walk_free(nodes[i]);
 }
 
-/* Catching up and coming back: blocks of another, with or without its own weights, and what it
- * published itself in an earlier incarnation, all mixed with what play does. */
+/* Catches up and returns at random: blocks of another learner, with or without keeping weights, and
+ * own updates of an earlier incarnation, mixed with play(). */
 static void come_back(struct random_walk *const *nodes, struct rng *rng)
 {
     struct random_walk *to = nodes[rng_below(rng, NODES)], *from = nodes[rng_below(rng, NODES)];
@@ -204,7 +206,7 @@ static void the_account_holds_through_catching_up_and_coming_back(void **state)
         random_walk_free(nodes[i]);
 }
 
-/* Defects planted in the backend, each of which the account must show. */
+/* Defects of the backend that the account must show. */
 
 static void apply_own_without_charging(struct backend *on, const struct update *update, float beta,
                                        struct weights w, int32_t *base)
@@ -349,7 +351,7 @@ static void without_an_account_it_walks_the_same_way(void **state)
     random_walk_free(without);
 }
 
-/* The same account of real learners, kept from outside as learner.h says. */
+/* The account of a real learner, kept from outside as learner.h describes. */
 
 struct observed {
     struct model *model;

@@ -1,5 +1,5 @@
-/* The backend's operations by which a node comes back: applying what it published itself, and
- * taking over a base; and by which weights follow somebody who trains them rounded. Against naive
+/* The backend's operations with which a node returns: applying its own earlier publications, taking
+ * over a base, and following weights that a program trains in 16 bits. Compared with naive
  * references. */
 #include <math.h>
 #include <setjmp.h>
@@ -76,14 +76,14 @@ static void rebase_keeps_the_residual_and_what_has_none_has_none(void **state)
     int32_t to[P];
     struct rng rng = rng_new(3, 3);
     for (int c = 0; c < P; c++) {
-        const uint32_t range = c % 2 ? 1u << 22 : 1u << 30; /* weights up to 0.25, and to 64 */
+        const uint32_t range = c % 2 ? 1u << 22 : 1u << 30; /* weights up to 0.25 and up to 64 */
         base[c] = base_before[c] = (int32_t)rng_below(&rng, range) - (int32_t)(range / 2);
         to[c] = c % 3 ? (int32_t)rng_below(&rng, range) - (int32_t)(range / 2) : base[c];
         w[c] = QUANTUM * (float)base[c];
         if (c % 5)
             w[c] += (float)(0.02 * rng_uniform(&rng) - 0.01);
         if (c % 7 == 1 && c % 5)
-            w[c] = 1e-9f * (float)c; /* less than the residual's last bit */
+            w[c] = 1e-9f * (float)c; /* smaller than the last bit of a residual */
         w_before[c] = w[c];
     }
     backend->exchange.rebase(backend, 0, P, to, weights_flat(w), base);
@@ -96,7 +96,7 @@ static void rebase_keeps_the_residual_and_what_has_none_has_none(void **state)
     }
 }
 
-/* Rounded trained tensors and their full weights: values of all sizes, and NaN.
+/* Tensors in 16 bits and their full weights: values of all sizes, and NaN.
  */
 static void halves_are_rounded_and_followed(void **state)
 {
@@ -115,7 +115,7 @@ static void halves_are_rounded_and_followed(void **state)
         w[5] = w[6] = 1;
         memcpy(w_before, w, sizeof w);
         memcpy(done, half, sizeof half);
-        for (int c = 0; c < P; c += 2) /* an owner's step, of every other one */
+        for (int c = 0; c < P; c += 2) /* the program trains every other entry */
             done[c] = half_to(type, half_of(type, half[c]) * 1.5f + 0.25f);
         backend->exchange.follow(backend, type, P, done, w);
         assert_true(isnan(w[5]) && isinf(w[6]));

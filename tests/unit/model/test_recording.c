@@ -1,6 +1,6 @@
-/* Operations of sequence models within a recorded graph (backend.h): done at once, recorded, and
- * repeated, they give the same bits, also when a larger operation has taken their room meanwhile.
- * On the CPU nothing is recorded, and the same must hold. */
+/* Operations of sequence models in a recorded graph (backend.h). Whether called, recorded or
+ * repeated, they give equal bits, also when a larger operation has used their scratch buffers
+ * meanwhile. On the CPU nothing is recorded, and results must also be equal. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,11 +13,11 @@
 #include "base/rng.h"
 #include "support/model/each_device.h"
 
-#define COUNT 65536 /* entries of each array */
+#define COUNT 65536 /* numbers of each array */
 #define ROWS  6
-#define LARGE 256 /* times as large: the room takes other pages */
+#define LARGE 256 /* factor on the size, so that scratch buffers are reallocated */
 
-/* Arrays of the device: numbers from -1 to 1, which operations read, and what they write. */
+/* Arrays of the device: inputs with numbers from -1 to 1, and outputs. */
 static float *from, *other, *to, *more, *rest, *kept;
 static int32_t *tokens;
 static struct score *score;
@@ -113,7 +113,7 @@ static void begin(void)
         numbers[i] = (float)(2 * rng_uniform(&rng) - 1);
         drawn[i] = (int32_t)rng_below(&rng, 10);
     }
-    numbers[0] = 0.5f; /* the length that is cut to */
+    numbers[0] = 0.5f; /* the length to which gradients are clipped */
     backend->upload(backend, other, numbers, sizeof numbers);
     numbers[0] = -0.5f;
     float *const all[] = {from, to, more, rest, kept};
@@ -136,7 +136,7 @@ static void look(struct outcome *outcome)
     backend->download(backend, &outcome->score, score, sizeof outcome->score);
 }
 
-/* Anew for each operation: its room is none at first. */
+/* Opens the device for each operation, so that there are no scratch buffers yet. */
 static void open_all(void **state)
 {
     (void)device_opens(state);
@@ -170,7 +170,7 @@ static void an_operation_gives_the_same_when_it_is_recorded_and_repeated(void **
             look(times == 0 ? &first : &now);
             if (times > 0)
                 assert_memory_equal(&now, &first, sizeof now);
-            if (times == 3) /* recorded by now: a larger one takes the room */
+            if (times == 3) /* after recording, a larger operation uses the scratch buffers */
                 operations[i](LARGE);
         }
         backend->graph_drop(backend, &graph);

@@ -1,5 +1,5 @@
-/* Floats are learned as they are, and numbers are predicted: a learner finds a line that it is
- * shown, and the evaluation says how far it is off. On every device. */
+/* Regression on every device: floats are learned unchanged and numbers are predicted. A learner
+ * finds a linear function, and the evaluation reports its error. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static const struct dataset data = {.numbers = numbers[0],
 static struct arena arena;
 static struct model *model;
 
-/* y0 = 2 x0 - 3 x1 + 1, y1 = x2 / 2 - 4. */
+/* Makes samples with y0 = 2 x0 - 3 x1 + 1 and y1 = x2 / 2 - 4. */
 static int begin(void **state)
 {
     (void)state;
@@ -71,7 +71,7 @@ static double variance_of(size_t from, size_t to)
     return sum / OUTPUTS;
 }
 
-/* Weights of 0 predict 0: the error is the mean of the squares, known beforehand. */
+/* Weights of 0 predict 0, so the expected error is the mean of the squares. */
 static void the_error_is_the_mean_of_the_squares(void **state)
 {
     (void)state;
@@ -87,7 +87,7 @@ static void the_error_is_the_mean_of_the_squares(void **state)
     assert_true(fabs(mark.variance - variance) < 1e-6 * variance);
     assert_true(fabs(evaluation_r2(&mark) - (1 - error / variance)) < 1e-5);
     assert_true(evaluation_r2(&mark) < 0);
-    assert_true(evaluation_accuracy(&mark) == 0); /* it knows less than the mean */
+    assert_true(evaluation_accuracy(&mark) == 0); /* worse than predicting the mean */
     evaluator_free(evaluator);
 }
 

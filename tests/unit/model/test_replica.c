@@ -1,4 +1,4 @@
-/* The exchange between replicas, by hand: what is published, applied and kept. */
+/* The exchange between replicas: what is published, applied and kept. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 #define P            700
 #define ORIGINS      3
-#define PUBLICATIONS 2 /* by each of them */
+#define PUBLICATIONS 2 /* publications of each origin */
 
 static struct arena arena;
 static float init[P], w_before[P], w[P];
@@ -56,7 +56,7 @@ static void look(const struct replica *replica, float *weights, int32_t *units)
     replica_read_units(replica, units);
 }
 
-/* In place of training: every weight moves a little, some more. */
+/* Plays training: moves every weight a little, some of them more. */
 static void learn_something(struct replica *replica, struct rng *rng)
 {
     look(replica, w, base);
@@ -118,7 +118,8 @@ static void withheld_entries_are_published_later(void **state)
     for (int c = 0; c < P; c++) {
         const double left = (double)learned[c] - (double)QUANTUM * base[c];
         const double stays = (double)w[c] - (double)QUANTUM * base[c];
-        assert_true(fabs(stays - 0.25 * left) < 0x1p-8 * 0.75 * fabs(left) + 1e-7); /* bfloat16 */
+        /* Rounding error of bfloat16. */
+        assert_true(fabs(stays - 0.25 * left) < 0x1p-8 * 0.75 * fabs(left) + 1e-7);
     }
     replica_save(&replica, &copy);
     assert_memory_equal(saved, w, sizeof w);
@@ -146,7 +147,8 @@ static void withheld_entries_are_dropped_once_nothing_is_withheld(void **state)
     learn_something(&replica, &rng);
     assert_in_range(replica_publish(&replica, &some)->count, 1, P / 2);
     look(&replica, kept, kept_base);
-    assert_int_equal(replica_publish(&replica, &last)->count, 0); /* tau is above all */
+    /* Tau is larger than all residuals. */
+    assert_int_equal(replica_publish(&replica, &last)->count, 0);
     replica_release(&replica);
     look(&replica, w, base);
     assert_memory_equal(w, kept, sizeof w);
@@ -154,10 +156,11 @@ static void withheld_entries_are_dropped_once_nothing_is_withheld(void **state)
     replica_free(&replica);
 }
 
-/* Publications of each origin, in order. */
+/* [origin] publications in their order */
 static struct update said[ORIGINS][PUBLICATIONS];
 
-/* Apply in every order that keeps each origin's own; `next` says how much of each was applied. */
+/* Applies the publications in every order that keeps each origin's own. next: number applied of
+ * each. Returns the number of orders. */
 static int apply_in_every_order(struct replica *as, int *order, int length, int *next)
 {
     if (length == ORIGINS * PUBLICATIONS) {
@@ -194,7 +197,8 @@ static void in_whatever_order_rumors_are_applied_the_base_is_the_same(void **sta
             assert_true(said[i][t].count > P / 2);
         }
     }
-    for (int i = 0; i < ORIGINS; i++) /* each applies the others after it published, last first */
+    /* After publishing, each applies the others, the last one first. */
+    for (int i = 0; i < ORIGINS; i++)
         for (int j = ORIGINS - 1; j >= 0; j--)
             for (int t = 0; t < PUBLICATIONS && j != i; t++)
                 replica_apply(&origins[i], &said[j][t], 0);
@@ -224,9 +228,9 @@ static void learners_that_publish_and_apply_by_turns_stay_equal(void **state)
     replica_free(&other);
 }
 
-/* A publication by a replica that has applied another's: published[c] is tau · level, and drift[c]
- * how far its weights move on beyond the base with it. Returns the update; before and after are in
- * w_before, base_before, w, base. */
+/* Publishes with a replica that has applied another's update. published[c]: tau · level; drift[c]:
+ * how far the weight moves beyond the base. Returns the update. State before and after: w_before,
+ * base_before, w, base. */
 static struct update publish_after_applying(struct replica *replica,
                                             const struct publish_terms *terms, double *drift,
                                             double *published)
@@ -301,13 +305,14 @@ static void no_more_is_published_than_allowed(void **state)
         learn_something(&replica, &rng);
         const struct update *update = replica_publish(&replica, &TERMS);
         assert_in_range(update->count, density_max < 10 ? 0 : density_max / 2, density_max);
-        if (update->count > 10) /* the strongest, wherever they are */
+        if (update->count > 10) /* the largest entries are chosen, wherever they are */
             assert_true(update->index[update->count - 1] > P / 2);
         replica_free(&replica);
     }
 }
 
-/* Rounding leaves residuals far below a quantum: at one quantum per level, noise would grow. */
+/* Rounding leaves residuals far below a quantum. If each were published as one quantum, noise would
+ * grow. */
 static void movements_below_the_unit_are_not_published(void **state)
 {
     (void)state;
@@ -340,7 +345,7 @@ static void the_digest_follows_from_the_updates_even_where_the_base_wraps(void *
         assert_int_equal(replica_digest(&replica), digest);
     }
     look(&replica, w, base);
-    assert_true(base[4] > 0); /* it did wrap */
+    assert_true(base[4] > 0); /* the base has wrapped */
     uint64_t read = 0;
     for (uint32_t c = 0; c < P; c++)
         read = digest_add(read, digest_of_entry(c, (uint32_t)base[c]));
@@ -422,7 +427,8 @@ static void a_fixed_threshold_is_published_down_to_whatever_that_takes(void **st
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-/* All weights grow alike, so all residuals come to lie just below tau. */
+/* All weights grow equally, so all residuals get just below tau. Publications must still have
+ * similar sizes. */
 static void must_publish_evenly(uint32_t density_max, uint32_t budget_bytes)
 {
     struct replica replica = replica_new(density_max);
@@ -447,10 +453,10 @@ static void residuals_below_tau_are_published_within_the_budget(void **state)
 {
     (void)state;
     must_publish_evenly(P, 220);
-    must_publish_evenly(P / 7, 1 << 20); /* and where more are near tau than can be noted */
+    must_publish_evenly(P / 7, 1 << 20); /* more entries are near tau than can be listed */
 }
 
-/* Entries of a publication, after some whose rumors took half the budget. */
+/* Returns the entries of a publication after a publication whose rumors took half of the budget. */
 static uint32_t count_where_half_is_taken(uint32_t bytes_max)
 {
     struct replica replica = replica_new(P);

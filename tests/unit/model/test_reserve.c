@@ -1,5 +1,5 @@
-/* Memory that is taken at the start: on each device a learner that reserves learns bit for bit as
- * one that does not, and takes no more later. */
+/* Memory reserved at the start, on each device: a learner with a reservation learns bit for bit as
+ * one without, and allocates nothing later. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static struct learner *learner_of(bool reserves)
     return learner;
 }
 
-/* Steps of two sizes, evaluations and a publication. */
+/* Makes steps of two sizes, evaluations and a publication. */
 static void work(struct learner *learner, float *host_weights)
 {
     const struct publish_terms terms = {.budget_bytes = 5 * PUBLISHED, .share = 0.5, .gain = 1};
@@ -105,7 +105,8 @@ static void takes_no_memory_after_the_start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(takes_no_memory_after_the_start), /* first: buffers only grow */
+        /* Runs first, because buffers never shrink. */
+        cmocka_unit_test(takes_no_memory_after_the_start),
         cmocka_unit_test(learns_the_same_with_reserved_memory),
     };
     RUN_ON_EACH_DEVICE(tests, data_begin, data_end);

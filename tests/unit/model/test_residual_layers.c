@@ -1,5 +1,5 @@
-/* The layers of residual nets learn: gradients against finite differences, and the running
- * statistics of batch norms. All through model.h. */
+/* The layers of residual networks learn: gradients compared with finite differences, and the
+ * running statistics of batch norms. All through model.h. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ GRADIENTS(a_shortcut_with_batchnorm_has_the_right_gradient,
           "conv 3 1x1 stride 2 plain, batchnorm), tanh, avgpool, dense 3",
           {1, 4, 4, 0})
 
-/* Where `name` lies in the flat vector. */
+/* Returns the offset of the tensor `name` in the flat vector. */
 static size_t offset_of(const char *name)
 {
     for (int i = 0; i < model_tensors(model); i++) {
@@ -61,7 +61,8 @@ static void statistics_come_last_and_are_not_trained(void **state)
     assert_int_equal(model_decayed(model), 2 * 4 + 4 * 3);
 }
 
-/* The gradient is the way that is left, so that a step of 1 sets them to what was measured. */
+/* The gradient of a running statistic is its distance from the measured one. So a step with rate 1
+ * sets it to that. */
 static void statistics_follow_what_is_measured(void **state)
 {
     (void)state;
@@ -76,7 +77,7 @@ static void statistics_follow_what_is_measured(void **state)
     assert_true(fabsf(drawn[variance] - gradients[variance] - 20 / 3.0f) <= 1e-4f);
 }
 
-/* A sample is judged by the statistics in the weights, whatever else is in its batch. */
+/* In an evaluation a sample uses the running statistics, whatever else is in its batch. */
 static void judging_does_not_depend_on_the_batch(void **state)
 {
     (void)state;
@@ -85,7 +86,7 @@ static void judging_does_not_depend_on_the_batch(void **state)
     float alone[CLASSES], *variance = drawn + offset_of("1.batchnorm.running_var");
     variance[0] = 2;
     variance[1] = 1;
-    variance[2] = -0.5f; /* counts as none */
+    variance[2] = -0.5f; /* a negative variance counts as 0 */
     memcpy(alone, model_forward(model, drawn, batch_x, 1), sizeof alone);
     const float *logits = model_forward(model, drawn, batch_x, BATCH);
     for (int c = 0; c < CLASSES; c++)
@@ -94,7 +95,7 @@ static void judging_does_not_depend_on_the_batch(void **state)
     assert_true(fabsf(model_forward(model, drawn, batch_x, 1)[0] - alone[0]) > 1e-4f);
 }
 
-/* Weights before a norm begin by He's rule, for its outputs go into a relu. */
+/* Weights before a norm are initialized by He's rule, because a relu follows. */
 static void weights_before_a_norm_begin_as_before_a_relu(void **state)
 {
     (void)state;
@@ -137,7 +138,7 @@ static void wrong_words_are_refused_with_what_would_be_right(void **state)
     check_refused("avgpool 2, dense 3", image, "write it as 'avgpool'");
     check_refused("embed 3 4, batchnorm, logits", sequence, "here comes a sequence");
     check_refused("embed 3 4, avgpool, logits", sequence, "here comes a sequence");
-    build("dense 3", image, CLASSES); /* to be freed */
+    build("dense 3", image, CLASSES); /* the teardown frees this model */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, gradient_begins, gradient_ends)

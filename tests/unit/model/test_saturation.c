@@ -1,4 +1,5 @@
-/* Weights beyond what a publication may say, and sums at the ends of their range. */
+/* Saturation: weights beyond the largest value that can be published, and sums at the ends of their
+ * range. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +16,8 @@
 #include "support/model/each_device.h"
 
 #define P    300
-#define SOME 40  /* updates */
-#define ENDS 200 /* publications, until nothing more must come */
+#define SOME 40  /* updates in a random order */
+#define ENDS 200 /* publications after which nothing may be left */
 
 static struct arena arena;
 static float init[P], w[P], shared[P];
@@ -62,7 +63,7 @@ static void set(struct replica *replica, uint32_t c, float weight)
     replica_write_weights(replica, w);
 }
 
-/* Publishes until there is nothing more. Returns how often. */
+/* Publishes until nothing is left. Returns the number of publications. */
 static uint32_t publish_all(struct replica *replica, const struct publish_terms *terms)
 {
     for (uint32_t i = 0; i < ENDS; i++)
@@ -72,7 +73,7 @@ static uint32_t publish_all(struct replica *replica, const struct publish_terms 
     return ENDS;
 }
 
-/* 300 is beyond what a base says that is not companded. */
+/* 300 is beyond the range of a base that is not companded. */
 static void publish_beyond(const struct publish_terms *terms)
 {
     struct replica replica = replica_new(false);
@@ -84,10 +85,10 @@ static void publish_beyond(const struct publish_terms *terms)
     replica_read_base(&replica, shared);
     assert_true(shared[5] >= 64 && shared[5] <= 65 && shared[6] <= -64 && shared[6] >= -65);
     set(&replica, 7, 0.5f);
-    assert_true(publish_all(&replica, terms) >= 1); /* the others go on */
+    assert_true(publish_all(&replica, terms) >= 1); /* other entries are still published */
     replica_read_base(&replica, shared);
     assert_true(shared[7] > 0.2f && shared[5] <= 65);
-    set(&replica, 5, 1); /* and it comes back */
+    set(&replica, 5, 1); /* the saturated weight returns to the range */
     assert_true(publish_all(&replica, terms) >= 1);
     assert_int_equal(replica.saturated, 1);
     assert_int_equal(replica_first_saturated(&replica), 6);
@@ -112,7 +113,7 @@ static void no_entry_is_saturated_where_weights_are_usual(void **state)
     replica_free(&replica);
 }
 
-/* A running mean, a variance, the bias of a regression. */
+/* For example a running mean, a variance, or the bias of a regression. */
 static void a_companded_base_takes_any_weight_to_its_unit(void **state)
 {
     (void)state;
@@ -134,7 +135,7 @@ static void a_companded_base_takes_any_weight_to_its_unit(void **state)
     replica_free(&replica);
 }
 
-/* Updates of anybody: the largest that are valid, against and along the ends of the range. */
+/* Draws an update with valid levels up to the largest, near the ends of the range. */
 static struct update draw_update(struct rng *rng)
 {
     struct update update = {.tau = 1, .amount = 1u << rng_below(rng, 25)};
@@ -159,7 +160,7 @@ static void shuffle(uint32_t order[static SOME], struct rng *rng)
     }
 }
 
-/* Also past the ends, where a sum wraps: all nodes have one and the same. */
+/* Sums also wrap beyond the ends, and all nodes get the same one. */
 static void sums_at_the_ends_are_the_same_in_any_order(void **state)
 {
     (void)state;
@@ -180,7 +181,7 @@ static void sums_at_the_ends_are_the_same_in_any_order(void **state)
             const struct update *update = &updates[order[i]];
             replica_apply(&replica, update, turn < 3 ? 0 : 0.5f);
             digest = digest_add(digest, digest_of_update(update));
-            if (turn > 3) /* what it would publish itself is another matter */
+            if (turn > 3) /* the order of agreements does not matter */
                 (void)replica_agreement(&replica, update);
         }
         replica_read_units(&replica, base);
@@ -192,7 +193,8 @@ static void sums_at_the_ends_are_the_same_in_any_order(void **state)
     }
 }
 
-/* All begin to publish the same large weight at once, and hear of each other only afterwards. */
+/* All nodes publish the same large weight at once, and receive the updates of others only
+ * afterwards. */
 static void nodes_that_have_not_heard_of_each_other_do_not_wrap_together(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The layers of sequences, residuals and repetition: gradients against finite differences, that no
- * position sees what follows it, and that what is shared is shared. */
+/* The layers of sequences, residuals and repetition: gradients compared with finite differences,
+ * that no position sees later ones, and that shared weights are shared. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static void images_have_residuals_too(void **state)
                     (struct shape){2, 6, 6, 0});
 }
 
-/* Turns the token at a position into another; batch_labels stay. */
+/* Replaces the token at a position by another one. batch_labels are unchanged. */
 static void change_token(int position)
 {
     int32_t token;
@@ -88,7 +88,7 @@ static void no_position_sees_what_follows_it(void **state)
         assert_true(memcmp(before + i * CLASSES, after + i * CLASSES, CLASSES * sizeof *before));
 }
 
-/* A sequence of the batch is none of the others' business. */
+/* Sequences of a batch do not affect each other. */
 static void sequences_of_a_batch_do_not_meet(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void tied_logits_have_no_weights_of_their_own(void **state)
     assert_int_equal(model_tensors(model), 1);
 }
 
-/* In the flat vector, what weight decay is for comes first. */
+/* Tensors with weight decay come first in the flat vector. */
 static void matrices_come_before_biases_and_scales(void **state)
 {
     (void)state;

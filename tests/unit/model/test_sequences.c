@@ -1,4 +1,4 @@
-/* Sequences: what is learned, what is tested on, and which shard has which tokens. */
+/* Sequences: which tokens are for training, for testing, and in each shard. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #include "data/sequences.h"
 #include "support/model/data_folder.h"
 
-#define COUNT   100003 /* more than one block, and no multiple of anything */
+#define COUNT   100003 /* tokens; more than one block, and not a multiple of any size used */
 #define CONTEXT 16
 
 static uint8_t text[COUNT];
@@ -60,7 +60,7 @@ static struct dataset must_load(const struct dataset_options *options, bool trai
     return dataset;
 }
 
-/* Where the tokens of the dataset begin among those of `all`; they must be there. */
+/* Returns the index in `all` at which the tokens of the dataset begin. */
 static size_t place_of(const struct dataset *dataset, const void *all)
 {
     const size_t bytes = dataset->tokens_count * (size_t)dataset->token_bytes;
@@ -98,7 +98,7 @@ static void tokens_of_several_files_are_one_run(void **state)
     assert_memory_equal(train.tokens, shorts, 2 * 90002);
     assert_memory_equal(test.tokens, shorts + 90002, 2 * (COUNT - 90002));
     assert_int_equal(train.classes, 50257);
-    assert_int_equal(test.classes, 50257); /* of the files, not of the part */
+    assert_int_equal(test.classes, 50257); /* from the whole files, not only from the test part */
     dataset_free(&train);
     dataset_free(&test);
 }
@@ -127,7 +127,7 @@ static void files_for_the_test_leave_all_others_for_training(void **state)
     (void)state;
     struct dataset_options options = options_of(DATASET_TEXT, "a.txt", NULL);
     options.valid = in_folder(valid, sizeof valid, "v*.txt", NULL);
-    options.shards = 2; /* of the training alone */
+    options.shards = 2; /* only training data are cut into shards */
     write_data("a.txt", text, 1000);
     write_data("v1.txt", text + 1000, 50);
     write_data("v2.txt", text + 1050, 60);
@@ -154,7 +154,7 @@ static void the_shards_are_stretches_that_cover_everything(void **state)
         for (options.shard = 0; options.shard < options.shards; options.shard++) {
             struct dataset shard = must_load(&options, true);
             assert_int_equal(place_of(&shard, shorts), next);
-            assert_int_equal(shard.classes, 65536); /* whatever the shard has */
+            assert_int_equal(shard.classes, 65536); /* whichever tokens the shard has */
             assert_true(shard.tokens_count - 90002 / options.shards <= 1);
             next += shard.tokens_count;
             dataset_free(&shard);
@@ -163,7 +163,8 @@ static void the_shards_are_stretches_that_cover_everything(void **state)
     }
 }
 
-/* Training windows begin anywhere below the context, and each has a label after its last token. */
+/* Training windows begin at any position below the context. Each has a label after its last token.
+ */
 static void as_many_windows_as_fit_at_every_beginning(void **state)
 {
     (void)state;
@@ -180,7 +181,7 @@ static void as_many_windows_as_fit_at_every_beginning(void **state)
     options.valid = in_folder(valid, sizeof valid, "v.txt", NULL);
     struct dataset train = must_load(&options, true), test = must_load(&options, false);
     assert_int_equal(train.count, 1);
-    assert_int_equal(test.count, 3); /* the last token is a label alone */
+    assert_int_equal(test.count, 3); /* the last token is only a label */
     dataset_free(&train);
     dataset_free(&test);
 }
@@ -229,7 +230,7 @@ static void too_many_tokens_are_refused_before_they_are_read(void **state)
     must_refuse(&options, true, TOO_BIG,
                 "shard 1 of 1 has 4348654387 tokens, and 4294967295 can be used at most; cut them "
                 "into more shards");
-    stretch_data("a.txt", UINT64_C(1) << 43); /* the files' sum times the shards is past 64 bits */
+    stretch_data("a.txt", UINT64_C(1) << 43); /* tokens of all files times shards exceed 64 bits */
     options.shards = 4096;
     options.shard = 4095;
     must_refuse(&options, false, TOO_BIG, "data.text: the test has 879609302221 tokens, and");

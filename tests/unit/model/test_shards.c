@@ -1,4 +1,4 @@
-/* Shards: nothing lost, nothing twice, and each node its part, of every class or of few. */
+/* Shards: no sample is lost or repeated, and each node gets its part, of all classes or of few. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 static uint8_t pixels[COUNT][2];
 static int32_t labels[COUNT];
 
-/* Two pixels each, which say its number. */
+/* Makes samples of two pixels, which encode the sample's number. */
 static struct dataset whole_of(uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -65,7 +65,7 @@ static void equal_weights_give_the_shards_that_daemons_load(void **state)
     struct problem problem;
     assert_int_equal(dataset_load_train(&whole, &options, &problem), OK);
     static const uint32_t counts[] = {1, 3, 7, 10, 100};
-    double equal[100]; /* their sums are not exact */
+    double equal[100]; /* values whose sums are not exact */
     for (int i = 0; i < 100; i++)
         equal[i] = 0.3;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
@@ -126,7 +126,8 @@ static void without_skew_weights_are_honoured_to_one_sample(void **state)
 {
     (void)state;
     static const double weights[] = {1, 2, 3.5, 0, 0.5};
-    static const uint32_t sizes[] = {142, 286, 500, 0, 72}; /* of 142.9, 285.7, 500, 0, 71.4 */
+    /* Rounded from 142.9, 285.7, 500, 0, 71.4. */
+    static const uint32_t sizes[] = {142, 286, 500, 0, 72};
     const struct dataset whole = whole_of(1000);
     struct shards shards = cut(&whole, 5, weights, 0, 1);
     for (int node = 0; node < 5; node++)
@@ -140,7 +141,8 @@ static void every_shard_has_a_sample(void **state)
     static const double little[] = {1e-9, 5, 0, 1e-9, 4};
     const struct dataset ten = whole_of(10);
     struct shards shards = cut(&ten, 5, little, 0, 1);
-    static const uint32_t sizes[] = {1, 4, 0, 1, 4}; /* of 0, 5, 0, 0, 5: the first 5 gives first */
+    /* From 0, 5, 0, 0, 5: each node needs a sample, and the first 5 gives first. */
+    static const uint32_t sizes[] = {1, 4, 0, 1, 4};
     for (int node = 0; node < 5; node++)
         assert_int_equal(shards.sizes[node], sizes[node]);
     shards_free(&shards);
@@ -159,7 +161,7 @@ static void count_labels(const struct shards *shards, uint32_t of[NODES][CLASSES
         of[shards->owner[i]][labels[i]]++;
 }
 
-/* The fewest classes that make nine tenths of a node's samples. */
+/* Returns how many classes contain nine tenths of a node's samples. */
 static int main_classes(const uint32_t of[CLASSES])
 {
     uint32_t left[CLASSES], all = 0, sum = 0;
@@ -207,12 +209,13 @@ static void a_large_alpha_gives_each_node_its_part_of_every_class(void **state)
     struct shards shards = cut(&whole, NODES, weights, 1e6, 3);
     count_labels(&shards, of);
     for (int node = 0; node < NODES; node++)
-        for (int c = 0; c < CLASSES; c++) /* of 200 samples in each class */
+        for (int c = 0; c < CLASSES; c++) /* a class has 200 samples */
             assert_true(fabs(of[node][c] - 10 * weights[node]) <= 1);
     shards_free(&shards);
 }
 
-/* Dirichlet with mean m and concentration a: the variance of a part is m (1 - m) / (a + 1). */
+/* A part of a Dirichlet distribution with mean m and concentration a has variance m (1 - m) / (a +
+ * 1). */
 static void the_parts_have_mean_and_variance_of_their_distribution(void **state)
 {
     (void)state;
@@ -306,7 +309,7 @@ static void equal_weights_give_the_stretches_that_daemons_load(void **state)
     struct dataset whole;
     struct problem problem;
     assert_int_equal(dataset_load_train(&whole, &options, &problem), OK);
-    assert_true(whole.tokens_count < all.tokens_count); /* a tenth is for the test */
+    assert_true(whole.tokens_count < all.tokens_count); /* a tenth of the tokens is for the test */
     static const uint32_t counts[] = {1, 3, 7, 10, 100};
     double equal[100];
     for (int i = 0; i < 100; i++)
@@ -335,7 +338,8 @@ static void stretches_follow_each_other_by_weight(void **state)
 {
     (void)state;
     static const double weights[] = {1, 2, 0, 3.5, 0.5, 0};
-    static const size_t counts[] = {714, 1430, 0, 2501, 358, 0}; /* of 5003 · weight / 7 */
+    /* Rounded from 5003 · weight / 7. */
+    static const size_t counts[] = {714, 1430, 0, 2501, 358, 0};
     const struct dataset whole = sequences_of(16);
     struct shards shards = cut(&whole, 6, weights, 0, 1);
     size_t next = 0;

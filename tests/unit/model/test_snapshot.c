@@ -1,5 +1,5 @@
-/* Snapshots in parts of learners that go on: what is restored from the records is what the learner
- * was when the last part was taken. */
+/* Snapshots in parts of learners that continue: the state restored from the records is the
+ * learner's state when the last part was taken. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +75,7 @@ static uint32_t replay(struct replica *to)
     return records;
 }
 
-/* In place of training: every weight moves a little, some more. */
+/* Plays training: moves every weight a little, some of them more. */
 static void learn_something(struct replica *replica, struct rng *rng)
 {
     replica_read_weights(replica, w);
@@ -86,7 +86,7 @@ static void learn_something(struct replica *replica, struct rng *rng)
     replica_write_weights(replica, w);
 }
 
-/* Mirrors the executor. */
+/* Publishes an update and notes it in the queue, as the executor does. */
 static void publish(struct replica *replica, const struct publish_terms *terms)
 {
     const struct update *update = replica_publish(replica, terms);
@@ -101,7 +101,7 @@ static void apply(struct replica *replica, struct replica *from, bool is_own, fl
     snapshot_note_update(&queue, is_own ? SNAPSHOT_OWN : SNAPSHOT_APPLIED, update, beta);
 }
 
-/* One of the things that are done between two parts. */
+/* Makes one of the changes that may happen between two parts. */
 static void do_something(struct replica *replica, struct replica *other, struct rng *rng)
 {
     learn_something(other, rng);
@@ -120,7 +120,7 @@ static void must_be_at_the_same_base(const struct replica *one, const struct rep
     assert_true(replica_digest(one) == replica_digest(other));
 }
 
-/* Takes all parts, with some things done between two of them, and steps if it trains. */
+/* Takes all parts, with some changes between two of them. If it trains, it also steps. */
 static void take_to_the_end(struct replica *replica, struct replica *other,
                             struct replica *restored, struct rng *rng, bool trains)
 {
@@ -188,7 +188,7 @@ static void random_walk_take(void *learner, struct learner_state *part)
     random_walk_save(learner, part);
 }
 
-/* Nothing is lost of the residual, and nothing counted twice: produced = published + residual. */
+/* No part of the residual is lost or counted twice: produced = published + residual. */
 static void a_replayed_random_walk_counts_every_update(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void without_room_for_an_update_a_snapshot_is_broken_off_and_the_next_is_
         snapshot_note_update(&queue, SNAPSHOT_APPLIED, &tiny, 0.5f);
     assert_true(queue.is_broken);
     assert_non_null(snapshot_next(&queue));
-    snapshot_done(&queue); /* the part: what stood behind it does not go on */
+    snapshot_done(&queue); /* removes the part; the later records are not played */
     assert_true(snapshot_has_room(&queue));
     do_something(&one, &other, &rng);
     assert_int_equal(snapshot_take(&queue, first, save, &one), 0);

@@ -1,5 +1,5 @@
-/* A sequence position by position, with what is remembered of those before, against one pass over
- * all of it: the same logits, on every backend. */
+/* A sequence computed position by position, with a cache of the earlier ones, gives the logits of
+ * one pass over all of it, on every backend. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,10 +14,10 @@
 #include "layers/model.h"
 #include "support/model/each_device.h"
 
-#define LENGTH     70 /* more than a strip of attention */
+#define LENGTH     70 /* positions; more than a strip of attention */
 #define TOKENS     11
 #define PARAMETERS 20000
-#define NEAR       2e-5 /* of logits near 1 */
+#define NEAR       2e-5 /* accepted difference of logits near 1 */
 
 static const char *const lines[] = {
     "embed 11 16, position 80, 2 * (residual(norm, attention 4), residual(norm, dense 32, gelu, "
@@ -30,8 +30,8 @@ static const char *const lines[] = {
 
 static struct arena arena;
 static struct model *model;
-static float *weights, *other_weights; /* of the device */
-static int32_t *x;                     /* [LENGTH], of the device */
+static float *weights, *other_weights; /* weights on the device */
+static int32_t *x;                     /* [LENGTH] tokens on the device */
 static float all[LENGTH * TOKENS];     /* logits of one pass over all positions */
 
 static void begin(const char *line)
@@ -67,7 +67,7 @@ static void end(void)
     arena_release(&arena);
 }
 
-/* The step's logits are those of the whole pass. */
+/* Checks that the step's logits are those of the whole pass. */
 static void step(int from, int count)
 {
     float own[LENGTH * TOKENS];
@@ -99,14 +99,14 @@ static void several_positions_at_a_time_do_too(void **state)
         step(5, 1);
         step(6, 62);
         step(68, 2);
-        step(3, 10); /* back, and on from there */
+        step(3, 10); /* goes back to an earlier position */
         step(13, 57);
         step(0, LENGTH);
         end();
     }
 }
 
-/* The cache must hold the earlier tokens: other keys change the logits. */
+/* The cache must contain the earlier tokens: other ones change the logits. */
 static void loss_depends_on_earlier_tokens(void **state)
 {
     (void)state;

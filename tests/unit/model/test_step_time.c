@@ -1,4 +1,4 @@
-/* The time of steps on each device: a GPU says how long each of its steps took, and the CPU leaves
+/* The time of steps on each device: a GPU reports how long each of its steps took; the CPU leaves
  * that to the caller. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +81,7 @@ static void a_gpu_times_each_of_its_steps_in_order(void **state)
     assert_true(sum_s <= now_seconds() - begun_s);
 }
 
-/* Recorded steps are timed as the first ones are. */
+/* Repeated graphs are timed like the first steps. */
 static void a_repeated_step_is_timed(void **state)
 {
     (void)state;

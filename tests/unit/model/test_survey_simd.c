@@ -1,4 +1,4 @@
-/* The ways to survey parameters: whatever instructions are used, the same bits come out. */
+/* Implementations of the survey: whichever instructions they use, they give equal bits. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,12 +36,12 @@ static void draw_piece(uint64_t seed, bool companded)
     memset(&start, 0, sizeof start);
     start.companded = companded;
     for (uint32_t c = 0; c < SURVEY_MAX; c++) {
-        const uint32_t large = rng_below(&rng, 20); /* one may be saturated */
+        const uint32_t large = rng_below(&rng, 20); /* the largest base is saturated */
         start.base[c] = (int32_t)(rng_next(&rng) >> (large > 1 ? 40 : large ? 36 : 32));
         if (rng_below(&rng, 10) == 0)
             start.base[c] = 0;
         start.w[c] = some_float(&rng);
-        if (start.base[c] != 0) /* else -0 would become 0 */
+        if (start.base[c] != 0) /* an addition would turn -0 into 0 */
             start.w[c] += QUANTUM * (float)start.base[c];
     }
 }
@@ -92,7 +92,7 @@ static void every_way_gives_the_same_bits(void **state)
     }
 }
 
-/* The plain C version is correct. */
+/* Checks the plain C version, with which the others are compared. */
 static void plain_c_selects_by_size(void **state)
 {
     (void)state;

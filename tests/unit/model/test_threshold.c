@@ -1,4 +1,5 @@
-/* The threshold: what it lets through fits, and nothing that fits would publish more. */
+/* The threshold: the entries above it fit the budget, and no fitting threshold would publish more.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +53,8 @@ static double bits_of_choice(double m, double n)
     return m <= 0 || m >= n ? 0 : -n * (p * log2(p) + (1 - p) * log2(1 - p));
 }
 
-/* The entropy of the cut, coding each level as a set among the level below it, and the signs. */
+/* Returns the entropy of a cut. Each level is coded as a subset of the level below it; signs are
+ * added. */
 static double entropy_bytes(const struct update *cut)
 {
     double bits = cut->count, of = P;
@@ -66,14 +68,14 @@ static double entropy_bytes(const struct update *cut)
     return bits / 8;
 }
 
-/* Estimates by whole bins. */
+/* Chooses tau by whole bins of the histogram. */
 static float choose(uint32_t count_max, size_t budget_bytes)
 {
     (void)survey(0);
     return threshold_choose(bins, 0, P, count_max, budget_bytes).tau;
 }
 
-/* And by a part of one. */
+/* Chooses tau, which may divide a bin. */
 static float choose_finely(uint32_t count_max, size_t budget_bytes)
 {
     uint32_t parts[BIN_PARTS];
@@ -87,7 +89,7 @@ static float choose_finely(uint32_t count_max, size_t budget_bytes)
     return chosen.tau;
 }
 
-/* Cuts a copy at tau, at most `max` entries. */
+/* Cuts a copy of the weights at tau, with at most `capacity` entries. */
 static struct update cut_some(float tau, uint32_t capacity)
 {
     memcpy(w_before, weights, sizeof weights);
@@ -133,7 +135,7 @@ static void a_cut_fits_count_and_budget(void **state)
     must_fit(choose_finely);
 }
 
-/* Weights that ran away: they are published, step by step, rather than never again. */
+/* Diverged weights are published step by step. */
 static void more_residuals_above_tau_max_than_may_be_published_give_tau_max(void **state)
 {
     (void)state;
@@ -145,7 +147,8 @@ static void more_residuals_above_tau_max_than_may_be_published_give_tau_max(void
     assert_int_equal(cut_some(TAU_MAX, P / 10).count, P / 10);
 }
 
-/* About what the rumors take: bits, six bytes for each layer of levels, a head. */
+/* Estimates the bytes of the rumors: the entropy, six bytes for each layer of levels, and a head.
+ */
 static double rumor_bytes(const struct update *cut)
 {
     int layers = 0;
@@ -179,26 +182,26 @@ static void a_budget_is_used(void **state)
     }
 }
 
-/* Entries published at tau accumulate just below it: in one bin, more than fit. */
+/* Entries published at tau accumulate just below it. More of them than fit are in one bin. */
 static void a_bin_that_exceeds_the_budget_is_published_in_part(void **state)
 {
     (void)state;
     struct rng rng = rng_new(5, 1);
     memset(base, 0, sizeof base);
-    for (uint32_t c = 0; c < P; c++) /* a bin reaches from 0.01001 to 0.01025 */
+    for (uint32_t c = 0; c < P; c++) /* this bin reaches from 0.01001 to 0.01025 */
         weights[c] = c % 2 ? (float)(0.0101 + 0.00005 * rng_uniform(&rng)) : 0;
     assert_true(choose(P, 2000) == 0);
     const struct update by_bytes = cut_at(choose_finely(P, 2000));
     assert_true(rumor_bytes(&by_bytes) > 1900 && rumor_bytes(&by_bytes) <= 2010);
     const struct update by_count = cut_at(choose_finely(2000, 1 << 20));
     assert_in_range(by_count.count, 1900, 2000);
-    weights[7] = 0.02f; /* by whole bins, only this one is published */
+    weights[7] = 0.02f; /* with whole bins, only this entry is published */
     assert_int_equal(cut_at(choose(P, 2000)).count, 1);
     const struct update with_one_above = cut_at(choose_finely(P, 2000));
     assert_true(rumor_bytes(&with_one_above) > 1900 && rumor_bytes(&with_one_above) <= 2010);
 }
 
-/* A part of a bin far below would publish more entries, and full levels cut short. */
+/* A part of a bin far below would publish more entries, but with truncated levels. */
 static void a_split_that_would_publish_less_is_not_made(void **state)
 {
     (void)state;
@@ -262,7 +265,7 @@ static void nothing_is_chosen_where_nothing_can_be_published(void **state)
         weights[c] = c % 2 ? NAN : INFINITY;
     assert_true(choose(P, 1 << 20) == 0);
     fill(EQUAL);
-    assert_true(choose(P - 1, 1 << 20) == 0); /* all or none */
+    assert_true(choose(P - 1, 1 << 20) == 0); /* equal residuals are published all or not at all */
     assert_true(choose(P, 100) == 0);
     assert_true(choose(P, 1 << 20) > 0);
 }
@@ -282,7 +285,7 @@ static void one_residual_alone_is_published(void **state)
     }
 }
 
-/* With a floor the answer is the same, or that it lies below. */
+/* With a floor, the answer is the same tau, or that it is below the floor. */
 static void a_floor_changes_no_tau(void **state)
 {
     (void)state;
@@ -323,16 +326,17 @@ static void measured_bytes_correct_the_estimate(void **state)
     (void)state;
     struct size_ratio ratio = {.last = 0};
     assert_int_equal(size_ratio_budget(&ratio, 2000, 9000), 2000);
-    size_ratio_learn(&ratio, 700); /* of a publication that was not estimated */
+    size_ratio_learn(&ratio, 700); /* size of a publication without an estimate */
     assert_int_equal(size_ratio_budget(&ratio, 2000, 9000), 2000);
     ratio.last = 4000;
     size_ratio_learn(&ratio, 2000);
     assert_int_equal(size_ratio_budget(&ratio, 2000, 9000), 4000);
     assert_int_equal(size_ratio_budget(&ratio, 2000, 3000), 3000);
     assert_int_equal(size_ratio_budget(&ratio, 2000, 0), 2000);
-    assert_int_equal(size_ratio_budget(&ratio, 50000, 90000), 52000); /* others may not cluster */
+    /* Entries of the next publication may not cluster. */
+    assert_int_equal(size_ratio_budget(&ratio, 50000, 90000), 52000);
     ratio.last = 1000;
-    size_ratio_learn(&ratio, 0); /* not known: nothing is learned, and it is over */
+    size_ratio_learn(&ratio, 0); /* unknown size: the estimate is dropped */
     size_ratio_learn(&ratio, 10000);
     assert_int_equal(size_ratio_budget(&ratio, 2000, 9000), 4000);
     for (int i = 0; i < 20; i++) {
@@ -342,10 +346,11 @@ static void measured_bytes_correct_the_estimate(void **state)
     assert_in_range(size_ratio_budget(&ratio, 2200, 9000), 1999, 2001);
     ratio = (struct size_ratio){.last = 1e6};
     size_ratio_learn(&ratio, 1);
-    assert_int_equal(size_ratio_budget(&ratio, 2000, 1000000), 32000); /* a sixteenth at least */
+    /* The learned ratio is at least a sixteenth. */
+    assert_int_equal(size_ratio_budget(&ratio, 2000, 1000000), 32000);
 }
 
-/* Estimates the chosen publication, by whole bins and by parts of one. */
+/* Checks the estimated size of the chosen publication, for whole bins and for divided ones. */
 static void a_chosen_tau_has_an_estimate_within_the_budget(void **state)
 {
     (void)state;
@@ -364,7 +369,8 @@ static void a_chosen_tau_has_an_estimate_within_the_budget(void **state)
         threshold_split(&chosen, bins, parts, P, P, 4000);
         assert_true(chosen.bytes >= before && chosen.bytes <= 4000);
         const struct update cut = cut_at(chosen.tau);
-        if (chosen.tau > 0) { /* beside the entropy: codes, the rumor's head, heads of levels */
+        /* Besides the entropy: codes, the rumor's head, heads of the layers. */
+        if (chosen.tau > 0) {
             assert_true(chosen.bytes >= entropy_bytes(&cut));
             assert_true(chosen.bytes <= 1.1 * entropy_bytes(&cut) + 150 + 6 * LEVEL_MAX);
         }

@@ -1,4 +1,4 @@
-/* A file of tokens is read as it was written, or refused with its reason. */
+/* Token files are read as they were written, or refused with the reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -33,7 +33,7 @@ static const char *refusal(const char *name, bool is_text, int token_bytes, cons
         error = token_file_count(&file, &counted, &problem);
         unsigned char *read = malloc(counted * 4 + 1);
         assert_non_null(read);
-        for (uint64_t at = 0; at < counted && error == OK; at++) /* one at a time */
+        for (uint64_t at = 0; at < counted && error == OK; at++) /* one token at a time */
             error = token_file_read(&file, read + at * (size_t)file.token_bytes, 1, &problem);
         if (error == OK) {
             assert_int_equal(file.token_bytes, token_bytes);
@@ -54,7 +54,7 @@ static void must_refuse(const char *name, bool is_text, const char *words)
     const char *why = refusal(name, is_text, 0, "", 0);
     if (strncmp(why, words, strlen(words)) != 0)
         fail_msg("\"%s\" does not begin with \"%s\"", why, words);
-    assert_non_null(strchr(why, ';')); /* and what to do about it */
+    assert_non_null(strchr(why, ';')); /* the message says what to do */
 }
 
 static void text_is_its_bytes_plain_or_packed(void **state)
@@ -155,7 +155,7 @@ static void a_damaged_packed_file_never_gives_other_text(void **state)
     assert_int_equal(fread(packed, 1, length, file), length);
     assert_int_equal(fclose(file), 0);
     int refused = 0;
-    for (size_t i = 10; i < length; i++) { /* behind the header of gzip */
+    for (size_t i = 10; i < length; i++) { /* all bytes after the gzip header */
         packed[i] ^= 0x40;
         write_data("damaged.gz", packed, length);
         packed[i] ^= 0x40;
@@ -167,7 +167,7 @@ static void a_damaged_packed_file_never_gives_other_text(void **state)
     must_refuse("damaged.gz", true, ": is damaged: its compressed data or their checksum");
 }
 
-/* A file that changes between counting and reading. */
+/* The file becomes shorter between counting and reading. */
 static void a_file_that_becomes_shorter_is_refused(void **state)
 {
     (void)state;

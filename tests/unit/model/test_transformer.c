@@ -1,5 +1,5 @@
-/* Sequence operations beside matrix products and attention, on every backend, compared with naive
- * references in double. */
+/* Operations on sequences other than matrix products and attention, on every backend, compared with
+ * naive references in double. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,16 +14,17 @@
 struct embed_case {
     size_t rows;
     int size;
-    int tokens; /* from 0 */
+    int tokens; /* number of different tokens */
 };
 
-/* One token only, each token once about, and some that come again after more than a warp. */
+/* One token only, each token about once, and tokens that occur again after more than a warp. */
 static const struct embed_case embed_cases[] = {
     {1, 1, 1}, {7, 3, 1}, {33, 5, 2}, {100, 7, 90}, {100, 40, 9}, {200, 33, 200},
 };
 #define EMBED_CASES (sizeof embed_cases / sizeof embed_cases[0])
 
-#define DROPPED_OF_16 0xA676 /* bits, by another implementation */
+/* Mask of the first 16 numbers, computed by another implementation. */
+#define DROPPED_OF_16 0xA676
 
 static int32_t token[256];
 
@@ -47,7 +48,7 @@ static void embedding_looks_rows_up(void **state)
     }
 }
 
-/* In the order of the rows: to the bit. */
+/* Gradients are added in the order of rows, so that results are equal bit for bit. */
 static void gradients_are_added_to_the_rows_of_their_tokens(void **state)
 {
     for (size_t i = 0; i < EMBED_CASES; i++) {
@@ -106,7 +107,7 @@ static void numbers_are_added_copied_and_cleared(void **state)
     }
 }
 
-/* Those that stay are larger, and the mean is about what it was. */
+/* The remaining numbers are scaled up, so that the mean stays about the same. */
 static void dropout_drops_its_part_and_keeps_the_mean(void **state)
 {
     case_begin(state);
@@ -123,7 +124,7 @@ static void dropout_drops_its_part_and_keeps_the_mean(void **state)
         alike += (y[i] == 0) == (y[4000 + i] == 0);
     assert_in_range(dropped[0], 900, 1100);
     assert_in_range(dropped[1], 900, 1100);
-    assert_in_range(alike, 2350, 2650); /* 10 of 16 agree by chance */
+    assert_in_range(alike, 2350, 2650); /* 10 of 16 masks agree by chance */
     assert_true(isnan(y[8000]));
 }
 
@@ -144,7 +145,7 @@ static void dropout_masks_depend_only_on_draw_and_layer(void **state)
     dropout.layer = 2;
     backend->drop(backend, &dropout, draws + 1, floats(x), floats(again));
     assert_memory_not_equal(again, y + 700, 700 * sizeof *y);
-    /* On every device the same: of the first sample's first 16. */
+    /* Every device has the same mask; this is that of the first 16 numbers. */
     uint32_t seen = 0;
     for (uint32_t i = 0; i < 16; i++)
         seen |= (uint32_t)(y[i] == 0) << i;
@@ -200,7 +201,7 @@ static void check_norm(const struct norm_case *c, bool with_b, double nmse)
     for (size_t row = 0; row < c->rows; row++)
         norm_reference_row(row, size, with_b);
     check_near(y, want_y, all, nmse);
-    if (c->size > 1) /* the gradient of a single number is zero, except for rounding */
+    if (c->size > 1) /* for size 1 the gradient is zero except for rounding */
         check_near(dx, want_dx, all, nmse);
     check_near(dw, want_dw, size, nmse);
     if (with_b)
@@ -217,12 +218,12 @@ static void norms_agree_with_the_reference_with_and_without_b(void **state)
     }
 }
 
-/* Numbers that are large beside what they differ by: 12 bits are left of the differences. */
+/* The numbers are large compared with their differences, for which 12 bits remain. */
 static void a_large_mean_does_not_drown_the_deviations(void **state)
 {
     case_begin(state);
     if (numbers_under_test == BFLOAT16)
-        skip(); /* 8 bits hold no such differences */
+        skip(); /* bfloat16 has too few bits for such differences */
     for (int i = 0; i < 70 * 33; i++)
         x[i] += 1000;
     check_norm(&(struct norm_case){70, 33}, true, 1e-8);
@@ -239,7 +240,7 @@ static void swiglu_agrees_with_the_reference(void **state)
         case_begin(state);
         for (size_t j = 0; j < all; j++) {
             const size_t own = j / size * 2 * size + j % size, other = own + size;
-            x[own] *= 4; /* exact in either type */
+            x[own] *= 4; /* the factor 4 is exact in both types */
             const double at = (double)x[own], silu = activation_reference(SILU, at);
             want_y[j] = silu * (double)x[other];
             want_dx[own] = (double)dy[j] * (double)x[other] * activation_gradient(SILU, at);

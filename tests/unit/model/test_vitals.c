@@ -1,4 +1,4 @@
-/* Vitals of a learner: norms against weights read from outside, and a layer that is dead. */
+/* Vitals of a learner: norms, compared with weights read from outside, and a dead layer. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,7 +76,7 @@ static void a_learner_that_learns_has_a_gradient_in_its_first_layer(void **state
     assert_true(vitals.idle < UNITS / 2);
 }
 
-/* No sample moves what is before a layer whose units are all silent. */
+/* All units of a layer are silent, so the layers before it get no gradient. */
 static void a_silent_layer_lets_no_gradient_through(void **state)
 {
     struct vitals vitals;
@@ -93,7 +93,7 @@ static void a_silent_layer_lets_no_gradient_through(void **state)
     (void)learner_step(learner);
     vitals_of(learner, &vitals);
     assert_true(vitals.input_norm == 0);
-    assert_true(vitals.gradient_norm > 0); /* of the last biases */
+    assert_true(vitals.gradient_norm > 0); /* only the last biases have gradients */
     assert_int_equal(vitals.idle, UNITS);
 }
 

@@ -1,4 +1,4 @@
-/* Weights in parts come out of the exchange bit for bit as those in one vector do. */
+/* Weights in several parts go through the exchange bit for bit like weights in one vector. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,10 +16,10 @@
 #define P     5000
 #define PARTS 7
 
-/* The last entry of a part, a part of one entry, one longer than what a survey looks at at once. */
+/* Offsets of the parts: one has a single entry, and one is longer than a block of the survey. */
 static const size_t firsts[PARTS + 1] = {0, 1, 4, 1027, 1028, 3500, 4999, P};
 static struct arena arenas[2];
-static struct replica replicas[2]; /* in one vector, in parts */
+static struct replica replicas[2]; /* [0] weights in one vector, [1] in parts */
 static struct weights_part parts[PARTS];
 static float start[P];
 static struct rng rng;
@@ -90,7 +90,7 @@ static float flat_weight(size_t entry)
     return weight;
 }
 
-/* As somebody trains: in the vector, and in the parts where they lie. */
+/* Trains both replicas equally: in the vector, and in the parts' memory. */
 static void train(void)
 {
     float weights[P];
