@@ -99,8 +99,8 @@ enum error gate_consume(const struct gate *gate, const uint8_t in[static GATE_BY
                         const uint8_t *message_1, size_t message_1_bytes,
                         struct introduction *theirs) MUST_USE;
 
-/* Seals or opens a refusal, the answer to a gate that does not fit. It is bound to the fresh public
- * key of message 1, so an old refusal cannot be replayed. */
+/* Seals or opens a refusal, the answer to a gate whose introduction does not match. It is bound to
+ * the fresh public key of message 1, so an old refusal cannot be replayed. */
 void refusal_create(const struct gate *gate, struct entropy *entropy,
                     const uint8_t ephemeral[static DH_BYTES], uint8_t out[static REFUSAL_BYTES]);
 enum error refusal_consume(const struct gate *gate, const uint8_t in[static REFUSAL_BYTES],

@@ -143,14 +143,16 @@ static enum error mix_ee(struct handshake *h)
     return mix_dh(h, h->ephemeral_secret, h->their_ephemeral);
 }
 
-/* es: the initiator's ephemeral with the responder's static key. */
+/* Mixes in es: the shared secret of the initiator's ephemeral key and the responder's static
+ * key. */
 static enum error mix_es(struct handshake *h)
 {
     return h->initiator ? mix_dh(h, h->ephemeral_secret, h->their_public)
                         : mix_dh(h, h->own_secret, h->their_ephemeral);
 }
 
-/* se: the initiator's static key with the responder's ephemeral. */
+/* Mixes in se: the shared secret of the initiator's static key and the responder's ephemeral
+ * key. */
 static enum error mix_se(struct handshake *h)
 {
     return h->initiator ? mix_dh(h, h->own_secret, h->their_ephemeral)

@@ -168,7 +168,7 @@ static void on_connect(uv_connect_t *request, int error)
     }
     dial->attempt[attempt->index] = NULL;
     attempt->dial = NULL;
-    append_timeouts(dial, attempt->index); /* later attempts had less time */
+    append_timeouts(dial, attempt->index); /* only for earlier attempts: later ones had less time */
     const struct connector_owner owner = dial->owner;
     struct connector_result result = {.connect_ns = uv_hrtime() - attempt->begun_ns};
     memcpy(result.tried, dial->why, sizeof result.tried);

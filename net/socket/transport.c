@@ -29,13 +29,13 @@ _Static_assert(TRANSPORT_WHY_BYTES == CONNECTOR_WHY_BYTES, "a dial's reason fits
 
 /* One connection. Freed when its dial is over and its handle is closed. */
 struct link {
-    struct transport *transport;     /* owner */
-    struct link *next;               /* next in the list of all links */
-    uint64_t conn;                   /* the owner's id; 0 = refused by the owner */
-    uv_tcp_t *tcp;                   /* from malloc; NULL = not connected, or closed */
-    bool is_closing;                 /* tcp is being closed */
-    struct connector *dial;          /* running dial, or NULL */
-    uv_write_t write;                /* the one send in progress */
+    struct transport *transport; /* owner */
+    struct link *next;           /* next in the list of all links */
+    uint64_t conn;          /* id that the owner gave the connection; 0 = the owner refused it */
+    uv_tcp_t *tcp;          /* from malloc; NULL = not connected, or closed */
+    bool is_closing;        /* tcp is being closed */
+    struct connector *dial; /* running dial, or NULL */
+    uv_write_t write;       /* the one send in progress */
     struct connector_result dialled; /* result of the dial, if the link was dialled */
     char why[CONNECTOR_WHY_BYTES];   /* reason for closing */
 };

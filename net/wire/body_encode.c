@@ -265,8 +265,8 @@ void body_plan_make(struct body_plan *plan, const uint32_t *index, const int8_t 
         plan_exactly(plan, index, level, fits);
 }
 
-/* Encoding. Hot loops copy the writer to a local variable: byte stores may alias one reached
- * through a pointer, which would force it into memory. */
+/* Encoding. Hot loops copy the writer to a local variable: byte stores may alias a writer behind a
+ * pointer, so the compiler would keep that one in memory. */
 
 static void put_first(struct bit_writer *writer, const struct body_layer *layer,
                       const uint32_t *index)

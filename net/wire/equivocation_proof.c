@@ -17,7 +17,8 @@ static bool is_equivocation(const struct signed_head *first, const struct signed
                       : from + 1 == to && !prev_is(second->bytes, first->hash);
 }
 
-/* Returns whether a head exceeds a limit, or the second claims too many samples after the first. */
+/* Returns whether a head exceeds a limit, or the sample counts of two consecutive heads
+ * conflict. */
 static bool is_excess(const struct signed_head *first, const struct signed_head *second,
                       uint64_t parameters)
 {

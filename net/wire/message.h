@@ -119,12 +119,12 @@ struct message {
     uint64_t part;   /* index of this part, from 0 */
     uint64_t parts;  /* number of parts */
     uint64_t block;  /* index of a block, from 0 */
-    uint64_t count;  /* number of blocks from that one on, or of samples */
+    uint64_t count;  /* number of blocks from `block` on, or number of samples */
     uint64_t reason; /* enum bye_reason or reply_reason (reply.h) */
     uint64_t wait;   /* least milliseconds before the next INFERENCE */
     uint64_t number; /* number of an order; in ORDERS the latest known, or 0 */
-    /* HELLO: the receiver's address as the sender sees it; BYE: a sentence; other kinds:
-     * entries. */
+    /* HELLO: the receiver's address as the sender sees it; BYE: a sentence; SETTINGS: lines; REPLY:
+     * description of the model's input; VERSION: learned samples; BLOCK: entries of its version. */
     struct bytes text;
     struct bytes bulk; /* records, a rumor, entries, a block, orders ..., depending on the kind */
 };

@@ -25,7 +25,7 @@
 #define PROTOCOL_OLDEST     11
 #define PROTOCOL_NEWEST     12
 #define PROTOCOL_OF_CONTEXT 11
-#define PROTOCOL_OF_FORM    12 /* first version that can take over foreign first weights */
+#define PROTOCOL_OF_FORM    12 /* first version with take-over of first weights */
 
 _Static_assert(PROTOCOL_OF_CONTEXT <= PROTOCOL_OLDEST, "all versions spoken share one context");
 _Static_assert(PROTOCOL_NEWEST - PROTOCOL_OLDEST <= 1, "a release speaks at most two versions");

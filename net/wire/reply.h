@@ -5,7 +5,7 @@
 enum reply_reason {
     /* bulk has the predictions; for a request without samples, text describes the model's input */
     REPLY_DONE,
-    REPLY_BUSY, /* ask again after `wait` */
+    REPLY_BUSY, /* the learner is busy; ask again after `wait` */
     REPLY_NONE  /* the node has no model now; ask again after `wait` */
 };
 

@@ -154,7 +154,8 @@ enum error rumor_decode(const uint8_t *in, size_t bytes,
         return MALFORMED;
     if (count > capacity)
         return TOO_BIG;
-    /* Comes before the body, so that only the origin itself can make us decode a hostile one. */
+    /* Checked before the body, so that only the origin itself can make this node decode a hostile
+     * body. */
     if (signature_check(in, bytes, context) != OK)
         return FORGED;
     return content_decode(in, bytes, parameters, update);

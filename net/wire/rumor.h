@@ -62,8 +62,8 @@ enum error rumor_decode(const uint8_t *in, size_t bytes,
                         const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
                         uint32_t capacity, struct update *update) MUST_USE;
 
-/* Decodes bytes that rumor_decode accepted, without checking them again. update must hold all
- * entries. */
+/* Decodes bytes that rumor_decode accepted, without checking them again. update must have space for
+ * all entries. */
 void rumor_decode_again(const uint8_t *in, size_t bytes, uint64_t parameters,
                         struct update *update);
 

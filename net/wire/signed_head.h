@@ -43,7 +43,7 @@
 #define HEAD_PREV_AT        64
 #define HEAD_BODY_AT        96
 
-/* A head with its hash. All zeros mean that there is none. */
+/* A head with its hash; all zeros = no head. */
 struct signed_head {
     uint8_t bytes[SIGNED_HEAD_BYTES]; /* the head as drawn above */
     uint8_t hash[HEAD_HASH_BYTES];    /* hash of the first HEAD_BYTES bytes */

@@ -40,7 +40,7 @@ struct node_stranger {
 uint32_t node_strangers(const struct node *node);
 void node_stranger(const struct node *node, uint32_t i, struct node_stranger *out);
 
-/* Returns true if every member that was dialled refused this node, so that it ends. */
+/* Returns true if every member that was dialled refused this node, and it therefore ends. */
 bool node_is_turned_away(const struct node *node);
 
 #endif

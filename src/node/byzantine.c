@@ -222,8 +222,8 @@ static void add(struct size *size, double length, double samples)
     size->samples += samples;
 }
 
-/* Returns the time without a rumor. A member that was never met may have trained alone since this
- * node started. */
+/* Returns the nanoseconds since the last rumor of the member. For a member that was never met: the
+ * time since this node started, at most LATELY_NS, since it may have trained alone. */
 static double silent_ns(const struct node *node, const struct account *account)
 {
     CHECK(account->came_ns <= node->now_ns && node->born_ns <= node->now_ns);
@@ -281,8 +281,9 @@ static double credited(const struct node *node, struct account *account,
     return counted;
 }
 
-/* A new incarnation may have trained alone, so its first rumors are judged as one publication, and
- * only if far too long. This also catches a member that restarts before every attack. */
+/* Starts judging a new incarnation. It may have trained alone, so its first rumors are judged as
+ * one publication, and only if far too long. This also catches a member that restarts before every
+ * attack. */
 static void begin_stream(const struct node *node, struct account *account, uint32_t origin_index)
 {
     CHECK(account->came_ns > 0 && account->origin_index != origin_index);

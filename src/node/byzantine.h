@@ -60,7 +60,7 @@ bool byzantine_allows(const struct node *node, uint32_t origin_index, double len
 /* Returns the time until which lengths of the origin do not count because of a partition. */
 uint64_t byzantine_apart_ns(const struct node *node, uint32_t origin_index);
 
-/* Once a second: updates the medians. */
+/* Updates the medians; called once a second. */
 void byzantine_review(struct node *node);
 
 /* Returns the next harmful origin that was not returned yet; NULL if there is none. */

@@ -246,7 +246,7 @@ static void on_partitioned(struct node *node, const struct peer *from)
     CHECK(broadcast_is_partitioned(node, from));
     if (!partition_peer_yields(node, from))
         return;
-    broadcast_set_knows(node, from, 0); /* none of its rumors counts */
+    broadcast_set_knows(node, from, 0); /* its rumors do not count for joining */
     join_on_knowledge(node, from, 0);
 }
 
@@ -310,10 +310,10 @@ static void on_rumor(struct node *node, const struct peer *from, const struct me
         quarantine_on_rumor(node, &step);
 }
 
-/* Compares a neighbour's version, and sends ours back if the neighbour is leaving. It waits until
- * all its neighbours have shown that they hold its rumors. Our periodic version goes to only one
- * neighbour a second, so a leaving neighbour gets ours at once. If this node also leaves, its
- * version goes to all neighbours anyway. */
+/* Compares a neighbour's version, and sends ours back if the neighbour is leaving. A leaving node
+ * waits until all its neighbours have shown that they hold its rumors. Our periodic version goes to
+ * only one neighbour a second, so a leaving neighbour gets ours at once. If this node also leaves,
+ * its version goes to all neighbours anyway. */
 static void on_version(struct node *node, const struct peer *peer, const struct message *said)
 {
     const struct message version = barred_take_out(node, peer, said);

@@ -19,11 +19,11 @@
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
-#define NEEDED_NS (60 * SECOND_NS) /* after this long without a donor a person must help */
+#define NEEDED_NS (60 * SECOND_NS) /* wait for a needed base before a note reports its lack */
 
 struct expulsion {
     uint64_t needed_ns; /* time since which another base is needed; 0 = not needed */
-    bool is_noted;      /* the lack of a donor was noted */
+    bool is_noted;      /* a note has reported the lack of a needed base */
 };
 
 size_t expulsion_arena_bytes(void)

@@ -19,7 +19,7 @@ struct node_stats {
     uint32_t peers_used;            /* conversations in any state */
     uint32_t origins;               /* origins with a known rumor */
     uint64_t digest;                /* digest of the base after all queued updates */
-    uint64_t version;               /* known rumors over all origins */
+    uint64_t version;               /* number of known rumors over all origins */
     uint64_t version_hash;          /* hash of the whole version */
     uint64_t rumors_published;      /* own rumors */
     uint64_t rumors_received;       /* rumors of other nodes, each once */
@@ -56,8 +56,7 @@ bool node_is_learner_full(const struct node *node);
 /* Returns the longest time between two publications at present. */
 uint64_t node_interval_ns_max(const struct node *node);
 
-/* Returns true while a base is being taken over: until it is complete it is the sum of no version.
- */
+/* Returns true while a base is being taken over. An incomplete base matches no version. */
 bool node_is_catching_up(const struct node *node);
 /* Returns the number of bases taken over so far, including unfinished ones. */
 uint32_t node_bases(const struct node *node);
@@ -112,7 +111,7 @@ struct node_link {
     uint64_t sent_bytes;   /* bytes sent in total */
     uint64_t received_bytes; /* bytes received in total */
     uint64_t conn;           /* number of the conversation */
-    uint64_t since_ns;       /* start of its present state: open, or on the way to it */
+    uint64_t since_ns;       /* start of the present state (connection/peer.h) */
     bool listens;            /* its record has an address; false = it only dials, or is unknown */
 };
 uint32_t node_links(const struct node *node);

@@ -14,7 +14,7 @@
 struct join {
     uint64_t company_ns; /* last time with a neighbour; 0 = never */
     bool is_turned_away; /* a dialled member refused this node */
-    bool must_restart;   /* no node has a better base than the disk */
+    bool must_restart;   /* RESTART is due: no node has a better base than the disk */
 };
 
 size_t join_arena_bytes(void)

@@ -13,14 +13,14 @@
 #define LINGER_MAX_NS  (3 * SECOND_NS)
 
 #define LAST_MOST 32              /* most publications after training has ended */
-#define LAST_PART (1.0F / 50)     /* these publications end at this part of the first threshold */
+#define LAST_PART (1.0F / 50)     /* final publications end at this part of the first threshold */
 #define FRESH_NS  (3 * SECOND_NS) /* grace time for a late record of a leaving member */
 
 struct leave {
     uint64_t began_ns;       /* time at which leaving started */
     uint64_t hurry_ns;       /* time of an early round of gossip; 0 = none */
     uint32_t published_last; /* publications since training ended, except the final one */
-    float tau;               /* threshold of the first of these publications */
+    float tau;               /* threshold of the first publication after training ended */
     bool ours_known;         /* other members hold all our rumors, and no more will follow */
     bool is_turned_away;     /* every dialled member refused this node */
     bool is_expelled;        /* this node was expelled */
@@ -121,15 +121,15 @@ static bool neighbours_have_ours(const struct node *node)
     return have > 0 || lack == 0;
 }
 
-/* Returns true if other members hold all our rumors; true for good once every neighbour of one
- * moment did. Without neighbours it is true only if no other member is live: otherwise a connection
- * has broken and will return. */
+/* Returns true if other members hold all our rumors; permanently true once all neighbours at one
+ * time held them. Without neighbours it is true only if no other member is live: otherwise a
+ * connection has broken and will return. */
 static bool ours_are_known(struct node *node)
 {
     if (!neighbours_have_ours(node))
         return false;
     if (leaving_stage(node) == STAGE_SETTLED && connection_neighbours(node) > 0)
-        node->leave->ours_known = true; /* true for good: this node publishes no more */
+        node->leave->ours_known = true; /* permanently true, since this node publishes no more */
     return node->leave->ours_known || membership_live(node) == 1;
 }
 
@@ -143,9 +143,9 @@ uint64_t leave_linger_ns(const struct node *node)
                                        : LINGER_MAX_NS;
 }
 
-/* Returns true if all neighbours have answered a PING that was sent after lingering. Messages of a
- * neighbour arrive in order, so its earlier messages have arrived by then, including the news that
- * it leaves. */
+/* Returns true if all neighbours have answered a PING that was sent after the waiting time
+ * (leave_linger_ns). Messages of a neighbour arrive in order, so its earlier messages have arrived
+ * by then, including the news that it leaves. */
 static bool neighbours_have_answered(struct node *node)
 {
     CHECK(leaving_stage(node) == STAGE_SETTLED);

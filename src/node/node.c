@@ -35,7 +35,7 @@
 #include "node/transfer/transfer.h"
 #include "wire/bytes.h"
 
-#define CATCH_UP_NS   (5 * SECOND_NS) /* longest wait for requested rumors */
+#define CATCH_UP_NS   (5 * SECOND_NS) /* the node catches up this long after a rumor request */
 #define NOTES_WAITING 256
 
 size_t node_arena_bytes(const struct node_options *options)
@@ -336,8 +336,8 @@ void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)
 
 /* Actions. */
 
-/* Returns the outer momentum of the next update. Weights follow the base's momentum only with the
- * swarm's steps: a catching-up node applies old rumors, and a leaving node stops. */
+/* Returns the outer momentum of the next update. It is 0 while the node catches up, because it
+ * applies old rumors, before its first publication, and while it leaves. */
 static double beta(const struct node *node)
 {
     const uint64_t asked_ns = broadcast_asked_ns(node);

@@ -35,18 +35,16 @@
 #define NODE_PATIENCE_MAX_NS 10000000000ull /* upper limit of the neighbour timeout */
 #define NODE_READ_MAX        65536          /* most entries of one READ */
 #define NODE_PEERS_MAX       128
-#define NODE_SERVE_AUTO      UINT64_MAX /* the node chooses the limit (transfer/serve.c) */
-#define NODE_JOIN_WAIT_NS                                                                          \
-    10000000000ull                       /* waiting time for an answer before a node trains alone  \
-                                          */
-#define NODE_LOST_WAIT_NS 60000000000ull /* waiting time without a neighbour after it has had one  \
-                                          */
+#define NODE_SERVE_AUTO      UINT64_MAX     /* the node chooses the limit (transfer/serve.c) */
+#define NODE_JOIN_WAIT_NS    10000000000ull /* wait for an answer before a node trains alone */
+#define NODE_LOST_WAIT_NS    60000000000ull /* wait without neighbours before it trains alone */
 
 struct node_limits {
-    uint32_t peers_max;        /* most conversations at once */
-    uint32_t members_max;      /* size of the member table */
-    uint32_t incarnations_max; /* most origins; their rumors stay in the sum permanently */
-    /* Most origins listed beside a block; 0 = all that may matter. For tests. */
+    uint32_t peers_max;   /* most conversations at once */
+    uint32_t members_max; /* size of the member table */
+    /* most origins (incarnations of members); their rumors stay in the base permanently */
+    uint32_t incarnations_max;
+    /* Most origins in the version of a block; 0 = LISTED_MAX of transfer/serve.c. For tests. */
     uint32_t listed_max;
     uint32_t half_open_max;         /* most callers that have not shown the swarm key */
     uint32_t half_open_per_net_max; /* most such callers from one network (address_network) */
@@ -112,7 +110,7 @@ struct node_options {
     double gain;        /* weight of the swarm's progress; 0 = auto (outer_step.h) */
     double beta;        /* outer momentum; < 0 = auto (outer_step.h) */
     double withheld;    /* part of the unpublished rest withheld from the weights; < 0 = auto */
-    double momentum;    /* local momentum that lengthens steps, in [0, 1) */
+    double momentum;    /* momentum of the local optimizer, which lengthens its steps; in [0, 1) */
     /* seconds of separate training after which two sides merge as a partition (partition.c) */
     double partition_s;
     bool weigh_throughput; /* shares by samples per second; false = equal shares */
@@ -159,8 +157,8 @@ struct action {
     uint64_t swarm_samples;     /* TRAIN: samples that the swarm has learned */
     struct publish_terms terms; /* PUBLISH: size and weight */
     bool last;                  /* PUBLISH: end training before it; no other will follow */
-    uint64_t first;       /* READ, WRITE: first entry; SAVE: belongs to the owner (executor.h) */
-    uint32_t entries;     /* READ, WRITE: number of entries; PREDICT: number of samples */
+    uint64_t first;   /* READ, WRITE: first entry; SAVE: free for use by the owner (executor.h) */
+    uint32_t entries; /* READ, WRITE: number of entries; PREDICT: number of samples */
     const int32_t *units; /* WRITE: new values; valid as long as update */
     bool keep_weights;    /* WRITE: the weights stay, and the residual takes the difference */
     struct note note;     /* NOTE: what happened */

@@ -17,13 +17,13 @@
 #include "wire/message.h"
 
 #define HELD_NS  (10 * SECOND_NS) /* time to find a withheld publication harmful and to vote */
-#define APART_NS (60 * SECOND_NS) /* most added to that time while the length does not count */
+#define APART_NS (60 * SECOND_NS) /* longest extension of HELD_NS while lengths do not count */
 #define FREE_NS  (60 * SECOND_NS) /* shortest time without withholding after a release */
 
 /* State of withholding one origin's rumors. */
 struct withholding {
-    double length;     /* length of the longest withheld publication, as byzantine_length */
-    uint64_t until_ns; /* time of release in any case */
+    double length; /* length per sample of the longest withheld publication (byzantine_length) */
+    uint64_t until_ns; /* latest time of release */
     uint64_t free_ns;  /* earliest time of the next withholding */
 };
 

@@ -8,7 +8,7 @@
 #include "wire/vote.h"
 
 /* Checks stored votes (wire/vote.h), back to back. MISMATCH: they are of another swarm or model, or
- * damaged. MALFORMED: their size is impossible. Votes exist only if options.quarantines is set,
+ * damaged. MALFORMED: their size is impossible. Votes exist only if limits.quarantines is set,
  * among at most NODE_VOTERS members. */
 #define NODE_VOTERS    128
 #define NODE_VOTES     (NODE_VOTERS * NODE_VOTERS)

@@ -32,7 +32,7 @@ struct node_swarm_key {
     uint32_t order;           /* number of the order that brought it; 0 = the owner's key */
     uint32_t missing;         /* number of the order whose key is missing; 0 = none */
     uint32_t older;           /* number of older keys that are also accepted */
-    /* End of the time in which older keys are accepted, milliseconds since 1970. */
+    /* Time until which older keys are accepted, milliseconds since 1970; 0 = there are none. */
     uint64_t until_ms;
 };
 void node_swarm_key(const struct node *node, struct node_swarm_key *out);

@@ -15,12 +15,13 @@
 _Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");
 
 struct connections {
-    struct peer *peers;              /* [peers_max] by slot */
-    struct slots open;               /* slots of neighbours */
-    struct slots ready;              /* slots of peers that may have bytes to send or must end */
-    struct credentials *credentials; /* this node's part of a handshake; in the keys' memory */
-    struct message_reader *reader;   /* decodes messages */
-    uint32_t generation;             /* conversations started so far; the upper half of a conn */
+    struct peer *peers; /* [peers_max] by slot */
+    struct slots open;  /* slots of neighbours */
+    struct slots ready; /* slots of peers that may have bytes to send or must end */
+    /* keys and introduction of this node for handshakes; in memory for keys */
+    struct credentials *credentials;
+    struct message_reader *reader; /* decodes messages */
+    uint32_t generation;           /* number of the last conversation; the upper half of its conn */
     struct connection_said said[MESSAGE_KINDS]; /* messages and bytes sent, by message kind */
 };
 

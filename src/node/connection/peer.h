@@ -53,8 +53,8 @@ enum retry {
 
 #define GREETING_MAX  512 /* largest frame before authentication, except the parts of a model */
 #define PARTS_MAX     (MODEL_PARTS_MAX + PARTS_ADD)
-#define FRAME_NS      ((uint64_t)10000000000) /* longest time for a frame, also on the slowest link */
-#define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES)) /* bytes with the transport at once */
+#define FRAME_NS      ((uint64_t)10000000000) /* longest time for a frame, even on a slow link */
+#define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES)) /* most bytes of one SEND */
 
 /* Reason in the note when the other side does not answer a gate. */
 #define PEER_NO_ANSWER                                                                             \
@@ -70,10 +70,11 @@ struct peer {
     uint16_t protocol;      /* newest protocol version that both sides speak; from MEETING on */
     uint32_t key_order; /* number of the order that brought the swarm key in use; from MEETING on */
     uint64_t born_ns;   /* start of the dial, or of the accepted connection */
-    uint64_t since_ns;  /* start of this state */
-    uint64_t heard_ns;  /* arrival of the last bytes of a frame that is not too slow */
-    uint64_t framed_ns; /* end of the last whole frame */
-    uint64_t pinged_ns; /* time of the last PING */
+    uint64_t since_ns;  /* start of the present state */
+    /* arrival of the last bytes; those of a frame that takes longer than FRAME_NS do not count */
+    uint64_t heard_ns;
+    uint64_t framed_ns;        /* end of the last whole frame */
+    uint64_t pinged_ns;        /* time of the last PING */
     uint64_t answered_ns;      /* time of the last PING that was answered */
     uint64_t rtt_ns;           /* last measured round trip; 0 = unknown */
     uint64_t renew_ns;         /* time at which the session's keys are too old */
@@ -85,7 +86,7 @@ struct peer {
     bool differs;              /* the conversation ends because swarm, model or protocol differ */
     bool was_told;             /* the conversation ends because the other side sent BYE */
     bool asks; /* an inference client or a version probe: it will not become a neighbour */
-    uint32_t refusal_key;       /* number of our key that its refusal was sealed with */
+    uint32_t refusal_key;       /* index of our key with which its refusal was sealed */
     struct introduction theirs; /* introduction of the peer, once one side has refused the other */
     char why[256];              /* reason for the end of the conversation, for the note */
     struct peer_keys *keys;     /* secrets of the conversation, in memory for keys */
@@ -98,7 +99,7 @@ struct peer {
     struct queue queue;         /* messages in order */
     struct queue urgent;        /* small control messages, sent first */
     struct queue blocks;        /* blocks, sent when no other message waits */
-    uint64_t blocks_sealed;     /* encrypted bytes of blocks that have left that queue */
+    uint64_t blocks_sealed;     /* encrypted bytes of blocks that have left `blocks` */
 };
 
 /* Allocates the buffers of a peer. `keys` holds the secrets and may be the same arena if it has

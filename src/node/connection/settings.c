@@ -108,8 +108,8 @@ void settings_show(struct node *node, const struct peer *peer)
         return;
     const struct message message = {.kind = SETTINGS,
                                     .text = {(const uint8_t *)text, (size_t)bytes}};
-    (void)connection_say(node, peer,
-                         &message); /* if the queue is full, the comparison is not worth waiting */
+    /* If the queue is full the message is dropped: the comparison is not worth waiting. */
+    (void)connection_say(node, peer, &message);
 }
 
 void settings_on_message(struct node *node, const struct peer *peer, const struct bytes *text)

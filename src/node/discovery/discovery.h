@@ -33,8 +33,8 @@ void member_gossip_review(struct node *node);
  * round, a leaving node signs a new record. */
 void member_gossip_end_round(struct node *node);
 
-/* Handles received records. Returns false if the sender is broken; its conversation is closed by
- * then. */
+/* Handles received records; pass_on: also sends new ones to other neighbours. Returns false if the
+ * sender is broken; its conversation is closed by then. */
 bool member_gossip_on_records(struct node *node, const struct peer *from,
                               const struct bytes *records, bool pass_on);
 void member_gossip_on_list(struct node *node); /* a MEMBER_LIST arrived */

@@ -20,7 +20,7 @@ struct member_gossip {
     uint64_t renewed_ns;     /* last time the own record was signed */
     double renew_early;      /* part of the period by which the next record comes early; random */
     uint64_t listed_ns;      /* last time a list arrived or was requested; 0 = never */
-    uint64_t seen_digest;    /* own digest at the last round */
+    uint64_t seen_digest;    /* digest of the own base at the last round of gossip */
     struct address observed; /* own address as neighbours see it */
 };
 

@@ -76,8 +76,8 @@ void members_update_own(struct members *members, const struct record *record,
                         const struct identity *identity,
                         const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns);
 
-/* Returns how long the member may be silent: four times the renewal period that it promised. The
- * promise counts at most as what a swarm of this size needs. */
+/* Returns how long the member may be silent: four times the renewal period that it promised. A
+ * promised period counts only up to the longest one that a swarm of this size needs. */
 uint64_t member_silence_ns(const struct members *members, const struct member *member);
 
 bool member_is_live(const struct members *members, const struct member *member, uint64_t now_ns);

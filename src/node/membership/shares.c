@@ -146,7 +146,7 @@ static double most_of(const struct members *members, bool by_throughput, double 
 }
 
 /* Writes all weights to members->scratch and returns their sum. This node's weight is 1, or `times`
- * the median claim if that is less. */
+ * times the median claim if that is less. */
 static double weigh(const struct members *members, bool by_throughput, double times,
                     uint64_t now_ns)
 {

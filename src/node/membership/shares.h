@@ -48,8 +48,8 @@ double shares_learners(const struct members *members, bool by_throughput, uint64
 /* Returns the number of live members that train; this node always counts. */
 uint32_t shares_training(const struct members *members, uint64_t now_ns);
 
-/* Returns the first member whose claim exceeds the weight of all others together and of which less
- * than half counts; NULL if there is none. */
+/* Returns the first member whose claim exceeds the weight of all other members together, if less
+ * than half of that claim counts; NULL if there is none. */
 const struct member *shares_doubtful(const struct members *members, bool by_throughput,
                                      uint64_t now_ns);
 

@@ -120,8 +120,8 @@ const char *admitted_refusal(const struct node *node)
                               : "not on this swarm's list of members";
 }
 
-/* Returns the hash of the members. With an operator it is that of the orders: equal orders imply
- * equal members. */
+/* Returns the hash of the members. If orders decide admission, it is the hash of their number:
+ * equal orders imply equal members. */
 uint64_t admitted_hash(const struct node *node)
 {
     return orders_admit(node) ? rng_mix(orders_count(node)) : node->admitted->list_hash;
@@ -200,7 +200,8 @@ bool admitted_on_stranger(struct node *node, const uint8_t id[static ID_BYTES],
         stranger = &admitted->strangers[admitted->strangers_met % STRANGERS_MAX];
         admitted->strangers_met++;
         if (admitted->strangers_met == 2 * STRANGERS_MAX)
-            admitted->strangers_met = STRANGERS_MAX; /* the ring is full in either case */
+            /* prevents an overflow; the ring counts as full either way */
+            admitted->strangers_met = STRANGERS_MAX;
         *stranger = (struct stranger){.shown.incarnation = incarnation, .tag = tag};
         memcpy(stranger->shown.id, id, ID_BYTES);
     }

@@ -53,7 +53,8 @@ uint64_t admitted_voters_hash(const struct node *node);
 /* Returns the reason that a refused caller is given. */
 const char *admitted_refusal(const struct node *node);
 
-/* Records that something of a stranger's incarnation arrived. Returns true the first time. */
+/* Records that a record or rumor of a stranger's incarnation arrived. Returns true the first
+ * time. */
 bool admitted_on_stranger(struct node *node, const uint8_t id[static ID_BYTES],
                           uint64_t incarnation, uint64_t tag);
 bool admitted_is_strangers(const struct node *node, uint64_t tag);

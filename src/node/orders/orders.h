@@ -1,7 +1,7 @@
 /* The operator's orders (wire/order.h): the known ones, and how they spread.
  *
  *   on opening, and once a second to one neighbour   ORDERS: I know them up to number n
- *   a node that knows more                           ORDERS: those that follow n
+ *   a node that knows more                           ORDERS: the orders after n
  *   a new one                                        ORDERS: to all other neighbours, at once
  *
  * The operator numbers them 1, 2, 3 … and nodes take them in this order, so no order can be

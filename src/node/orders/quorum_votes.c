@@ -22,8 +22,8 @@ struct votes {
     uint32_t count;           /* number of votes */
     uint32_t changes;         /* additions, replacements and removals of votes since the start */
     uint64_t hash;            /* hash of all votes, independent of their order */
-    uint32_t
-        members; /* number of members with a vote; 0 = unknown, or every holder of the swarm key */
+    /* members that may vote; 0 = unknown, or every holder of the swarm key is a member */
+    uint32_t members;
     uint64_t replaced_ns; /* last replacement of a vote */
 };
 
@@ -73,7 +73,7 @@ static uint32_t place_of(const struct votes *votes, const struct vote *vote)
     return first;
 }
 
-/* Returns the vote of the same voter about the same accused; NULL if there is none. */
+/* Returns the stored vote of the same voter against the same accused; NULL if there is none. */
 static struct known_vote *find(const struct votes *votes, const struct vote *vote)
 {
     const uint32_t at = place_of(votes, vote);
@@ -130,8 +130,8 @@ enum error node_votes_check(const struct node_options *options, struct problem *
     return OK;
 }
 
-/* Returns true if the vote may be stored. A voter may tighten a vote once a second, which honest
- * nodes never do; a change that comes too early will be sent again. */
+/* Returns true if the vote may be stored. Only one vote a second may be replaced by a stricter one,
+ * since honest nodes never do that; a change that comes too early will be sent again. */
 static bool has_place(const struct node *node, const struct vote *vote)
 {
     const struct votes *votes = node->votes;
