@@ -38,8 +38,8 @@ struct connector {
     uv_getaddrinfo_t lookup;
     struct addrinfo *found;
     const struct addrinfo *order[CONNECTOR_ADDRESSES_MAX];
-    struct attempt
-        *attempt[CONNECTOR_ADDRESSES_MAX]; /* running attempts, indexed like order; NULL = none */
+    /* running attempts, indexed like order; NULL = none */
+    struct attempt *attempt[CONNECTOR_ADDRESSES_MAX];
     /* Count: number of addresses; next: index of the next one to try. */
     int count, next;
     uint64_t end_ms;               /* deadline of all attempts, by the loop's clock */

@@ -52,7 +52,7 @@ struct transport {
     struct local_server local; /* server at the unix socket of transport_serve_local */
     uv_poll_t watched;         /* file of transport_watch */
     bool watches;              /* watched is in use */
-    char *buffer;              /* [READ_BYTES] for the read in progress */
+    char *buffer;              /* [READ_BYTES] buffer of the read in progress */
     bool freeing;              /* transport_free has begun: the owner is no longer called */
 };
 

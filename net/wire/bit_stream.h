@@ -43,7 +43,7 @@ static inline uint64_t bits_mask(unsigned bits)
 
 struct bit_writer {
     uint8_t *out;       /* first byte of the stream */
-    size_t at;          /* whole bytes written */
+    size_t at;          /* number of whole bytes written */
     uint64_t held;      /* bits that follow those bytes and are not written yet */
     unsigned held_bits; /* number of bits in held, 0 .. 7 between two calls */
 };

@@ -14,8 +14,8 @@ static enum error take_first(struct bit_reader *reader, uint64_t parameters, uin
     bits_fill(&r);
     unsigned k = (unsigned)bits_take(&r, 5);
     uint64_t next = 0; /* cannot wrap: count and gap have 32 bits */
-    const uint32_t at_once =
-        BITS_AT_ONCE / (k + RICE_USUAL); /* codes per refill, whose latency dominates */
+    /* codes per refill of the reader; the latency of a refill dominates */
+    const uint32_t at_once = BITS_AT_ONCE / (k + RICE_USUAL);
     for (uint32_t i = 0; i < count;) {
         const uint32_t end = count - i < at_once ? count : i + at_once;
         bits_fill(&r);

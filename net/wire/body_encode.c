@@ -79,8 +79,8 @@ struct walk {
     bool inverted;
     uint32_t at;      /* index of the next word to look at */
     uint32_t skipped; /* members passed since the last listed one */
-    uint64_t
-        members; /* members of the previous layer in the current word that have not been passed */
+    /* members of the previous layer in the current word that have not been passed */
+    uint64_t members;
     uint64_t listed;
 };
 

@@ -260,8 +260,8 @@ static void on_slice(struct node *node, const struct peer *from, const struct me
         ask_for_all(node, from);
     if (fetch_on_missing(node, from, version, missing) && !joining_has_joined(node))
         fetch_consider(node); /* at once, since there is nothing else to do */
-    if (joining_has_joined(node) ||
-        !fetch_is_asking(node)) /* a base being fetched contains the missing rumors */
+    /* A base that is being fetched contains the missing rumors. */
+    if (joining_has_joined(node) || !fetch_is_asking(node))
         repair_slice(node, from, version);
     if (version->hash == ours->hash)
         anti_entropy_on_same(node, from, version);

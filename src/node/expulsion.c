@@ -202,8 +202,8 @@ static void obey_proof(struct node *node, const struct peer *from, const uint8_t
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
         if (peer != from)
             proofs_say_one(node, peer, proof->author);
-        anti_entropy_ask_for_all(
-            node, peer); /* their versions show whether they obey it (suspension.h) */
+        /* Versions of neighbours show whether they obey the proof (suspension.h). */
+        anti_entropy_ask_for_all(node, peer);
     }
     if (is_own(node, proof->author)) {
         leave_on_proof(node, proof);
@@ -245,8 +245,8 @@ void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES])
         return;
     }
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
-        anti_entropy_ask_for_all(
-            node, peer); /* their versions show whether they obey it (suspension.h) */
+        /* Versions of neighbours show whether they obey the proof (suspension.h). */
+        anti_entropy_ask_for_all(node, peer);
     suspension_on_proof(node, id);
     if (proofs_in_force(node, id))
         note_proof(node, proofs_against(node, id));

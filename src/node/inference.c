@@ -174,8 +174,9 @@ void inference_on_request(struct node *node, const struct peer *peer, const stru
     if (!peer->asks && !let_in(node, peer))
         return;
     struct client *client = client_of(node, peer);
-    const bool has_one = node->inference->state != REQUEST_NONE &&
-                         node->inference->conn == peer->conn; /* the last reply is still queued */
+    /* the client's previous request has not been answered yet */
+    const bool has_one =
+        node->inference->state != REQUEST_NONE && node->inference->conn == peer->conn;
     if (!is_request(node, ask))
         connection_hang_up(node, peer, BYE_BROKEN, "asked what is no question here");
     else if (has_one || node->now_ns < client->again_ns)

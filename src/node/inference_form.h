@@ -18,8 +18,8 @@ struct inference_form {
     uint32_t samples_max; /* samples per request */
     size_t sample_bytes;  /* bytes per sample */
     uint32_t outputs;     /* numbers per sample, float32 */
-    const char
-        *about; /* description of a sample (config/inference_words.h); belongs to the owner */
+    /* description of a sample (config/inference_words.h); belongs to the owner */
+    const char *about;
 };
 
 struct node;

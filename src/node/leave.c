@@ -46,7 +46,7 @@ static void settle(struct node *node)
     if (leaving_stage(node) != STAGE_LEAVING || !base_is_whole(node))
         return; /* the grace time ended first; others wait until our base is complete */
     leaving_move(node, STAGE_SETTLED);
-    node->leave->hurry_ns = node->now_ns + 1; /* soon, but not within this call */
+    node->leave->hurry_ns = node->now_ns + 1; /* early gossip soon, but not within this call */
 }
 
 /* Publishes again or settles. A node that leaves alone and a node that finishes publish several

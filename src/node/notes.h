@@ -61,7 +61,7 @@ struct note {
     uint64_t at_ns;                 /* time of the event */
     enum note_kind kind;            /* kind of event */
     enum note_level level;          /* severity */
-    bool is_certain;                /* for a failed dial: the peer itself gave the reason */
+    bool is_certain;                /* true = the peer itself gave the reason of a failed dial */
     char who[ID_TEXT_BYTES];        /* id of another node, or "" */
     char where[ADDRESS_TEXT_BYTES]; /* address of that node, or "" */
     char text[320];                 /* sentence for a person */

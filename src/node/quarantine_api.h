@@ -31,8 +31,8 @@ struct node_finding {
     uint64_t incarnation;
     bool harms;   /* this node finds the member harmful */
     bool is_held; /* the member's publications are too long and withheld */
-    double
-        agreement;   /* agreement of its rumors with what is learned here, -1 .. 1; NAN = unknown */
+    /* agreement of its rumors with this node's learning, -1 .. 1; NAN = unknown */
+    double agreement;
     double typical;  /* median agreement over origins */
     double length;   /* length of its publications as a multiple of the median; NAN = unknown */
     uint32_t votes;  /* votes to expel the member */

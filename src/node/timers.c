@@ -19,7 +19,7 @@
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
-#define CHECK_NS  (SECOND_NS / 4) /* time between two checks of timeouts, updates and gaps */
+#define CHECK_NS  (SECOND_NS / 4) /* time between two checks of timeouts and transfers */
 #define GOSSIP_NS SECOND_NS       /* time between two rounds of gossip */
 #define LATE_NS   SECOND_NS       /* a timer this late means that the process was suspended */
 

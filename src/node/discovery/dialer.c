@@ -132,7 +132,7 @@ void dialer_moved(struct node *node, const struct address *from, const struct ad
 }
 
 /* Returns the number of conversations that are or may become neighbours, without unknown callers.
- * *dialled: those of them that this node dialled. */
+ * Sets *dialled to the number that this node dialled. */
 static uint32_t calls(const struct node *node, uint32_t *dialled)
 {
     uint32_t calls = 0;
@@ -398,8 +398,8 @@ static void count_stall(struct node *node, struct candidate *candidate, const st
     if (!peer->was_open || node->options.limits.dial_ns == 0)
         return;
     if (!peer->was_silent || node->now_ns - peer->born_ns > STALL_NS) {
-        candidate->stalls -=
-            candidate->stalls % STALLS_MOST; /* a smaller size that worked is kept */
+        /* a smaller packet size that worked is kept */
+        candidate->stalls -= candidate->stalls % STALLS_MOST;
         return;
     }
     if (link->sent == link->arrived || before == SEGMENT_LEAST)

@@ -46,8 +46,8 @@ struct members {
     uint64_t silence_ns;    /* shortest silence after which a member is dead */
     double *scratch;        /* [max] scratch buffer of shares.c for one call */
     double claim_ratio;     /* median claim ratio (shares.h); 0 = no member has published */
-    double
-        weight_max; /* largest multiple of the median claim that counts (shares.h); 0 = unlimited */
+    /* largest multiple of the median claim that counts (shares.h); 0 = unlimited */
+    double weight_max;
 };
 
 #define ORIGIN_NONE UINT32_MAX

@@ -115,8 +115,8 @@ void membership_set_expelled(struct node *node, const uint8_t id[static ID_BYTES
     const struct member *found = membership_find(node, id);
     if (!found)
         return;
-    CHECK(membership_number(node, found) > 0 ||
-          !is_expelled); /* an order against this node makes it leave instead */
+    /* An expulsion of this node itself makes it leave instead. */
+    CHECK(membership_number(node, found) > 0 || !is_expelled);
     membership_own(node, found)->is_expelled = is_expelled;
     if (is_expelled)
         let_die(node, found);

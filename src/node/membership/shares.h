@@ -5,9 +5,9 @@
  *
  *   moved   movement of the base by the member's rumors: the sum over all entries, with a half-life
  *           of ten minutes
- *   usual   median over the members that published of (samples per second claimed in rumors) /
- *           moved, each as of its last rumor. A member that stopped learning claims nothing, and
- *           half of the members may have stopped
+ *   usual   median, over the members that published, of the ratio of samples per second claimed in
+ *           rumors to moved. Each ratio is as of the member's last rumor, because a member that
+ *           stopped learning claims nothing, and half of the members may have stopped
  *   weight  the claim, but at most 16 · moved · usual. With weight_max also at most weight_max
  *           times the median claim, which includes this node. Before its first rumor a member
  *           counts as the mean of those that published, for a minute, and then as 0

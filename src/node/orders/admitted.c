@@ -10,7 +10,7 @@
 #define STRANGERS_MAX 256 /* incarnations of strangers; the oldest entries are overwritten */
 
 struct stranger {
-    struct node_stranger shown; /* what the owner may read of this stranger */
+    struct node_stranger shown; /* public part of this entry */
     uint64_t tag;               /* tag of the stranger's origin */
 };
 

@@ -2,7 +2,7 @@
  *
  *   on opening, and once a second to one neighbour   ORDERS: I know them up to number n
  *   a node that knows more                           ORDERS: the orders after n
- *   a new one                                        ORDERS: to all other neighbours, at once
+ *   a new order                                      ORDERS: to all other neighbours, at once
  *
  * The operator numbers them 1, 2, 3 … and nodes take them in this order, so no order can be
  * replayed or omitted. The later of two orders about one member counts. A node without an operator

@@ -3,7 +3,7 @@
  *   on opening                       PROOF: all known proofs, if any
  *   once a second to one neighbour   PROOF: a hash of the known ones, if any; a node
  *                                    that knows others answers with them
- *   a new one                        PROOF: to all other neighbours, at once
+ *   a new proof                      PROOF: to all other neighbours, at once
  *
  * The table also holds expulsions that members decide by votes (quorum_votes.h), which spread as
  * votes. If a member has both, the stricter limit counts. Of the proofs against one author the

@@ -3,7 +3,7 @@
  *   on opening                       VOTES: all known votes, if any
  *   once a second to one neighbour   VOTES: a hash of the known ones, if any; a node
  *                                    that knows others answers with them
- *   a new one                        VOTES: to all other neighbours, at once
+ *   a new vote                       VOTES: to all other neighbours, at once
  *
  * Only members of the list, or those admitted by the operator, can vote or be accused (admitted.h),
  * so the holder of the swarm key cannot invent voters. A member that the operator expelled has no
