@@ -116,8 +116,8 @@ struct message {
     uint64_t base;        /* 1 = the sender's base is whole; 0 = not yet */
     /* 1 = bulk has the latest entries, and text the learned samples of their origins */
     uint64_t whole;
-    uint64_t part;   /* index of this part, from 0 */
-    uint64_t parts;  /* number of parts */
+    uint64_t part;   /* index of this part of a HISTORY, from 0 */
+    uint64_t parts;  /* number of parts of that HISTORY */
     uint64_t block;  /* index of a block, from 0 */
     uint64_t count;  /* number of blocks from `block` on, or number of samples */
     uint64_t reason; /* enum bye_reason or reply_reason (reply.h) */

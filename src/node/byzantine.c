@@ -7,20 +7,19 @@
 
 #include "node/broadcast/broadcast.h"
 
-#define EMA_DECAY 0.7 /* decay of a moving average per rumor or publication */
-#define AGREEMENT_GAP                                                                              \
-    0.3 /* agreement less than this below the median does not count against a member */
-#define AGAINST_MOST 0.8 /* bound of the cusum: 3 rumors of flipped signs, 7 of flipped labels */
-#define LONG         3.0 /* permitted multiple of the median length */
-#define FASTER_MOST  16  /* largest speed ratio that raises the permitted length per sample */
-#define BEYOND_MOST  2.0 /* bound of the cusum: 2 or 3 publications of ten times the length */
-#define HIT_MOST     2.0 /* largest step of the length's cusum: one publication is never enough */
-#define PIECES_MOST  64  /* rumors without samples that are judged as one publication */
-#define CREDIT_S     10  /* seconds of learning that a member may claim later */
-#define CREDIT_RATE  2   /* claims may grow at this multiple of the reported speed */
-#define RECALLED     4   /* latest publications that an expulsion takes out */
-#define ENOUGH       3   /* fewest origins for a median */
-#define GAPS_APART   3   /* multiple of the usual gap between rumors that marks a partition */
+#define EMA_DECAY     0.7 /* decay of a moving average per rumor or publication */
+#define AGREEMENT_GAP 0.3 /* gap below the median agreement that is not yet evidence */
+#define AGAINST_MOST  0.8 /* bound of the cusum: 3 rumors of flipped signs, 7 of flipped labels */
+#define LONG          3.0 /* permitted multiple of the median length */
+#define FASTER_MOST   16  /* largest speed ratio that raises the permitted length per sample */
+#define BEYOND_MOST   2.0 /* bound of the cusum: 2 or 3 publications of ten times the length */
+#define HIT_MOST      2.0 /* largest step of the length's cusum: one publication is never enough */
+#define PIECES_MOST   64  /* rumors without samples that are judged as one publication */
+#define CREDIT_S      10  /* seconds of learning that a member may claim later */
+#define CREDIT_RATE   2   /* claims may grow at this multiple of the reported speed */
+#define RECALLED      4   /* latest publications that an expulsion takes out */
+#define ENOUGH        3   /* fewest origins for a median */
+#define GAPS_APART    3   /* multiple of the usual gap between rumors that marks a partition */
 #define LATELY_NS                                                                                  \
     (60 * SECOND_NS) /* origins that published within this time count for the median */
 

@@ -192,7 +192,7 @@ static void welcome(struct node *node, const struct peer *peer)
     connection_ping(node, peer);
     pacer_say_ack(node, peer);
     member_gossip_renew(node);
-    orders_show(node, peer); /* before our version, which follows from the orders */
+    orders_show(node, peer); /* sent before our version, which depends on the orders */
     key_rotation_ask(node, peer);
     proofs_say(node, peer);
     votes_say(node, peer);

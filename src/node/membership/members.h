@@ -31,7 +31,7 @@ struct member {
     /* Decaying sum, as of moved_ns, of the base movement by its rumors, in units (shares.h). */
     double moved;
     double claimed;   /* decaying sum of the samples that its rumors claimed */
-    double borne_out; /* claimed samples that this movement supports, since the last reset */
+    double borne_out; /* claimed samples that `moved` supports, since the last reset */
     bool is_expelled; /* expelled by the operator, a proof or votes: not live */
     bool is_barred;   /* not admitted to the swarm: not live */
     bool is_doubted;  /* a note has reported its unsupported claim */
