@@ -53,7 +53,7 @@ struct node {
     struct join *join;                     /* detects that the node has joined */
     struct leave *leave;                   /* state of leaving */
     struct finish *finish;                 /* detects that all members have finished */
-    struct identity_clash *identity_clash; /* another process with our identity */
+    struct identity_clash *identity_clash; /* detects a process with this node's identity */
     struct expulsion *expulsion;           /* execution of orders and proofs */
     struct inference *inference;           /* inference requests */
     struct suspension *suspension;         /* proofs that most neighbours obey */

@@ -292,7 +292,8 @@ static void compare(struct node *node, const struct peer *from, const struct mes
     if (version->whole)
         partition_judge(node, from, version);
     if (was_partitioned && !broadcast_is_partitioned(node, from))
-        anti_entropy_show(node, from, true); /* it lacks the rumors since the partition */
+        /* the neighbour lacks the rumors since the partition */
+        anti_entropy_show(node, from, true);
     anti_entropy_on_compared(node, from);
     suspension_on_version(node, from, version);
     member_gossip_compare(node, from, version->members);

@@ -54,10 +54,9 @@ void join_ask_to_confirm(struct node *node)
         anti_entropy_ask_for_all(node, chosen);
 }
 
-/* Joins if this node holds the swarm's base. A neighbour that is joining may know less than we do.
- * So the most that any neighbour has shown counts, except for one rumor in transit per origin. For
- * the first moments only members that have joined count. A neighbour with an empty version, like
- * ours, is no swarm. */
+/* Joins if this node holds the swarm's base: compared with the most that any neighbour has shown,
+ * it may lack one rumor in transit per origin. A neighbour that has not joined counts only when
+ * this node is MEET_NS old, or NODE_JOIN_WAIT_NS if that neighbour's version is empty. */
 void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing)
 {
     const uint64_t few = broadcast_active_origins(node);

@@ -1,7 +1,7 @@
 /* Swarm keys as a node's owner gives and keeps them: one from the configuration, and those that the
  * operator's orders bring (orders/key_rotation.h).
  *
- *   options.swarm_key, options.swarm_keys ─► node ─ learns another ─► node_swarm_keys: to be kept
+ *   options.swarm_key, kept.swarm_keys ────► node ─ learns another ─► node_swarm_keys: to be kept
  *   wall clock ───────────────────────────►    (until when are older keys accepted?)
  */
 #ifndef HEARSAY_NODE_SWARM_KEYS_H

@@ -316,7 +316,8 @@ static enum retry retry_after(const struct node *node, const struct peer *peer, 
 {
     if (reason == BYE_IDENTITY_TAKEN || reason == BYE_EXPELLED ||
         (reason == BYE_NOT_ADMITTED && joining_has_joined(node)))
-        return RETRY_LATE; /* an unadmitted newcomer may be admitted before it gives up */
+        /* not for an unadmitted newcomer, which may be admitted before it gives up */
+        return RETRY_LATE;
     CHECK(node->now_ns >= peer->born_ns);
     const bool lasted = node->now_ns - peer->born_ns > LASTED_NS;
     return reason == BYE_RENEW && lasted ? RETRY_AT_ONCE : RETRY_USUAL;
