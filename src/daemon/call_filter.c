@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-/* Calls that no node needs, but an attacker who has taken over a node might use. */
+/* System calls that no node needs, and that would help an attacker who has taken over a node. */
 static const char *const REFUSED[] = {"execve",
                                       "execveat",
                                       "ptrace",
@@ -79,8 +79,8 @@ static const char *const REFUSED[] = {"execve",
                                       "memfd_secret",
                                       "fanotify_init"};
 
-/* Returns true if this build needs the call: the leak check at the end of a sanitized program uses
- * ptrace. */
+/* Returns true if this build needs the system call. The leak check of AddressSanitizer, at the end
+ * of the program, uses ptrace. */
 static bool is_needed_here(const char *call)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -91,20 +91,20 @@ static bool is_needed_here(const char *call)
 #endif
 }
 
-/* Makes a condition on an argument of a call, by its number from 0. */
+/* Returns a condition on argument number i (from 0) of a system call. */
 static struct scmp_arg_cmp argument(unsigned i, enum scmp_compare how, scmp_datum_t value)
 {
     return (struct scmp_arg_cmp){.arg = i, .op = how, .datum_a = value};
 }
 
-/* Makes a condition on some bits of an argument. */
+/* Returns a condition on some bits of argument number i of a system call. */
 static struct scmp_arg_cmp bits_of_argument(unsigned i, scmp_datum_t bits, scmp_datum_t value)
 {
     return (struct scmp_arg_cmp){
         .arg = i, .op = SCMP_CMP_MASKED_EQ, .datum_a = bits, .datum_b = value};
 }
 
-/* Allows only unix sockets, TCP and UDP sockets, and sockets to the kernel's routing tables. */
+/* Refuses sockets other than Unix sockets, TCP, UDP, and sockets to the kernel's routing tables. */
 static int refuse_odd_sockets(scmp_filter_ctx filter)
 {
     static const int used[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
@@ -121,7 +121,7 @@ static int refuse_odd_sockets(scmp_filter_ctx filter)
     }
     if (error == 0)
         error = seccomp_rule_add(filter, refusal, call, 2, argument(0, SCMP_CMP_EQ, AF_NETLINK),
-                                 /* All protocols except NETLINK_ROUTE. */
+                                 /* Protocol 0 is NETLINK_ROUTE; all others are refused. */
                                  argument(2, SCMP_CMP_NE, 0));
     if (error == 0)
         error =
@@ -130,8 +130,9 @@ static int refuse_odd_sockets(scmp_filter_ctx filter)
     return error;
 }
 
-/* Allows new threads, but no processes in their own namespaces. The filter cannot see the flags of
- * clone3, so it reports that the kernel lacks this call, and the C library uses clone. */
+/* Refuses processes in their own namespaces, but allows new threads. The filter cannot see the
+ * flags of clone3. So it reports that the kernel lacks clone3, and the C library then uses
+ * clone. */
 static int refuse_namespaces(scmp_filter_ctx filter)
 {
     static const int flags[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
@@ -145,7 +146,8 @@ static int refuse_namespaces(scmp_filter_ctx filter)
     return error;
 }
 
-/* Prevents typing into the terminal that the node was started from. */
+/* Refuses the ioctl calls that type characters into the terminal from which the node was
+ * started. */
 static int refuse_typing(scmp_filter_ctx filter)
 {
     static const unsigned requests[] = {TIOCSTI, TIOCLINUX};
@@ -162,7 +164,7 @@ bool call_filter_enter(void)
     int error = filter ? seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;
     for (size_t i = 0; i < sizeof REFUSED / sizeof REFUSED[0] && error == 0; i++) {
         const int call = seccomp_syscall_resolve_name(REFUSED[i]);
-        /* Negative: the machine does not have this call. */
+        /* A negative number means that this machine lacks the system call. */
         if (call >= 0 && !is_needed_here(REFUSED[i]))
             error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0);
     }

@@ -1,7 +1,7 @@
-/* The system calls that a node gives up with seccomp: starting programs, namespaces, mounts,
- * modules, memory of other processes, changes of user, unusual sockets, typing into a terminal. A
- * call that is refused fails with EPERM, and clone3 with ENOSYS: the C library then makes its
- * threads with clone.
+/* A seccomp filter that refuses system calls that no node needs: starting programs, namespaces,
+ * mounts, modules, memory of other processes, changes of user, unusual sockets, typing into a
+ * terminal. A refused call fails with EPERM. clone3 fails with ENOSYS, so that the C library
+ * creates its threads with clone.
  *
  * Held by tests/unit/daemon/test_sandbox.c.
  */
@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-/* Installs the filter for all threads of this process, permanently. Returns false with errno if the
- * kernel refuses it. */
+/* Installs the filter for all threads of this process, permanently. Returns false, with errno, if
+ * the kernel refuses the filter. */
 bool call_filter_enter(void);
 
 #endif

@@ -14,19 +14,19 @@
 #include "state/state_dir.h"
 
 #define SECOND_NS      1000000000ull
-#define SIGNAL_ONCE_NS SECOND_NS       /* signals within this time count as one */
-#define EVALUATED_PART 100             /* evaluations with an auto part take 1 / this of the time */
-#define LAST_NS_MAX    (5 * SECOND_NS) /* longest evaluation while the node leaves */
+#define SIGNAL_ONCE_NS SECOND_NS       /* signals within this time count as one signal */
+#define EVALUATED_PART 100             /* automatic evaluations take at most 1/100 of the time */
+#define LAST_NS_MAX    (5 * SECOND_NS) /* longest evaluation that a leaving node makes */
 
 struct daemon {
     const struct config *config;
-    struct sandbox *sandbox; /* restrictions of this process */
-    struct host host;        /* the node */
+    struct sandbox *sandbox; /* restrictions of this process; see sandbox.h */
+    struct host host;        /* the node with its sockets and files */
     struct learner_thread *learner;
     struct sd_notify sd_notify;
-    uint64_t signal_ns;   /* time of the signal after which the node leaves */
+    uint64_t signal_ns;   /* time of the first signal to leave */
     uint64_t evaluate_ns; /* time of the next evaluation; UINT64_MAX = never, or one is under way */
-    uint64_t sample_ns;   /* time of an evaluation per sample; 0 = unknown */
+    uint64_t sample_ns;   /* duration of the last evaluation per sample; 0 = unknown */
 };
 
 static uint64_t on_time(void *self, uint64_t now_ns)
@@ -54,8 +54,9 @@ static bool is_part_auto(const struct daemon *daemon)
     return daemon->config->train.evaluate_part.count == 0;
 }
 
-/* Returns the time of the next evaluation. took_ns: duration of the last one. Evaluations of a
- * configured part may take any part of the time. */
+/* Returns the time of the next evaluation. took_ns: duration of the last one. If
+ * train.evaluate_part is auto, evaluations take at most 1 / EVALUATED_PART of the time; otherwise
+ * only train.evaluate_s counts. */
 static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns, uint64_t took_ns)
 {
     const double every_s = daemon->config->train.evaluate_s;
@@ -64,7 +65,8 @@ static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns, ui
     return every_s > 0 ? now_ns + (every_ns > least_ns ? every_ns : least_ns) : UINT64_MAX;
 }
 
-/* Chooses the last evaluation of a leaving node, so that it ends soon. */
+/* Chooses the test samples for the last evaluation of a leaving node. If train.evaluate_part is
+ * auto, it takes at most LAST_NS_MAX. */
 static enum final_evaluation final_evaluation(const struct daemon *daemon)
 {
     const struct setup *setup = &daemon->host.setup;
@@ -84,7 +86,7 @@ static void on_event(void *self, uint64_t now_ns, const struct learner_event *ev
 {
     struct daemon *daemon = self;
     if (event->kind != LEARNER_EVALUATED) {
-        sd_notify_stopping(&daemon->sd_notify); /* the node leaves */
+        sd_notify_stopping(&daemon->sd_notify); /* any other event means that the node leaves */
         return;
     }
     event_log_evaluated(&daemon->host.report, now_ns, &event->evaluation, &event->averaged);
@@ -131,22 +133,24 @@ static enum error make(void *self, struct setup *setup, struct problem *problem)
     return setup_make(setup, daemon->config, problem);
 }
 
-/* Prepares everything that can fail before the node runs. */
+/* Prepares everything that can fail before the node starts. */
 static enum error prepare(struct daemon *daemon, struct problem *problem)
 {
     const struct config *config = daemon->config;
     enum error error = host_open(&daemon->host, false, problem);
     if (error == OK) {
         sandbox_keep_kernels(config);
-        error = sandbox_enter(config, daemon->sandbox, problem); /* before there are threads */
+        /* Must come before other threads are created. */
+        error = sandbox_enter(config, daemon->sandbox, problem);
     }
     if (error == OK)
         error = state_dir_check_start(config->node.state_dir, config->model.start, problem);
     return error == OK ? host_prepare(&daemon->host, problem) : error;
 }
 
-/* Installs the handler for SIGHUP: a closed terminal ends the node as SIGTERM does. Under nohup
- * SIGHUP stays ignored, unless there is a member list, which the node reads again at SIGHUP. */
+/* Handles SIGHUP. If there is a member list, the signal makes the node read it again. Otherwise it
+ * ends the node like SIGTERM, for example when its terminal is closed. If SIGHUP was ignored at the
+ * start (nohup) and there is no list, it stays ignored. */
 static void take_hangups(const struct host *host)
 {
     struct sigaction before;
@@ -205,7 +209,7 @@ static int run(struct daemon *daemon)
     return code == 0 && host->resets.are_too_many ? 1 : code;
 }
 
-/* Runs a node once, from loading its state to saving it. */
+/* Runs a node once, from loading its state to saving it. Sets *again if it must start again. */
 static int live(const struct config *config, struct sandbox *sandbox, bool stays_alone, bool *again)
 {
     struct daemon *daemon = memory_new(1, sizeof *daemon);

@@ -1,5 +1,5 @@
-/* The daemon: one running node. It gives the node core its sockets (transport), its clock and its
- * learner (learner_thread), and prints the notes for people (event_log).
+/* The daemon: runs one node. It connects the node core to its sockets (transport), its clock and
+ * its learner (learner_thread), and prints the notes for people (event_log).
  *
  *   transport ──────events──► node ──actions──► transport, learner_thread, event_log
  *   learner_thread ─events──►
@@ -9,9 +9,10 @@
 
 #include "config/config.h"
 
-/* Runs until SIGTERM or SIGINT, then leaves gracefully, evaluates and saves. A second signal, at
- * least a second later, ends at once. Returns the exit code; errors were printed. stays_alone:
- * trains on even if its peers have another swarm, model or protocol. */
+/* Runs a node until SIGTERM or SIGINT; then it leaves gracefully, evaluates and saves. A second
+ * signal, at least a second later, ends the node without waiting. Returns the exit code; errors
+ * were printed. stays_alone: the node trains on even if its peers have another swarm, model or
+ * protocol. */
 int daemon_run(const struct config *config, bool stays_alone);
 
 #endif

@@ -2,10 +2,11 @@
 
 #include "daemon/json_fields.h"
 
-#define HUNG_TIMES  10             /* multiple of the usual time after which a step hangs */
-#define HUNG_NS_MIN 10000000000ull /* a busy system may delay a step by 10 s */
-#define STEPS_KNOWN 16             /* fewest steps after which the usual time is known */
-#define NEW_PART    0.2            /* weight of the last second in the moving average */
+#define HUNG_TIMES 10 /* a step hangs if it takes this many times the usual time */
+/* A step hangs only after 10 s, since a busy system may delay it. */
+#define HUNG_NS_MIN 10000000000ull
+#define STEPS_KNOWN 16  /* number of steps after which the usual time is known */
+#define NEW_PART    0.2 /* weight of the last second in the exponential moving average */
 
 void device_watch_init(struct device_watch *watch, const struct device_watch_options *options)
 {
@@ -23,7 +24,7 @@ void device_watch_on_step(struct device_watch *watch, const struct learner_event
         watch->memory = event->memory;
 }
 
-/* Counts the floating-point operations of this second's steps. */
+/* Adds the floating-point operations of the last second to the moving average. */
 static void count_second(struct device_watch *watch)
 {
     const double flops = (double)watch->samples * watch->options.sample_flops;

@@ -1,7 +1,7 @@
-/* Watches the computing device: its memory, its rate of arithmetic, and a step that does not end
- * because the driver hangs.
+/* Watches the computing device: its memory, its floating-point rate, and whether a step hangs in
+ * the driver.
  *
- *   steps with their times ─► usual time of a step ─► a step ten times as long: a note, and is_hung
+ *   times of steps ─► usual time of a step ─► a step takes ten times that: a note, and is_hung
  *
  * The struct belongs to the loop's thread. Held by tests/unit/daemon/test_device_watch.c.
  */
@@ -21,21 +21,21 @@ struct device_watch_options {
 
 struct device_watch {
     struct device_watch_options options;
-    struct device_memory memory; /* as of the last report; total 0 = no GPU */
-    uint64_t steps;              /* steps with a known time */
-    uint64_t steps_ns;           /* total time of those steps */
-    double flops_per_s;          /* moving average over seconds with steps; 0 = unknown */
-    uint64_t samples;            /* samples of this second */
-    bool is_hung;                /* the step that was reported has not ended */
+    struct device_memory memory; /* memory of the device at its last report; total 0 = no GPU */
+    uint64_t steps;              /* number of steps with a known time */
+    uint64_t steps_ns;           /* total time of those steps in nanoseconds */
+    double flops_per_s; /* exponential moving average over seconds with steps; 0 = unknown */
+    uint64_t samples;   /* samples learned in this second */
+    bool is_hung;       /* a hanging step was reported and has not ended yet */
 };
 
 void device_watch_init(struct device_watch *watch, const struct device_watch_options *options);
 void device_watch_on_step(struct device_watch *watch, const struct learner_event *event);
-/* Called once a second. working_ns: start of the step or order on which the learner works; 0 =
- * none. */
+/* Checks for a hanging step; called once a second. working_ns: time at which the present step or
+ * order of the learner began; 0 = the learner waits. */
 void device_watch_on_second(struct device_watch *watch, uint64_t now_ns, uint64_t working_ns);
 
-/* Returns an object for the status page; unknown memory and peak are null. */
+/* Returns the measurements as JSON for the status page; unknown memory and peak are null. */
 json_t *device_watch_json(const struct device_watch *watch);
 
 #endif

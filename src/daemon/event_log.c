@@ -10,7 +10,7 @@
 
 #define STATUS_LINE_NS 10000000000ull
 
-/* A check_hook: prints the last notes, the oldest first. */
+/* A check_hook: prints the stored last notes, oldest first, when a CHECK fails. */
 static void print_last(void *context)
 {
     const struct event_log *report = context;
@@ -128,7 +128,7 @@ static const char *const LEVELS[] = {
     [LEVEL_ERROR] = "error",
 };
 
-/* Stores the note as a line among the last ones and returns the line. */
+/* Stores the note as a line in report->last, and returns the line. */
 static const char *keep(struct event_log *report, const struct note *note)
 {
     char *line = report->last[report->notes++ % EVENT_LOG_LAST];
@@ -183,8 +183,8 @@ static void put_stats(json_t *line, const struct node_stats *stats)
     put_digest(line, "digest", stats->digest);
 }
 
-/* Prints the status line. If the node has made no step, the line gives the reason if known: it has
- * no neighbour, or it is behind the swarm (it has just joined, or is not to train). */
+/* Prints the status line. If the node has made no step yet, the line says why: it has no neighbour,
+ * or it still receives what the swarm knows. */
 static void print_status(const struct event_log *report, uint64_t now_ns,
                          const struct node_stats *stats, double loss)
 {
@@ -207,7 +207,8 @@ static void print_status(const struct event_log *report, uint64_t now_ns,
                   (double)stats->received_bytes * 1e-6);
 }
 
-/* Returns true if a status line is due. The first one waits until the rate is known. */
+/* Returns true if a status line is due. If the node trains, the first line waits until its speed
+ * was measured. */
 static bool is_line_due(const struct event_log *report, uint64_t now_ns,
                         const struct node_stats *stats)
 {
@@ -315,7 +316,7 @@ void event_log_evaluated(struct event_log *report, uint64_t now_ns,
     line_end(report, line);
 }
 
-/* Adds the score of the last evaluation, which used the same samples. */
+/* Prints the score of the last evaluation before this one, for a comparison on the same samples. */
 static void say_last(const struct final *final)
 {
     if (final->last.samples == 0)

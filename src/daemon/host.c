@@ -15,7 +15,7 @@
 
 #define SECOND_NS 1000000000ull
 
-/* Performs the node's actions until there are none. */
+/* Performs the node's actions until no action is left. */
 static void do_actions(struct host *host)
 {
     struct action action;
@@ -54,8 +54,8 @@ static void do_actions(struct host *host)
     }
 }
 
-/* Ends a node whose identity another process has. Otherwise it would train alone and overwrite the
- * base that it shared. */
+/* Ends a node because another process has its identity. Otherwise it would train alone and
+ * overwrite the saved base, which is still the swarm's. */
 static void end_clash(struct host *host)
 {
     host->has_clash = true;
@@ -85,7 +85,8 @@ void host_pump(struct host *host)
     transport_set_timer(host->transport, wake_ns);
 }
 
-/* Callbacks of the transport: each passes on the event with the time, then performs actions. */
+/* Callbacks of the transport: each passes an event and its time to the node, then performs the
+ * node's actions. */
 
 static uint64_t on_accept(void *self, const struct address *from)
 {
@@ -128,10 +129,10 @@ static void on_ready(void *self)
     struct host *host = self;
     web_on_ready(&host->web);
     if (host->web.is_due)
-        transport_wake(host->transport); /* after other events that are due */
+        transport_wake(host->transport); /* calls on_ready again, after other due events */
 }
 
-/* Adds a row to the trail of the node's page. */
+/* Adds the measurements of the last second to the trail of the node's page. */
 static void show_second(struct host *host, uint64_t now_ns, const struct node_stats *stats)
 {
     const struct evaluation *base = &host->training.guard.last;
@@ -163,7 +164,7 @@ static void show_second(struct host *host, uint64_t now_ns, const struct node_st
             fmax(second[TRAIL_MOST_LAG_S], (double)(i == 0 ? stats->lag_ns : member.lag_ns) * 1e-9);
     }
     web_on_second(&host->web, second);
-    on_ready(host); /* sends the event, and ends connections that were idle for too long */
+    on_ready(host); /* sends the update to clients, and closes idle connections */
 }
 
 static void on_second(struct host *host, uint64_t now_ns)
@@ -230,7 +231,7 @@ bool host_drain(struct host *host)
     struct learner_event event;
     bool said = false;
     while (learner_link_next(host->link, &event)) {
-        /* Read for each signal: one of them may have the node leave. */
+        /* The time is read again for each event, because handling one may take long. */
         const uint64_t now_ns = transport_now_ns();
         said = true;
         switch (event.kind) {
@@ -305,7 +306,7 @@ char *host_page(const struct host *host, size_t *count)
     return text;
 }
 
-/* Callbacks of the web server. */
+/* Callbacks of the web server, and functions that open it. */
 
 static json_t *status_of(void *self)
 {
@@ -333,7 +334,8 @@ static void wake(void *waker)
     transport_wake(waker);
 }
 
-/* Opens the status socket: clients connect from now on and wait until the node runs. */
+/* Opens the status socket. Clients can connect from now on, and get an answer when the node
+ * runs. */
 static enum error start_answering(struct host *host, struct problem *problem)
 {
     int made;
@@ -350,7 +352,7 @@ static void on_refused(void *context, const struct problem *problem)
     event_log_say(&host->report, transport_now_ns(), NOTE_RESUMED, LEVEL_WARNING, problem->text);
 }
 
-/* Loads the checkpoint of an earlier run, if there is one. */
+/* Loads the checkpoint of an earlier run into the learner, if there is one. */
 static enum error resume(struct host *host, struct problem *problem)
 {
     const char *folder = host->config->node.state_dir;
@@ -422,7 +424,7 @@ enum error host_open(struct host *host, bool is_quiet, struct problem *problem)
     return error == OK ? state_dir_make(config->node.state_dir, problem) : error;
 }
 
-/* Loads stored orders, proofs, votes and members. */
+/* Loads stored orders, proofs and votes, and the member list. */
 static enum error load_known(struct host *host, struct problem *problem)
 {
     const char *folder = host->config->node.state_dir;
@@ -459,7 +461,8 @@ enum error host_prepare(struct host *host, struct problem *problem)
     if (error == OK)
         error = resume(host, problem);
     if (error == OK)
-        error = load_known(host, problem); /* they are of the swarm of the base */
+        /* After resume: they are signed for the swarm of the loaded base. */
+        error = load_known(host, problem);
     return error == OK ? saved_config_write(config, problem) : error;
 }
 
@@ -480,7 +483,7 @@ void host_begin(struct host *host, size_t link_bytes)
     startup_notes_resumed(&host->report, now_ns, config, saver_generation(host->saving.saver),
                           host->refused > 0, host->node);
     startup_notes_swarm_key(&host->report, now_ns, config, &host->setup, host->node);
-    /* The node has copies of the keys and may drop them. */
+    /* The node has its own copies of the keys, which it may replace. */
     secret_wipe(host->setup.keys->swarm_key, KEY_BYTES);
     secret_wipe(&host->setup.keys->entropy, sizeof host->setup.keys->entropy);
     host->status_ns = now_ns + SECOND_NS;

@@ -1,12 +1,12 @@
-/* A node with its sockets, its files and its learner's orders: the common part of the daemon and of
- * programs that embed a node.
+/* A node with its sockets, its files and its learner's orders: the part that the daemon and
+ * programs with an embedded node have in common.
  *
  *   transport ─► host ─► node ─ actions ─► transport, learner_link, saving, event_log
- *                  ▲ learner_link, saver: woken
+ *                  ▲ wake-ups from learner_link and saver
  *
- * Its owner calls the functions below in their order. The host calls the owner back, always on the
- * thread that runs the host. The owner also decides which thread makes steps: it creates a
- * learner_link and gives the host one end.
+ * The owner of a host calls the functions below in their order. The host calls the owner back,
+ * always on the thread that runs the host. The owner also decides which thread makes steps: it
+ * creates a learner_link between that thread and the host.
  */
 #ifndef HEARSAY_DAEMON_HOST_H
 #define HEARSAY_DAEMON_HOST_H
@@ -31,38 +31,41 @@
 #include "state/checkpoint_owner.h"
 
 struct host_owner {
-    void *self; /* first argument of each call below */
-    /* Makes the model and learner (setup.h), once keys and state folder are open. */
+    void *self; /* first argument of the functions below */
+    /* Creates the model and the learner in *setup; called after the keys and the state folder were
+     * opened. */
     enum error (*make)(void *self, struct setup *setup, struct problem *problem);
-    /* A timer fired: the owner also does its due work and returns its next time. */
+    /* Called when a timer fires. The owner does its due work and returns the time of its next
+     * work. */
     uint64_t (*on_time)(void *self, uint64_t now_ns);
     /* Called once a second. */
     void (*on_second)(void *self, uint64_t now_ns, const struct node_stats *stats);
-    /* Called for an event of the learner that the host does not use; also when training has
-     * diverged for the last time and the node leaves. */
+    /* Called for an event of the learner that the host does not handle. Also called for the last
+     * reset, when training has diverged too often and the node leaves. */
     void (*on_event)(void *self, uint64_t now_ns, const struct learner_event *event);
-    /* All requested actions were performed. Returns true if the owner has just given the node an
-     * order, so that there are more actions. */
+    /* Called when all requested actions were performed. Returns true if the owner has just given
+     * the node an order, so that the host performs further actions. */
     bool (*on_pumped)(void *self);
-    /* Called for signals, as in transport.h; NULL = signals are not handled. */
+    /* Called for signals (transport.h); NULL = signals are not handled. */
     void (*on_signal)(void *self, int number);
 };
 
 struct host {
-    const struct config *config; /* configuration; belongs to the owner */
+    const struct config *config; /* configuration; borrowed from the owner */
     struct host_owner owner;
-    struct locked_memory keys; /* memory of the keys */
+    struct locked_memory keys; /* locked memory for the keys */
     struct setup setup;
     struct node_options node_options;
-    char about_samples[INFERENCE_WORDS_BYTES]; /* form of inference requests in words */
-    /* Memory of the node and of the owner's end of the link. */
+    /* Description of the samples in inference requests. */
+    char about_samples[INFERENCE_WORDS_BYTES];
+    /* Memory of the node, and of the owner's end of the link. */
     struct arena arena;
     struct node *node;
-    struct learner_link *link; /* link to the stepping thread; belongs to the owner */
+    struct learner_link *link; /* link to the thread that makes steps; belongs to the owner */
     struct transport *transport;
-    struct saving saving;             /* state of saving checkpoints */
-    char saves[CHECKPOINT_OWNER_MAX]; /* description of what its checkpoints contain */
-    uint32_t refused;                 /* checkpoints that were refused at the start */
+    struct saving saving;             /* the checkpoint being taken */
+    char saves[CHECKPOINT_OWNER_MAX]; /* owner's text of its checkpoints (checkpoint_owner.h) */
+    uint32_t refused;                 /* number of checkpoints that the start could not use */
     struct operator_orders orders;
     struct known_proofs proofs;
     struct known_votes votes;
@@ -73,42 +76,44 @@ struct host {
     struct web web;
 
     uint64_t status_ns; /* time of the next status line */
-    uint64_t owner_ns;  /* next time at which the owner has work */
+    uint64_t owner_ns;  /* next time at which the owner has work; UINT64_MAX = never */
     struct training_watch training;
-    struct resets resets;                 /* times at which training diverged */
-    struct learner_saturation saturation; /* last reported saturation */
-    bool stays_alone;                     /* continues even if no other member accepts it */
-    /* Reasons of its end: no member accepts it; it must start again. */
+    struct resets resets;                 /* resets because training had diverged */
+    struct learner_saturation saturation; /* saturation that was reported last */
+    bool stays_alone;                     /* the node continues even if no peer accepts it */
+    /* Reasons why the node ended: no peer accepts it; it must start again. */
     bool is_shut_out, starts_again;
-    bool has_clash; /* it ended because another process has its identity */
-    bool is_shared; /* at its end its base was the swarm's */
+    bool has_clash; /* the node ended because another process has its identity */
+    bool is_shared; /* the base was the swarm's when has_clash was set */
 };
 
-/* host is zeroed first. Then call these functions in this order, each if the one before returned
- * OK. */
+/* Initializes a zeroed host. Then the functions below are called in their order, each only if the
+ * one before returned OK. */
 void host_init(struct host *host, const struct config *config, const struct host_owner *owner);
-/* Opens the log, the keys and the state folder. is_quiet: nothing is printed. */
+/* Opens the log, the keys and the state folder. is_quiet: prints nothing. */
 enum error host_open(struct host *host, bool is_quiet, struct problem *problem) MUST_USE;
-/* Prepares everything else that can fail: learner, saved state, and sockets. */
+/* Prepares everything else that can fail: learner, sockets, and saved state. */
 enum error host_prepare(struct host *host, struct problem *problem) MUST_USE;
-/* Creates the node. Its arena has link_bytes more for the owner's end of the link. */
+/* Creates the node. link_bytes: further bytes of the arena, for the owner's end of the link. */
 void host_begin(struct host *host, size_t link_bytes);
-/* Returns the options of the link for an executor with these operations (learner_link.h). */
+/* Returns the options for the owner's learner_link. ops, learner: the operations that perform
+ * orders, and their first argument. */
 struct learner_link_options host_link_options(struct host *host, const struct executor_ops *ops,
                                               void *learner);
-/* Runs until the node has left, or transport_stop. Set link before. */
+/* Runs the node until it has left or transport_stop was called. The owner sets host->link
+ * before. */
 void host_run(struct host *host);
-/* Reads messages of the stepping thread now, as after each wake-up; also after the host has ended.
- * Returns false if there are none. */
+/* Handles the events that the link has now, as after a wake-up. May be called after the host has
+ * ended. Returns false if there were none. */
 bool host_drain(struct host *host);
 void host_free(struct host *host);
 
-/* Performs the node's requested actions. Call it on the thread that runs the host, between calls of
- * the owner. */
+/* Performs the node's requested actions. Must be called on the host's thread, after the owner has
+ * called a function of the node. */
 void host_pump(struct host *host);
 void host_leave(struct host *host);
-/* host_status returns the page of status_watch.h, for json_decref. The next function returns it as
- * one line of text, for free(). */
+/* host_status returns the status page (status_watch.h); the caller releases it with json_decref.
+ * host_page returns it as one line of text, which the caller frees. */
 json_t *host_status(const struct host *host);
 char *host_page(const struct host *host, size_t *count);
 

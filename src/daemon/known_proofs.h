@@ -1,7 +1,7 @@
-/* Stores equivocation proofs on disk. They are loaded at the start, so that a node applies them
- * from its first moment, and saved as soon as there is a new one.
+/* Stores equivocation proofs on disk. A node loads them at its start, so that it applies them from
+ * the first moment, and saves them whenever it has learned a new one.
  *
- *   state_dir/proofs ─► node ─ learns another ─► state_dir/proofs
+ *   state_dir/proofs ─► node ─ new proofs ─► state_dir/proofs
  */
 #ifndef HEARSAY_DAEMON_KNOWN_PROOFS_H
 #define HEARSAY_DAEMON_KNOWN_PROOFS_H
@@ -9,19 +9,19 @@
 #include "daemon/unsaved.h"
 
 struct known_proofs {
-    const char *folder;     /* state folder; belongs to the caller */
+    const char *folder;     /* state folder; borrowed */
     uint8_t *known;         /* [NODE_PROOFS_MAX] proofs on the disk; NULL = not loaded */
     uint32_t saved;         /* value of node_proofs_changes for the proofs on the disk */
     struct unsaved unsaved; /* state of writes that failed */
 };
 
-/* Loads the proofs of the folder into the node's options. MALFORMED, MISMATCH: they do not fit this
- * node. folder must stay valid. */
+/* Loads the proofs in the folder into the node's options. MALFORMED, MISMATCH: the proofs are
+ * invalid, or for another swarm. folder must stay valid. */
 enum error known_proofs_load(struct known_proofs *proofs, const char *folder,
                              struct node_options *options, struct problem *problem) MUST_USE;
 void known_proofs_free(struct known_proofs *proofs);
 
-/* Saves new proofs, if any. Cheap enough to be called after every event. */
+/* Saves the node's proofs if there is a new one. Cheap, since it is called after every event. */
 void known_proofs_keep(struct known_proofs *proofs, const struct node *node,
                        struct event_log *report, uint64_t now_ns);
 

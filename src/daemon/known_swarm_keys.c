@@ -31,7 +31,7 @@ void known_swarm_keys_keep(struct known_swarm_keys *keys, const struct node *nod
         keys->saved = changes;
 }
 
-/* Passes a key that was handed over to the node, if the order for it is known. */
+/* Passes the key from `hearsay rekey` to the node, if the node knows the order for it. */
 static void take_next(struct known_swarm_keys *keys, struct node *node, struct event_log *report,
                       uint64_t now_ns)
 {

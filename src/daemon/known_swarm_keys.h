@@ -1,8 +1,7 @@
-/* Stores the swarm keys that orders bring on disk. They are loaded at the start, and saved as soon
- * as one is added or dropped. A key from `hearsay rekey` is passed to the node, with the wall
- * clock.
+/* Stores on disk the swarm keys that came with orders. A node loads them at its start, and saves
+ * them whenever one is added or dropped. Also passes a new key from `hearsay rekey` to the node.
  *
- *   state_dir/swarm.key, .older ─► node ─ learns another ─► state_dir/swarm.key, .older
+ *   state_dir/swarm.key, .older ─► node ─ new keys ─► state_dir/swarm.key, .older
  *   state_dir/swarm.key.next ────► node_on_swarm_key        once a second, if one is missing
  */
 #ifndef HEARSAY_DAEMON_KNOWN_SWARM_KEYS_H
@@ -12,20 +11,21 @@
 #include "node/swarm_keys.h"
 
 struct known_swarm_keys {
-    const char *folder;     /* state folder; belongs to the caller; NULL = not loaded */
+    const char *folder;     /* state folder, borrowed; NULL = the keys are not loaded */
     uint8_t *known;         /* [NODE_SWARM_KEYS_MAX] keys on the disk, in options.keys.memory */
     uint32_t saved;         /* value of node_swarm_keys_changes for the keys on the disk */
     struct unsaved unsaved; /* state of writes that failed */
 };
 
-/* Loads the keys of the folder into the node's options. folder must stay valid. */
+/* Loads the keys in the folder into the node's options. folder must stay valid. */
 enum error known_swarm_keys_load(struct known_swarm_keys *keys, const char *folder,
                                  struct node_options *options, struct problem *problem) MUST_USE;
 
-/* Saves new keys, if any. Cheap enough to be called after every event. */
+/* Saves the node's keys if they have changed. Cheap, since it is called after every event. */
 void known_swarm_keys_keep(struct known_swarm_keys *keys, const struct node *node,
                            struct event_log *report, uint64_t now_ns);
-/* Passes the wall clock, and a key that was handed over, to the node; called once a second. */
+/* Passes the wall clock to the node, and a new key from `hearsay rekey` if there is one. Called
+ * once a second. */
 void known_swarm_keys_look(struct known_swarm_keys *keys, struct node *node,
                            struct event_log *report, uint64_t now_ns);
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 #define EVENT_RING_BYTES (512 * 1024)
-#define OTHER_EVENTS     512 /* events that must still fit when progress is reported */
+#define OTHER_EVENTS     512 /* events that must still fit in the ring after a report of progress */
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -30,7 +30,7 @@ static void unlock(struct learner_link *link)
     CHECK(pthread_mutex_unlock(&link->orders) == 0);
 }
 
-/* Adds an event. Both threads call it, while holding the mutex `orders`. */
+/* Adds an event and wakes the loop. Both threads call it; the caller has locked `orders`. */
 static void say(struct learner_link *link, const struct learner_event *event)
 {
     struct learner_event *room = ring_room(&link->events, sizeof *event);
@@ -45,7 +45,7 @@ static void say_answer(struct learner_link *link, const struct answer *answer)
     say(link, &(struct learner_event){.kind = LEARNER_ANSWERED, .answer = *answer});
 }
 
-/* Functions for the thread that steps. */
+/* Functions for the stepping thread. */
 
 static bool has_no_more(void *context)
 {
@@ -138,7 +138,7 @@ void learner_link_nudge(struct learner_link *link)
 
 /* Functions for the loop's thread. */
 
-/* Initializes a condition that waits by the monotonic clock, which also times steps. */
+/* Initializes a condition variable whose timeouts use the monotonic clock. */
 static void condition_init(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;
@@ -148,8 +148,8 @@ static void condition_init(pthread_cond_t *condition)
     CHECK(pthread_condattr_destroy(&attributes) == 0);
 }
 
-/* Returns the size of the request ring: twice the entries under way (a record must fit one half),
- * and space for small requests. */
+/* Returns the size of the request ring: twice the bytes of apply_window entries, because a record
+ * may take only half of the ring, and a MiB for small requests. */
 static uint64_t request_ring_bytes(uint32_t apply_window)
 {
     return (uint64_t)apply_window * 10 + 1024 * 1024;
@@ -189,7 +189,7 @@ void learner_link_end(struct learner_link *link)
     CHECK(pthread_cond_destroy(&link->woken) == 0);
 }
 
-/* Writes a request, with or without an order, and wakes the thread that steps. */
+/* Writes a request, with an order or without (NULL), and wakes the stepping thread. */
 static void put(struct learner_link *link, enum learner_request_kind kind,
                 const struct action *order)
 {
@@ -204,7 +204,7 @@ static void put(struct learner_link *link, enum learner_request_kind kind,
     learner_link_nudge(link);
 }
 
-/* Performs a READ on this thread. Returns false if another order is being performed. */
+/* Performs a READ on this thread. Returns false if the stepping thread is performing an order. */
 static bool read_now(struct learner_link *link, const struct action *order)
 {
     if (pthread_mutex_trylock(&link->orders) != 0)

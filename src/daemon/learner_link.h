@@ -1,17 +1,17 @@
-/* Messages between the loop's thread and the stepping thread, the only place where they meet.
+/* Passes messages between the loop's thread and the stepping thread. They share no other data.
  *
- *   loop thread (node)  ── orders (executor.h), evaluate, stop ──►  thread that steps
+ *   loop thread (node)  ── orders (executor.h), evaluate, stop ──►  stepping thread
  *                       ◄── stepped, answered, reset, … ───────
  *
- * The thread that steps is the learner's own (learner_thread.h), or that of a program with its own
- * model (library/). Between two steps it performs all queued orders, in order. No thread here ever
- * waits for the network: a step waits only for the orders that are already queued. The node bounds
+ * The stepping thread is the learner's own thread (learner_thread.h), or a thread of a host program
+ * with its own model (library/). Between two steps it performs all queued orders, in sequence. A
+ * step waits only for orders that are already queued, and never for the network. The node bounds
  * the orders under way (node.h, apply_window), so the rings never overflow.
  *
- * A step does not change the base. So the loop's thread performs a READ that comes during a step at
- * once: a large model's base is served as fast as a link carries it, however long a step is. A
- * thread holds the mutex `orders` from before it performs an order until it has answered. The
- * loop's thread never waits for the mutex; if it is taken, the other thread performs the READ.
+ * A step does not change the base. So the loop's thread itself performs a READ that is requested
+ * during a step. This serves the base of a large model at the speed of the link, however long a
+ * step takes. A thread holds the mutex `orders` while it performs an order and writes the answer.
+ * The loop's thread does not wait for an order: if the mutex is locked, it queues the READ.
  *
  * Held by tests/unit/daemon/test_learner_link.c and tests/unit/daemon/test_learner_thread.c, also
  * under ThreadSanitizer.
@@ -29,113 +29,117 @@
 #include "training/vitals.h"
 
 struct learner_link_options {
-    uint32_t apply_window;           /* most entries under way, see node.h */
+    uint32_t apply_window;           /* most entries of queued updates; see node.h */
     const struct executor_ops *ops;  /* operations of the learner */
     void *learner;                   /* first argument of these operations */
-    struct snapshot_queue *snapshot; /* receives the parts of a SAVE; NULL = there is no SAVE */
-    /* Called when there are events, while the mutex `orders` is held. */
+    struct snapshot_queue *snapshot; /* receives the parts of a SAVE; NULL = no SAVE is ordered */
+    /* Called when there are new events for the loop; the caller has locked `orders`. */
     void (*wake)(void *waker);
     void *waker; /* argument of wake */
 };
 
 enum learner_event_kind {
-    LEARNER_STEPPED,   /* steps, samples, batch, loss_sum, spent */
-    LEARNER_ANSWERED,  /* answer */
-    LEARNER_RESET,     /* resets: training diverged, and the learner was reset to the base */
-    LEARNER_SATURATED, /* saturation: the saturated entries have changed */
-    LEARNER_EVALUATED, /* evaluation, averaged, took_ns */
-    LEARNER_LOOKED     /* vitals */
+    LEARNER_STEPPED,   /* steps were made: sets steps, samples, batch, loss_sum, spent */
+    LEARNER_ANSWERED,  /* an order was performed: sets answer */
+    LEARNER_RESET,     /* training diverged, and the learner was reset to the base: sets resets */
+    LEARNER_SATURATED, /* the number of saturated entries has changed: sets saturation */
+    LEARNER_EVALUATED, /* an evaluation has ended: sets evaluation, averaged, took_ns */
+    LEARNER_LOOKED     /* answer to LEARNER_LOOK: sets vitals */
 };
 
 struct learner_event {
     enum learner_event_kind kind;
     uint32_t steps;          /* steps since the last STEPPED event */
     uint64_t samples;        /* samples in those steps */
-    uint32_t batch;          /* samples of the following steps; 0 = unchanged */
+    uint32_t batch;          /* samples per step from now on; 0 = unchanged */
     double loss_sum;         /* sum of the loss over those samples */
     struct time_spent spent; /* time spent since the last STEPPED event */
-    /* Answer to an order; its pointers are valid until the next such order. */
+    /* Answer to an order. Its pointers are valid until the next order of that kind. */
     struct answer answer;
     struct evaluation evaluation;
-    struct evaluation averaged; /* evaluation of the averaged base; samples 0 = there is none */
-    uint64_t took_ns;           /* duration of both evaluations */
+    /* Evaluation of the averaged base; samples 0 = there is no such base. */
+    struct evaluation averaged;
+    uint64_t took_ns; /* duration of both evaluations */
     struct learner_resets resets;
     struct learner_saturation saturation;
     struct vitals vitals;
-    struct device_memory
-        memory; /* STEPPED: memory of the device, once a second; total 0 = not measured */
+    /* STEPPED: memory of the device, measured once a second; total 0 = not measured. */
+    struct device_memory memory;
 };
 
 enum learner_request_kind {
     LEARNER_ORDER,
     LEARNER_EVALUATE,
-    LEARNER_LOOK, /* requests LOOKED, if there was a step */
-    LEARNER_SLOW, /* halves the learning rate until the end */
+    LEARNER_LOOK, /* requests a LOOKED event; none comes before the first step */
+    LEARNER_SLOW, /* halves the learning rate for the rest of the run */
     LEARNER_STOP
 };
 
 struct learner_request {
     enum learner_request_kind kind;
-    struct action order[]; /* ORDER: one order with the data that it points to */
+    struct action order[]; /* ORDER: one order, followed by the data that it points to */
 };
 
 struct learner_link {
     struct learner_link_options options;
     struct executor executor; /* performs the orders */
-    struct ring requests;     /* requests from the loop's thread */
-    /* Events to the loop's thread; written while holding the mutex `orders`. */
+    struct ring requests;     /* requests for the stepping thread */
+    /* Events for the loop's thread. Writers must hold the mutex `orders`. */
     struct ring events;
-    _Atomic bool has_more;  /* the loop's thread has orders that did not fit the ring */
-    pthread_mutex_t orders; /* protects the base between its changes and its readers */
-    pthread_mutex_t mutex;  /* used only to sleep and wake up */
+    _Atomic bool has_more; /* the loop's thread has further orders that did not fit the ring */
+    /* Held while an order is performed, so that READs see no half-changed base. */
+    pthread_mutex_t orders;
+    pthread_mutex_t mutex; /* used only to sleep and to wake up */
     pthread_cond_t woken;
-    uint32_t resets;    /* resets of the learner that were reported */
-    uint64_t saturated; /* entries that were reported as saturated last */
+    uint32_t resets;    /* number of resets that were reported */
+    uint64_t saturated; /* number of saturated entries that was reported last */
 };
 
-/* Returns the arena bytes that learner_link_init takes. */
+/* Returns the bytes that learner_link_init allocates in its arena. */
 size_t learner_link_arena_bytes(uint32_t apply_window);
 void learner_link_init(struct learner_link *link, struct arena *arena,
                        const struct learner_link_options *options);
-/* Destroys the link; no thread may use it any more. */
+/* Destroys the link; no thread may be using it. */
 void learner_link_end(struct learner_link *link);
 
-/* Functions for the loop's thread. This one copies an order with all data that it points to. */
+/* Functions for the loop's thread. learner_link_order queues a copy of an order with its data; it
+ * performs a READ immediately if no other order is being performed. */
 void learner_link_order(struct learner_link *link, const struct action *order);
 void learner_link_ask(struct learner_link *link, enum learner_request_kind kind);
 bool learner_link_next(struct learner_link *link, struct learner_event *event);
-/* Records whether there are orders that did not fit. They follow as soon as answers have been read,
- * and the stepping thread waits for them. */
+/* Records whether the loop has further orders that did not fit the ring. While it has, the stepping
+ * thread waits for them. They are queued as soon as answers were read. */
 void learner_link_set_more(struct learner_link *link, bool has_more);
 
-/* Functions for the thread that steps. */
+/* Functions for the stepping thread. */
 
-/* Returns the oldest request, or NULL; valid until learner_link_done. If the loop has orders that
- * did not fit, waits for them first. Otherwise a step would come between, and a node that receives
- * more per step than the ring holds would fall further and further behind. */
+/* Returns the oldest request, valid until learner_link_done; NULL if there is none. If the loop has
+ * orders that did not fit the ring, waits for them first. Otherwise the thread would make a step
+ * before them, and a node that receives more per step than fits the ring would fall behind without
+ * bound. */
 const struct learner_request *learner_link_peek(struct learner_link *link);
 void learner_link_done(struct learner_link *link);
-/* Performs an order and answers it, except TRAIN, which has no answer. Returns the processor time
- * that it took, in nanoseconds. */
+/* Performs an order, and writes its answer unless it is TRAIN. Returns the processor time that it
+ * took, in nanoseconds. */
 uint64_t learner_link_perform(struct learner_link *link, const struct action *order);
 void learner_link_say(struct learner_link *link, const struct learner_event *event);
-/* Reports steps if the ring has space; returns false otherwise. Progress can wait and add up while
- * the loop is busy. The rest of the space is for other events, of which a bounded number is under
- * way. */
+/* Reports steps if the ring has space, otherwise returns false. Progress can be summed up and
+ * reported later. Other events cannot, so space is kept for them; their number is bounded. */
 bool learner_link_say_progress(struct learner_link *link, const struct learner_event *progress);
-/* Reports a new divergence of training, which a publication may have found. */
+/* Reports that training has diverged, if `resets` counts more resets than were reported. */
 void learner_link_report_reset(struct learner_link *link, const struct learner_resets *resets);
-/* Reports saturated entries if they have changed since the last publication. */
+/* Reports the number of saturated entries if it has changed since the last report. */
 void learner_link_say_saturation(struct learner_link *link,
                                  const struct learner_saturation *saturation);
 /* Sleeps until there is a request, is_over returns true, or the monotonic clock reaches due_ns
- * (UINT64_MAX = never). A thread that makes is_over true then calls learner_link_nudge. */
+ * (UINT64_MAX = never). A thread that changes the result of is_over must then call
+ * learner_link_nudge. */
 void learner_link_sleep(struct learner_link *link, uint64_t due_ns, bool (*is_over)(void *context),
                         void *context);
 
 /* Makes the sleeping thread check its conditions again; any thread may call it. */
 void learner_link_nudge(struct learner_link *link);
 
-uint64_t learner_link_now_ns(void); /* time of the monotonic clock */
+uint64_t learner_link_now_ns(void); /* returns the time of the monotonic clock */
 
 #endif

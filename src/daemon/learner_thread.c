@@ -8,7 +8,7 @@
 #include "training/step_time.h"
 
 #define MEMORY_NS   1000000000u
-#define PROGRESS_NS 20000000 /* shortest time between two STEPPED events */
+#define PROGRESS_NS 20000000 /* least nanoseconds between two STEPPED events */
 
 struct learner_thread {
     struct learner *learner;
@@ -16,18 +16,18 @@ struct learner_thread {
     struct learner_link link; /* link to the loop's thread */
     pthread_t pthread;
 
-    /* Members below are used only by the learner's thread. */
+    /* The members below, except working_ns, are used only by the learner's thread. */
     bool is_training;
     bool is_stopped;
     struct batch_size batch_size;
     struct learner_event progress; /* STEPPED event that was not sent yet */
     uint64_t said_ns;              /* time of the last STEPPED event */
     uint64_t due_ns;               /* earliest start of the next step */
-    double rate_factor;            /* factor on the scheduled learning rate */
+    double rate_factor;            /* factor on the learning rate of the schedule */
     struct learner_thread_used used;
-    uint64_t memory_ns; /* time of the last measurement of the device's memory */
+    uint64_t memory_ns; /* time at which the device's memory was last measured */
 
-    _Atomic uint64_t working_ns; /* start of the present step or order; 0 = none */
+    _Atomic uint64_t working_ns; /* time at which the present step or order began; 0 = none */
 };
 
 static uint64_t thread_ns(void)
@@ -39,7 +39,7 @@ static uint64_t thread_ns(void)
 
 /* Functions for the learner's thread. */
 
-/* Adapts the number of samples of the next steps to the time that this one took. */
+/* Counts the time of a step, and adapts the batch size to it. */
 static void count_time(struct learner_thread *thread, uint32_t samples, uint64_t took_ns)
 {
     const uint32_t batch = batch_size_on_step(&thread->batch_size, samples, took_ns);
@@ -48,8 +48,8 @@ static void count_time(struct learner_thread *thread, uint32_t samples, uint64_t
         learner_set_batch(thread->learner, batch);
 }
 
-/* Counts the times of steps that a GPU has done. The host's clock only shows that they are
- * queued. */
+/* Counts the times of steps that a GPU has completed. The host's clock cannot measure them, because
+ * the host only queues a step. */
 static void count_device_times(struct learner_thread *thread)
 {
     struct step_time time;
@@ -79,8 +79,8 @@ static void say_progress(struct learner_thread *thread)
     thread->said_ns = learner_link_now_ns();
 }
 
-/* Counts the time of a completed order. Some orders wait for steps that a GPU has queued; the time
- * of steps that end meanwhile is subtracted. */
+/* Counts the time of a completed order. Some orders wait for steps that were queued on a GPU; the
+ * time of these steps is subtracted. */
 static void count_exchange(struct learner_thread *thread, uint64_t took_ns)
 {
     const uint64_t before_ns = thread->progress.spent.steps_ns;
@@ -94,7 +94,7 @@ static void perform(struct learner_thread *thread, const struct action *order)
     if (order->kind == ACTION_PUBLISH && order->last)
         thread->is_training = false;
     if (order->kind == ACTION_PUBLISH)
-        say_progress(thread); /* rumors report the samples learned so far */
+        say_progress(thread); /* the node's rumors report the samples learned so far */
     count_device_times(thread);
     const uint64_t from_ns = learner_link_now_ns();
     const uint64_t took_ns = learner_link_perform(&thread->link, order);
@@ -110,7 +110,8 @@ static void perform(struct learner_thread *thread, const struct action *order)
     }
 }
 
-/* Evaluates the base. This takes long for a large model and does not change the base. */
+/* Evaluates the base and the averaged base, and reports the results. The loop's thread may READ
+ * meanwhile, because the mutex `orders` is not held. */
 static void evaluate(struct learner_thread *thread)
 {
     const uint64_t from_ns = learner_link_now_ns();

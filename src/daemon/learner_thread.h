@@ -1,9 +1,9 @@
-/* The learner's thread.
+/* The learner's thread: makes steps, and performs the node's orders between them.
  *
  *   loop thread (node)  ◄── learner_link.h ──►  learner thread
  *
- * It makes steps while it may train, and between two steps performs its orders in sequence. With
- * step_ns_min it sleeps until its next step is due, and orders wake it.
+ * It makes steps while the node permits training. With step_ns_min it sleeps until the next step is
+ * due, but orders wake it.
  *
  * Held by tests/unit/daemon/test_learner_thread.c, also under ThreadSanitizer.
  */
@@ -18,39 +18,39 @@
 #include "training/learner.h"
 
 struct learner_thread_options {
-    struct batch_size batch_size;    /* choice of the number of samples per step */
-    uint64_t samples_max;            /* samples to train; 0 = unlimited */
-    uint64_t step_ns_min;            /* shortest time between the starts of two steps */
-    uint32_t apply_window;           /* most entries under way, see node.h */
-    struct snapshot_queue *snapshot; /* receives the parts of a SAVE; NULL = there is no SAVE */
-    void (*wake)(void *waker);       /* called on the learner's thread when there are events */
+    struct batch_size batch_size; /* rule that chooses the number of samples per step */
+    uint64_t samples_max;         /* most samples to train; 0 = no limit */
+    uint64_t step_ns_min;  /* least nanoseconds between the starts of two steps; 0 = no limit */
+    uint32_t apply_window; /* most entries of queued updates; see node.h */
+    struct snapshot_queue *snapshot; /* receives the parts of a SAVE; NULL = no SAVE is ordered */
+    void (*wake)(void *waker);       /* called on the learner's thread when there are new events */
     void *waker;                     /* argument of wake */
 };
 
 struct learner_thread;
 
-/* Returns the arena bytes that learner_thread_new takes. */
+/* Returns the bytes that learner_thread_new allocates in its arena. */
 size_t learner_thread_arena_bytes(const struct learner_thread_options *options);
 
-/* Starts the thread. The caller must not use the learner again before learner_thread_stop. */
+/* Starts the thread, which owns the learner until learner_thread_stop. */
 struct learner_thread *learner_thread_new(struct arena *arena, struct learner *learner,
                                           const struct learner_thread_options *options);
 
-/* Returns the thread's link, for the loop's side. */
+/* Returns the thread's link; the loop's thread uses its end of it. */
 struct learner_link *learner_thread_link(struct learner_thread *thread);
 
-/* Ends the thread after the step and the orders under way, and waits for its end. */
+/* Ends the thread after its present step and orders, and joins it. */
 void learner_thread_stop(struct learner_thread *thread);
 
-/* Processor time of the thread after its end. */
+/* Processor time that the thread has used, known after its end. */
 struct learner_thread_used {
     uint64_t steps_ns;    /* nanoseconds in local steps */
     uint64_t exchange_ns; /* nanoseconds in APPLY, PUBLISH, READ and WRITE */
 };
 struct learner_thread_used learner_thread_used(const struct learner_thread *thread);
 
-/* Returns when the step or order began on which the thread works; 0 = none. Any thread may call
- * it. */
+/* Returns the time at which the thread's present step or order began; 0 = it does nothing. Any
+ * thread may call it. */
 uint64_t learner_thread_working_ns(const struct learner_thread *thread);
 
 #endif

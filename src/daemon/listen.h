@@ -1,12 +1,12 @@
-/* Listening, and the address that the node shows to others. */
+/* Opens the listening socket, and determines the address that other nodes dial. */
 #ifndef HEARSAY_DAEMON_LISTEN_H
 #define HEARSAY_DAEMON_LISTEN_H
 
 #include "node/node.h"
 #include "socket/transport.h"
 
-/* Listens on the address, unless its host is "". Sets in the options the actual port and the
- * address that others are to dial. FAILED: it cannot listen. */
+/* Listens on the address, unless its host is "". Sets options->listen_port to the actual port, and
+ * options->advertise to the address that other nodes dial. FAILED: it cannot listen. */
 enum error listen_begin(struct transport *transport, const struct address *listen,
                         struct node_options *options, struct problem *problem) MUST_USE;
 

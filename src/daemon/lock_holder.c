@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAMED_MAX 3 /* processes in one sentence */
+#define NAMED_MAX 3 /* most processes that one sentence names */
 
 void lock_holder_sign(int file)
 {
@@ -17,7 +17,7 @@ void lock_holder_sign(int file)
     (void)gethostname(host, sizeof host - 1);
     const int bytes = snprintf(line, sizeof line, "%ld %s\n", (long)getpid(), host);
     if (ftruncate(file, 0) != 0 || pwrite(file, line, (size_t)bytes, 0) < 0)
-        return; /* a full disk; the lock works all the same */
+        return; /* the disk may be full; the lock works without this text */
 }
 
 static bool has_open(const char *pid, const struct stat *lock)
@@ -28,7 +28,7 @@ static bool has_open(const char *pid, const struct stat *lock)
     (void)snprintf(path, sizeof path, "/proc/%s/fd", pid);
     DIR *folder = opendir(path);
     if (!folder)
-        return false; /* process of another user, or one that has ended */
+        return false; /* the process belongs to another user, or has ended */
     for (const struct dirent *entry; !found && (entry = readdir(folder));)
         found = fstatat(dirfd(folder), entry->d_name, &about, 0) == 0 &&
                 about.st_dev == lock->st_dev && about.st_ino == lock->st_ino;
@@ -48,7 +48,7 @@ static void name_of(const char *pid, char name[static 32])
         (void)close(file);
 }
 
-/* Adds one process to the text. */
+/* Appends a process to the text. */
 static void add(char text[static LOCK_HOLDER_BYTES], const char *pid, int count)
 {
     char name[32];

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 
-/* Returns the list in the file; NULL with a sentence if it cannot be used. */
+/* Returns the list in the file, allocated; NULL, with a message, if the list cannot be used. */
 static struct member_list *read_list(const char *path, enum error *error, struct problem *problem)
 {
     struct member_list *list = memory_new(1, sizeof *list);

@@ -1,5 +1,5 @@
-/* Loads the member list (state/member_list.h) at the start and again at every SIGHUP. An invalid
- * list is reported with its line, and the previous list stays in force.
+/* Loads the member list (state/member_list.h) at the start, and again at every SIGHUP. If the new
+ * list is invalid, the wrong line is reported, and the previous list stays in force.
  *
  *   node.members ── start, SIGHUP ──► list ──► node_on_members
  */
@@ -11,11 +11,11 @@
 #include "state/member_list.h"
 
 struct members_file {
-    const char *path;         /* path of the file; belongs to the caller; "" = no list */
+    const char *path;         /* path of the file, borrowed; "" = no list */
     struct member_list *list; /* list in force; NULL = none */
 };
 
-/* Loads the list. MISSING, FAILED, TOO_BIG, MALFORMED: there is a file, and it cannot be used. path
+/* Loads the list. MISSING, FAILED, TOO_BIG, MALFORMED: the configured file cannot be used. path
  * must stay valid. */
 enum error members_file_load(struct members_file *file, const char *path,
                              struct problem *problem) MUST_USE;
@@ -23,9 +23,9 @@ void members_file_free(struct members_file *file);
 
 /* Passes the list to the node, if there is one. */
 void members_file_begin(const struct members_file *file, struct node *node, uint64_t now_ns);
-/* Returns true if there is a list. */
+/* Returns true if the node has a member list. */
 bool members_file_is_used(const struct members_file *file);
-/* SIGHUP. */
+/* Loads the list again, after a SIGHUP, and passes it to the node. */
 void members_file_read_again(struct members_file *file, struct node *node, struct event_log *report,
                              uint64_t now_ns);
 

@@ -1,6 +1,6 @@
-/* Counts how often training has diverged here. After one accident training restarts from the
- * swarm's base. Three within an hour mean a mistake in the configuration, which a person must
- * correct. */
+/* Counts how often training on this node has diverged. After each divergence, training restarts
+ * from the swarm's base. Three within an hour mean that the configuration is wrong and a person
+ * must correct it. */
 #ifndef HEARSAY_DAEMON_RESETS_H
 #define HEARSAY_DAEMON_RESETS_H
 
@@ -11,12 +11,12 @@
 #define RESETS_NS  3600000000000ull
 
 struct resets {
-    uint64_t at_ns[RESETS_MAX]; /* times of the last resets, oldest first; 0 = fewer */
-    uint32_t count;             /* so far */
-    bool are_too_many;          /* RESETS_MAX resets were within RESETS_NS; stays true */
+    uint64_t at_ns[RESETS_MAX]; /* times of the last RESETS_MAX resets, oldest first; 0 = none */
+    uint32_t count;             /* number of resets so far */
+    bool are_too_many; /* RESETS_MAX resets have happened within RESETS_NS; never cleared */
 };
 
-/* Records that training has diverged; now_ns > 0. */
+/* Records that training has diverged; now_ns must not be 0. */
 void resets_add(struct resets *resets, uint64_t now_ns);
 
 #endif

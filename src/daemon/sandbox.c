@@ -18,8 +18,9 @@
 #include "daemon/call_filter.h"
 #include "data/file_list.h"
 
-/* The kernel's interface by number, because headers may be older than the kernel. */
-#define RULESET_VERSION 1u /* flag that requests the version */
+/* Numbers and structs of the kernel's Landlock interface. Headers of the C library may be older
+ * than the kernel. */
+#define RULESET_VERSION 1u /* flag with which landlock_create_ruleset returns its version */
 #define RULE_PATH       1
 #define RULE_PORT       2
 #define FS_EXECUTE      (1ull << 0)
@@ -31,19 +32,19 @@
 #define FS_MAKE_DIR     (1ull << 7)
 #define FS_MAKE_REG     (1ull << 8)
 #define FS_MAKE_SOCK    (1ull << 9)
-#define FS_WRITES       0x1ff2ull    /* all changing accesses of version 1 */
-#define FS_REFER        (1ull << 13) /* available since version 2 */
-#define FS_TRUNCATE     (1ull << 14) /* available since version 3 */
-#define NET_BIND        (1ull << 0)  /* available since version 4 */
-#define SCOPE_SIGNAL    (1ull << 1)  /* available since version 6 */
+#define FS_WRITES       0x1ff2ull    /* all accesses of version 1 that change files or folders */
+#define FS_REFER        (1ull << 13) /* renaming into other folders; since version 2 */
+#define FS_TRUNCATE     (1ull << 14) /* truncating files; since version 3 */
+#define NET_BIND        (1ull << 0)  /* binding TCP ports; since version 4 */
+#define SCOPE_SIGNAL    (1ull << 1)  /* signals to other processes; since version 6 */
 
 #define READS (FS_READ_FILE | FS_READ_DIR)
 #define STATES                                                                                     \
     (READS | FS_WRITE_FILE | FS_TRUNCATE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_REG |          \
      FS_MAKE_SOCK)
 
-#define CUDA_CACHE_PATH   "CUDA_CACHE_PATH" /* read by NVIDIA's driver */
-#define CUDA_CACHE_FOLDER "cuda-cache"      /* in the state folder */
+#define CUDA_CACHE_PATH   "CUDA_CACHE_PATH" /* environment variable that NVIDIA's driver reads */
+#define CUDA_CACHE_FOLDER "cuda-cache"      /* folder for compiled kernels, in the state folder */
 
 struct ruleset {
     uint64_t fs, net, scopes; /* accesses that are forbidden unless a rule allows them */
@@ -64,7 +65,8 @@ static int landlock_version(void)
     return version > 0 ? (int)version : 0;
 }
 
-/* Returns true if a GPU may be used: a driver exists, or the environment names the CUDA module. */
+/* Returns true if the node may use a GPU: train.device names one, or it is auto and there is a
+ * driver, or the environment names the CUDA module. */
 static bool may_use_gpu(const struct config *config)
 {
     if (strcmp(config->train.device, "auto") != 0)
@@ -73,8 +75,8 @@ static bool may_use_gpu(const struct config *config)
            getenv("HEARSAY_CUDA");
 }
 
-/* Returns true if the device name allows several GPUs. Does not look for GPUs, because that would
- * load their libraries, which may start threads. */
+/* Returns true if train.device may mean several GPUs. Does not count the GPUs of the machine,
+ * because that would load libraries, which may create threads. */
 static bool may_use_several(const struct config *config)
 {
     const char *device = config->train.device;
@@ -90,7 +92,8 @@ struct sandbox sandbox_find(const struct config *config)
     };
 }
 
-/* Returns the number of threads; /proc/self/task has a folder for each. */
+/* Returns the number of threads besides this one. /proc/self/task has a folder for each thread, so
+ * its link count is the number of threads plus 2. */
 static uint32_t threads_of_libraries(void)
 {
     struct stat about;
@@ -108,7 +111,8 @@ static struct ruleset forbidden(const struct sandbox *sandbox)
     return ruleset;
 }
 
-/* Allows accesses below a path. A missing path needs no rule. */
+/* Allows these accesses below a path. If the path does not exist, no rule is needed. Returns false
+ * if the kernel refuses the rule. */
 static bool allow(int rules, const struct ruleset *forbids, const char *path, uint64_t rights)
 {
     struct stat about;
@@ -126,7 +130,7 @@ static bool allow(int rules, const struct ruleset *forbids, const char *path, ui
     return is_done;
 }
 
-/* Allows the files of a folder whose names begin with a prefix, wherever links lead. */
+/* Allows reading the files of a folder whose names begin with `prefix`. Links are followed. */
 static bool allow_files_in(int rules, const struct ruleset *forbids, const char *folder,
                            const char *prefix)
 {
@@ -146,7 +150,7 @@ static bool allow_files_in(int rules, const struct ruleset *forbids, const char 
     return is_done;
 }
 
-/* Writes the folder of a path: "a/b" for "a/b/c", "." for "c". */
+/* Writes the folder of a path to `out`: "a/b" for "a/b/c", "." for "c". */
 static void folder_of(const char *path, char out[static CONFIG_PATH_BYTES])
 {
     const char *last = strrchr(path, '/');
@@ -156,8 +160,8 @@ static void folder_of(const char *path, char out[static CONFIG_PATH_BYTES])
         (void)strcpy(out, ".");
 }
 
-/* Allows a list such as "a/b-*.npy, c": the files, and the folders that are searched for wildcards.
- * A reader refuses an invalid list later. */
+/* Allows reading the files of a list such as "a/b-*.npy, c", and listing the folders of its
+ * wildcards. If the list is invalid, the data set reports that later. */
 static bool allow_listed(int rules, const struct ruleset *forbids, const char *names)
 {
     struct file_list list;
@@ -173,8 +177,8 @@ static bool allow_listed(int rules, const struct ruleset *forbids, const char *n
     return is_done;
 }
 
-/* Allows the paths in the configuration. A member list is replaced by a new file, so its folder is
- * allowed. */
+/* Allows the accesses that the paths in the configuration need. For the member list that is its
+ * folder, because people replace the file by a new one. */
 static bool allow_configured(int rules, const struct ruleset *forbids, const struct config *config)
 {
     const char *const files[] = {config->data.x,      config->data.y,    config->data.test_x,
@@ -199,7 +203,7 @@ static bool allow_configured(int rules, const struct ruleset *forbids, const str
            allow(rules, forbids, config->node.log, FS_WRITE_FILE | FS_TRUNCATE);
 }
 
-/* Allows the folder of the program, which also has its CUDA module. */
+/* Allows reading the CUDA module, beside the program or in ../lib/hearsay. */
 static bool allow_program(int rules, const struct ruleset *forbids)
 {
     char path[CONFIG_PATH_BYTES], folder[CONFIG_PATH_BYTES];
@@ -211,7 +215,8 @@ static bool allow_program(int rules, const struct ruleset *forbids)
            allow_files_in(rules, forbids, path, "");
 }
 
-/* Allows the resolver's configuration with its folder, because programs replace the file. */
+/* Allows reading the folder of the DNS resolver's configuration. The file alone is not enough,
+ * because other programs replace it by a new one. */
 static bool allow_resolver(int rules, const struct ruleset *forbids)
 {
     char path[PATH_MAX], folder[CONFIG_PATH_BYTES];
@@ -221,7 +226,8 @@ static bool allow_resolver(int rules, const struct ruleset *forbids)
     return allow(rules, forbids, folder, READS);
 }
 
-/* Allows reading what system libraries read: hosts' addresses, time zone, processor, devices. */
+/* Allows reading the files that system libraries read: host names, time zone, processor,
+ * devices. */
 static bool allow_system(int rules, const struct ruleset *forbids, bool has_gpu)
 {
     static const char *const reads[] = {"/usr",
@@ -253,7 +259,7 @@ static bool allow_port(int rules, const struct ruleset *forbids, const struct ad
            syscall(SYS_landlock_add_rule, rules, RULE_PORT, &rule, 0) == 0;
 }
 
-/* Allows CUDA to write the names of its threads; otherwise it finds no GPU. */
+/* Allows CUDA to name its threads; without this it finds no GPU. */
 static bool allow_names_of_threads(int rules, const struct ruleset *forbids)
 {
     return allow(rules, forbids, "/proc/self/task", FS_WRITE_FILE | FS_TRUNCATE);
@@ -268,14 +274,15 @@ static bool allow_several_gpus(int rules, const struct ruleset *forbids)
            allow(rules, forbids, "/dev/shm", shares);
 }
 
-/* Compiled kernels are kept in folders of this folder. */
+/* Allows the driver to store compiled kernels, in subfolders of the cache. */
 static bool allow_cuda_cache(int rules, const struct ruleset *forbids)
 {
     const char *folder = getenv(CUDA_CACHE_PATH);
     return !folder || allow(rules, forbids, folder, STATES | FS_MAKE_DIR);
 }
 
-/* Older kernels know a shorter struct, and take a longer one if what they do not know is zero. */
+/* Enters the Landlock restrictions for this thread and its later threads. An older kernel knows a
+ * shorter struct of forbidden accesses, and accepts this one if the further members are zero. */
 static bool restrict_files(const struct config *config, const struct sandbox *sandbox)
 {
     const struct ruleset forbids = forbidden(sandbox);
@@ -297,8 +304,8 @@ static bool restrict_files(const struct config *config, const struct sandbox *sa
     return is_done;
 }
 
-/* Installs the seccomp filter. An existing filter, such as a container's, may forbid another
- * one. */
+/* Installs the seccomp filter. Returns false if the process has no filter afterwards. An existing
+ * filter, such as a container's, may prevent a new one; that is no failure. */
 static bool enter_filter(struct sandbox *sandbox)
 {
     const bool is_filtered = prctl(PR_GET_SECCOMP, 0, 0, 0, 0) > 0;

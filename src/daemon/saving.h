@@ -1,4 +1,4 @@
-/* Takes a checkpoint for the node, part by part: the work of the loop's thread.
+/* Takes a checkpoint of the node, part by part; all functions run on the loop's thread.
  *
  *   node ─ SAVE ─► saving_begin ─► saver.h
  *        ┌─► saver_next ─► order ─► learner ─► saving_on_part ────────┐
@@ -13,29 +13,32 @@
 #include "state/saver.h"
 
 struct saving {
-    struct saver *saver;             /* writes */
-    struct learner_link *link;       /* whose other side takes the parts */
-    struct node *node;               /* says what they are the sum of */
-    struct training_watch *training; /* knows the score of what is saved */
-    uint8_t *history;                /* [node_history_max]: of what is not written */
-    uint64_t saved_ns;               /* when the last checkpoint was whole; 0: never */
-    uint8_t model_hash[16];   /* model hash of the newest checkpoint; zeros = its own, or none */
-    uint32_t ended;           /* how many saves have ended, well or not */
-    struct saver_result last; /* how the last of them did */
+    struct saver *saver;             /* writes the checkpoints on its own thread */
+    struct learner_link *link;       /* passes orders to the thread that copies the parts */
+    struct node *node;               /* the node; provides the history of the base */
+    struct training_watch *training; /* provides the score of the saved base */
+    uint8_t *history;                /* [node_history_max] buffer for a history that is not used */
+    uint64_t saved_ns;               /* time at which the last checkpoint was complete; 0 = never */
+    /* Model hash in the newest checkpoint; zeros = the node's own, or no checkpoint. */
+    uint8_t model_hash[16];
+    uint32_t ended;           /* number of saves that have ended, with or without success */
+    struct saver_result last; /* result of the last save */
 };
 
 /* Starts a checkpoint that the node has requested. */
 void saving_begin(const struct saving *saving);
-/* Handles the learner's answer for one part. */
+/* Handles the learner's answer to the order to copy a part. entries: number of entries copied; 0 =
+ * the snapshot was broken off. */
 void saving_on_part(const struct saving *saving, uint64_t now_ns, size_t entries);
-/* Handles progress of the saver's thread: a part was written, or the whole checkpoint, which adds a
- * note. */
+/* Handles a wake-up by the saver's thread: requests the next part, or takes the result of the save
+ * and reports it as a note. */
 void saving_on_wake(struct saving *saving, struct event_log *report, uint64_t now_ns);
 
-/* The checkpoint that the node goes on from is the newest. */
+/* Records that the node continues from a loaded checkpoint, which is the newest one. */
 void saving_on_loaded(struct saving *saving);
-/* Returns true if the newest checkpoint says for which model hash this node's orders, proofs and
- * votes are signed. A restart without it would take them for those of another model. */
+/* Returns true if the newest checkpoint records the model hash for which the orders, proofs and
+ * votes of this node are signed. Otherwise they must not be stored: a restarted node would take
+ * them for those of another model. */
 bool saving_knows_model(const struct saving *saving);
 
 #endif

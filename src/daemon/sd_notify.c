@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RETRY_NS 1000000000ull /* time before READY=1 is sent again if it was not delivered */
+/* Time after which READY=1 is sent again if it was not delivered. */
+#define RETRY_NS 1000000000ull
 
 static void complain(struct sd_notify *sd_notify, const char *why)
 {
@@ -18,7 +19,8 @@ static void complain(struct sd_notify *sd_notify, const char *why)
     sd_notify->complained = true;
 }
 
-/* An abstract name begins with a zero byte and ends where the address ends. */
+/* Parses the name of the manager's socket. "@name" is an abstract name: its first byte becomes
+ * zero, and its end is the end of the address. Returns false if the name is invalid. */
 static bool address_read(struct sd_notify *sd_notify, const char *name)
 {
     const size_t bytes = strlen(name);
@@ -46,7 +48,7 @@ static bool number_read(const char *text, uint64_t *out)
     return true;
 }
 
-/* Returns half of the time that the process may be silent; 0 if it is not watched. */
+/* Returns half of the longest time between two WATCHDOG=1 in nanoseconds; 0 = none are wanted. */
 static uint64_t watchdog_read(void)
 {
     const char *usec_text = getenv("WATCHDOG_USEC");
@@ -91,7 +93,7 @@ void sd_notify_on_time(struct sd_notify *sd_notify, uint64_t now_ns)
 {
     if (now_ns < sd_notify->wake_ns)
         return;
-    CHECK(sd_notify->socket >= 0); /* without a socket there is no timer */
+    CHECK(sd_notify->socket >= 0); /* without a socket wake_ns is UINT64_MAX */
     if (sd_notify->ready)
         (void)send_text(sd_notify, "WATCHDOG=1");
     else

@@ -43,7 +43,7 @@ enum error shutdown_save(struct node *node, struct saver *saver, struct learner 
     return saver_save(saver, learner, node_incarnation(node), score, fill_history, node, problem);
 }
 
-/* Saves the state from which the next incarnation continues. */
+/* Saves the checkpoint and the bases, and prints where they are. */
 static enum error save_all(const struct shutdown *closing, struct problem *problem)
 {
     char path[BASE_PATH_BYTES];
@@ -58,7 +58,7 @@ static enum error save_all(const struct shutdown *closing, struct problem *probl
     return error;
 }
 
-/* Returns the base's version as text; the caller frees it. */
+/* Returns the version of the base as text; the caller frees it. */
 static char *version_of(const struct shutdown *closing)
 {
     char *text = memory_new(SAFETENSORS_VERSION_MAX, 1);
@@ -82,8 +82,8 @@ int shutdown_shut_out(const struct reach *reach)
     return SHUTDOWN_SHUT_OUT;
 }
 
-/* Evaluates the base, first on the samples of earlier evaluations, since others may be easier or
- * harder. */
+/* Evaluates the base. First on the samples of the earlier evaluations, for a comparison; then, for
+ * FINAL_ALL, on all test samples. */
 static void evaluate_final(const struct shutdown *closing, uint64_t now_ns, struct final *final)
 {
     struct learner *learner = closing->setup->learner;

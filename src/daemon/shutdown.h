@@ -1,4 +1,4 @@
-/* The end of a node: applies the remaining updates, saves everything, reports the result. */
+/* Ends a node: applies the remaining updates, saves everything, and reports the result. */
 #ifndef HEARSAY_DAEMON_SHUTDOWN_H
 #define HEARSAY_DAEMON_SHUTDOWN_H
 
@@ -14,33 +14,33 @@ enum final_evaluation { FINAL_NONE, FINAL_PART, FINAL_ALL };
 
 struct shutdown {
     const struct config *config; /* configuration of the node */
-    /* Parts of the node; the learner now belongs to the caller's thread. */
+    /* Parts of the node. The learner must not be used by another thread any more. */
     struct setup *setup;
-    const struct learner_thread *learner; /* learner's thread, which has ended */
-    struct node *node;                    /* the node, which has left */
-    struct saver *saver;                  /* saver of checkpoints */
+    const struct learner_thread *learner; /* the learner's thread, which has ended */
+    struct node *node;                    /* the node, after it has left the swarm */
+    struct saver *saver;                  /* saves checkpoint and base */
     uint8_t *history;                     /* [node_history_max] scratch buffer */
     struct event_log *report;             /* receives the result */
-    /* Score of this base if it is the best one; NULL otherwise. */
+    /* Score of this base if it is to be saved as the best one; otherwise NULL. */
     const struct evaluation *score;
-    const struct guard *guard;       /* guard with the last evaluation before this one */
-    enum final_evaluation evaluates; /* the part of the test set that scores the saved base */
+    const struct guard *guard;       /* guard, which knows the last evaluation before this one */
+    enum final_evaluation evaluates; /* test samples on which the saved base is evaluated */
 };
 
-/* Exit codes of ends without a saved base: the peers have another swarm, model or protocol; the
- * operator has expelled this node; no member admits it. */
+/* Exit codes of nodes that end without saving a base: the peers have another swarm, model or
+ * protocol; the operator has expelled this node; no member admits it. */
 #define SHUTDOWN_SHUT_OUT    3
 #define SHUTDOWN_EXPELLED    4
 #define SHUTDOWN_TURNED_AWAY 5
-/* Exit code if another process has this node's identity. The base is saved if it was the swarm's
- * until then. */
+/* Exit code if another process has this node's identity. The base is saved only if it was the
+ * swarm's until then. */
 #define SHUTDOWN_CLASH 6
 
-/* Parts of shutdown_run that any owner of a node needs. The thread that made steps has ended, or is
- * this one. shutdown_apply applies the remaining updates, so that the base is that of the version
- * with which it is saved. */
+/* Parts of shutdown_run for any owner of a node. Call them when the thread that made steps has
+ * ended, or on that thread. shutdown_apply applies the remaining updates, so that the base agrees
+ * with the version with which it is saved. */
 void shutdown_apply(struct node *node, const struct executor *executor, struct event_log *report);
-/* Saves the state from which the next incarnation continues. FAILED: nothing new is saved. */
+/* Saves the state from which the node's next start continues. FAILED: nothing new is saved. */
 enum error shutdown_save(struct node *node, struct saver *saver, struct learner *learner,
                          const struct evaluation *score, struct problem *problem) MUST_USE;
 
@@ -48,11 +48,11 @@ enum error shutdown_save(struct node *node, struct saver *saver, struct learner 
 int shutdown_shut_out(const struct reach *reach);
 
 /* Prints that another process has the node's identity and what to do; returns the exit code.
- * is_shared: the base was the swarm's until now, and is saved. */
+ * is_shared: the base was the swarm's until now, so it is saved. */
 int shutdown_clash(const struct shutdown *closing, bool is_shared);
 
-/* Ends a node whose learner's thread has ended. Returns the exit code: 0 if model and checkpoint
- * are saved and the base has its promised digest. */
+/* Ends a node whose learner's thread has ended. Returns the exit code: 0 if base and checkpoint are
+ * saved and the base has the digest that the node has reported. */
 int shutdown_run(const struct shutdown *closing);
 
 #endif

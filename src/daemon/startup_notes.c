@@ -27,7 +27,7 @@ static void say_who(struct event_log *report, uint64_t now_ns, const struct conf
     event_log_note(report, &note);
 }
 
-/* Reports the resolved values of keys with `auto`. */
+/* Reports the values that were chosen for keys with `auto`. */
 static void say_training(struct event_log *report, uint64_t now_ns, const struct config *config,
                          const struct setup *setup)
 {
@@ -38,7 +38,8 @@ static void say_training(struct event_log *report, uint64_t now_ns, const struct
     const struct config_train *train = &config->train;
     char text[200];
     CHECK(train->optimizer < OPTIMIZER_AUTO);
-    if (!learner_can_step(setup->learner)) /* another program makes the steps, or none */
+    /* A node that makes no steps itself does not use these keys. */
+    if (!learner_can_step(setup->learner))
         return;
     (void)snprintf(
         text, sizeof text, "learns with %s: rate %.4g, momentum %.4g, weight decay %.4g, clip %.4g",
@@ -55,9 +56,10 @@ static void say_data(struct event_log *report, uint64_t now_ns, const struct set
     }
 }
 
-#define DEVICE_FILE "device" /* file in the state folder: device of the last start */
+/* File in the state folder that names the device of the last start. */
+#define DEVICE_FILE "device"
 
-/* Reads the device of the last start; "" if unknown. */
+/* Reads the name of the device of the last start; "" if unknown. */
 static void read_device(const char *folder, char text[static DEVICE_TEXT_MAX])
 {
     char path[DISK_PATH_MAX];
@@ -73,7 +75,7 @@ static void read_device(const char *folder, char text[static DEVICE_TEXT_MAX])
     text[count > 0 ? count : 0] = '\0';
 }
 
-/* Writes the device. If it fails, a later start cannot warn. */
+/* Writes the name of the device. If that fails, the next start cannot warn about a lost GPU. */
 static void write_device(const char *folder, const char *text)
 {
     struct atomic_file file;
@@ -82,7 +84,8 @@ static void write_device(const char *folder, const char *text)
     (void)!atomic_file_end(&file);
 }
 
-/* A node that chooses its device by itself warns if it lost a GPU. */
+/* Warns if train.device is auto and the last start had a GPU that this start lacks. Returns true if
+ * it has warned. */
 static bool say_lost_gpu(struct event_log *report, uint64_t now_ns, const struct config *config,
                          const struct setup *setup)
 {

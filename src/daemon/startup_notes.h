@@ -1,4 +1,4 @@
-/* The first notes of a node: its identity, its model, its device, its checkpoint. */
+/* Writes the first notes of a node: its identity, its model, its device, its checkpoint. */
 #ifndef HEARSAY_DAEMON_STARTUP_NOTES_H
 #define HEARSAY_DAEMON_STARTUP_NOTES_H
 
@@ -11,26 +11,25 @@
 void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct config *config,
                        const struct setup *setup, const struct node_options *options);
 
-/* Reports files that are read before the node can start: data and initial weights, which may take
- * long. */
+/* Reports which files of data and initial weights are read, because this may take long. */
 void startup_notes_reading(struct event_log *report, uint64_t now_ns, const struct config *config);
 
 void startup_notes_sandbox(struct event_log *report, uint64_t now_ns, const struct config *config,
                            const struct sandbox *sandbox);
 
-/* Reports the address for browsers, if any. port: the actual port. */
+/* Reports the address of the node's page, if it has one. port: the port on which it listens. */
 void startup_notes_web(struct event_log *report, uint64_t now_ns, const struct address *http,
                        unsigned port);
 
-/* Reports the checkpoint from which the node continues, and its contents; nothing for generation 0.
- * is_older: newer checkpoints could not be used. */
-/* Reports that keys may be swapped out, if that is so. */
+/* Reports the checkpoint from which the node continues, and its contents; nothing if generation is
+ * 0. is_older: newer checkpoints could not be used. */
+/* Reports if the keys may be swapped to disk, because their memory is not locked. */
 void startup_notes_keys(struct event_log *report, uint64_t now_ns,
                         const struct locked_memory *keys);
 void startup_notes_resumed(struct event_log *report, uint64_t now_ns, const struct config *config,
                            uint64_t generation, bool is_older, const struct node *node);
 
-/* Reports the swarm key in use, if orders have brought a newer one than the configured key. */
+/* Reports which swarm key is used, if orders have brought a newer key than the configured one. */
 void startup_notes_swarm_key(struct event_log *report, uint64_t now_ns, const struct config *config,
                              const struct setup *setup, const struct node *node);
 

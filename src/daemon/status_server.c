@@ -29,8 +29,8 @@ void status_place_close(struct status_place *place)
     place->folder = -1;
 }
 
-/* A lock of an open file, not of a process: it works over network file systems, and testing it does
- * not release it. */
+/* Lock of an open file description, not of a process: it works on network file systems, and testing
+ * it does not release it. */
 static const struct flock WHOLE = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
 static const char *path_of(char out[static STATUS_PATH_BYTES], const char *dir, const char *name)
@@ -61,7 +61,7 @@ enum error status_endpoint_open(struct status_endpoint *endpoint, const char *di
         return problem_set(problem, FAILED,
                            "cannot make %s/lock: %s; choose another node.state_dir", dir,
                            strerror(errno));
-    /* a file system without locks is no reason not to start */
+    /* If the file system has no locks, the node starts without one. */
     if (fcntl(file, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
         const enum error error = refuse(dir, file, problem);
         (void)close(file);
@@ -85,8 +85,8 @@ bool status_endpoint_is_taken(const char *dir)
     return asked && whole.l_type != F_UNLCK;
 }
 
-/* Binds the socket in place of an old one, whose node is dead because the lock is ours. Sets the
- * mode before a client can connect, which needs listen(). */
+/* Binds the socket. First removes an old socket, whose node has ended, since this node has the
+ * lock. Sets the mode before listen(), so that no other user can connect. */
 static bool bind_anew(int made, const struct status_place *place)
 {
     const struct sockaddr_un *address = &place->address;
@@ -133,7 +133,8 @@ void status_endpoint_close(struct status_endpoint *endpoint)
         return;
     struct flock whole = WHOLE;
     status_endpoint_shut(endpoint);
-    whole.l_type = F_UNLCK; /* otherwise a process that shares the open file would keep the lock */
+    /* Unlocks explicitly, because another process may share the open file. */
+    whole.l_type = F_UNLCK;
     (void)fcntl(endpoint->lock, F_OFD_SETLK, &whole);
     fork_files_remove(endpoint->lock);
     (void)close(endpoint->lock);

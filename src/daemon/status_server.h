@@ -1,8 +1,8 @@
-/* Owns a state folder: the lock that shows which node uses it, and the unix socket at which the
- * node answers.
+/* Owns a state folder: the lock of the node that uses it, and the Unix socket at which the node
+ * answers `hearsay status`.
  *
- *   state_dir/lock         locked by the node while it lives, however it ends
- *   state_dir/status.sock  mode 0600, there while the node runs; the owner of the lock replaces it
+ *   state_dir/lock         locked by the node; its lock ends with its process
+ *   state_dir/status.sock  mode 0600, exists while the node runs; a node replaces an old one
  *
  * Held by tests/unit/commands/test_answer.c.
  */
@@ -18,38 +18,39 @@
 
 #define STATUS_SOCKET     "status.sock"
 #define STATUS_PATH_BYTES (CONFIG_PATH_BYTES + 32)
-#define STATUS_JSON       (JSON_COMPACT | JSON_REAL_PRECISION(9)) /* format of a status page */
+#define STATUS_JSON       (JSON_COMPACT | JSON_REAL_PRECISION(9)) /* JSON format of a status page */
 
 struct status_endpoint {
-    const char *dir; /* state folder; NULL = not open */
-    int lock;        /* descriptor of the open lock file */
+    const char *dir; /* path of the state folder; NULL = not open */
+    int lock;        /* file descriptor of the lock file */
 };
 
-/* Locks an existing folder. MISMATCH: another node has it. On errors nothing is locked. dir must
- * stay valid. */
+/* Locks an existing folder. MISMATCH: another node has locked it. After an error nothing is locked.
+ * dir must stay valid. */
 enum error status_endpoint_open(struct status_endpoint *endpoint, const char *dir,
                                 struct problem *problem) MUST_USE;
 
-/* Creates the socket, bound but not listening yet. It belongs to the caller. */
+/* Creates the socket and binds it; the caller owns it and calls listen(). */
 enum error status_endpoint_socket(const struct status_endpoint *endpoint, int *made,
                                   struct problem *problem) MUST_USE;
 
-/* Removes the socket, so that no client connects any more; the folder stays locked. */
+/* Removes the socket's file, so that no further client connects. The folder stays locked. */
 void status_endpoint_shut(const struct status_endpoint *endpoint);
 
-/* Releases the folder. Does nothing if it is not open. */
+/* Unlocks the folder. Does nothing if the endpoint is not open. */
 void status_endpoint_close(struct status_endpoint *endpoint);
 
-/* Returns true if a node uses the folder now. */
+/* Returns true if a node has locked the folder. */
 bool status_endpoint_is_taken(const char *dir);
 
-/* Address of a folder's socket. The name of a socket has at most 108 bytes and a path may be
- * longer, so the address goes through the open folder. */
+/* Socket address of a folder's status socket. A socket's path may have at most 108 bytes, but the
+ * folder's path may be longer. So the address names the folder by its open descriptor. */
 struct status_place {
-    int folder;                 /* descriptor of the folder, open while the address is used */
-    struct sockaddr_un address; /* socket address for bind and connect */
+    int folder;                 /* file descriptor of the folder; open while the address is used */
+    struct sockaddr_un address; /* address for bind() and connect() */
 };
-/* Opens the folder. Returns false with errno if there is none. */
+/* Opens the folder and sets the address. Returns false, with errno, if the folder cannot be
+ * opened. */
 bool status_place_open(struct status_place *place, const char *dir);
 void status_place_close(struct status_place *place);
 

@@ -15,7 +15,7 @@
 #include "node/quarantine_api.h"
 #include "node/swarm_keys.h"
 
-/* Rates. */
+/* Functions that measure rates. */
 
 void status_track_see(struct status_track *track, uint64_t now_ns, uint64_t sent_bytes,
                       uint64_t received_bytes)
@@ -43,7 +43,7 @@ void status_track_rates(const struct status_track *track, uint64_t now_ns, uint6
     *received_per_s = (double)(received_bytes - track->past[0].received_bytes) / seconds;
 }
 
-/* Returns the index of a conversation's track; -1 if it has none. */
+/* Returns the index of the track of a connection; -1 if it has none. */
 static int place_of(const struct status_watch *watch, uint64_t conn)
 {
     for (int i = 0; i < NODE_PEERS_MAX; i++)
@@ -69,7 +69,7 @@ static void look_at_link(struct status_watch *watch, const struct node_link *lin
     if (place < 0)
         place = place_of(watch, 0);
     if (place < 0)
-        return; /* ended conversations free their tracks in the next second */
+        return; /* all tracks are in use; those of closed connections are freed a second later */
     struct status_track *track = &watch->tracks[place];
     track->conn = link->conn;
     track->seen = true;
@@ -89,7 +89,7 @@ void status_watch_look(struct status_watch *watch, const struct node *node, uint
     forget_ended(watch);
 }
 
-/* Fields of the page: JSON name and unit of each member of the node's structs. */
+/* Tables of the page's fields: the JSON name and the unit of each member of the node's structs. */
 
 static const struct field STATS[] = {
     FIELD(node_stats, digest, "digest", FIELD_DIGEST),
@@ -185,7 +185,7 @@ static const struct field LINK[] = {
     FIELD(node_link, received_bytes, "received_bytes", FIELD_U64),
 };
 
-/* Fields that only open links have. */
+/* Names of the fields that are null unless the link is open. */
 static const char *const OF_OPEN_LINKS[] = {"open_s", "rate_bytes_per_s", "rate_age_s",
                                             "backlog_s"};
 
@@ -199,7 +199,7 @@ static void put_rates(json_t *object, const struct status_track *track, uint64_t
     json_put(object, "received_bytes_per_s", json_real(received));
 }
 
-/* Adds how the member was admitted, and its name in the list. */
+/* Adds how the member was admitted, and its name from the order or the list. */
 static void put_admission(json_t *object, const struct node *node, const struct member_list *list,
                           const uint8_t id[static ID_BYTES])
 {
@@ -240,7 +240,7 @@ static json_t *members_json(const struct node *node, const struct member_list *n
     return list;
 }
 
-/* Ids that other members admit and this node does not. */
+/* Returns the nodes that other members admit and this node does not. */
 static json_t *strangers_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();
@@ -254,7 +254,7 @@ static json_t *strangers_json(const struct node *node, uint64_t now_ns)
     return list;
 }
 
-/* Members found harmful by this node or by votes. */
+/* Returns the members that this node or the votes have found harmful. */
 static json_t *harms_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();
@@ -267,7 +267,7 @@ static json_t *harms_json(const struct node *node, uint64_t now_ns)
     return list;
 }
 
-/* Members expelled by a proof or by votes. */
+/* Returns the members that were expelled by a proof or by votes. */
 static json_t *proofs_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();
@@ -311,7 +311,7 @@ static uint64_t latest_incarnation(const struct node *node, const uint8_t id[sta
     return latest;
 }
 
-/* The operator's orders. */
+/* Returns the operator's orders that the node knows. */
 static json_t *orders_json(const struct node *node)
 {
     json_t *list = json_array();
@@ -332,7 +332,7 @@ static json_t *orders_json(const struct node *node)
     return list;
 }
 
-/* Returns the arrival times of its rumors: pairs of number and age. */
+/* Returns the arrival times of origin i's rumors, as pairs of rumor number and age in seconds. */
 static json_t *marks_json(const struct node *node, uint64_t now_ns, uint32_t i)
 {
     struct node_arrival marks[NODE_ARRIVALS];
@@ -347,7 +347,8 @@ static json_t *marks_json(const struct node *node, uint64_t now_ns, uint32_t i)
     return list;
 }
 
-/* Returns the origins. reach: number of the first rumor from which on the log has all. */
+/* Returns the origins. reach: number of the first rumor from which on the log has all of the
+ * origin's rumors. */
 static json_t *origins_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();
@@ -367,7 +368,7 @@ static json_t *origins_json(const struct node *node, uint64_t now_ns)
     return list;
 }
 
-/* Describes the swarm key in use, never the key itself. */
+/* Returns facts about the swarm key in use, such as its hash, but never the key. */
 static json_t *swarm_key_json(const struct node *node)
 {
     struct node_swarm_key key;
@@ -381,7 +382,7 @@ static json_t *swarm_key_json(const struct node *node)
     return object;
 }
 
-/* Returns everything that the operator's commands need; NULL if the swarm has no operator. */
+/* Returns the data that the operator's commands need; NULL if the swarm has no operator. */
 static json_t *operator_json(const struct node *node, const struct node_options *options,
                              uint64_t now_ns)
 {
@@ -400,7 +401,7 @@ static json_t *operator_json(const struct node *node, const struct node_options 
     return object;
 }
 
-/* Returns the resident memory now, as the system counts it. */
+/* Returns the resident memory of this process in bytes; 0 = unknown. */
 static uint64_t rss_bytes(void)
 {
     unsigned long long pages = 0;
@@ -420,7 +421,7 @@ static void put_facts(json_t *page, const struct status_facts *facts, uint64_t n
     listen.port = options->listen_port;
     json_put(page, "program", json_string(HEARSAY_VERSION));
     json_put(page, "id", json_of_id(options->identity->id));
-    json_put(page, "swarm", json_string(options->swarm_id)); /* NULL if the name is not UTF-8 */
+    json_put(page, "swarm", json_string(options->swarm_id)); /* null if the name is not UTF-8 */
     json_put(page, "address", json_of_address(&listen));
     json_put(page, "incarnation", json_integer((json_int_t)options->incarnation));
     json_put(page, "uptime_s", json_real(json_seconds_since(now_ns, facts->start_ns)));
@@ -435,7 +436,7 @@ static void put_facts(json_t *page, const struct status_facts *facts, uint64_t n
              facts->saturation->tensor[0] ? json_string(facts->saturation->tensor) : json_null());
 }
 
-/* Adds the phase, whether the node is healthy, and whether it is alone. */
+/* Adds the node's phase, whether it is healthy, and whether it is alone. */
 static void put_health(json_t *page, const struct node *node, const struct reach *reach,
                        uint64_t now_ns)
 {

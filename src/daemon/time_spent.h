@@ -1,7 +1,7 @@
-/* Use of a learner's time: steps, exchange, and the rest waiting; and a histogram of the durations
- * of steps.
+/* Counts a learner's time in steps and in the exchange (in the remaining time it waits), and keeps
+ * a histogram of the durations of steps.
  *
- *   thread that steps: time_spent_step, time_spent_exchange ─ STEPPED (learner_link.h) ─►
+ *   stepping thread: time_spent_step, time_spent_exchange ─ STEPPED (learner_link.h) ─►
  *   loop thread: time_spent_add ─► hearsay status, metrics, the node's page
  *
  * Held by tests/unit/daemon/test_training_watch.c.
@@ -14,13 +14,13 @@
 #define TIME_SPENT_BINS 14
 
 struct time_spent {
-    uint64_t steps_ns; /* nanoseconds in steps, by wall-clock time */
-    /* Nanoseconds in orders of the node: publish, apply, read, write. */
+    uint64_t steps_ns; /* nanoseconds of wall-clock time in steps */
+    /* Nanoseconds of wall-clock time in the node's orders, except inference. */
     uint64_t exchange_ns;
-    uint32_t steps[TIME_SPENT_BINS]; /* steps whose time is in each bin of the histogram */
+    uint32_t steps[TIME_SPENT_BINS]; /* number of steps in each bin of the histogram */
 };
 
-/* Upper bounds of the bins in seconds; infinity for the last one. */
+/* Upper bounds of the histogram's bins, in seconds; the last one is infinite. */
 extern const double TIME_SPENT_BOUNDS_S[TIME_SPENT_BINS];
 
 void time_spent_step(struct time_spent *spent, uint64_t took_ns);

@@ -7,9 +7,11 @@
 #include "daemon/json_fields.h"
 #include "state/best_base.h"
 
-#define PASSES           3              /* passes per step, in forward passes: backward takes two */
-#define EVALUATIONS_PART 100            /* least time between evaluations, in evaluation times */
-#define SCORE_NS_MAX     60000000000ull /* older scores say nothing about the present base */
+#define PASSES 3 /* cost of a step in forward passes: the backward pass counts as two */
+/* Least time between evaluations for saves, as a multiple of their duration. */
+#define EVALUATIONS_PART 100
+/* A score older than this does not count for the present base. */
+#define SCORE_NS_MAX 60000000000ull
 
 void training_watch_init(struct training_watch *watch, const struct training_watch_options *options,
                          uint64_t now_ns)
@@ -60,15 +62,16 @@ static void ask(const struct training_watch *watch, enum learner_request_kind ki
         learner_link_ask(watch->options.link, kind);
 }
 
-/* Characters without a meaning for a shell. */
+/* Characters that need no quotes in a shell. */
 #define PLAIN_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:@%/"
 
-/* Returns the options that name the folder to `hearsay rewind`; NULL if it has no best base. */
+/* Returns the options for `hearsay rewind` that name the state folder; NULL if the folder has no
+ * best base. */
 static const char *where(const struct training_watch *watch, char text[static 128])
 {
     const char *folder = watch->options.folder;
     const bool is_plain = folder[strspn(folder, PLAIN_CHARACTERS)] == '\0';
-    /* Other folder names are left out. */
+    /* A folder name that does not fit is replaced by STATE_DIR. */
     const bool fits = strlen(folder) <= 98 && !strchr(folder, '\'');
     if (watch->kept.samples == 0)
         return NULL;
@@ -176,7 +179,7 @@ double training_watch_on_second(struct training_watch *watch)
     return watch->loss;
 }
 
-/* Returns an evaluation as JSON; NULL if there is none. */
+/* Returns an evaluation as JSON; NULL if it has no samples. */
 static json_t *evaluation_json(const struct evaluation *evaluation, double age_s)
 {
     if (evaluation->samples == 0)
@@ -207,7 +210,7 @@ static json_t *best_json(const struct training_watch *watch, uint64_t now_ns)
     return object;
 }
 
-/* Returns the guard's state; null if unknown. */
+/* Returns the state of the guard as JSON; unknown values in it are null. */
 static json_t *training_json(const struct training_watch *watch, uint64_t now_ns)
 {
     const struct guard *guard = &watch->guard;
@@ -234,7 +237,8 @@ static json_t *training_json(const struct training_watch *watch, uint64_t now_ns
     return object;
 }
 
-/* Returns a histogram as in Prometheus: each bucket counts all steps up to its bound. */
+/* Returns the durations of steps as a cumulative histogram, as Prometheus expects: each bucket
+ * counts all steps up to its bound. */
 static json_t *steps_json(const struct time_spent *spent)
 {
     json_t *list = json_array();

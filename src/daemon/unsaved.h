@@ -1,4 +1,5 @@
-/* Retries failed writes to the disk until they succeed. Reports the first failure and the success.
+/* Decides when a failed write to the disk is tried again. Reports the first failure, and the later
+ * success.
  * Held by tests/process/test_disk.sh.
  */
 #ifndef HEARSAY_DAEMON_UNSAVED_H
@@ -7,8 +8,8 @@
 #include "daemon/event_log.h"
 
 struct unsaved {
-    bool has_failed;   /* the last attempt failed */
-    uint64_t again_ns; /* earliest time of the next attempt */
+    bool has_failed;   /* the last attempt to write has failed */
+    uint64_t again_ns; /* time before which no further attempt is made */
 };
 
 static inline bool unsaved_may_try(const struct unsaved *unsaved, uint64_t now_ns)
@@ -16,7 +17,8 @@ static inline bool unsaved_may_try(const struct unsaved *unsaved, uint64_t now_n
     return now_ns >= unsaved->again_ns;
 }
 
-/* Records the outcome of an attempt. what: name of the file. Returns true if the disk has it. */
+/* Records the result of an attempt to write the file called `what`. Returns true if it has
+ * succeeded. */
 bool unsaved_on_tried(struct unsaved *unsaved, enum error error, const struct problem *problem,
                       enum note_kind kind, const char *what, struct event_log *report,
                       uint64_t now_ns);

@@ -22,7 +22,7 @@ static double wall_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Returns the JSON as text, and releases it. */
+/* Returns the JSON value as text, and releases the value. */
 static char *text_of(json_t *json, size_t *count)
 {
     char *text = json_dumps(json, STATUS_JSON);
@@ -60,7 +60,7 @@ static bool is_ready(void *self)
     return ready;
 }
 
-/* Reads the first line of the file into token[TOKEN_BYTES]. */
+/* Reads the token, which is the first line of the file, into token[TOKEN_BYTES]. */
 static enum error read_token(const char *path, char *token, struct problem *problem)
 {
     struct stat about;

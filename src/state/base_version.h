@@ -24,7 +24,7 @@ struct base_summary {
     uint32_t members; /* members with rumors in the base */
     uint64_t rumors;  /* rumors in the base */
     /* Rumors of members whose ids begin with the given hexadecimal digits. The ids in the text are
-     * abbreviated, so only as many digits are compared. */
+     * abbreviated, so only the digits in the text are compared. */
     uint64_t of;
 };
 struct base_summary base_version_summary(const char *text, const char *id);
