@@ -25,7 +25,7 @@
 #include "base/float_bits.h"
 #include "base/update.h"
 
-#define COMPANDING_FROM 2.0f           /* weight and value are the same below */
+#define COMPANDING_FROM 2.0f           /* a weight below this is its own value */
 #define VALUE_MAX       0x1.fffffep+6f /* the largest value below 128 that a float32 has */
 #define VALUE_END       129.0f         /* upper end of the octave of the largest float32 */
 

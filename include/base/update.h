@@ -2,8 +2,7 @@
  *
  *   base[index[i]] += amount * level[i]        for i in 0 .. count-1
  *
- * The learner makes updates and applies them; the node carries them as rumors. Only this struct
- * passes between the two.
+ * The learner makes updates and applies them; the node sends them to other nodes as rumors.
  */
 #ifndef HEARSAY_BASE_UPDATE_H
 #define HEARSAY_BASE_UPDATE_H
@@ -40,8 +39,8 @@ struct publish_terms {
     float tau;             /* threshold; 0 = the threshold that fits the budget best */
     double share;          /* this node's part of the swarm's learning, 0 < share <= 1 */
     double gain;
-    double at_once;  /* own publications in 16 steps, >= 1 (overlap.h); 0 = no novelty weight */
-    double beta;     /* base momentum */
+    double at_once; /* own publications in 16 steps, >= 1 (overlap.h); 0 = no novelty weight */
+    double beta;    /* outer momentum, 0 .. 1: part of a move of the base that the weights repeat */
     double withheld; /* part of the unpublished residual that is taken out of the weights, 0 .. 1 */
     uint64_t swarm_samples; /* samples that all members have learned so far, as far as known */
 };

@@ -35,7 +35,7 @@ void c_locale_call(void (*function)(void *self), void *self)
 {
     const unsigned before = depth;
     CHECK(before > 0);
-    depth = 0; /* the function may call hearsay.h again */
+    depth = 0; /* so that calls of hearsay.h inside the function enter the C locale again */
     (void)uselocale(outside);
     function(self);
     outside = uselocale(c_locale); /* the function may have changed its locale */

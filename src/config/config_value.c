@@ -145,7 +145,7 @@ static enum error set_real(void *to, const struct config_key *key, const char *t
     char *end;
     CHECK(key->bytes == sizeof(double));
     double value = strtod(text, &end);
-    /* Refuse what only strtod reads: hexadecimal numbers, infinities and "nan". */
+    /* Refuses texts that only strtod accepts: hexadecimal numbers, infinities and "nan". */
     if (end == text || *end || text[strspn(text, "0123456789+-.eE")] || !isfinite(value))
         return config_allowed_refuse(key, text, "not a number", problem);
     enum error error = check_bounds(key, text, value, problem);

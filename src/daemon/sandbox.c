@@ -282,7 +282,7 @@ static bool allow_cuda_cache(int rules, const struct ruleset *forbids)
 }
 
 /* Enters the Landlock restrictions for this thread and its later threads. An older kernel knows a
- * shorter struct of forbidden accesses, and accepts this one if the further members are zero. */
+ * shorter struct of forbidden accesses, and accepts a longer one if the further members are 0. */
 static bool restrict_files(const struct config *config, const struct sandbox *sandbox)
 {
     const struct ruleset forbids = forbidden(sandbox);

@@ -1,7 +1,7 @@
 /* Owns a state folder: the lock of the node that uses it, and the Unix socket at which the node
  * answers `hearsay status`.
  *
- *   state_dir/lock         locked by the node; its lock ends with its process
+ *   state_dir/lock         locked by the node; unlocked when its process ends
  *   state_dir/status.sock  mode 0600, exists while the node runs; a node replaces an old one
  *
  * Held by tests/unit/commands/test_answer.c.

@@ -93,7 +93,7 @@ static void change(struct engine *engine)
     learner_link_nudge(&engine->link);
 }
 
-/* Handles the end of a save that the caller wished: records the result and returns true, or asks
+/* Handles the end of a save that the caller requested: records the result and returns true, or asks
  * for another save. */
 static bool look_at_saves(struct engine *engine, struct engine_standing *standing)
 {
@@ -110,7 +110,7 @@ static bool look_at_saves(struct engine *engine, struct engine_standing *standin
     return true;
 }
 
-/* Passes new wishes to the node; call it with the mutex locked. Returns true if the node got
+/* Passes new requests to the node; call it with the mutex locked. Returns true if the node got
  * one. */
 static bool grant(struct engine *engine)
 {
@@ -118,7 +118,7 @@ static bool grant(struct engine *engine)
     struct host *host = &engine->host;
     bool asked = false;
     if (wishes->settle != engine->settle_heard) {
-        /* The publication must include steps that were reported before the wish. */
+        /* The publication must include steps that were reported before the request. */
         asked = host_drain(host);
         if (node_publish_soon(host->node, transport_now_ns())) {
             engine->settle_heard = wishes->settle;

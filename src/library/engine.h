@@ -40,14 +40,14 @@ enum engine_reason {
 struct engine_standing {
     enum engine_reason end;
     bool is_running; /* the node has joined, and neither leaves nor is refused */
-    /* The node is settled (node/settle.h); checked only while a wish waits for it. */
+    /* The node is settled (node/settle.h); checked only while a request waits for it. */
     bool is_settled;
-    /* Number of the latest wish to settle that the node had received at the last check. */
+    /* Number of the latest request to settle that the node had received at the last check. */
     uint64_t settle_asked;
     enum finish_state finish; /* progress of finishing (node/settle.h) */
     /* Text for people that lists the members for which the node waits to finish. */
     char waits_for[ENGINE_WAITS_MAX];
-    uint32_t saves;            /* saves that the caller wished and that have ended */
+    uint32_t saves;            /* saves that the caller requested and that have ended */
     struct saver_result saved; /* result of the last of these saves */
     struct node_stats stats;   /* statistics, updated once a second and at the end */
     uint64_t digest;           /* digest of the base after all known rumors are applied */
@@ -59,14 +59,14 @@ struct engine_standing {
 
 /* Requests of the caller to the loop. */
 struct engine_wishes {
-    uint64_t settle; /* number of wishes to publish and settle so far */
+    uint64_t settle; /* number of requests to publish and settle so far */
     /* A caller waits until the node is settled, so the loop checks this after every event. */
     bool is_settling;
-    bool finishes;    /* wish to end training and to stay in the swarm */
-    uint32_t saves;   /* number of wishes for a checkpoint so far */
-    bool leaves;      /* wish to leave the swarm */
+    bool finishes;    /* request to end training and to stay in the swarm */
+    uint32_t saves;   /* number of requests for a checkpoint so far */
+    bool leaves;      /* request to leave the swarm */
     uint64_t stop_ns; /* time at which the node stops even if it has not finished leaving */
-    uint64_t pages;   /* number of wishes for the status page so far */
+    uint64_t pages;   /* number of requests for the status page so far */
 };
 
 /* Progress of the caller since open. */
@@ -87,14 +87,14 @@ struct engine {
     struct caller_tensors tensors;
     struct caller_learner caller;
     char device[DEVICE_TEXT_MAX]; /* name of the tensors' device */
-    /* Name of the run; "" = the model is that of the configuration. */
+    /* Name of the run; "" = the configuration describes the model. */
     char run[HEARSAY_RUN_MAX + 1];
     bool has_bad_tensors;          /* open failed because the tensors or their contents are wrong */
     struct caller_file file;       /* the host program's bytes, as stored on the disk */
     bool may_step;                 /* the node has reported that its base is the swarm's */
     struct learner_event progress; /* STEPPED event that was not sent yet */
     uint64_t left_ns;              /* time at which the last step call returned to the caller */
-    bool has_wish;     /* a wish to settle is not fulfilled yet, and no step was made since it */
+    bool has_wish;     /* a request to settle is not fulfilled yet, and no step was made since it */
     bool has_finished; /* hearsay_finish was called: no more steps are allowed */
     /* State of finishing when the tensors were last set to the base. */
     enum finish_state reverted;
@@ -106,18 +106,18 @@ struct engine {
     struct engine_wishes wishes;     /* requests to the loop; written by other threads */
     char *page;                      /* JSON text of the last status page */
     size_t page_bytes;               /* length of that page */
-    uint64_t pages;                  /* number of the wish for a page that `page` fulfils */
+    uint64_t pages;                  /* number of the request for a page that `page` fulfils */
     /* Number of changes of the standing so far; read without the mutex. */
     atomic_uint_fast64_t changes;
 
     /* Members that only the loop's thread uses. */
     pthread_t loop;        /* id of the loop's thread, set when it starts */
-    uint64_t settle_heard; /* number of the latest wish to settle that the node has received */
-    /* Number of the latest wish for a checkpoint that the node has received. */
+    uint64_t settle_heard; /* number of the latest request to settle that the node has received */
+    /* Number of the latest request for a checkpoint that the node has received. */
     uint32_t saves_heard;
-    uint32_t saves_before; /* number of ended saves when the node received that wish */
-    bool is_leaving;       /* the node has received the wish to leave */
-    bool is_finishing;     /* the node has received the wish to finish */
+    uint32_t saves_before; /* number of ended saves when the node received that request */
+    bool is_leaving;       /* the node has received the request to leave */
+    bool is_finishing;     /* the node has received the request to finish */
 };
 
 /* Allocates an engine. The caller sets notes, config, tensors with their backend, copies and run,
@@ -148,12 +148,12 @@ struct engine_count engine_count(struct engine *engine);
 /* Returns a new status page, which the caller frees; NULL if the node has ended. */
 char *engine_page(struct engine *engine, size_t *bytes);
 
-/* Locks and returns the wishes for a change. Call engine_wished after it, which unlocks them and
+/* Locks and returns the requests for a change. Call engine_wished after it, which unlocks them and
  * wakes the loop. */
 struct engine_wishes *engine_wish(struct engine *engine);
 void engine_wished(struct engine *engine);
 
-/* Joins the loop's thread, which has ended or received the wish to leave. Then applies the
+/* Joins the loop's thread, which has ended or received the request to leave. Then applies the
  * remaining updates and saves. FAILED: nothing new is saved. */
 enum error engine_end(struct engine *engine, struct problem *problem) MUST_USE;
 void engine_free(struct engine *engine);

@@ -14,7 +14,7 @@ struct bottleneck {
     const char *stage; /* stage of the node in the status JSON: "running", "joining", … */
     double fetched;    /* received part of the base while the node catches up, 0 .. 1 */
     double alone_s;    /* seconds without a neighbour; 0 = the node has one, or needs none */
-    double link_use;   /* used part of what the links can carry, 0 .. 1 */
+    double link_use;   /* used part of the links' capacity, 0 .. 1 */
     /* link_use is an upper bound: no link was ever full, so their true capacity is unknown. */
     bool is_bound;
     double lag_s;     /* seconds for which this node has lacked a rumor */

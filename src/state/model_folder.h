@@ -36,7 +36,7 @@ void model_folder_tensors(char file[static MODEL_FOLDER_PATH_BYTES], const char 
 enum error model_folder_read(const char *folder, struct model_folder_about *about,
                              struct problem *problem) MUST_USE;
 
-/* Checks that the model is the one that config.json describes. MISMATCH: it is another one. */
+/* Checks that config.json describes this model. MISMATCH: it describes another one. */
 enum error model_folder_check(const char *folder, const struct model *model,
                               struct problem *problem) MUST_USE;
 

@@ -143,7 +143,7 @@ size_t safetensors_file_tensors(const struct safetensors_file *file)
     return json_object_size(file->header) - has_metadata;
 }
 
-/* A text that lists tensors; what exceeds its buffer is cut off. */
+/* A text that lists tensors; text beyond its buffer is cut off. */
 struct list {
     char *text; /* [SAFETENSORS_LIST_BYTES] the text, terminated by 0 */
     size_t used;

@@ -63,7 +63,7 @@ static bool put(struct walk *walk, const char *tensor, const char *layer, const 
 }
 
 /* Goes past a convolution without biases and the norm after it, and adds the names of their
- * tensors. Returns false if the next layers are others. */
+ * tensors. Returns false if the next layers are different ones. */
 static bool pass_convolution(struct walk *walk, const char *convolution, const char *norm)
 {
     return pass(walk, "conv") && put(walk, "conv.weight", convolution, "weight") &&
