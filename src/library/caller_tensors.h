@@ -82,8 +82,8 @@ enum error caller_tensors_read(const struct caller_tensors *tensors, float *weig
 struct weights_part *caller_tensors_parts(const struct caller_tensors *tensors) MUST_USE;
 
 /* Returns copies[count], a list of the tensors in the backend's memory, for tensors that are not
- * the weights themselves. Updates of a few entries use it (backend.h). The caller frees it with the
- * backend. */
+ * the weights themselves. Updates of a few entries use it (backend.h). The caller frees it with
+ * backend->free. */
 struct weights_copy *caller_tensors_copies(const struct caller_tensors *tensors) MUST_USE;
 
 /* Copy entries first .. first+count-1: caller_tensors_gather from the tensors to weights[P],

@@ -117,8 +117,8 @@ enum error model_folder_read(const char *folder, struct model_folder_about *abou
 }
 
 /* Returns true if two transformers have equal numbers. Ignores the number of positions, which
- * depends on the data. Of the last layer only matters whether it is tied: `logits` and `dense` have
- * equal tensors. */
+ * depends on the data. Two last layers that are not tied count as equal, because `logits` and
+ * `dense` have equal tensors. */
 static bool same_numbers(const struct transformer *a, const struct transformer *b)
 {
     return a->tokens == b->tokens && a->width == b->width && a->blocks == b->blocks &&
