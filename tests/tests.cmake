@@ -160,7 +160,10 @@ find_program(SYSTEM_PYTHON3 python3 PATHS /usr/bin NO_DEFAULT_PATH)
 if(SYSTEM_PYTHON3)
   add_test(NAME numpy COMMAND ${SYSTEM_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/process/test_numpy.py
                               $<TARGET_FILE:hearsay>)
-  set_tests_properties(numpy PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
+  add_test(NAME raw_images COMMAND ${SYSTEM_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/process/test_raw_images.py
+                                   $<TARGET_FILE:hearsay> $<TARGET_FILE:hearsay-cuda-on-cpu>)
+  set_tests_properties(numpy raw_images PROPERTIES SKIP_RETURN_CODE 77
+                                                   ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 endif()
 # The Python package, on the library that was built, and installed from source. Python cannot load
 # what a sanitizer is in.

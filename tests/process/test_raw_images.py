@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Batch norm over 12-bit images without normalisation: the averaged base of two sites that train together
+is within a point of what each of them reaches alone.
+
+    test_raw_images.py HEARSAY [STAND_IN]
+
+Running means and variances of such images lie between a hundred and a million. The base itself differs
+from publication to publication, by up to twenty points where its statistics are a few steps older than
+its weights; the average over publications does not. STAND_IN: a module for a
+GPU that is not there, which then computes for one of two nodes. Prints what each run reached; --seed N
+draws other images. Exits with 77 where there is no NumPy, or with 1 if REQUIRE_PYTHON is set.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+try:
+    import numpy as np
+except ImportError as error:
+    print(f'skipped: {error}; install python3-numpy')
+    sys.exit(1 if os.environ.get('REQUIRE_PYTHON') else 77)
+
+LAYERS = 'conv 4 3x3 plain, batchnorm, relu, maxpool 2, dense 2'
+SAMPLES, BATCH, STEPS_PER_S = 12000, 16, 30
+ROUNDS = 4  # most times that a run trains for SAMPLES, each from the checkpoint of the one before
+SITES = ('one', 'two')
+
+parser = argparse.ArgumentParser()
+parser.add_argument('hearsay')
+parser.add_argument('stand_in', nargs='?')
+parser.add_argument('--seed', type=int, default=1)
+options = parser.parse_args()
+hearsay = os.path.abspath(options.hearsay)
+
+
+def images(random, count):
+    """Noise with a spot, which is narrow and bright (class 1) or wide and faint (class 0)."""
+    classes = random.integers(0, 2, count)
+    row, column = np.mgrid[0:8, 0:8]
+    x = random.normal(1000, 120, (count, 1, 8, 8))
+    for image, narrow in zip(x, classes):
+        down, right = random.uniform(2, 6, 2)
+        distance = (row - down) ** 2 + (column - right) ** 2
+        image += (1080 if narrow else 600) * np.exp(-distance / (2 if narrow else 8))
+    return np.clip(x, 0, 4095).round().astype('f4'), classes.astype('u1')
+
+
+def data_of(site):
+    return ['--set', 'data.source=npy', '--set', f'data.x={site}-x.npy', '--set', f'data.y={site}-y.npy']
+
+
+class Node:
+    """A daemon that trains on the data of a site."""
+
+    def __init__(self, name, site, peer='', device='cpu', samples=SAMPLES):
+        self.name, self.site, self.samples = name, site, samples
+        for command, file in (('keygen', f'{name}.key'), ('swarmkey', 'swarm.key')):
+            if not os.path.exists(file):
+                subprocess.run([hearsay, command, file], check=True, capture_output=True)
+        settings = {'model.layers': LAYERS, 'node.listen': '127.0.0.1:0', 'node.peers': peer,
+                    'node.identity': f'{name}.key', 'node.swarm_key': 'swarm.key',
+                    'node.state_dir': name, 'train.device': device, 'train.batch': BATCH,
+                    'train.rate': 0.003, 'train.steps_per_s': STEPS_PER_S, 'train.samples_max': samples}
+        words = [word for pair in settings.items() for word in ('--set', '='.join(map(str, pair)))]
+        with open(f'{name}.err', 'w') as notes:
+            self.process = subprocess.Popen([hearsay, 'node', *data_of(site), *words],
+                                            stdout=notes, stderr=notes)
+
+    def status(self):
+        if self.process.poll() is not None:
+            with open(f'{self.name}.err') as notes:
+                sys.exit(f'FAILED: {self.name} ended by itself: {notes.read()[-800:]}')
+        told = subprocess.run([hearsay, 'status', '--state', self.name, '--json'],
+                              capture_output=True, text=True)
+        return json.loads(told.stdout) if told.returncode == 0 else {}
+
+    def has_trained(self):
+        return self.status().get('samples', 0) >= self.samples
+
+    def accuracy(self, file):
+        """Of a saved model on the site's own test samples, in percent."""
+        told = subprocess.run([hearsay, 'eval', '--state', f'{self.name}/{file}.safetensors',
+                               *data_of(self.site), '--json'], check=True, capture_output=True, text=True)
+        return json.loads(told.stdout)['accuracy'] * 100
+
+
+def until(*conditions):
+    while not all(condition() for condition in conditions):
+        time.sleep(0.1)
+
+
+def leave(nodes):
+    for node in nodes:
+        node.process.terminate()
+    for node in nodes:
+        node.process.wait()
+
+
+def alone():
+    nodes = [Node(f'alone-{site}', site) for site in SITES]
+    until(*(node.has_trained for node in nodes))
+    leave(nodes)
+    return [max(node.accuracy('base'), node.accuracy('base-averaged')) for node in nodes]
+
+
+def together(story, devices, samples):
+    nodes = [Node(f'{story}-one', SITES[0], '', devices[0], samples)]
+    until(lambda: nodes[0].status().get('address'))
+    nodes.append(Node(f'{story}-two', SITES[1], nodes[0].status()['address'], devices[1], samples))
+    until(*(node.has_trained for node in nodes))
+    until(lambda: nodes[0].status().get('digest') == nodes[1].status().get('digest'))
+    leave(nodes)
+    return [node.accuracy('base-averaged') for node in nodes]
+
+
+def check(story, devices, goals):
+    for rounds in range(1, ROUNDS + 1):
+        reached = together(story, devices, rounds * SAMPLES)
+        print(story, ' '.join(f'{accuracy:.2f} %' for accuracy in reached), flush=True)
+        if all(accuracy >= goal - 1 for accuracy, goal in zip(reached, goals)):
+            return
+    sys.exit(f'FAILED: {story}: not within a point of what each site reaches alone')
+
+
+with tempfile.TemporaryDirectory(prefix='hearsay-test-') as place:
+    os.chdir(place)
+    draw = np.random.default_rng(options.seed)
+    for own in SITES:
+        for suffix, array in zip('xy', images(draw, 3000)):
+            np.save(f'{own}-{suffix}.npy', array)
+    best = alone()
+    print('alone', ' '.join(f'{accuracy:.2f} %' for accuracy in best), flush=True)
+    if min(best) < 90:
+        sys.exit('FAILED: a site alone does not learn its images')
+    check('together', ('cpu', 'cpu'), best)
+    if options.stand_in:
+        os.environ['HEARSAY_CUDA'] = options.stand_in
+        check('with-a-gpu', ('cuda:0', 'cpu'), best)
+    os.chdir('/')
