@@ -32,7 +32,7 @@ extern "C" {
 
 #define HEARSAY_API __attribute__((visibility("default")))
 #define HEARSAY_ABI                                                                                \
-    1 /* version of this header; rises when the meaning of a struct or function changes */
+    2 /* version of this header; rises when the meaning of a struct or function changes */
 
 enum hearsay_error {
     HEARSAY_OK = 0,
@@ -113,7 +113,7 @@ struct hearsay_info {
     uint64_t waiting;        /* number of known rumors that the next calls will apply */
     uint64_t sent_bytes;     /* bytes sent to all other nodes since open */
     uint64_t received_bytes; /* bytes received from all other nodes since open */
-    uint64_t relapses;       /* resets to the base after a weight became NaN or infinite */
+    uint64_t resets;         /* resets to the base after a weight became NaN or infinite */
     /* Number of weights beyond the largest value that can be shared; the excess stays in this
      * node. */
     uint64_t saturated;

@@ -2,7 +2,7 @@
 #
 #   component     package            what is in it
 #   program       hearsay            the program, its units, node.conf in /etc, pages
-#   library       libhearsay1        libhearsay.so.1
+#   library       libhearsay2        libhearsay.so.2
 #   development   libhearsay-dev     hearsay.h, and what compilers need
 #   python3       python3-hearsay    src/python, for Debian's python3
 #   cuda          hearsay-cuda       the GPU's module, where nvcc is
@@ -14,7 +14,7 @@ if(HAVE_CUDA)
   list(APPEND COMPONENTS cuda)
 endif()
 set(program_PACKAGE hearsay)
-set(library_PACKAGE libhearsay1)
+set(library_PACKAGE libhearsay2)
 set(development_PACKAGE libhearsay-dev)
 set(python3_PACKAGE python3-hearsay)
 set(cuda_PACKAGE hearsay-cuda)
@@ -111,14 +111,14 @@ A program that owns a model and trains it shares what it learns with others:
 libhearsay gossips progress to other nodes, and takes in theirs, in compressed
 and encrypted form, without a server.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${OURS}/libhearsay1/shlibs ${OURS}/libhearsay1/triggers)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${OURS}/libhearsay2/shlibs ${OURS}/libhearsay2/triggers)
 
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "node of a hearsay swarm inside a program - development files
 The header hearsay.h, and what pkg-config and CMake's find_package need, to
 build programs that share with others what they learn.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libhearsay1 (= ${DEBIAN_VERSION})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libhearsay2 (= ${DEBIAN_VERSION})")
 
 set(CPACK_COMPONENT_PYTHON3_DESCRIPTION "node of a hearsay swarm in a training script of Python 3
 A script keeps its model, loader, loss and device. Five lines more, and it
@@ -129,7 +129,7 @@ For PyTorch's models and for NumPy's arrays.")
 set(CPACK_DEBIAN_PYTHON3_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON3_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON3_PACKAGE_SHLIBDEPS OFF)
-set(CPACK_DEBIAN_PYTHON3_PACKAGE_DEPENDS "python3:any (>= 3.9), libhearsay1 (>= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_PYTHON3_PACKAGE_DEPENDS "python3:any (>= 3.9), libhearsay2 (>= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_PYTHON3_PACKAGE_RECOMMENDS "hearsay, python3-numpy")
 set(CPACK_DEBIAN_PYTHON3_PACKAGE_SUGGESTS python3-torch)
 set(CPACK_DEBIAN_PYTHON3_PACKAGE_CONTROL_EXTRA
@@ -143,7 +143,7 @@ A module that hearsay and libhearsay load where there is a GPU. It needs
 NVIDIA's driver and, of CUDA ${CUDAToolkit_VERSION}, the run-time libraries.")
   set(CPACK_DEBIAN_CUDA_PACKAGE_SECTION contrib/science)
   set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS
-      "hearsay (= ${DEBIAN_VERSION}) | libhearsay1 (= ${DEBIAN_VERSION})")
+      "hearsay (= ${DEBIAN_VERSION}) | libhearsay2 (= ${DEBIAN_VERSION})")
   set(CPACK_DEBIAN_CUDA_PACKAGE_RECOMMENDS "cuda-cudart-${OF_CUDA}, libcublas-${OF_CUDA}")
   if(HAVE_CUDNN)
     string(REGEX MATCH "^[0-9]+" OF_CUDA "${CUDAToolkit_VERSION}")

@@ -302,18 +302,18 @@ static void perform(struct engine *engine, const struct action *order)
         engine->may_step = true;
     if (order->kind != ACTION_PUBLISH)
         return;
-    struct learner_resets relapses = *learner_resets(engine->caller.learner);
-    if (relapses.count > 0)
-        (void)snprintf(relapses.tensor, sizeof relapses.tensor, "%s",
-                       caller_tensors_name(&engine->tensors, relapses.entry));
-    learner_link_report_reset(&engine->link, &relapses);
+    struct learner_resets resets = *learner_resets(engine->caller.learner);
+    if (resets.count > 0)
+        (void)snprintf(resets.tensor, sizeof resets.tensor, "%s",
+                       caller_tensors_name(&engine->tensors, resets.entry));
+    learner_link_report_reset(&engine->link, &resets);
     struct learner_saturation saturation = *learner_saturation(engine->caller.learner);
     if (saturation.tensor[0])
         (void)snprintf(saturation.tensor, sizeof saturation.tensor, "%s",
                        caller_tensors_name(&engine->tensors, saturation.first));
     learner_link_say_saturation(&engine->link, &saturation);
     lock(engine);
-    engine->count.relapses = relapses.count;
+    engine->count.resets = resets.count;
     engine->count.saturated = saturation.entries;
     unlock(engine);
 }

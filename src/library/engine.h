@@ -72,7 +72,7 @@ struct engine_wishes {
 /* Progress of the caller since open. */
 struct engine_count {
     bool has_joined;
-    uint64_t steps, samples, relapses, saturated;
+    uint64_t steps, samples, resets, saturated;
 };
 
 struct engine {

@@ -404,7 +404,7 @@ static struct hearsay_info info_of(struct engine *engine)
         .waiting = standing.waiting,
         .sent_bytes = standing.stats.sent_bytes,
         .received_bytes = standing.stats.received_bytes,
-        .relapses = count.relapses,
+        .resets = count.resets,
         .saturated = count.saturated,
     };
 }

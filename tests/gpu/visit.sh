@@ -115,7 +115,7 @@ pack() {
     trap "rm -rf -- '$kit'" EXIT
     mkdir -p "$kit/build" "$kit/lib" "$kit/data" "$kit/src" "$kit/tests/process" "$(dirname "$to")"
     list_tests "$build" >"$kit/tests.list"
-    for name in hearsay bench_gpu step_plan libhearsay.so.1 $(cut -d ' ' -f 1 "$kit/tests.list"); do
+    for name in hearsay bench_gpu step_plan libhearsay.so.2 $(cut -d ' ' -f 1 "$kit/tests.list"); do
         [[ ! -e $build/$name ]] || cp -L "$build/$name" "$kit/build/" || exit
     done
     for name in hearsay-cuda.so hearsay-cuda-ptx.so ${stand_in:+hearsay-cuda-on-cpu.so}; do
@@ -327,7 +327,7 @@ step_script() {
     local type
     needs_gpu
     python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null || skip 'no PyTorch with CUDA'
-    export HEARSAY_LIBRARY=$KIT/build/libhearsay.so.1 HEARSAY_PROGRAM=$KIT/build/hearsay PYTHONPATH=$KIT/src/python
+    export HEARSAY_LIBRARY=$KIT/build/libhearsay.so.2 HEARSAY_PROGRAM=$KIT/build/hearsay PYTHONPATH=$KIT/src/python
     for type in float32 bfloat16; do
         python3 -m hearsay.local --nodes 2 "$KIT/tests/bench/bench_package_gpu.py" "$KIT/tests/text.md" $type
     done

@@ -66,7 +66,7 @@ if [[ -n $(find /given -name 'hearsay-cuda_*.deb') ]]; then
 fi
 
 tell 'libhearsay-dev: the program of its page, by pkg-config and by CMake'
-install_them /given/libhearsay1_*.deb /given/libhearsay-dev_*.deb gcc libc6-dev pkg-config cmake make
+install_them /given/libhearsay2_*.deb /given/libhearsay-dev_*.deb gcc libc6-dev pkg-config cmake make
 # shellcheck source=tests/process/page_program.sh
 source /given/page_program.sh
 page=/usr/share/doc/libhearsay-dev/README.md
@@ -101,7 +101,7 @@ mkdir -p /var/lib/hearsay /etc/systemd/system/multi-user.target.wants
 touch /var/lib/hearsay/node.key
 ln -s /lib/systemd/system/hearsay.service /etc/systemd/system/multi-user.target.wants/
 ln -s /lib/systemd/system/hearsay@.service /etc/systemd/system/multi-user.target.wants/hearsay@0.service
-apt-get purge -qq -y hearsay libhearsay1 libhearsay-dev python3-hearsay >apt.log 2>&1 ||
+apt-get purge -qq -y hearsay libhearsay2 libhearsay-dev python3-hearsay >apt.log 2>&1 ||
     { cat apt.log && fail purge; }
 left=$(ours | grep -v '^/var/cache/\|^/var/log/' | sort | tr '\n' ' ')
 [[ $left == '/etc/hearsay /var/lib/hearsay ' ]] || fail "left: $left"

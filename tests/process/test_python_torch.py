@@ -243,7 +243,7 @@ class Torch(unittest.TestCase):
                     optimizer.zero_grad(set_to_none=True)
                     optimizer.step()   # moves nothing
                     node.count(1)
-                    if node.info().relapses:
+                    if node.info().resets:
                         break
             self.assertEqual(len(optimizer.state), 0)
             self.assertTrue(torch.isfinite(model.front.weight).all())

@@ -8,7 +8,7 @@ import os
 import pathlib
 import sys
 
-ABI = 1
+ABI = 2
 DIMENSIONS_MAX = 8
 CPU, CUDA = 1, 2  # DLPack's numbers
 
@@ -65,7 +65,7 @@ class Info(ctypes.Structure):
         ("waiting", ctypes.c_uint64),
         ("sent_bytes", ctypes.c_uint64),
         ("received_bytes", ctypes.c_uint64),
-        ("relapses", ctypes.c_uint64),
+        ("resets", ctypes.c_uint64),
         ("saturated", ctypes.c_uint64),
     ]
 
@@ -97,8 +97,8 @@ def _candidates() -> list[str]:
     named = os.environ.get("HEARSAY_LIBRARY")
     if named:
         return [named]
-    inside = pathlib.Path(__file__).with_name("libhearsay.so.1")
-    return [str(inside)] if inside.exists() else ["libhearsay.so.1"]
+    inside = pathlib.Path(__file__).with_name("libhearsay.so.2")
+    return [str(inside)] if inside.exists() else ["libhearsay.so.2"]
 
 
 def load() -> ctypes.CDLL:

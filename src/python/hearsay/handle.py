@@ -57,7 +57,7 @@ class Info:
     waiting: int  # of them, those that the next calls apply
     sent_bytes: int  # to all others, since open
     received_bytes: int  # from all others, since open
-    relapses: int  # how often a weight was no number, and training began anew
+    resets: int  # how often a weight was no number, and training began anew
     saturated: int  # weights beyond what the swarm shares: the rest stays here
 
 

@@ -94,7 +94,7 @@ class Node:
         self._samples = 0
         self._has_stepped = False
         self._losses: list[tuple[Any, int]] = []
-        self._relapses = 0
+        self._resets = 0
         self._joined = False
         self._is_closed = False
         self._is_ahead = False  # a call between two steps may have moved the weights
@@ -273,13 +273,13 @@ class Node:
             self._ranks.follow(list(self._shared.tensors.values()))
         if isinstance(self._optimizer, torch.optim.LBFGS):
             self._optimizer.state.clear()  # its curvature is that of weights that it moved itself
-        relapses = self.info().relapses if self._handle is not None else 0
+        resets = self.info().resets if self._handle is not None else 0
         if self._ranks is not None:
-            relapses = self._ranks.tell(self._device, relapses)
-        if relapses > self._relapses and self._optimizer is not None:
+            resets = self._ranks.tell(self._device, resets)
+        if resets > self._resets and self._optimizer is not None:
             log.warning("a weight was no number: the optimizer restarts from the shared model")
             self._optimizer.state.clear()
-        self._relapses = relapses
+        self._resets = resets
 
     def finish(self, timeout: float | None = None) -> Finished:
         """Ends training here: publishes what was learned, and waits until all members that train

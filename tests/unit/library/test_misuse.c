@@ -56,7 +56,7 @@ static void options_that_are_wrong_are_refused(void **state)
     must_refuse(NULL, HEARSAY_ARGUMENT, "options is NULL");
     options = options_of();
     options.abi = HEARSAY_ABI + 1;
-    must_refuse(&options, HEARSAY_ABI_UNKNOWN, "this library has 1");
+    must_refuse(&options, HEARSAY_ABI_UNKNOWN, "this library has 2");
     options = options_of();
     options.run = "";
     must_refuse(&options, HEARSAY_ARGUMENT, "run is to be NULL, or a name");
@@ -180,7 +180,7 @@ static void weights_that_are_no_numbers_three_times_end_the_node(void **state)
     }
     assert_int_equal(error, HEARSAY_ENDED);
     assert_non_null(strstr(program_sentence(&program, error), "three times within an hour"));
-    assert_true(program_info(&program).relapses >= 3);
+    assert_true(program_info(&program).resets >= 3);
     assert_int_equal(hearsay_close(program.node, 0), HEARSAY_OK);
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
 }
