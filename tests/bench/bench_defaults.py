@@ -4,22 +4,29 @@
     python3 tests/bench/bench_defaults.py build/hearsay [--seeds 1] [--jobs 2] [--only mlp/4,wd]
                                     [--nodes 1,4,16,32] [--kept FILE]
 
-Plays Fashion-MNIST in the simulator, all nodes of equal speed with a shard each: a dense net for 20
-and for 100 passes over the 60,000 samples, and a convolutional one (half of lenet) for 20. Prints one
-line per run: the mean accuracy of the base over the last eighth of the evaluations (5,000 test samples),
-the best evaluation, and the end on all 10,000, of the base and of the averaged base.
+Plays the simulator, all nodes of equal speed with a shard each:
+  mlp20, mlp  a dense net on Fashion-MNIST for 20 and for 100 passes over the 60,000 samples
+  half        a convolutional one (half of lenet) for 20
+  gpt         a GPT of 0.37 M parameters on 4 MB of an English dictionary, 4,800 samples a node
+  gpt-long    the same for 19,200 samples a node
+Prints one line per run. Images: the mean accuracy of the base over the last eighth of the evaluations
+(5,000 test samples), the best evaluation, and the end on all 10,000, of the base and of the averaged
+base. Text: the last two columns are the loss in nats a byte, and those before are accuracies.
 
-Settings (SGD, rate 0.02, momentum 0.9):
+Settings (images: SGD, rate 0.02, momentum 0.9; text: Muon, rate 0.004):
   none       neither weight decay nor clipping
   clip       clip 1
   clip+wd    clip 1 and weight decay 5e-4
-  default    clip 5 and weight decay 5e-4
+  default    the default
   cosine     the default with a rate that falls to a hundredth at the end, which is known in hindsight
+  cosine-5x  the same from five times the rate (text only)
 
 --only: places and settings whose names have all these parts, such as half/16,cosine. A run takes one and
-a half to three minutes of a processor. --kept FILE: what was played before is taken from there.
+a half to five minutes of a processor. --kept FILE: what was played before is taken from there. Text
+needs Debian's dict-gcide.
 """
 import argparse
+import gzip
 import json
 import os
 import re
@@ -30,17 +37,23 @@ from concurrent.futures import ThreadPoolExecutor
 
 HALF = "conv 8 5x5 pad 2, relu, maxpool 2, conv 16 5x5 pad 2, relu, maxpool 2, dense 64, relu, dense 10"
 MLP = "dense 64, relu, dense 10"
-PLACES = {"mlp20": (MLP, 20), "mlp": (MLP, 100), "half": (HALF, 20)}
+GPT = ("embed 256 96, position 64, 3 * (residual(norm, attention 4), "
+       "residual(norm, dense 384, gelu, dense 96)), norm, logits tied")
+PLACES = {"mlp20": (MLP, 20), "mlp": (MLP, 100), "half": (HALF, 20)}  # passes over all images
+TEXTS = {"gpt": 4800, "gpt-long": 19200}  # samples of each node
+DICTIONARY, TEXT_BYTES = "/usr/share/dictd/gcide.dict.dz", 4000000
 IMAGES = 60000
-EVALUATIONS = 40
+EVALUATIONS, TEXT_EVALUATIONS = 40, 10
 DEFAULT = "clip = 5\nweight_decay = 0.0005\n"
+COSINE = "schedule = cosine\ndecay = 0.01\nperiod_samples = {samples}\n"
 SETTINGS = {
     "none": "clip = 0\nweight_decay = 0\n",
     "clip": "clip = 1\nweight_decay = 0\n",
     "clip+wd": "clip = 1\nweight_decay = 0.0005\n",
     "default": DEFAULT,
-    "cosine": DEFAULT + "schedule = cosine\ndecay = 0.01\nperiod_samples = {samples}\n",
+    "cosine": DEFAULT + COSINE,
 }
+TEXT_SETTINGS = {"default": "", "cosine": COSINE, "cosine-5x": "rate = 0.02\n" + COSINE}
 SCENARIO = """
 [scenario]
 seconds = {seconds:.3f}
@@ -55,24 +68,52 @@ layers = {layers}
 source = idx
 [train]
 """
+TEXT_SCENARIO = """
+[scenario]
+seconds = {seconds:.3f}
+settle_s = 5
+evaluate_s = {every:.4f}
+evaluate_samples = 300
+nodes = {nodes} home, 40 samples/s, up 10 Mbit/s, down 50 Mbit/s
+link = home home, rtt 40 ms
+[model]
+layers = {layers}
+[data]
+source = text
+text = {folder}/text
+[train]
+batch = 8
+"""
+
+
+def scenario(place, nodes, setting, folder):
+    if place in TEXTS:
+        seconds, layers = TEXTS[place] / 40, GPT
+        samples, every, text = nodes * TEXTS[place], seconds / TEXT_EVALUATIONS, TEXT_SCENARIO
+        with gzip.open(DICTIONARY) as file, open(f"{folder}/text", "wb") as copy:
+            copy.write(file.read(TEXT_BYTES))
+    else:
+        layers, passes = PLACES[place]
+        samples, text = passes * IMAGES, SCENARIO
+        seconds = samples / (nodes * 640)
+        every = seconds / EVALUATIONS
+    text = text.format(seconds=seconds, every=every, nodes=nodes, layers=layers, folder=folder)
+    return text + (TEXT_SETTINGS if place in TEXTS else SETTINGS)[setting].format(samples=samples)
 
 
 def play(hearsay, place, nodes, setting, seed):
-    layers, passes = PLACES[place]
-    samples = passes * IMAGES
-    seconds = samples / (nodes * 640)
-    text = SCENARIO.format(seconds=seconds, every=seconds / EVALUATIONS, nodes=nodes, layers=layers)
-    text += SETTINGS[setting].format(samples=samples)
-    with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
-        file.write(text)
-        file.flush()
-        ran = subprocess.run([hearsay, "sim", file.name, "--no-report", "--only", "--seed", str(seed)],
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/defaults.conf", "w") as file:
+            file.write(scenario(place, nodes, setting, folder))
+        ran = subprocess.run([hearsay, "sim", f"{folder}/defaults.conf", "--no-report", "--only",
+                              "--seed", str(seed)],
                              env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, text=True,
                              capture_output=True)
     out = ran.stdout + ran.stderr
+    score = r"[\d.]+ %, loss ([\d.]+)" if place in TEXTS else r"([\d.]+) %"
     marks = [float(mark) for mark in re.findall(r"^ *\d+ s +([\d.]+) %  ", out, re.M)]
-    end = re.search(r"^accuracy +([\d.]+) %", out, re.M)
-    averaged = re.search(r"^averaged +([\d.]+) %", out, re.M)
+    end = re.search(rf"^accuracy +{score}", out, re.M)
+    averaged = re.search(rf"^averaged +{score}", out, re.M)
     if not marks or not end or not averaged:
         raise SystemExit(f"{place}/{nodes}, {setting}, seed {seed}: {out[-500:]}")
     return marks, float(end[1]), float(averaged[1])
@@ -91,8 +132,9 @@ def main():
     if options.kept and os.path.exists(options.kept):
         with open(options.kept) as file:
             known = {tuple(key): numbers for key, *numbers in map(json.loads, file)}
-    runs = [(place, int(nodes), setting, seed) for place in PLACES
-            for nodes in options.nodes.split(",") for setting in SETTINGS
+    runs = [(place, int(nodes), setting, seed) for place in (*PLACES, *TEXTS)
+            for nodes in options.nodes.split(",")
+            for setting in (TEXT_SETTINGS if place in TEXTS else SETTINGS)
             for seed in range(1, options.seeds + 1)
             if all(part in f"{place}/{nodes} {setting}" for part in options.only.split(","))]
 
@@ -108,7 +150,7 @@ def main():
         last = marks[-max(1, len(marks) // 8):]
         place, nodes, setting, seed = run
         return (f"| {place}/{nodes} | {setting} | {seed} | {sum(last) / len(last):.2f} | {max(marks):.2f} | "
-                f"{end:.2f} | {averaged:.2f} |")
+                f"{end:.4g} | {averaged:.4g} |")
 
     print("| place | setting | seed | last eighth | best | end | averaged |\n|---|---|---|---|---|---|---|",
           flush=True)
