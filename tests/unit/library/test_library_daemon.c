@@ -158,7 +158,7 @@ static void both_end_with_one_digest(void **state)
         const double loss = step();
         assert_int_equal(hearsay_step(program.node, 4, loss, NULL), HEARSAY_OK);
         info = program_info(&program);
-        /* Until both nodes have published. */
+        /* Repeats until both nodes have published. */
     } while (info.rumors < 4 || info.swarm_samples <= info.samples);
     assert_int_equal(hearsay_settle(program.node, PROGRAM_FOREVER),
                      HEARSAY_OK); /* publishes the last progress of this node */

@@ -237,7 +237,7 @@ static double far(const float *a, const float *b, const float *start, size_t cou
 }
 
 /* Returns the squared distance between the weights that several GPUs learn, and those of one GPU
- * that splits its step into as many parts. 0 = equal weights. */
+ * that splits its step into one part for each of those GPUs. 0 = equal weights. */
 static double distance(const char *word, const struct plan *plan)
 {
     static float start[P_MAX], alone[P_MAX], together[P_MAX];

@@ -215,7 +215,7 @@ static void each_position_is_read_once_until_the_text_is_full(void **state)
     assert_int_equal(rows_read, LENGTH);
     for (int i = 0; i < LENGTH / 2; i++)
         (void)generator_next(generator);
-    assert_int_equal(rows_read, 2 * LENGTH); /* the remaining half, and as many new tokens */
+    assert_int_equal(rows_read, 2 * LENGTH); /* the remaining half and the new tokens */
     generator_free(generator);
     arena_release(&room);
 }

@@ -96,8 +96,8 @@ static void each_entry_that_others_publish_as_well_is_counted(void **state)
     overlap_on_published(&overlap, &own, 0.25, P);
     assert_near(overlap.others, 6.0 / 4);
     assert_near(overlap_novelty(&overlap, 0.25, 1), 4 / (1 + OVERLAP_OTHERS * 1.5));
-    overlap_on_published(&overlap, &own, 0.25,
-                         P); /* no match this time; `others` is a moving average */
+    /* There is no match this time. `others` is a moving average. */
+    overlap_on_published(&overlap, &own, 0.25, P);
     assert_near(overlap.others, 0.8 * 6 / 4);
 }
 

@@ -56,9 +56,9 @@ static void entries_have_the_width_of_the_largest(void **state)
     (void)state;
     memset(units, 0, sizeof units);
     assert_int_equal(block_encode(units, BLOCK_ENTRIES, bytes), 1);
-    units[77] = -4; /* zigzag 7: three bits */
+    units[77] = -4; /* zigzag code 7 takes three bits */
     assert_int_equal(block_encode(units, BLOCK_ENTRIES, bytes), 1 + 3 * BLOCK_ENTRIES / 8);
-    units[77] = 4; /* 8: four */
+    units[77] = 4; /* zigzag code 8 takes four bits */
     assert_int_equal(block_encode(units, BLOCK_ENTRIES, bytes), 1 + 4 * BLOCK_ENTRIES / 8);
 }
 

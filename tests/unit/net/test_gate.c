@@ -154,7 +154,7 @@ static void gates_and_refusals_carry_form_and_standing(void **state)
     refusal_create(&gate, &entropy, message_1, refusal);
     assert_int_equal(refusal_consume(&gate, refusal, message_1, &theirs), OK);
     assert_int_equal(theirs.standing, STANDING_MAX);
-    gate.ours.newer = 0; /* as the release before, and a version probe */
+    gate.ours.newer = 0; /* like the previous release and a version probe */
     gate_create(&gate, bytes, message_1, sizeof message_1);
     assert_int_equal(gate_consume(&gate, bytes, message_1, sizeof message_1, &theirs), OK);
     assert_int_equal(theirs.standing, 0);
@@ -234,7 +234,7 @@ static void describes_a_difference_in_one_sentence(void **state)
     assert_true(introduction_same_form(&ours, &theirs));
     assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);
     assert_string_equal(problem.text, "other first weights than ours");
-    memset(theirs.form, 0, sizeof theirs.form); /* the release before shows none */
+    memset(theirs.form, 0, sizeof theirs.form); /* the previous release sends no form */
     assert_false(introduction_same_form(&ours, &theirs));
     assert_false(introduction_has_other_form(&ours, &theirs));
     assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);

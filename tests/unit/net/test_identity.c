@@ -70,7 +70,7 @@ static void assert_load(enum error expected, struct problem *problem)
 static void a_seed_determines_the_identity(void **state)
 {
     (void)state;
-    /* Literals, because existing key files depend on them. */
+    /* Existing key files depend on these values, so they are written out. */
     uint8_t id[ID_BYTES];
     uint8_t noise_public[DH_BYTES];
     struct identity identity = identity_number(1);

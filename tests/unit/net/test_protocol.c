@@ -22,8 +22,8 @@
 
 #define PAGE_MAX    (1 << 20)
 #define INCARNATION 1700000000000u
-#define TAG         0xc18c79057e785dbdu /* of the caller's incarnation, as on the page */
-#define DIGEST      0x60454e9bf2ac41dfu /* of the block's entries */
+#define TAG         0xc18c79057e785dbdu /* tag of the caller's incarnation, as on the page */
+#define DIGEST      0x60454e9bf2ac41dfu /* digest of the block's entries */
 
 static char page[PAGE_MAX]; /* without whitespace */
 
@@ -190,7 +190,7 @@ static void record_and_hello_match_the_page(void **state)
     const size_t head = message_encode(&message, hello, sizeof hello) - RECORD_BYTES;
     assert_shown(hello, head + ID_BYTES);
     assert_shown(bytes + 32, 24); /* incarnation, stamp, samples */
-    assert_shown(bytes + 56, 20); /* digest .. trains */
+    assert_shown(bytes + 56, 20); /* all fields from digest to trains */
     assert_shown(bytes + RECORD_BYTES - SIGNATURE_BYTES, ID_BYTES);
     assert_shown(bytes + RECORD_BYTES - ID_BYTES, ID_BYTES);
 }
@@ -209,7 +209,7 @@ static void rumor_and_digest_match_the_page(void **state)
     memcpy(head.origin, caller.id, ID_BYTES);
     rumor_encode(&head, &update, 0, RUMOR_MAX, &caller, context, rumor, &taken, &bytes);
     assert_int_equal(taken, 5);
-    assert_shown(rumor + 32, 24); /* incarnation .. samples */
+    assert_shown(rumor + 32, 24); /* all fields from incarnation to samples */
     assert_shown(rumor + 56, 8);  /* tau, amount */
     assert_shown(rumor + HEAD_PREV_AT, HEAD_HASH_BYTES);
     assert_shown(rumor + HEAD_BODY_AT, HEAD_HASH_BYTES);
@@ -283,7 +283,7 @@ static void a_rekey_order_matches_the_page(void **state)
     const size_t count = order_create(&order, &operator_key, context, bytes);
     assert_int_equal(count, ORDER_HEAD_BYTES + ORDER_REKEY_BYTES + SIGNATURE_BYTES);
     assert_shown(bytes, 10);              /* number, kind, pairs */
-    assert_shown(bytes + 10, HASH_BYTES); /* of the new key */
+    assert_shown(bytes + 10, HASH_BYTES); /* hash of the new key */
     assert_shown(bytes + 42, 8);          /* issued */
     assert_shown(bytes + 50, strlen(order.reason));
     assert_shown(bytes + ORDER_HEAD_BYTES, 8); /* until */

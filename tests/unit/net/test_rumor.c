@@ -156,7 +156,7 @@ static void an_update_with_an_untypical_start_is_split_well(void **state)
         world.sent.level[i] = (int8_t)(1 + i * i % LEVEL_MAX);
     }
     (void)assert_all_round_trip(&world, &rumors);
-    for (uint32_t i = 0; i < ENTRIES_MAX; i++) { /* and in reverse order */
+    for (uint32_t i = 0; i < ENTRIES_MAX; i++) { /* now the costly entries come first */
         world.sent.index[i] = i < 4000 ? i * 1000 : 4000000 + i;
         world.sent.level[i] = i < 4000 ? (int8_t)(1 + i * i % LEVEL_MAX) : 1;
     }
@@ -386,7 +386,7 @@ static void refuses_a_signed_rumor_without_entries(void **state)
     struct world world = world_new();
     (void)small_rumor(&world, 1);
     memset(world.wire + 44, 0, 4);
-    world.wire[HEAD_BYTES] = 0; /* a parameter without any gap */
+    world.wire[HEAD_BYTES] = 0; /* a gap parameter k, but no gap */
     sign_again(world.wire, RUMOR_MIN);
     assert_int_equal(apply(&world, RUMOR_MIN), MALFORMED);
     world_free(&world);

@@ -65,7 +65,8 @@ static void a_quarter_that_lies_together_doubles_the_count_at_most(void **state)
     assert_true(credited_samples_sum(reported, 12, 12) < 1800);
 }
 
-/* The large claim is of a member that has died. No living member claims as many. */
+/* The large claim is of a member that has died. All living members claim far
+ * fewer samples. */
 static void the_dead_are_doubted_like_the_living(void **state)
 {
     (void)state;

@@ -288,7 +288,7 @@ static void the_latest_are_listed_as_far_as_there_is_room(void **state)
     assert_true(versions_hash(&versions, heads) == versions.hash);
 }
 
-/* What another node knows of the forty origins, as it sends it. */
+/* The known rumors of the forty origins at another node, in the form that it sends. */
 
 static uint32_t theirs[MAX];
 static uint8_t shown[(MAX + 1) * VERSION_ENTRY_BYTES];

@@ -166,8 +166,8 @@ static void go_on(struct memory_disk *after, uint64_t oldest, uint64_t newest)
     must_load(after, next, refusals.count);
 }
 
-/* Cuts the power before each operation of a save in turn. Whatever the crash leaves, the next start
- * must succeed. Returns the number of crashes. */
+/* Cuts the power before each operation of a save in turn. The next start must succeed after
+ * every crash. Returns the number of crashes. */
 static int crash_everywhere(const struct memory_disk *from, uint64_t generation)
 {
     const struct checkpoint_series before = series;
