@@ -4,7 +4,7 @@
 #include "crypto/secret.h"
 #include "support/sim/strategy_play.h"
 
-#define WEIGHTS 7840 /* of 784 by 10 without biases */
+#define WEIGHTS 7840 /* a layer of 784 by 10 has these weights without its biases */
 
 /* Each node has 32 samples and uses all of them in each step, so steps are deterministic and the
  * nodes' data differ strongly. */

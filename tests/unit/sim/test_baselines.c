@@ -196,7 +196,8 @@ static void gossip_trains_at_full_speed_and_ends_with_one_version(void **state)
     for (int i = 0; i < 3; i++) {
         const struct node_total *node = &outcome->nodes[i];
         assert_true(node->steps + 1 >= node->steps_possible);
-        assert_true(node->steps_possible >= (i < 2 ? 35u : 70u)); /* they meet first */
+        /* The nodes connect before they train. */
+        assert_true(node->steps_possible >= (i < 2 ? 35u : 70u));
         assert_true(node->rumors_published > 0 && node->rumors_received > 0);
         assert_true(isfinite(node->up_use) && node->up_use > 0 && node->up_use < 1);
     }
@@ -271,7 +272,7 @@ static void an_interrupted_play_ends_at_once_without_verdicts(void **state)
         assert_true(fabs(last_moment(&played)->at_s - 6) < 1e-9);
         assert_string_equal(outcome->verdicts[0].text, "steps >= 0 %: interrupted before the end");
         assert_true(isnan(outcome->verdicts[0].value));
-        assert_true(isfinite(outcome->moments[4].accuracy)); /* at 5 s, as ever */
+        assert_true(isfinite(outcome->moments[4].accuracy)); /* the usual evaluation at 5 s */
         assert_true(isnan(outcome->one_version_s) && isnan(outcome->copies));
         play_end(&played);
     }

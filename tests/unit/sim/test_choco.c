@@ -92,12 +92,12 @@ static void messages_of_the_next_round_wait(void **state)
     stage_step(stage, 0, (const float[]){3, 0});
     stage_step(stage, 1, (const float[]){6, 0});
     stage_step(stage, 2, NULL);
-    stage_deliver(stage, 0); /* of 0 to 1 */
-    stage_deliver(stage, 1); /* of 1 to 0 */
-    stage_deliver(stage, 2); /* of 2 to 0 */
-    stage_deliver(stage, 2); /* of 2 to 1 */
+    stage_deliver(stage, 0); /* from 0 to 1 */
+    stage_deliver(stage, 1); /* from 1 to 0 */
+    stage_deliver(stage, 2); /* from 2 to 0 */
+    stage_deliver(stage, 2); /* from 2 to 1 */
     assert_true(stage_weights(stage, 0)[0] == 3 && stage_weights(stage, 1)[0] == 3);
-    assert_true(stage_weights(stage, 2)[0] == 0); /* has one of two */
+    assert_true(stage_weights(stage, 2)[0] == 0); /* node 2 still waits for both neighbours */
     stage_step(stage, 0, (const float[]){30, 0});
     assert_int_equal(stage->posts[3].message.bytes, 4 + 2 * 4);
     stage_deliver(stage, 3); /* of the next round, to 2, which lacks 0's and 1's of this one */
@@ -120,7 +120,7 @@ static void replicas_start_at_the_initial_weights(void **state)
     }
     for (uint32_t i = 0; i < 4; i++)
         assert_true(stage_weights(stage, i)[0] == 7 && stage_weights(stage, i)[1] == -3);
-    assert_int_equal(stage->sent_bytes, 8 * 2 * 4); /* the rounds alone */
+    assert_int_equal(stage->sent_bytes, 8 * 2 * 4); /* only the messages of the 8 steps */
     stage_close(stage);
 }
 

@@ -8,7 +8,7 @@
 #include "support/sim/strategy_play.h"
 
 #define PI     3.14159265358979323846
-#define MATRIX 7840 /* of the parameters, those that are not biases; chunks of 10 by 56 */
+#define MATRIX 7840 /* parameters that are not biases, in chunks of 10 by 56 */
 #define CHUNK  560
 
 static void draw(float *values, size_t count, uint64_t seed)

@@ -4,7 +4,7 @@
 #include "crypto/secret.h"
 #include "support/sim/strategy_play.h"
 
-#define MATRIX 7840 /* of the parameters, those that are not biases */
+#define MATRIX 7840 /* parameters that are not biases */
 
 /* A straightforward implementation of one node. */
 struct node {
@@ -17,7 +17,7 @@ struct node {
 struct rule {
     float mu;
     float decay;
-    float clip; /* of one node */
+    float clip; /* longest gradient of one node */
     bool nesterov;
     int largest;
 };

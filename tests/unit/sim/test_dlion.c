@@ -20,7 +20,7 @@ static void full_messages_and_equal_batches_give_the_mean(void **state)
     assert_true(stage_weights(stage, 1)[0] == 6 && stage_weights(stage, 1)[1] == 1);
     stage_step(stage, 0, NULL);
     assert_true(stage_weights(stage, 0)[0] == 6 && stage_weights(stage, 0)[1] == 1);
-    stage_step(stage, 0, NULL); /* once */
+    stage_step(stage, 0, NULL); /* the gradient is applied only once */
     assert_true(stage_weights(stage, 0)[0] == 6);
     stage_close(stage);
 }

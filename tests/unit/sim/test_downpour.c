@@ -45,7 +45,7 @@ static void workers_do_not_wait_and_have_one_fetch_at_a_time(void **state)
     stage_step(stage, 1, (const float[]){2});
     assert_int_equal(stage->posts_count, 2); /* a push and a request */
     stage_step(stage, 1, (const float[]){4});
-    assert_int_equal(stage->posts_count, 3); /* a push alone */
+    assert_int_equal(stage->posts_count, 3); /* only a push: the request is still open */
     stage_deliver_all(stage);
     assert_true(common(stage, 0) == 3);           /* by default the mean of all is applied */
     assert_true(stage_weights(stage, 1)[0] == 1); /* asked for between the pushes */

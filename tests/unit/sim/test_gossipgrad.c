@@ -44,7 +44,7 @@ static void a_message_reaches_all_within_one_cycle(void **state)
         stage_deliver_all(stage);
     }
     for (uint32_t i = 0; i < 8; i++)
-        assert_true(stage_weights(stage, i)[0] == 1); /* each the same amount */
+        assert_true(stage_weights(stage, i)[0] == 1); /* all nodes got an equal part of the 8 */
     stage_close(stage);
 }
 

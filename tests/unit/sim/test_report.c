@@ -242,7 +242,7 @@ static json_t *story_of_page(void)
     return story;
 }
 
-/* Returns the figure of this name, or NULL. */
+/* Returns the figure with this name, or NULL if there is none. */
 static json_t *figure_of(const json_t *story, const char *name)
 {
     const json_t *figures = json_object_get(story, "figures");

@@ -13,7 +13,7 @@
 #include "scenario/scenario.h"
 #include "world/event_queue.h"
 
-/* <project>/configs, beside this file's folder. */
+/* Sets `path` to <project>/configs, the folder of the shipped scenarios. */
 static void configs_folder(char *path, size_t room)
 {
     const char *here = strrchr(__FILE__, '/');

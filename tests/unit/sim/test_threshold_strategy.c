@@ -22,7 +22,7 @@ static void entries_above_the_threshold_are_sent_as_values(void **state)
     stage_deliver(stage, 0);
     assert_memory_equal(stage_weights(stage, 1), later, sizeof later);
     stage_step(stage, 0, (const float[]){9, 9, 9, 9, 0, 0});
-    assert_int_equal(stage->posts[0].message.bytes, 6 * 4); /* all of them are shorter */
+    assert_int_equal(stage->posts[0].message.bytes, 6 * 4); /* a dense message is shorter here */
     stage_deliver(stage, 0);
     stage_step(stage, 0, (const float[]){2, 0, 0, 0, 0, 0});
     assert_int_equal(stage->posts_count, 0);

@@ -155,7 +155,8 @@ static void write_npy(const char *path, const char *shape, const char *bytes, si
     assert_int_equal(fclose(file), 0);
 }
 
-/* Each has one of the four cases: alone it says the same of all. */
+/* Each worker has one of the four cases. A worker that trains alone predicts the same label for all
+ * cases. */
 static void four_workers_with_one_case_each_learn_exclusive_or(void **state)
 {
     (void)state;
