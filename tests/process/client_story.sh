@@ -1,6 +1,6 @@
-# Shared by the tests with client.py: story.sh, and a member that is not our code.
-# Sourced as story.sh is. Exits 77 where Python or one of its modules is missing, unless
-# REQUIRE_PYTHON=1.
+# Functions for tests that use client.py, a member written in Python. Source it like story.sh, which it
+# includes. Exits 77 if Python or one of its modules is
+# missing, unless REQUIRE_PYTHON=1.
 # shellcheck shell=bash
 if ! missing=$(/usr/bin/python3 -c 'import msgpack, nacl' 2>&1); then
     echo "skipped: no Python client: ${missing##*$'\n'}; apt-get install python3-nacl python3-msgpack"
@@ -10,7 +10,7 @@ fi
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
-# Python decodes rumors at leisure, and slowly on a busy machine.
+# Python decodes rumors slowly, above all on a busy machine.
 # shellcheck disable=SC2034 # used by the sourcing script
 patient=(--set limits.silence_s=120 --set limits.handshake_s=60)
 

@@ -1,4 +1,4 @@
-"""A crowd at a node's door that has no key, and a caller that has one."""
+"""Opens many connections to a node without the swarm key, and one with it."""
 import contextlib
 import os
 import selectors

@@ -1,5 +1,5 @@
-# Shared by the tests with injected faults (faults.c): sourced with the program as $1 and the faults as
-# $2.
+# Functions for tests with injected faults. Source it with the program as $1 and the library built from
+# faults.c as $2.
 # shellcheck shell=bash
 faults=$2
 set -- "$1"

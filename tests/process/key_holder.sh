@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A member of the swarm means ill (hostile.py) while two nodes learn: no node breaks, the note names
-# it, and the honest end with one model that is as good as without it:
+# Two nodes learn while a hostile member (hostile.py) attacks them. No node may fail, a note must name
+# the attacker, and both nodes must end with one model that is as good as without the attack:
 # key_holder.sh HEARSAY [--short] [ATTACK...]
 # The progress between two publications must not depend on the machine's load: nodes make no
 # more steps a second than a part of a slow processor can, and are compared after equal numbers of samples.

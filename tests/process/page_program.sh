@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# The program of the page of the library ($1), whole: with functions that the page leaves to its
-# reader, which make up what is learned.
+# Prints the complete program from the page of the library ($1), with the functions that the page leaves
+# to its reader. Those functions stand in for
+# real training.
 page_program() {
     cat <<'C'
 static void init(float weight[10][784], float *bias)

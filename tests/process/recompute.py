@@ -1,4 +1,4 @@
-"""The sum, done again: the initial base (net/README.md §13), and on it each rumor that a witness
+"""Recomputes the base: the initial base (net/README.md §13), and on it each rumor that a witness
 heard (witness.py), as far as a saved model says that it is the sum of them. Written from
 net/README.md and model/README.md, with rumors.py.
 

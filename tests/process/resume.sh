@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A daemon that is killed again and again while it saves: resume.sh HEARSAY [COUNT] [FOLDER] [SEED]
+# Kills a daemon again and again while it saves, and checks that it resumes:
+# resume.sh HEARSAY [COUNT] [FOLDER] [SEED]
 #
 #   start ─► comes up, with nothing refused ─► trains, saves all the time ─► SIGKILL at some moment
 #     ▲                                                                          │

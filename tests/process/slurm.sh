@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# A swarm under a real Slurm, on this machine alone: slurm.sh HEARSAY
+# Runs a swarm under a real Slurm on this machine: slurm.sh HEARSAY
 #
 # Starts a controller and two machines (slurmctld, two slurmd, munged), submits the job of
-# configs/deploy/slurm, and looks at what its nodes end with: at the time limit, after being put
-# back, when cancelled. About a minute. Not among the tests that ./run test runs; it needs:
-#   - root, for namespaces of its own: nothing outside of them is touched, nothing stays
+# configs/deploy/slurm, and checks the exit codes of its nodes: at the time limit, after a
+# requeue and when cancelled. Takes about a minute. ./run test does not run it. It needs:
+#   - root, for its own namespaces: it changes nothing outside of them and leaves nothing behind
 #   - Debian's packages slurmctld slurmd slurm-client munge jq
 set -euo pipefail
 

@@ -1,4 +1,4 @@
-# Shared by the tests of whole processes. Sourced with the program as $1 (and meddle as $2).
+# Functions for tests of whole processes. Source it with the program as $1 (and meddle as $2).
 # shellcheck shell=bash
 set -euo pipefail
 
@@ -6,7 +6,7 @@ hearsay=$1
 # shellcheck disable=SC2034 # used by the sourcing script
 meddle=${2:-}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/hearsay-test-XXXXXX")
-declare -A pid=() # of what runs, by name
+declare -A pid=() # process ids by name
 story=start
 
 # A model and data so small that a node is ready at once.

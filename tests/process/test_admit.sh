@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The operator of a swarm of real nodes says who is in it: test_admit.sh HEARSAY
+# The operator of a swarm of real nodes admits its members: test_admit.sh HEARSAY
 set -euo pipefail
 
 # shellcheck source=tests/process/story.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A device that has the swarm key, and nothing else, asks a running node what its model says of
-# samples: it is told what the saved model says, the node goes on, and nobody becomes a member. Who
-# may not ask is told why, and what cannot be asked is refused with a sentence: test_ask.sh HEARSAY
+# A device that has only the swarm key asks a running node for predictions. The answers must equal
+# those of the saved model, the node must continue, and the device must not become a member. Devices
+# that may not ask are told why, and invalid questions are refused with a message: test_ask.sh HEARSAY
 set -euo pipefail
 
 # shellcheck source=tests/process/story.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Bad input to a node: test_bad_input.sh HEARSAY MEDDLE
+# Sends bad input to a node: test_bad_input.sh HEARSAY MEDDLE
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 

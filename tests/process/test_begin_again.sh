@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A member begins again five thousand times, and publishes each time. Nodes that come and come back
-# then are heard by all: test_begin_again.sh HEARSAY
+# A member restarts with a new incarnation five thousand times and publishes each time. Nodes that join
+# or rejoin afterwards must be heard by all: test_begin_again.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
@@ -10,7 +10,7 @@ start_three "${nodes[@]}"
 
 id_of() { sed -n 's/.*hearsay [0-9.]* node \([0-9a-f]*\) in.*/\1/p' "$dir/$1.err" | head -n 1; }
 
-# How many rumors of that member are in the base of this node?
+# Prints the number of rumors of that member in the base of this node.
 heard_of() {
     page "$1"
     local member

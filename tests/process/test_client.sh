@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A client in another language, written from net/README.md alone, in a swarm of real nodes:
+# A client in another language, written only from net/README.md, takes part in a swarm of real nodes:
 # test_client.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
@@ -9,7 +9,7 @@ layers='dense 96, relu, dense 10' # ten blocks: more than one FETCH asks for
 nodes=(--set "model.layers=$layers" --set exchange.interval_s=1 --set exchange.bytes_per_s=2K
     "${patient[@]}")
 
-# The client must end with this exit code, and have printed a line like each of these.
+# The client must end with this exit code and have printed a line that matches each pattern.
 expect_lines() {
     local want=$1 code=0 pattern
     shift

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The wall clock of a node jumps, forward and back, by an hour and by a year: it trains on, nobody
-# loses it, and no incarnation is used again: test_clock.sh HEARSAY FAULTS
+# The wall clock of a node jumps, forward and back, by an hour and by a year. It must continue to
+# train, all peers must keep it, and no incarnation may repeat: test_clock.sh HEARSAY FAULTS
 set -euo pipefail
 # shellcheck source=tests/process/faults_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/faults_story.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# hearsay compare as a person uses it: a report with a winner, plays that are not played again, Ctrl+C
-# and on from there, and sentences for what cannot be done.
+# hearsay compare must write a report with a winner, reuse finished plays, continue after Ctrl+C, and
+# refuse impossible requests with a message.
 set -euo pipefail
 program=$1
 work=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Arrays as people have them: what `data` says of files, nodes that learn from them, what is
-# evaluated and predicted: test_data.sh HEARSAY
+# The user's own arrays: `data` describes the files, nodes learn from them, and the saved model evaluates
+# and predicts them: test_data.sh HEARSAY
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 

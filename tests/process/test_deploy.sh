@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The start commands in configs/deploy: test_deploy.sh HEARSAY
-# Parts that need a tool that is not here are skipped, and say so. Under a real Slurm: slurm.sh.
+# Parts that need a missing tool are skipped with a message. slurm.sh tests a real Slurm.
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A node whose disk is full, broken, or read-only from some moment on trains on and says so, and saves
-# again once the disk is good: test_disk.sh HEARSAY FAULTS
+# The disk of a node becomes full, broken or read-only. The node must report it, continue to train, and
+# save again once the disk works: test_disk.sh HEARSAY FAULTS
 # The real disks are small ones in memory, which only root may mount; elsewhere that part is skipped.
 set -euo pipefail
 if [[ -z ${HEARSAY_MOUNTS:-} ]]; then

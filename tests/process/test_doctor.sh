@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Before a node starts: test_doctor.sh HEARSAY
+# hearsay doctor checks a machine before a node starts: test_doctor.sh HEARSAY
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 doctor=("$hearsay" doctor "${small[@]}" --set "node.identity=$dir/me.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/me")
 
-# And it must have said this too.
+# The last output must also contain this text.
 also() { says "$dir/said.out" "$1" || fail "does not say \"$1\""; }
 
 tell 'all is well'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How a node ends when its terminal is closed, and when not: test_endings.sh HEARSAY
+# A node ends when its terminal is closed, except under nohup and the like: test_endings.sh HEARSAY
 set -euo pipefail
 
 # The tests may run under nohup themselves.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The operator expels members from a swarm of real nodes: first the client of test_client.sh, which
-# does not obey, and then a node, which does: test_expel.sh HEARSAY
+# ignores the order, then a node, which obeys it: test_expel.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"

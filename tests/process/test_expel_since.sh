@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A member of a swarm of real nodes is expelled during training, and its rumors since some
-# moment leaves the bases. A witness that is not our code hears all rumors from the first on, and does
-# the sum again: test_expel_since.sh HEARSAY
+# A member of a swarm of real nodes is expelled during training, and all bases lose its rumors since
+# some moment. A witness in Python hears all rumors from the first on and recomputes the base:
+# test_expel_since.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The model that a node saves, and another swarm that starts from it: test_from_model.sh HEARSAY
+# A node saves its model, and another swarm starts from it: test_from_model.sh HEARSAY
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
 base=$dir/old/base.safetensors
 
-# A value from eval's report on a saved model: said_of NAME KEY.
+# Prints a value of the report of eval on a saved model: said_of NAME KEY
 said_of() {
     "$hearsay" eval --state "$dir/$1" --data-source generated --test-count 200 --json |
         sed "s/.*\"$2\": \"\{0,1\}\([^\",}]*\).*/\1/"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A GPU among processors: test_gpu.sh HEARSAY. Where there is none, one is played by $STAND_IN.
+# A node with a GPU learns together with nodes on processors: test_gpu.sh HEARSAY. On a machine without
+# a GPU, $STAND_IN plays one.
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 

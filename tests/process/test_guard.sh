@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Training ruins a model; the node says so, and the remedy that it prints brings the best score back:
-# test_guard.sh HEARSAY
+# Training ruins a model. The node must report it, and the remedy that it prints must restore the best
+# score: test_guard.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The help is true: each command's help names the options that its parser
-# takes and says how it ends; manual pages made of it are well-formed, and installed; the exit codes
-# are those of the table. Exit code 77: no mandoc here, or a sanitizer (all else was looked at).
+# The help must agree with the program: the help of each command names the options of its parser and its
+# exit codes, and the exit codes are those of the table. The manual pages made from it must be well-formed
+# and installed. Exit code 77: no mandoc here, or a sanitizer (the rest was checked).
 #
 #   test_help.sh PROGRAM KNOWN_OPTIONS BUILD     BUILD: the folder that it was built in
 set -euo pipefail

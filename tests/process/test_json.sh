@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# --json: one JSON object on standard output and nothing else, of every command that finds something
-# out. Exit code 77: no jq here.
+# With --json, each command that reports something must print exactly one JSON object to standard
+# output. Exit code 77: no jq here.
 set -euo pipefail
 program=$1
 work=$(mktemp -d)

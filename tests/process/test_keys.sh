@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# No core dump of a node has a key in it: test_keys.sh HEARSAY
+# A core dump of a node must contain no key: test_keys.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
@@ -11,7 +11,8 @@ layers='dense 16, relu, dense 10' parameters=12730
 operator=$(sed -n 's/^node.operator = //p' "$dir/said.out")
 nodes=(--set "node.operator=$operator" --set exchange.interval_s=1 "${patient[@]}")
 
-# Looks into a node for these swarm keys, its identity and what follows from them; then options.
+# Searches a node for its identity, its swarm keys and the keys derived from them:
+# look_into NAME [OPTION...]
 look_into() {
     local name=$1 code=0
     shift

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The program on the page of the library: test_library_page.sh HEARSAY. It is compiled against what
-# is installed somewhere, as pkg-config says and as CMake's find_package does, and runs.
+# Compiles and runs the program on the page of the library against an installed copy, with pkg-config
+# and with CMake's find_package: test_library_page.sh HEARSAY
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 # shellcheck source=tests/process/page_program.sh

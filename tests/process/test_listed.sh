@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A swarm of real nodes with a list of members: who is not on it is turned away, until it is:
+# A swarm of real nodes with a list of members refuses a node until the node is on the list:
 # test_listed.sh HEARSAY
 set -euo pipefail
 

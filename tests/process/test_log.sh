@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A node whose log cannot be written any more, since the terminal that it goes to has been hung up (EIO) or
-# nobody reads it (EPIPE), trains on, and says so where it can: test_log.sh HEARSAY
+# A node can no longer write its log, because its terminal was hung up (EIO) or nobody reads it (EPIPE).
+# It must continue to train and report the failure elsewhere: test_log.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# A program that is not given the memory it asks for, whichever time it asks, ends with exit code 1 and
-# a sentence, never by a signal; and what it left on disk is good for the next start:
-# test_memory.sh HEARSAY FAULTS
-# With one thread of a learner: OpenBLAS raises a signal when it is not given the threads that it wants.
+# Makes each allocation of a program fail in turn. The program must end with exit code 1 and a message,
+# never by a signal, and the next start must work with its files: test_memory.sh HEARSAY FAULTS
+# The learner has one thread, because OpenBLAS raises a signal when it cannot start its threads.
 set -euo pipefail
 # shellcheck source=tests/process/faults_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/faults_story.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `hearsay model` says what a model consists of and how long one sample takes through it: the form of
-# what it prints, and never how fast this machine is.
+# `hearsay model` prints the layers of a model and the time of one sample. This tests the form of the
+# output, not the speed of this machine.
 #
 #   test_model_command.sh HEARSAY
 set -euo pipefail

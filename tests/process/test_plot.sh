@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Curves as a person asks for them: a node's log and a simulation, in characters, as SVG and as PNG.
-# Exit code 77: no rsvg-convert here (all else was looked at).
+# hearsay plot draws a node's log and a simulation as characters, SVG and PNG.
+# Exit code 77: no rsvg-convert here (the rest was checked).
 set -euo pipefail
 program=$1
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

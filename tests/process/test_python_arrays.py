@@ -1,4 +1,4 @@
-"""hearsay.ArrayNode: arrays of NumPy in a swarm, and what is wrong said by exceptions."""
+"""hearsay.ArrayNode: arrays of NumPy in a swarm, and exceptions for invalid use."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""How scripts with a node end by signals: they leave and save, and no copy is cut short."""
+"""Scripts with a node that end by a signal must leave, save, and finish each copy."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Whose writes the swarm learns: an optimizer's, and no others unless the script says so."""
+"""The swarm must learn only the writes of an optimizer, unless the script asks for others."""
 
 import copy
 import logging

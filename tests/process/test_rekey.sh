@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A swarm of real nodes moves to another key while it trains; holders of the old one are clients that
-# are not our code: test_rekey.sh HEARSAY
+# A swarm of real nodes moves to another key while it trains. Python clients hold the old key:
+# test_rekey.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"

@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
-# Some of the kills of resume.sh: test_resume.sh HEARSAY
+# Runs resume.sh with a few kills: test_resume.sh HEARSAY
 exec bash "$(dirname "${BASH_SOURCE[0]}")/resume.sh" "$1" 25

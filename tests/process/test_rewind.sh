@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A swarm begins again from a base that was saved before somebody published: test_rewind.sh HEARSAY
+# A swarm restarts from a base that was saved before a certain member published: test_rewind.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Command lines, typed into the real shells with the Tab key: what is completed is what the program
-# takes. bash is always there; exit code 77: zsh or fish is not (all else was looked at).
+# Types command lines into real shells and presses Tab. The completions must be what the program accepts.
+# Exit code 77: zsh or fish is missing (the rest was checked).
 set -euo pipefail
 program=$1
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

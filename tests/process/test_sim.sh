@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The simulator as a person uses it: ready scenarios, played twice, are the same to the bit; another
-# seed is another course; expectations decide the exit code; mistakes are named.
+# Shipped scenarios must give identical results when played twice and other results with another seed.
+# Expectations decide the exit code, and messages name mistakes.
 set -euo pipefail
 program=$1
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -10,7 +10,7 @@ export OPENBLAS_NUM_THREADS=1
 
 fail() { printf 'test_sim: %s\n' "$*" >&2; exit 1; }
 
-# No files, little to compute: what is looked at is whether it repeats.
+# Needs no files and little computation, because only repetition is tested.
 readonly small=(--no-report --set data.source=generated --set data.train_count=3000
     --set data.test_count=500 --set model.layers='dense 32, relu, dense 10')
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Asking a running node: test_status.sh HEARSAY
+# hearsay status asks a running node: test_status.sh HEARSAY
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
 status=("$hearsay" status)
 answers() { "${status[@]}" --state "$dir/$1" >"$dir/said.out" 2>&1; }
 
-# A key of the JSON that a node answered with.
+# Prints the value of a key in the JSON of a node.
 value() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",]*\).*/\1/p" "$dir/said.out"; }
 
 tell 'nobody answers where no node is'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Whole swarms of real processes: test_swarm.sh HEARSAY
+# hearsay swarm runs whole swarms of processes: test_swarm.sh HEARSAY
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
@@ -7,7 +7,7 @@ swarm=("$hearsay" swarm --nodes 3 --data generated --layers 'dense 32, relu, den
     --set data.train_count=1500 --set data.test_count=500 --set train.evaluate_s=1
     --json "$dir/result.json" --dir "$dir/swarm")
 
-# The values of a key in the result, one per line.
+# Prints the values of a key in the result, one per line.
 values() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" "$dir/result.json"; }
 
 # Processes whose command line names something of ours.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The NEON way of model/exchange/survey_simd.c, on a machine that has no NEON: tests/unit/model/test_survey_simd.c is compiled for
-# aarch64 and run by QEMU. Bit for bit the same as plain C; it says nothing of speed.
-# Exits 77 where compiler or QEMU are missing, unless REQUIRE_QEMU=1.
+# Tests the NEON code of model/exchange/survey_simd.c on a machine without NEON: compiles
+# tests/unit/model/test_survey_simd.c for aarch64 and runs it with QEMU. The results must equal those of
+# plain C bit for bit. Speed is not tested. Exits 77 if compiler or QEMU are missing, unless REQUIRE_QEMU=1.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

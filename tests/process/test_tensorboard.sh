@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# TensorBoard's own reader finds what hearsay plot --tensorboard writes. Exit code 77: the python3 here
-# has no tensorboard, and TENSORBOARD_PYTHON names none that has.
+# TensorBoard's own reader must read the files of hearsay plot --tensorboard. Exit code 77: neither
+# python3 nor the Python that TENSORBOARD_PYTHON names has tensorboard.
 set -euo pipefail
 command -v jq >/dev/null || { echo 'skipped: no jq here' && exit 77; }
 program=$1

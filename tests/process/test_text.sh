@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Nodes that learn text, and what is said of it: test_text.sh HEARSAY
+# Nodes learn text, and commands evaluate it: test_text.sh HEARSAY
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
-# Each line is the same word, some times: after some letters it is known what follows.
+# Each line repeats one word, so the letters that follow can be predicted after the first few.
 seq 1 3000 | sed 's/.*/gossip spreads & rumors/' >"$dir/text.txt"
 gzip -k "$dir/text.txt"
 printf %s 'sixty letters, or so, of which six are for the test at its end' >"$dir/few.txt"

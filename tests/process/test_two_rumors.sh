@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A member gives three real nodes a rumor each under one number, all three different. Another one
-# goes too far: test_two_rumors.sh HEARSAY
+# A member gives three real nodes three different rumors with the same number. Another member publishes
+# a rumor that moves the base too far: test_two_rumors.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A swarm of real nodes is upgraded from the release before, node by node: test_upgrade.sh HEARSAY
-# FOLDER. That release is built from the history, in FOLDER, once. Without the history, or without
-# what it is built with, exit code 77, unless REQUIRE_PREVIOUS=1.
+# Upgrades a swarm of real nodes from the previous release, node by node: test_upgrade.sh HEARSAY FOLDER
+# Builds that release once, from the Git history, in FOLDER. Exit code 77: the history or a build tool
+# is missing, unless REQUIRE_PREVIOUS=1.
 set -euo pipefail
 
 # The commit of the release before: with each release the tag of the one that it follows.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A node as a user's own service: test_user_service.sh HEARSAY. A real manager of systemd's, in a
-# world of its own (processes, /run), runs the unit and the line of configs/deploy/systemd/README.md.
-# Exits with 77 where there is no systemd or no such world may be made.
+# Runs a node as a user's own service: test_user_service.sh HEARSAY. A real systemd, in its own
+# namespaces (processes, /run), runs the unit and the command of configs/deploy/systemd/README.md.
+# Exits with 77 if systemd is missing or the namespaces cannot be made.
 set -euo pipefail
 hearsay=$(realpath -- "$1")
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A member publishes the opposite of what it hears; the three others expel it by their votes:
+# A member publishes the opposite of each rumor that it hears. The three others expel it by their votes:
 # test_votes.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Eight daemons that are killed, stopped and sent away at random, and must not mind:
+# Kills, stops and terminates eight daemons at random. The swarm must survive:
 # torture.sh HEARSAY [SECONDS] [FOLDER] [SEED]
 #
 #   every 5 s one of them gets   SIGKILL, and is started again in the folder it left
