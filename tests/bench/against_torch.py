@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tools that people use today instead of hearsay, on PyTorch and Gloo; tests/bench/against_torch.sh runs it.
+"""Trains with the usual PyTorch methods over Gloo, as rivals of hearsay. tests/bench/against_torch.sh runs it.
 
   train    one process of a rival: the first leaves in FOLDER a line for each round of exchange and,
            every so many steps, after an exchange, the model

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# hearsay against what people use today, over slow links: against_torch.sh [options]
+# Compares hearsay with the usual PyTorch methods over slow links: against_torch.sh [options]
 #
 # Four processes of one thread in four network namespaces (shaped_network.sh) train one model, each
 # on its own quarter of the data, from the same first weights: an image net on Fashion-MNIST, 32

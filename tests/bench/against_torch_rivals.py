@@ -1,4 +1,4 @@
-"""How rivals of hearsay exchange what they learn, for tests/bench/against_torch.sh.
+"""The communication of the rivals of hearsay, for tests/bench/against_torch.sh.
 
 Each has `net`, which is trained, `every`, the steps between two exchanges, and exchange(), called
 after so many.

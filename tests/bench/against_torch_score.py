@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How good everybody was, for tests/bench/against_torch.sh: one program judges hearsay and its rivals.
+"""Evaluates the models of hearsay and its rivals with one program, for tests/bench/against_torch.sh.
 
   score    one JSON line about a run: marks (against_torch_tasks.py), bytes and samples over time, from
            the models and the counters in its folder

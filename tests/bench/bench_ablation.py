@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The worth of each part of the exchange: runs with all parts, and with all but one, in the simulator.
+"""Measures the benefit of each part of the exchange: simulates runs with all parts and with all but one.
 
     python3 tests/bench/bench_ablation.py build/hearsay [--seeds 3] [--seconds 60] [--jobs 2]
                                     [--only WORDS] [--places N] [--kept FILE]

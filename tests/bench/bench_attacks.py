@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The damage that lying members do to a swarm: thirty-two nodes, six of them hostile, simulated.
+"""Measures the damage of hostile members in a simulated swarm of thirty-two nodes, six of them hostile.
 
     python3 tests/bench/bench_attacks.py build/hearsay [--seeds 3] [--from 1] [--jobs 2]
             [--places like,unlike] [--only WORDS] [--set KEY=VALUE]... [--seconds 60] [--kept FILE]

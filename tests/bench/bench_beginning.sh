@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How soon a large model fills its lines: bench_beginning.sh [HEARSAY] [FOLDER] [KEY=VALUE ...]
+# Measures how soon a large model fills its lines: bench_beginning.sh [HEARSAY] [FOLDER] [KEY=VALUE ...]
 #
 #   NODES daemons that train, each ─► RATE_MBIT up and down (tc tbf) ─► bridge
 #

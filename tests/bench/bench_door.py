@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long a holder of the swarm key waits for a slot while a crowd without the key takes the slots.
+"""Measures how long a holder of the swarm key waits for a slot while a crowd without the key takes the slots.
 
     /usr/bin/python3 tests/bench/bench_door.py build/hearsay [--mute 20] [--floods 0] [--dials 10]
 

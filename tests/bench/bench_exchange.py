@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How good is the rule for interval, gain and beta (src/node/rate/outer_step.h), against fixed settings?
+"""Compares the rule for interval, gain and beta (src/node/rate/outer_step.h) with fixed settings.
 
     python3 tests/bench/bench_exchange.py build/hearsay [--seeds 2] [--jobs 2] [--only far,sixteen]
                                     [--kept FILE] [--measured]

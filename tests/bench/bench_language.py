@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""GPT 4 x 128 in PyTorch by nanoGPT's recipe for a CPU: what ours is measured against.
+"""Trains GPT 4 x 128 in PyTorch by nanoGPT's recipe for a CPU, as the reference for ours.
 
     bench_language.py TEXT SEED            2,000 steps, then the loss on the last tenth of TEXT
     bench_language.py --step [C LAYERS HEADS LENGTH BATCH]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The cost of few bytes for a language model: gossip against DiLoCo and its kin, in the simulator.
+"""Compares gossip with DiLoCo and its variants on a language model with few bytes, in the simulator.
 
     python3 tests/bench/bench_language_exchange.py build/hearsay
     python3 tests/bench/bench_language_exchange.py build/hearsay --strategies sparseloco --parts 300

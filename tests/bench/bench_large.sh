@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A large model through a node's life: bench_large.sh [HEARSAY] [FOLDER] [KEY=VALUE ...]
+# Trains a large model, joins, kills and resumes a node: bench_large.sh [HEARSAY] [FOLDER] [KEY=VALUE ...]
 #
 #   two daemons that train ─► bridge ─► 100 Mbit/s (tc tbf) ─► a third: joins, is killed, goes on
 #

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How far one rumor moves the base, of what any may (net/wire/move.h), in the simulator's swarms.
+"""Measures how far rumors move the base, compared with the limit (net/wire/move.h), in simulated swarms.
 
     python3 tests/bench/bench_moves.py build/hearsay [--only WORD]
 

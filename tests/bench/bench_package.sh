@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The Python package over slow links: bench_package.sh [options] RUN...
+# Measures training with the Python package over slow links: bench_package.sh [options] RUN...
 #
 # Four processes of one thread in four network namespaces (shaped_network.sh) train the GPT of
 # src/python/examples/char_gpt.py (3 x 96) on the bytes of a dictionary, AdamW, 8 windows of 64 a step,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Is what PyTorch trains with hearsay's package as good as what `hearsay node` trains itself?
+"""Compares a model that PyTorch trains with hearsay's package with one that `hearsay node` trains itself.
 
     bench_package_native.py [--samples N] [--seeds N] [--swarms native,native torch,torch ...]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every strategy on every link profile, in one table: bench_profiles.sh HEARSAY DIR [SEEDS [SECONDS]].
+# Compares all strategies on all link profiles in one table: bench_profiles.sh HEARSAY DIR [SEEDS [SECONDS]].
 #
 # Finds the settings of each strategy on dlion-sys, with equal numbers of trials (one seed, 20 virtual
 # seconds); plays the eleven profiles with them, with 3 seeds of 30 virtual seconds; and prints, for

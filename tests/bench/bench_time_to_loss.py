@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How soon is a language model as good as DistributedDataParallel makes it in a thousand steps?
+"""Measures when a language model is as good as after a thousand steps of DistributedDataParallel.
 
     python3 tests/bench/bench_time_to_loss.py build/hearsay                    10 Mbit/s, 40 ms one way
     python3 tests/bench/bench_time_to_loss.py build/hearsay --mbit 1000 --rtt-ms 2

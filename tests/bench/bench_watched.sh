@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Cost of a watched page for its node: bench_watched.sh [HEARSAY] [SECONDS]
+# Measures the cost of an open status page for its node: bench_watched.sh [HEARSAY] [SECONDS]
 #
 # Four daemons learn on this machine, fifteen steps a second each. The processor time of the loop's
 # thread of one of them, for so long (40 s) alone, and for as long watched by two pages and scraped

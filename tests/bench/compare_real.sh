@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Does the simulator tell the truth? compare_real.sh [HEARSAY] [SECONDS] [FOLDER]
+# Compares the simulator with real daemons: compare_real.sh [HEARSAY] [SECONDS] [FOLDER]
 #
 #   four daemons, each behind 5 Mbit/s up and down ─► logs ─► speeds, counters, accuracy ─┐
 #   the same as a scenario, at those speeds ─► hearsay sim ─► its findings ───────────────┴► table
 #
-# Exit code 0: they agree on the accuracy at equal samples within 1.5 points and on the bytes told
+# Exit code 0: both agree on the accuracy at equal samples within 1.5 points and on the bytes told
 # within 15 %. Takes SECONDS (60) of training, then about as long to simulate. FOLDER keeps the
 # logs, the scenario and the report. The network is made of namespaces that end with this script:
 # nothing on this machine changes, and it needs no root where namespaces may be made without.

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Do our layers compute what PyTorch's do? The same weights and batch: the loss, every gradient, and
-the weights after ten steps of AdamW.
+"""Compares our layers with those of PyTorch: the loss, every gradient, and the weights after ten steps of
+AdamW, from the same weights and batch.
 
     against_torch.py LEARN_STEPS
 
-LEARN_STEPS is the program of learn_steps.c. Exits with 77 where there is no PyTorch.
+LEARN_STEPS is the program of learn_steps.c. Exits with 77 if PyTorch is missing.
 """
 import pathlib
 import subprocess

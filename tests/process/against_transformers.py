@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Do Hugging Face's transformers and hearsay read each other's models, and PyTorch's ResNets? Ours are
-exported and loaded there, theirs are saved and read here: the logits are compared, and what eval and
-generate say.
+"""Hugging Face's transformers and hearsay must read each other's models, and PyTorch's ResNets. Exports
+our models and loads them there, saves theirs and reads them here, and compares the logits and the
+results of eval and generate.
 
     against_transformers.py HEARSAY MODEL_FILE
 
-MODEL_FILE is the program of model_file.c. Exits with 77 where there are no transformers.
+MODEL_FILE is the program of model_file.c. Exits with 77 if transformers is missing.
 """
 import json
 import math

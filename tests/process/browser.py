@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to by its own debugging protocol over two pipes.
+"""Controls a headless Chromium by its debugging protocol over two pipes.
 
     with Browser() as browser:
         page = browser.open("http://127.0.0.1:9464/")

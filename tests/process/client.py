@@ -1,6 +1,6 @@
 """A guest: it enters a swarm, takes over the base, publishes one rumor, and compares every digest
 that its neighbours show with its own. Written from net/README.md alone, with rumors.py; § are its
-sections. Members that mean ill are in hostile.py.
+sections. Hostile members are in hostile.py.
 
 It needs Debian's python3-nacl and python3-msgpack, and swarms of at most 256 origins, where a BLOCK
 lists them all. Exit codes: 0 all digests agree, 1 one differs or a neighbour broke the protocol,

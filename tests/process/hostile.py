@@ -1,4 +1,4 @@
-"""A member that means ill: it has the swarm key, and does one --attack on the nodes it calls.
+"""A hostile member: it has the swarm key, and carries out one --attack on the nodes that it calls.
 
     nothing         publishes a rumor, and stays
     forge           publishes a rumor that it has not signed
@@ -13,7 +13,7 @@
     false-base      gives --victim blocks of zeros under a true history
     besiege         opens 20 connections without a word, again and again; a guest calls ten times
 
-It stays until it is ended or turned away; exit codes are those of client.py.
+It stays until it is terminated or turned away. Its exit codes are those of client.py.
 """
 import contextlib
 import os

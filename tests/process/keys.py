@@ -1,10 +1,10 @@
-"""A guest (client.py) that looks into the processes of nodes for their keys, as whoever is given a
-core dump of one could: § are sections of net/README.md.
+"""A guest (client.py) that searches the memory of nodes for their keys, as a reader of a core dump
+could. § marks sections of net/README.md.
 
-A key may lie in memory that core dumps leave out (the flag dd of proc(5), smaps), and nowhere else.
-What lies on a stack for as long as it is computed with is no finding, so what is found in a dump is looked at
-again, and counts if it is there each time. Exit codes: 0 no key in a dump, and each where it should
-be; 1 a key in a dump, or nowhere; 2 wrong usage; 3 turned away; 77 this user may not look.
+A key may only lie in memory that core dumps leave out (the flag dd of proc(5), smaps). A copy on a
+stack during a computation is allowed, so each key found in a dump is searched again, and counts only if
+it is found each time. Exit codes: 0 no key is in a dump and all are where they should be; 1 a key is in
+a dump, or is not found at all; 2 wrong usage; 3 turned away; 77 this user may not read the memory.
 """
 import re
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads a log folder of TensorBoard: read_events.py DIR prints, as JSON, {run: {tag: [[step, value],
-...]}}. By itself, checking every CRC; and once more, if this Python has TensorBoard, by its own
-reader, which must find the same. Exit code 77: it has none (all else was looked at)."""
+...]}}. Parses the files itself and checks every CRC. If this Python has TensorBoard, its reader
+must find the same. Exit code 77: TensorBoard is missing (the rest was checked)."""
 import json
 import pathlib
 import struct

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A terminal that is hung up: terminal.py prints its name, reads what is written to it, and closes it
-when a line comes on standard input. Whoever writes to it from then on gets EIO."""
+"""Opens a terminal and hangs it up: terminal.py prints its name, reads its output, and closes it when a
+line arrives on standard input. Later writes to it fail with EIO."""
 import os
 import select
 import sys

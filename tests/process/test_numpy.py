@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Arrays go around: what NumPy writes is read as NumPy has it, what cannot be learned is refused with a
-remedy that works, and a saved model predicts what NumPy computes from its file.
+"""Arrays of NumPy: files must be read with NumPy's values, unusable arrays are refused with a remedy that
+works, and a saved model must predict what NumPy computes from its file.
 
     test_numpy.py HEARSAY
 
-Exits with 77 where there is no NumPy, or with 1 if REQUIRE_PYTHON is set.
+Exits with 77 if NumPy is missing, or with 1 if REQUIRE_PYTHON is set.
 """
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Does ONNX Runtime compute from an exported file what hearsay computes from the saved one? Each kind
-of layer and each preset that is no copy of another, by logits; images also by what predict says, from
-pixels; sequences also shorter than the longest.
+"""ONNX Runtime must compute from an exported file what hearsay computes from the saved one. Compares the
+logits for each kind of layer and each distinct preset, for images also the predictions from pixels, and
+for sequences also those shorter than the longest.
 
     test_onnx.py HEARSAY MODEL_FILE
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The report in a browser: test_page.py PROGRAM
+"""Opens the report in a browser: test_page.py PROGRAM
 
 PROGRAM --write DIR NODES leaves a report.html (test_report does). It must draw every figure with its
-curves, say nothing on the console, and ask the network for nothing. A broken one is seen to be one.
-Exits 77 where there is no Chromium, unless REQUIRE_CHROMIUM=1.
+curves, print nothing on the console, and send nothing to the network. The test must detect a broken
+report. Exits 77 if Chromium is missing, unless REQUIRE_CHROMIUM=1.
 """
 
 import os

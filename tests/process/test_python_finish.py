@@ -1,5 +1,5 @@
-"""Scripts that end with `finish` hold one model, whenever each of them stops. Each is a process that waits
-for the others only in `finish`. FINISH_RUNS=50 repeats the first test 50 times."""
+"""Scripts that end with `finish` must have equal models, no matter when each of them stops. Each is a
+process that waits for the others only in `finish`. FINISH_RUNS=50 repeats the first test 50 times."""
 
 import hashlib
 import json

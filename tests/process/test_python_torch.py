@@ -1,4 +1,4 @@
-"""hearsay.Node: a model of PyTorch in a swarm, with what models have: batch norms, tied weights, frozen
+"""hearsay.Node: PyTorch models in a swarm, with batch norms, tied weights, frozen
 parts, parameters that are not dense, several processes that train one model."""
 
 import json

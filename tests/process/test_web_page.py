@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page of a real swarm in a real browser: test_web_page.py HEARSAY
+"""Opens the page of a real swarm in a real browser: test_web_page.py HEARSAY
 
 Four daemons learn; the page of one says nothing on the console and asks nobody but its node; its
 curves grow; the badge says that all copies are in step; a killed node turns grey. The same in the

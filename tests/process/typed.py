@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Types into a shell on a terminal: typed.py SHELL [ARGUMENT...] reads from standard input what is
-typed, once the prompt READY> is there, and prints what the terminal then shows. The shell ends by
-what it is told."""
+"""Types into a shell on a terminal: typed.py SHELL [ARGUMENT...] waits for the prompt
+READY>, types its standard input, and prints what the terminal then shows. The typed text must end the
+shell."""
 import os
 import pty
 import sys

@@ -60,7 +60,7 @@ static void the_value_of_a_weight_is_that_of_its_octave(void **state)
     assert_true(companding_expand(130) == FLT_MAX && companding_expand(-130) == -FLT_MAX);
 }
 
-/* So a weight that equals the base stays equal when it is read and written. */
+/* A weight that equals the base must stay equal when it is read and written. */
 static void an_expanded_value_compresses_to_itself(void **state)
 {
     (void)state;

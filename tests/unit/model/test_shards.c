@@ -338,7 +338,7 @@ static void stretches_follow_each_other_by_weight(void **state)
 {
     (void)state;
     static const double weights[] = {1, 2, 0, 3.5, 0.5, 0};
-    /* Rounded from 5003 · weight / 7. */
+    /* 5003 · weight / 7, rounded so that the sum is 5003. */
     static const size_t counts[] = {714, 1430, 0, 2501, 358, 0};
     const struct dataset whole = sequences_of(16);
     struct shards shards = cut(&whole, 6, weights, 0, 1);

@@ -6,7 +6,7 @@
 
 #define MODEL_BYTES (4ull * PARAMETERS)
 
-/* Equal and near: messages between the two arrive before the next step. */
+/* Two equal nodes over a short line: messages between the two arrive before the next step. */
 static const char near[] = "[scenario]\n"
                            "seconds = 4\n"
                            "evaluate_s = 0\n"
