@@ -3,10 +3,11 @@
 # bench_cost.sh [HEARSAY] [SECONDS] [CPUS]
 #
 # Four daemons on one machine, lenet on Fashion-MNIST, each with its own quarter and 20 Mbit/s up
-# and down (uplink_max, downlink_max), for SECONDS (60). Of all together, in seconds of processor
-# time: the steps, telling and hearing between them (both as the learner's thread counts them), and
-# the loop's thread, which does all else: codec, signatures, encryption, sockets. The last line is
-# the exchange over the steps. With CPUS, as of taskset, all run on those processors.
+# and down (uplink_max, downlink_max), for SECONDS (60). Prints the seconds of
+# processor time of all daemons together: the steps, publishing and applying rumors between the steps
+# (both as counted by the learner's thread), and the loop's thread, which does everything else: codec,
+# signatures, encryption, sockets. The last line is the exchange divided by the steps. With CPUS, a list
+# for taskset, all daemons run on those processors.
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 set -- "$(realpath -- "${1:-$here/../../build/hearsay}")" "${2:-60}" "${3:-}"
 # shellcheck source=tests/process/story.sh

@@ -3,12 +3,12 @@
 
     /usr/bin/python3 tests/bench/bench_door.py build/hearsay [--mute 20] [--floods 0] [--dials 10]
 
-Starts one node. --mute connections say nothing, and are reopened as soon as they are closed; a
-second crowd connects and closes --floods times a second, as far as it gets. Both come from
---networks neighbourhoods of addresses (127.0.N.0/24). Then a guest with the key dials --dials
-times, from a neighbourhood of its own or with --among from one of theirs, again after half a second
-where it is turned away, and the time until the node's HELLO is measured. What is printed: the dials that
-got in, the times, how often they were turned away, and the processor time of the node.
+Starts one node. --mute connections send nothing, and are reopened as soon as they are closed. A
+second crowd connects and closes up to --floods times a second. Both come from --networks networks
+of addresses (127.0.N.0/24). Then a guest with the key dials --dials times, from its own network or,
+with --among, from one of theirs. A refused dial is repeated after half a second. The time until the
+node's HELLO is measured. Prints the number of successful dials, the times, the number of refusals and
+the processor time of the node.
 
 Needs Debian's python3-nacl and python3-msgpack.
 """

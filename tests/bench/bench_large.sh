@@ -3,11 +3,12 @@
 #
 #   two daemons that train ─► bridge ─► 100 Mbit/s (tc tbf) ─► a third: joins, is killed, goes on
 #
-# gpt2-124m on bytes of a text, with a short context: a step is mostly the optimizer's. Of the
-# third: the bytes of the base, the time they took, what the link carried; after kill -9 whether it
-# goes on from its checkpoint; of the others samples per second, and per second of their learners'
-# processor time, before it starts and while it takes over. In the end the saved models, the peak of
-# memory for each parameter. MODEL, CONTEXT, RATE_MBIT and TEXT (a file) in the environment change
+# gpt2-124m on bytes of a text, with a short context: a step is mostly the optimizer's. Prints for
+# the third: the bytes of the base, the time that they took, the bytes on the link, and whether it
+# resumes from its checkpoint after kill -9. Prints for the others: samples per second, and per second of
+# processor time of their learners, before the third starts and while it takes over the base. At the end
+# prints the saved models and the peak of memory per parameter. MODEL, CONTEXT, RATE_MBIT and TEXT (a
+# file) in the environment change
 # what is measured; further arguments are set in all three nodes. The two have one processor, the
 # third another. Needs root, or user namespaces; 20 GB of memory and of disk in FOLDER.
 set -euo pipefail

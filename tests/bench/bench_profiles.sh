@@ -4,8 +4,8 @@
 # Finds the settings of each strategy on dlion-sys, with equal numbers of trials (one seed, 20 virtual
 # seconds); plays the eleven profiles with them, with 3 seeds of 30 virtual seconds; and prints, for
 # each strategy and profile, after how many seconds the second target was reached and how many
-# megabytes a node had sent by then, means over the seeds. Started again after it was stopped, it goes
-# on. Two cores take about 80 minutes.
+# megabytes a node had sent by then, as means over the seeds. A restarted
+# script continues. Two cores take about 80 minutes.
 #
 #   PROFILES="dlion-sys-17mb ..."   others
 #   TARGET=3                        the table for another target

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Measures the cost of an open status page for its node: bench_watched.sh [HEARSAY] [SECONDS]
 #
-# Four daemons learn on this machine, fifteen steps a second each. The processor time of the loop's
-# thread of one of them, for so long (40 s) alone, and for as long watched by two pages and scraped
-# each second, in ticks of the system's clock; and of all its threads.
+# Four daemons learn on this machine, fifteen steps a second each. Prints the processor time of
+# one of them, of the loop's thread and of all threads, in clock ticks: for SECONDS (40) alone, and for
+# as long with two pages open and a scrape each second.
 set -euo pipefail
 
 hearsay=$(realpath "${1:-build/hearsay}")

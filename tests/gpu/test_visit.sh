@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Packs the kit of a visit to a GPU and runs it on the stand-in: test_visit.sh BUILD. It holds that the
-# kit is small enough, that each step ends with its code and its output, that a step is cut at its cap
-# and the next one runs, and that a visit that is cut keeps the results of the steps before.
+# Packs the kit of a visit to a GPU and runs it on the stand-in: test_visit.sh BUILD. The kit
+# must be small enough, each step must report its exit code and output, a step must end at its time limit
+# before the next one runs, and an interrupted visit must keep the results of its earlier steps.
 set -euo pipefail
 build=$1
 visit=$(dirname "${BASH_SOURCE[0]}")/visit.sh

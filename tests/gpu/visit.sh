@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Checks and measurements for a machine with a GPU that is lent for minutes: visit.sh --help.
-# Held by test_visit.sh, on the stand-in for a GPU.
+# Runs checks and measurements on a GPU machine that is available for minutes: visit.sh --help.
+# test_visit.sh tests it on the stand-in for a GPU.
 set -uo pipefail
 
 readonly KIT_BYTES_MAX=56000000
-readonly NO_TIME=98 # code of a step that no time was left for
+readonly NO_TIME=98 # code of a step that did not run for lack of time
 readonly SKIPPED=77 # code of a step that lacks a tool or a GPU
 
-# Name and cap in seconds; the most valuable first.
+# Name and time limit in seconds, the most valuable step first.
 readonly STEPS=(
     'machine 15'
     'tests 90'

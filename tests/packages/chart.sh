@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Is the Helm chart right? chart.sh HEARSAY. Helm itself lints and renders it (its engine as a Python
-# package), the schemas of several Kubernetes versions are held against what comes out, and the
-# program takes the configuration.
+# Tests the Helm chart: chart.sh HEARSAY. Helm's own engine (as a Python package) lints and renders it.
+# The result must match the schemas of several Kubernetes versions, and the program must accept the
+# configuration.
 #
-# Exits with 77 where pip reaches no index (with 1 if REQUIRE_PACKAGES is set).
+# Exits with 77 if pip reaches no index (with 1 if REQUIRE_PACKAGES is set).
 set -euo pipefail
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)

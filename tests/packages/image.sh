@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Does the container image do what it promises? image.sh [FOLDER]
+# Tests the container image: image.sh [FOLDER]
 #
 #   dist/*.tar.gz ─► configs/deploy/oci/build-image ─► the image ─► its user, volume, health check
 #                                                               └─► two containers, one model
 #
 # No container runtime is needed: buildah runs the containers in a chroot each, as the image's user.
-# Exits with 77 where a tool or a privilege is missing (with 1 if REQUIRE_PACKAGES is set).
+# Exits with 77 if a tool or a privilege is missing (with 1 if REQUIRE_PACKAGES is set).
 set -euo pipefail
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)

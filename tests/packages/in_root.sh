@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The part of packages.sh inside a clean Debian: /given has the packages, the tarball and this.
+# The part of packages.sh that runs in a clean Debian. /given has the packages, the tarball and this file.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 OPENBLAS_NUM_THREADS=1 HOME=/root
 cd /root

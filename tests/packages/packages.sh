@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Do the packages install, run and go on a clean Debian 12? packages.sh [FOLDER]
+# Installs, runs and removes the packages on a clean Debian 12: packages.sh [FOLDER]
 #
 #   ./run packages ─► dist/*.deb, dist/*.tar.gz ─┬─► lintian: no error
 #                                                └─► a root made by mmdebstrap: in_root.sh
 #
-# Exits with 77 where a tool is missing or no mirror of Debian can be reached (with 1 if
+# Exits with 77 if a tool is missing or no mirror of Debian can be reached (with 1 if
 # REQUIRE_PACKAGES is set). The root is in a temporary folder; as another than root it is made in a
 # namespace of its own.
 set -euo pipefail
