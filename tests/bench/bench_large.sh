@@ -8,9 +8,8 @@
 # resumes from its checkpoint after kill -9. Prints for the others: samples per second, and per second of
 # processor time of their learners, before the third starts and while it takes over the base. At the end
 # prints the saved models and the peak of memory per parameter. MODEL, CONTEXT, RATE_MBIT and TEXT (a
-# file) in the environment change
-# what is measured; further arguments are set in all three nodes. The two have one processor, the
-# third another. Needs root, or user namespaces; 20 GB of memory and of disk in FOLDER.
+# file) in the environment change what is measured. Further arguments are set in all three nodes. The
+# two have one processor, the third another. Needs root, or user namespaces; 20 GB of memory and of disk in FOLDER.
 set -euo pipefail
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)

@@ -1,6 +1,5 @@
 # Functions for tests that use client.py, a member written in Python. Source it like story.sh, which it
-# includes. Exits 77 if Python or one of its modules is
-# missing, unless REQUIRE_PYTHON=1.
+# includes. Exits 77 if Python or one of its modules is missing, unless REQUIRE_PYTHON=1.
 # shellcheck shell=bash
 if ! missing=$(/usr/bin/python3 -c 'import msgpack, nacl' 2>&1); then
     echo "skipped: no Python client: ${missing##*$'\n'}; apt-get install python3-nacl python3-msgpack"
@@ -14,9 +13,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 # shellcheck disable=SC2034 # used by the sourcing script
 patient=(--set limits.silence_s=120 --set limits.handshake_s=60)
 
-# A program of this folder in the background, as a member of this swarm: the program, its name, the
-# layers of its model, the number of their parameters, then options, of which later ones win. It
-# speaks into client.out.
+# Starts a program of this folder in the background, as a member of this swarm:
+# start_member PROGRAM NAME LAYERS PARAMETERS [OPTION...]. PARAMETERS is the number of parameters of the
+# layers. Later options override earlier ones. The program writes client.out and client.err.
 start_member() {
     local program=$1 name=$2 layers=$3 parameters=$4
     shift 4
@@ -27,11 +26,11 @@ start_member() {
     pid[$name]=$!
 }
 
-# The client: its name, layers, parameters and options.
+# Starts the client: start_client NAME LAYERS PARAMETERS [OPTION...]
 start_client() { start_member client.py "$@"; }
 
-# The nodes one, two and three, as started with these options; their addresses are $one, $two and
-# $three.
+# Starts the nodes one, two and three with these options and sets $one, $two and $three to their
+# addresses.
 start_three() {
     start one "$@"
     one=$(address_of one)
@@ -41,14 +40,14 @@ start_three() {
     two=$(address_of two) three=$(address_of three)
 }
 
-# A key for a member that means ill, whose id is $villain.
+# Makes a key for a hostile member and sets $villain to its id.
 make_villain() {
     "$hearsay" keygen "$dir/villain.key" >"$dir/villain.out"
     # shellcheck disable=SC2034
     villain=$(sed -n 's/.*the identity of node \([0-9a-f]*\)\..*/\1/p' "$dir/villain.out")
 }
 
-# A member with that key, in a swarm of this model: what it does, the addresses of nodes, options.
+# Starts a member with that key in a swarm of this model: start_villain ATTACK ADDRESS... [OPTION...]
 villain_layers='dense 16, relu, dense 10' villain_parameters=12730
 start_villain() {
     start_member hostile.py villain "$villain_layers" "$villain_parameters" --attack "$@"

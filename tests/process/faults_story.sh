@@ -7,14 +7,14 @@ set -- "$1"
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 skip_if_sanitized 'a library that is loaded before it'
 
-# From now on the wall clock of a faulty node is wrong by $1 seconds, and its disk fails with errno $2.
+# Makes the wall clock of a faulty node wrong by $1 seconds and its disk fail with errno $2 from now on.
 suffers() { printf 'clock %-12s\ndisk %-4s\n' "$1" "$2" 1<>"$dir/script"; }
 printf '%64s' '' >"$dir/script"
 suffers 0 0
 
 hearsay_here=$hearsay
 with_faults() { FAULTS=$dir/script LD_PRELOAD=$faults exec "$hearsay_here" "$@"; }
-# Starts a node, as start does, with faults.
+# Starts a node like start, with faults.
 start_faulty() {
     [[ -e $dir/$1.key ]] || "$hearsay" keygen "$dir/$1.key" >/dev/null
     [[ -e $dir/swarm.key ]] || "$hearsay" swarmkey "$dir/swarm.key" >/dev/null
@@ -23,10 +23,10 @@ start_faulty() {
     hearsay=$hearsay_here
 }
 
-# How often a node has noted something like this.
+# Prints the number of lines in NAME.err that match: times NAME PATTERN
 times() { grep -cE -- "$2" "$dir/$1.err" || true; }
 more_often() { (($(times "$1" "$2") > $3)); }
-# It comes once more.
+# Waits until one more line in NAME.err matches: again NAME PATTERN
 again() {
     local so_far
     so_far=$(times "$1" "$2")
@@ -35,7 +35,7 @@ again() {
 steps() { page "$1" && sed -n 's/.*"steps":\([0-9]*\).*/\1/p' "$dir/page.out"; }
 trained_on() { (($(steps "$1") > $2)); }
 trains() { wait_for 30 "$1 to train on" trained_on "$1" "$(steps "$1")"; }
-# The least incarnation that is free.
+# Prints the smallest incarnation that the node has not used.
 incarnation() { sed 's/ .*//' "$dir/$1/incarnation"; }
 
 rumors() { page "$1" && sed -n 's/.*"rumors_received":\([0-9]*\).*/\1/p' "$dir/page.out"; }

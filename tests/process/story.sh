@@ -9,7 +9,7 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/hearsay-test-XXXXXX")
 declare -A pid=() # process ids by name
 story=start
 
-# A model and data so small that a node is ready at once.
+# Settings of a model and data so small that a node is ready at once.
 small=(--set data.source=generated --set data.train_count=600 --set data.test_count=200
     --set 'model.layers=dense 16, relu, dense 10' --set node.listen=127.0.0.1:0
     --set node.grace_s=10)
@@ -39,7 +39,7 @@ fail() {
     exit 1
 }
 
-# Seconds of processor time that what runs has had, with its children.
+# Prints the processor time of all started processes and their children, in seconds.
 processor_s() {
     local name stat fields sum=0
     for name in "${!pid[@]}"; do
@@ -58,9 +58,9 @@ had_its_chance() {
     ((had >= need || had * 50 < waited || waited >= 1200))
 }
 
-# Until the command succeeds. How busy the machine is must not matter, so this gives up after five
-# minutes at the earliest, and only after the processes had their chance: the same number of seconds of a processor
-# as the event takes at most on an idle machine. When nothing runs any more there is no hope.
+# Waits until the command succeeds: wait_for SECONDS EVENT COMMAND. The load of the machine must not matter,
+# so this gives up after five minutes at the earliest, and only if the processes were idle or have used
+# SECONDS of processor time, enough for the event on an idle machine. Gives up at once if none is running.
 wait_for() {
     local need=$1 what=$2 begin=$SECONDS before waited
     shift 2
@@ -88,7 +88,8 @@ any_alive() {
 
 says() { grep -qE -- "$2" "$1" 2>/dev/null; }
 
-# The command must end with this exit code, and say something like this.
+# The command must end with this exit code, and its output must match the pattern:
+# expect CODE PATTERN COMMAND
 expect() {
     local want=$1 pattern=$2 code=0
     shift 2
@@ -97,7 +98,7 @@ expect() {
     says "$dir/said.out" "$pattern" || fail "does not say \"$pattern\": $*"
 }
 
-# Start a node: its name, then options. It speaks into NAME.err and NAME.log.
+# Starts a node: start NAME [OPTION...]. It writes NAME.out, NAME.err and NAME.log.
 start() {
     local name=$1
     shift
@@ -109,23 +110,23 @@ start() {
     pid[$name]=$!
 }
 
-# The node's status.
+# Writes the node's status as JSON to page.out.
 page() { "$hearsay" status --state "$dir/$1" --json >"$dir/page.out" 2>/dev/null || true; }
 shows() { page "$1" && says "$dir/page.out" "$2"; }
-# The digest of the base that a node had last.
+# Prints the last digest of the base in the log of a node.
 digest() { sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p' "$dir/$1.log" | tail -n 1; }
 
-notes() { says "$dir/$1.log" "$2"; } # has this node noted something like this?
+notes() { says "$dir/$1.log" "$2"; } # Returns success if the log of this node matches.
 alive() { kill -0 "${pid[$1]}" 2>/dev/null; }
 dead() { ! alive "$1"; }
 
-# Where a node listens.
+# Prints the address at which a node listens.
 address_of() {
     wait_for 20 "$1 to listen" notes "$1" '"note":"started".*"address"'
     sed -n 's/.*"note":"started".*"address":"\([^"]*\)".*/\1/p' "$dir/$1.log"
 }
 
-# It must have ended by itself; its exit code.
+# Waits until a node ends by itself. It must end with this exit code: reap NAME CODE
 reap() {
     local name=$1 want=$2 code=0
     wait_for 40 "$name to end" dead "$name"
@@ -134,7 +135,7 @@ reap() {
     ((code == want)) || fail "$name ended with $code, not $want"
 }
 
-# Ask a node to leave, and see that it does so as it should.
+# Asks a node to leave. It must report that it left, and save its base.
 leave() {
     kill -TERM "${pid[$1]}"
     reap "$1" 0
@@ -142,7 +143,7 @@ leave() {
     [[ -s $dir/$1/base.safetensors ]] || fail "$1 did not save its base"
 }
 
-# Ask nodes to leave, all at once: they must end with one model.
+# Asks nodes to leave at the same time. They must end with equal models.
 leave_together() {
     local name
     for name in "$@"; do
@@ -157,7 +158,8 @@ leave_together() {
     done
 }
 
-# AddressSanitizer locks no memory and is to be the first library: $1 tells what does not go with it.
+# Skips the test with AddressSanitizer, which locks no memory and must be the first library. $1 names what
+# the test needs and AddressSanitizer does not allow.
 skip_if_sanitized() {
     if grep -q __asan_init "$hearsay"; then
         echo "skipped: AddressSanitizer does not go with $1"
