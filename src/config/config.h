@@ -136,7 +136,7 @@ struct config_exchange {
     double gain, beta;
     /* Part of the unpublished residual that is taken out of the weights; CONFIG_AUTO_REAL =
      * automatic. */
-    double held;
+    double withheld;
     bool weigh_throughput; /* weighs each node's progress by the samples it learned */
     /* Largest weight of a node as a multiple of the median weight; 0 = no limit. */
     double weight_max;

@@ -227,7 +227,7 @@ static const struct config_key keys[] = {
      .help = "Outer step size of all progress together; 1 averages, the number of nodes sums."},
     {"exchange", "beta", CONFIG_REAL, AT(exchange.beta), .initial = "auto", .max = 0.99,
      .words = "auto", .help = "Outer momentum: the base keeps moving where it moved."},
-    {"exchange", "held", CONFIG_REAL, AT(exchange.held), .initial = "auto", .max = 1,
+    {"exchange", "withheld", CONFIG_REAL, AT(exchange.withheld), .initial = "auto", .max = 1,
      .words = "auto", .help = "Part of what stays unpublished that is kept out of the weights."},
     {"exchange", "weigh_throughput", CONFIG_BOOL, AT(exchange.weigh_throughput), .initial = "yes",
      .help = "Weigh each node's progress by the samples it learned; no: all the same.",
@@ -394,6 +394,7 @@ static const char *renamed(const char *section, const char *name)
     } RENAMED[] = {
         {"exchange", "told_max", "density_max"},
         {"exchange", "give_bytes_per_s", "serve_bytes_per_s"},
+        {"exchange", "held", "withheld"},
         {"limits", "lives", "incarnations"},
     };
     for (size_t i = 0; i < sizeof RENAMED / sizeof *RENAMED; i++)

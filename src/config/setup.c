@@ -179,13 +179,13 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Returns exchange.held; 0 if it is auto and the optimizer is SGD. Adam and similar optimizers make
+/* Returns exchange.withheld; 0 if it is auto and the optimizer is SGD. Adam and similar optimizers make
  * steps of one length even if gradients disagree, so their unpublished residual grows fast. With
  * SGD withholding gained nothing (tests/decisions/012-hold-back-with-adam.md). */
 static double withheld(const struct config *config)
 {
     const bool is_plain = config->train.optimizer == OPTIMIZER_SGD;
-    return config->exchange.held == CONFIG_AUTO_REAL && is_plain ? 0 : config->exchange.held;
+    return config->exchange.withheld == CONFIG_AUTO_REAL && is_plain ? 0 : config->exchange.withheld;
 }
 
 bool setup_averages(const struct config *config)

@@ -106,7 +106,7 @@ static const struct field STATS[] = {
     FIELD(node_stats, interval_s, "interval_s", FIELD_REAL),
     FIELD(node_stats, gain, "gain", FIELD_REAL),
     FIELD(node_stats, beta, "beta", FIELD_REAL),
-    FIELD(node_stats, withheld, "held", FIELD_REAL),
+    FIELD(node_stats, withheld, "withheld", FIELD_REAL),
     FIELD(node_stats, budget, "budget_bytes_per_s", FIELD_REAL),
     FIELD(node_stats, sent_bytes, "sent_bytes", FIELD_U64),
     FIELD(node_stats, received_bytes, "received_bytes", FIELD_U64),
@@ -159,7 +159,7 @@ static const struct field HARM[] = {
     FIELD(node_finding, id, "id", FIELD_ID),
     FIELD(node_finding, incarnation, "incarnation", FIELD_U64),
     FIELD(node_finding, harms, "harms", FIELD_FLAG),
-    FIELD(node_finding, is_held, "held", FIELD_FLAG),
+    FIELD(node_finding, is_held, "suspended", FIELD_FLAG),
     FIELD(node_finding, agreement, "agreement", FIELD_REAL),
     FIELD(node_finding, typical, "typical_agreement", FIELD_REAL),
     FIELD(node_finding, length, "length", FIELD_REAL),
@@ -333,21 +333,21 @@ static json_t *orders_json(const struct node *node)
 }
 
 /* Returns the arrival times of origin i's rumors, as pairs of rumor number and age in seconds. */
-static json_t *marks_json(const struct node *node, uint64_t now_ns, uint32_t i)
+static json_t *arrivals_json(const struct node *node, uint64_t now_ns, uint32_t i)
 {
-    struct node_arrival marks[NODE_ARRIVALS];
-    const uint32_t count = node_arrivals(node, now_ns, i, marks);
+    struct node_arrival arrivals[NODE_ARRIVALS];
+    const uint32_t count = node_arrivals(node, now_ns, i, arrivals);
     json_t *list = json_array();
     for (uint32_t k = 0; k < count; k++) {
         json_t *pair = json_array();
-        json_add(pair, json_integer(marks[k].seq));
-        json_add(pair, json_real(json_seconds_since(now_ns, marks[k].came_ns)));
+        json_add(pair, json_integer(arrivals[k].seq));
+        json_add(pair, json_real(json_seconds_since(now_ns, arrivals[k].came_ns)));
         json_add(list, pair);
     }
     return list;
 }
 
-/* Returns the origins. reach: number of the first rumor from which on the log has all of the
+/* Returns the origins. log_first: number of the first rumor from which on the log has all of the
  * origin's rumors. */
 static json_t *origins_json(const struct node *node, uint64_t now_ns)
 {
@@ -361,8 +361,8 @@ static json_t *origins_json(const struct node *node, uint64_t now_ns)
         json_put(object, "id", json_of_id(origin.id));
         json_put(object, "incarnation", json_integer((json_int_t)origin.incarnation));
         json_put(object, "rumors", json_integer(origin.next));
-        json_put(object, "reach", json_integer(node_reach(node, i)));
-        json_put(object, "marks", marks_json(node, now_ns, i));
+        json_put(object, "log_first", json_integer(node_reach(node, i)));
+        json_put(object, "arrivals", arrivals_json(node, now_ns, i));
         json_add(list, object);
     }
     return list;
@@ -396,7 +396,8 @@ static json_t *operator_json(const struct node *node, const struct node_options 
     json_put(object, "context", json_string(context));
     json_put(object, "orders", orders_json(node));
     json_put(object, "origins", origins_json(node, now_ns));
-    json_put(object, "reach_s", json_real(json_seconds_since(now_ns, node_log_horizon_ns(node))));
+    json_put(object, "log_horizon_s",
+             json_real(json_seconds_since(now_ns, node_log_horizon_ns(node))));
     json_put(object, "swarm_key", swarm_key_json(node));
     return object;
 }

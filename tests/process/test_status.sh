@@ -28,7 +28,7 @@ wait_for 20 'one to answer' answers one
 [[ $(stat -c %a "$dir/one/status.sock") == 600 ]] || fail 'others may ask'
 expect 0 'in swarm "hearsay", up .*: running$' "${status[@]}" --state "$dir/one"
 expect 0 "listens on $address" "${status[@]}" --state "$dir/one"
-expect 0 '^  exchange   publishes every [0-9.]+ m?s, gain [0-9.]+, beta 0\.[0-9]+, held 0\.0000$' \
+expect 0 '^  exchange   publishes every [0-9.]+ m?s, gain [0-9.]+, beta 0\.[0-9]+, withheld 0\.0000$' \
     "${status[@]}" --state "$dir/one"
 expect 0 'no connection to any other node' "${status[@]}" --state "$dir/one"
 (($(wc -L <"$dir/said.out") <= 80)) || fail 'a line is longer than 80 columns'

@@ -69,15 +69,15 @@ struct outcome {
     uint64_t taken_out;
 };
 
-static enum error refuse_since(const struct expel *expel, double reach_s, struct problem *problem)
+static enum error refuse_since(const struct expel *expel, double horizon_s, struct problem *problem)
 {
-    const uint64_t reach_ms = incarnation_wall_ms() - (uint64_t)(reach_s * 1e3);
+    const uint64_t horizon_ms = incarnation_wall_ms() - (uint64_t)(horizon_s * 1e3);
     return problem_set(problem, MISSING,
                        "the log of this node has what %.8s published since %s (%s ago), and not "
                        "all since %s: give a later time, ask a node whose log reaches further back "
                        "(exchange.log_bytes), or take out everything (--all); if no node has a "
                        "base without it, begin again from an older one (hearsay rewind)",
-                       expel->id, amount_moment(reach_ms).text, amount_span(reach_s).text,
+                       expel->id, amount_moment(horizon_ms).text, amount_span(horizon_s).text,
                        amount_moment(expel->since_ms).text);
 }
 
@@ -86,15 +86,15 @@ static enum error refuse_since(const struct expel *expel, double reach_s, struct
 static enum error choose_keep(const struct order_giver *giver, const struct expel *expel,
                               const json_t *row, uint64_t *keep, struct problem *problem)
 {
-    double reach_s;
-    *keep = expel->all ? 0 : page_number(row, "reach");
+    double horizon_s;
+    *keep = expel->all ? 0 : page_number(row, "log_first");
     if (!expel->since_ms)
         return OK;
-    const double page_reach_s = json_number_value(page_operator(giver->page, "reach_s"));
+    const double page_horizon_s = json_number_value(page_operator(giver->page, "log_horizon_s"));
     const uint64_t age_ms = incarnation_wall_ms() - expel->since_ms;
-    return moment_keep(row, page_reach_s, (double)age_ms * 1e-3, keep, &reach_s)
+    return moment_keep(row, page_horizon_s, (double)age_ms * 1e-3, keep, &horizon_s)
                ? OK
-               : refuse_since(expel, reach_s, problem);
+               : refuse_since(expel, horizon_s, problem);
 }
 
 static enum error add_pair(struct order *order, const json_t *row, uint64_t keep,

@@ -117,25 +117,26 @@ static double age_of(const json_t *mark)
     return json_number_value(json_array_get(mark, 1));
 }
 
-bool moment_keep(const json_t *row, double reach_s, double age_s, uint64_t *keep, double *origin_s)
+bool moment_keep(const json_t *row, double horizon_s, double age_s, uint64_t *keep,
+                 double *origin_s)
 {
-    const json_t *marks = json_object_get(row, "marks");
-    const size_t count = json_array_size(marks);
-    const bool has_all = json_integer_value(json_object_get(row, "reach")) == 0;
+    const json_t *arrivals = json_object_get(row, "arrivals");
+    const size_t count = json_array_size(arrivals);
+    const bool has_all = json_integer_value(json_object_get(row, "log_first")) == 0;
     CHECK(age_s >= 0);
     *origin_s = has_all     ? (double)INFINITY
-                : count > 0 ? age_of(json_array_get(marks, count - 1))
-                            : reach_s;
+                : count > 0 ? age_of(json_array_get(arrivals, count - 1))
+                            : horizon_s;
     if (!(age_s <= *origin_s))
         return false;
     size_t i = 0;
-    while (i < count && age_of(json_array_get(marks, i)) < age_s)
+    while (i < count && age_of(json_array_get(arrivals, i)) < age_s)
         i++;
     if (count == 0 && !has_all) /* no rumor of the origin has arrived in that time */
         *keep = (uint64_t)json_integer_value(json_object_get(row, "rumors"));
     else if (i == count)
         *keep = 0;
     else
-        *keep = (uint64_t)json_integer_value(json_array_get(json_array_get(marks, i), 0)) + 1;
+        *keep = (uint64_t)json_integer_value(json_array_get(json_array_get(arrivals, i), 0)) + 1;
     return true;
 }

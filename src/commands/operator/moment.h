@@ -2,7 +2,7 @@
  * The node's status page has arrival times of rumors (node_arrivals in node/expulsion_api.h).
  *
  *   "14:30" ─► moment_parse ─► moment ─► its age ─┬─► moment_keep ─► number of rumors that stay
- *   status.sock ─► page: marks, reach_s ─────────┘
+ *   status.sock ─► page: arrivals, log_horizon_s ───┘
  *
  * Held by tests/unit/commands/test_moment.c. */
 #ifndef HEARSAY_COMMANDS_OPERATOR_MOMENT_H
@@ -21,9 +21,10 @@ enum error moment_parse(const char *text, uint64_t now_ms, uint64_t *moment_ms,
                         struct problem *problem) MUST_USE;
 
 /* Sets *keep to the number of an origin's rumors that had arrived age_s seconds ago, or to a
- * smaller one. row: the origin's row of the status page, with marks: arrival times of some rumors.
- * reach_s: age of the oldest rumor in the node's log. Sets *origin_s to the age of the origin's
- * oldest mark. Returns false, without *keep, if age_s is larger than that. */
-bool moment_keep(const json_t *row, double reach_s, double age_s, uint64_t *keep, double *origin_s);
+ * smaller one. row: the origin's row of the status page, with arrivals: arrival times of some
+ * rumors. horizon_s: age of the oldest rumor in the node's log. Sets *origin_s to the age of the
+ * origin's oldest listed rumor. Returns false, without *keep, if age_s is larger than that. */
+bool moment_keep(const json_t *row, double horizon_s, double age_s, uint64_t *keep,
+                 double *origin_s);
 
 #endif

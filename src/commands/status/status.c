@@ -155,9 +155,9 @@ static void print_training(FILE *out, const json_t *page)
     (void)fprintf(out, "  training   %s samples, %s samples/s, loss %s, share %s\n",
                   whole(page, "samples").text, amount(page, "samples_per_second", "").text,
                   real(page, "loss").text, real(page, "share").text);
-    (void)fprintf(out, "  exchange   publishes every %s, gain %s, beta %s, held %s\n",
+    (void)fprintf(out, "  exchange   publishes every %s, gain %s, beta %s, withheld %s\n",
                   span(page, "interval_s").text, real(page, "gain").text, real(page, "beta").text,
-                  real(page, "held").text);
+                  real(page, "withheld").text);
 }
 
 static void print_model(FILE *out, const json_t *page)
@@ -280,7 +280,7 @@ static void print_harms(FILE *out, const json_t *page)
         if (real_of(harm, "votes_needed") > 0)
             (void)fprintf(out, "; %s of %s votes", whole(harm, "votes").text,
                           whole(harm, "votes_needed").text);
-        if (flag_of(harm, "held"))
+        if (flag_of(harm, "suspended"))
             (void)fprintf(out, "; what it publishes waits: it is longer than others'");
         (void)fputc('\n', out);
     }

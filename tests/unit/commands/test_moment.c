@@ -88,15 +88,15 @@ static void rejects_an_invalid_time_with_a_sentence(void **state)
     assert_non_null(strstr(problem.text, "still to come"));
 }
 
-/* Returns how many rumors of an origin with these marks stay at this age; -1 = its marks do not
- * reach back so far. */
-static int kept(const char *row, double reach_s, double age_s)
+/* Returns how many rumors of an origin with these arrivals stay at this age; -1 = its arrivals do
+ * not reach back so far. */
+static int kept(const char *row, double horizon_s, double age_s)
 {
     json_t *origin = json_loads(row, 0, NULL);
     uint64_t keep;
     double origin_s;
     assert_non_null(origin);
-    const bool found = moment_keep(origin, reach_s, age_s, &keep, &origin_s);
+    const bool found = moment_keep(origin, horizon_s, age_s, &keep, &origin_s);
     json_decref(origin);
     assert_true(found == (age_s <= origin_s));
     return found ? (int)keep : -1;
@@ -106,7 +106,7 @@ static void rumors_that_arrived_before_the_time_stay(void **state)
 {
     (void)state;
     static const char *const FROM_ITS_BEGIN =
-        "{\"rumors\":10,\"reach\":0,\"marks\":[[9,1.5],[6,3.25],[2,8],[0,9]]}";
+        "{\"rumors\":10,\"log_first\":0,\"arrivals\":[[9,1.5],[6,3.25],[2,8],[0,9]]}";
     assert_int_equal(kept(FROM_ITS_BEGIN, 5, 0), 10);
     assert_int_equal(kept(FROM_ITS_BEGIN, 5, 1.5), 10);
     assert_int_equal(kept(FROM_ITS_BEGIN, 5, 1.6), 7);
@@ -119,8 +119,8 @@ static void the_log_may_not_reach_back(void **state)
 {
     (void)state;
     static const char *const LONG_AGO =
-        "{\"rumors\":10,\"reach\":6,\"marks\":[[9,1.5],[7,3],[5,4]]}";
-    static const char *const SILENT = "{\"rumors\":10,\"reach\":10,\"marks\":[]}";
+        "{\"rumors\":10,\"log_first\":6,\"arrivals\":[[9,1.5],[7,3],[5,4]]}";
+    static const char *const SILENT = "{\"rumors\":10,\"log_first\":10,\"arrivals\":[]}";
     assert_int_equal(kept(LONG_AGO, 60, 4), 6);
     /* Even if the log reaches further back for other origins. */
     assert_int_equal(kept(LONG_AGO, 60, 4.1), -1);

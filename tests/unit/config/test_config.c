@@ -234,6 +234,7 @@ static void a_misspelt_name_is_answered_with_the_nearest(void **state)
                        "unknown key [model] zzzzzzzz; known there: name, layers");
     assert_set_refused("limits.lives=100", "the key [limits] lives is called incarnations now");
     assert_set_refused("exchange.told_max=0.1", "called density_max now");
+    assert_set_refused("exchange.held=0.5", "called withheld now");
     assert_set_refused("trian.batch=1", "unknown section [trian]; did you mean [train]?");
     assert_set_refused("zzzzzzzz.batch=1", "known: node, model, data, train, exchange, limits");
     assert_set_refused("batch=1", "section.key=value");
