@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 
-#define POWER        10.0              /* larger = shorter memory */
-#define SAMPLES_PART 256               /* an addition is due when the samples grew by 1/256 */
-#define PART         ((size_t)1 << 16) /* entries read at once */
+#define POWER        10.0 /* exponent of the mean (base_average.h); larger = shorter memory */
+#define SAMPLES_PART 256  /* an addition is due when the samples grew by 1/256 */
+#define PART         ((size_t)1 << 16) /* entries of the base read at once */
 
 void base_average_init(struct base_average *average, struct arena *arena, size_t parameters)
 {
@@ -16,8 +16,8 @@ void base_average_init(struct base_average *average, struct arena *arena, size_t
                                      .part = arena_alloc(arena, part, sizeof(float))};
 }
 
-/* The weight of a base that stands for the samples from `before` to `now`: the integral of its
- * weights in the mean. */
+/* Returns the weight in the mean of a base that stands for the samples from `before` to `now`: the
+ * integral of the power function over them, divided by that from 0 to `now`. */
 static float weight_of(uint64_t before, uint64_t now)
 {
     CHECK(before < now);

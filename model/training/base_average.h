@@ -30,15 +30,16 @@ struct base_average {
 
 void base_average_init(struct base_average *average, struct arena *arena, size_t parameters);
 
-/* Adds the replica's base, if an addition is due; samples: of the swarm, so far. An
- * empty mean becomes that base. Without memory for a mean it does nothing. */
+/* Adds the replica's base to the mean if an addition is due: when the swarm's samples have grown by
+ * 1/256 since the last one. samples: learned by the swarm so far. An empty mean becomes the base.
+ * Does nothing if average->mean is NULL. */
 void base_average_add(struct base_average *average, const struct replica *replica,
                       uint64_t samples);
 
-/* Empties the mean: the base was replaced by another one. */
+/* Empties the mean. Call it when another base has replaced the base. */
 void base_average_clear(struct base_average *average);
 
-/* Goes on with a saved mean[P]; samples: of the swarm, at its last addition. */
+/* Restores a saved mean[P]. samples: the swarm's samples at the mean's last addition. */
 void base_average_set(struct base_average *average, const float *mean, size_t parameters,
                       uint64_t samples);
 

@@ -1,9 +1,9 @@
 /* The batch size that follows the speed of the machine (batch = auto): a fast machine makes larger
- * steps, not more of them (as DLion sizes its batches: Hong, Chandra 2021).
+ * steps instead of more steps (as in DLion: Hong, Chandra 2021).
  *
  *   learner_step ─► samples and duration ─► batch_size_on_step ─► learner_set_batch
  *
- * The owner of the learner has the clock; here are only numbers. Held by
+ * The learner's owner measures the durations; this file reads no clock. Held by
  * tests/unit/model/test_batch_size.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_BATCH_SIZE_H
@@ -16,7 +16,7 @@
 #define BATCH_SIZE_START     32
 #define BATCH_SIZE_MAX       256 /* larger batches improve a step little; they can be configured */
 #define BATCH_SIZE_WINDOW_NS 2000000000u
-#define BATCH_SIZE_STEPS     3 /* steps per decision, at least */
+#define BATCH_SIZE_STEPS     3 /* minimum number of steps between two decisions */
 
 struct batch_size {
     uint64_t step_ns;   /* the wanted duration of a step; 0: the batch stays as it is */
@@ -27,17 +27,17 @@ struct batch_size {
     uint32_t steps;     /* steps since the last decision */
 };
 
-/* The largest batch whose samples, of sample_bytes each, fit batch_bytes; at least BATCH_SIZE_MIN.
- */
+/* Returns the largest batch whose samples, of sample_bytes each, fit into batch_bytes: a power of
+ * two from BATCH_SIZE_MIN to BATCH_SIZE_MAX. */
 uint32_t batch_size_max(size_t sample_bytes, uint64_t batch_bytes);
 
-/* The batch for a machine of that speed whose batch is this one. It stays while a step takes half
- * to twice the wanted duration; else it becomes the nearest power of two from BATCH_SIZE_MIN to
- * batch_max. A batch just changed is at least 29 % away from both ends, so a speed that varies less
- * than that changes nothing. */
+/* Returns the next batch size of a machine that learns samples_per_s with batches of `batch`. The
+ * size stays while a step takes half to twice step_ns. Otherwise it becomes the nearest power of
+ * two from BATCH_SIZE_MIN to batch_max. After that the speed must change by at least 29 % before
+ * the size changes again. */
 uint32_t batch_size_fit(const struct batch_size *batch_size, uint32_t batch, double samples_per_s);
 
-/* Takes the time of a step of `batch` samples; returns the next batch size. */
+/* Records the duration of a step of `batch` samples; returns the size of the next batch. */
 uint32_t batch_size_on_step(struct batch_size *batch_size, uint32_t batch, uint64_t took_ns);
 
 #endif

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "layers/model_copy.h"
 
-/* Another device. */
+/* A device other than the learner's first one. */
 struct worker {
     struct model *model; /* on its backend */
     float *weights;      /* [P] */
@@ -12,7 +12,7 @@ struct worker {
 };
 
 struct data_parallel {
-    struct team *team; /* lent */
+    struct team *team; /* not owned */
     size_t parameters; /* P */
     int count;         /* number of devices except the first */
     struct worker worker[TEAM_MAX - 1];

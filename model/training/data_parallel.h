@@ -1,16 +1,16 @@
-/* Data parallelism: the other GPUs of a learner each compute the gradients of a part of each step,
- * and nothing else.
+/* Data parallelism: each additional GPU of a learner is a worker, which computes the gradients of a
+ * part of every step and nothing else.
  *
  *   learner, on the first     weights ──broadcast──► weights       each worker
  *                             input ───────upload──► input ─► gradients of its share
  *              optimizer ◄─── sum ◄────────reduce─── gradients
  *
- * A worker has weights and gradients, the layers' memory of a part, the training samples and the
- * input of a step. It keeps nothing from step to step that the learner does not have: what a
- * learner is, and saves, is on its first device.
+ * A worker has weights, gradients, layer buffers for one part, the training samples and the input
+ * of a step. It has no state of its own from one step to the next: the learner's whole state is on
+ * its first device and is saved from there.
  *
- * A step with workers is, bit for bit, that of one device that makes as many parts, if there are
- * two devices with a part each; else sums are rounded in another order.
+ * Two devices that compute one part each make the same step, bit for bit, as one device that
+ * computes both parts. With more devices or parts, sums are rounded in another order.
  * Held by tests/unit/model/test_data_parallel.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_DATA_PARALLEL_H
@@ -22,26 +22,30 @@
 
 struct data_parallel;
 
-/* The team is lent; the model is copied to its devices. */
+/* Copies the model and the training samples to the team's other devices. The caller owns the team,
+ * which must outlive the workers. */
 struct data_parallel *data_parallel_new(struct arena *arena, struct team *team,
                                         const struct model *model, const struct dataset *train,
                                         const struct gradients_options *options);
 
-/* Devices that make a step, with the learner's own. */
+/* Returns the number of devices that compute a step, including the learner's own. */
 uint32_t data_parallel_devices(const struct data_parallel *workers);
 
-/* A step: its input, then what each worker makes of it with the weights[P] of the first device, and
- * then all of that is added to sum[P] of the first device. In between that device makes its own
- * share, beside the others. */
+/* Uploads the input of a step, of `bytes` bytes, to each worker. */
 void data_parallel_upload(struct data_parallel *workers, const struct step_input *host,
                           size_t bytes);
+
+/* Copies weights[P] of the learner's first device to the workers and starts their shares of the
+ * step. The first device computes its own share between this call and data_parallel_end. */
 void data_parallel_begin(struct data_parallel *workers, float *weights, const struct step_cut *cut);
+
+/* Adds the workers' gradients to sum[P] of the first device. */
 void data_parallel_end(struct data_parallel *workers, float *sum);
 
-/* Call it when the division of steps among devices has changed. */
+/* Drops the recorded graphs. Call it when the division of steps among devices has changed. */
 void data_parallel_recut(struct data_parallel *workers);
 
-/* Waits for the steps and returns the loss of all workers since the last call, summed. */
+/* Waits for the workers' steps; returns the sum of their losses since the last call. */
 double data_parallel_take_loss(struct data_parallel *workers);
 
 /* Returns true if a worker reads the training samples from the host. */

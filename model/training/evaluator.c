@@ -9,15 +9,16 @@
 #include "data/device_dataset.h"
 
 struct evaluator {
-    struct backend *backend;    /* lent */
-    struct model *model;        /* lent */
+    struct backend *backend;    /* not owned */
+    struct model *model;        /* not owned */
     struct device_dataset test; /* test set on the backend */
     struct score *score;        /* score so far */
     uint32_t *each;             /* [samples] indices of all samples in order */
     float *weights;             /* [P] weights being evaluated */
     double variance;            /* variance of the targets */
-    void (*watch)(void *context, uint32_t done, uint32_t all); /* or NULL */
-    void *watcher;                                             /* context of watch */
+    void (*watch)(void *context, uint32_t done,
+                  uint32_t all); /* called after each batch; or NULL */
+    void *watcher;               /* argument of watch */
 };
 
 static uint32_t *count_up(struct backend *backend, uint32_t count, uint32_t stride)
@@ -31,7 +32,7 @@ static uint32_t *count_up(struct backend *backend, uint32_t count, uint32_t stri
     return each;
 }
 
-/* The mean of the variances of a row's numbers. */
+/* Returns the variance of each output's targets, averaged over the outputs; 0 without targets. */
 static double variance_of(const struct dataset *test)
 {
     const size_t width = (size_t)test->classes;
@@ -150,7 +151,8 @@ void evaluator_watch(struct evaluator *evaluator,
     evaluator->watcher = context;
 }
 
-/* As much at once as the test's batches, and no more logits than a model computes at once. */
+/* Samples predicted at once, at most; an evaluator with smaller batches predicts one batch at once.
+ */
 #define PREDICT_MAX 64u
 
 static void predict_batch(struct evaluator *evaluator, const uint8_t *samples, uint32_t count,

@@ -1,10 +1,10 @@
-/* The evaluator: loss and accuracy of any weights on the test samples; of numbers, the error.
+/* The evaluator: computes loss and accuracy of any weights on the test samples; for regression, the
+ * mean squared error.
  *
  *   host weights[P] ─► backend ─► forward, loss over samples from .. to-1 ─► evaluation
  *
- * It keeps nothing of the weights it evaluated: the same weights give the same result, bit for bit,
- * whatever was evaluated or trained in between. So one evaluator serves a whole swarm in one
- * thread. Held by tests/unit/model/test_evaluator.c.
+ * Evaluations are independent: the same weights always give the same result, bit for bit. So one
+ * evaluator serves a whole swarm in one thread. Held by tests/unit/model/test_evaluator.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_EVALUATOR_H
 #define HEARSAY_MODEL_TRAINING_EVALUATOR_H
@@ -20,19 +20,19 @@
 struct evaluator;
 
 struct evaluation {
-    uint32_t samples;   /* samples evaluated; in sequences, positions */
+    uint32_t samples;   /* samples evaluated; for sequences, positions */
     uint32_t correct;   /* correct predictions among them */
-    double loss;        /* mean in nats; in regression, mean squared error */
-    bool is_regression; /* not classes or tokens */
-    bool is_sequence;   /* positions of sequences */
+    double loss;        /* mean loss in nats; for regression, mean squared error */
+    bool is_regression; /* the model predicts numbers, not classes or tokens */
+    bool is_sequence;   /* the test samples are sequences */
     double variance;    /* variance of the targets in the whole test set; otherwise 0 */
 };
 
-/* 0 .. 1: the part that was right; of regression, the part of the variance (R², the coefficient
- * of determination; a model that knows less than their mean has 0). NAN: nothing was evaluated. */
+/* Returns the fraction of correct predictions, 0 .. 1; NAN if no sample was evaluated. For
+ * regression, returns R² (coefficient of determination), or 0 if R² is negative or undefined. */
 double evaluation_accuracy(const struct evaluation *evaluation);
 
-/* R² itself, of regression: 1 - error / variance, at most 1; NAN where they do not vary. */
+/* Returns R² = 1 - loss / variance of a regression, at most 1; NAN if the targets do not vary. */
 double evaluation_r2(const struct evaluation *evaluation);
 
 /* Copies the test samples, at least one, to the backend; the dataset can be freed afterwards. The
@@ -40,30 +40,33 @@ double evaluation_r2(const struct evaluation *evaluation);
 struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, struct model *model,
                                 const struct dataset *test);
 
-/* Evaluates host_weights[P] on the test samples from .. to-1, to <= evaluator_samples. All 0 where
- * there are none. */
+/* Evaluates host_weights[P] on the test samples from .. to-1, to <= evaluator_samples. Returns all
+ * zeros if from >= to. */
 struct evaluation evaluator_run(struct evaluator *evaluator, const float *host_weights,
                                 uint32_t from, uint32_t to);
 
-/* The same in two steps, for weights that are nowhere in one piece: those of entries first ..
- * first+count-1, and when all are set, the samples. */
+/* Sets entries first .. first+count-1 of the weights that evaluator_score and evaluator_predict
+ * use. */
 void evaluator_set_part(struct evaluator *evaluator, size_t first, size_t count,
                         const float *host_weights);
+
+/* Evaluates the weights set by evaluator_set_part on the test samples from .. to-1. */
 struct evaluation evaluator_score(struct evaluator *evaluator, uint32_t from, uint32_t to);
 
-/* Takes the scratch buffers of the largest batch, by scoring one whose score is dropped. */
+/* Allocates the scratch buffers of the largest batch: scores one batch and discards the result. */
 void evaluator_reserve(struct evaluator *evaluator);
 
-/* To be called with how many samples of how many are scored, again and again while a score is made;
- * NULL: nobody wants to know. */
+/* Sets a function to be called after each batch of an evaluation, with the number of samples scored
+ * so far (`done`) and in total (`all`); NULL = no calls. */
 void evaluator_watch(struct evaluator *evaluator,
                      void (*watch)(void *context, uint32_t done, uint32_t all), void *context);
 
-/* numbers[count, outputs] that the weights which are set say of samples[count]: of bytes, or
- * floats, as those of the test are. */
+/* Writes to numbers[count, outputs] the predictions of the weights set by evaluator_set_part for
+ * samples[count]. These are bytes or floats, in the format of the test samples. */
 void evaluator_predict(struct evaluator *evaluator, const uint8_t *samples, uint32_t count,
                        float *numbers);
-/* The test samples on the device, by which others are told what a sample is. */
+
+/* Returns the test samples on the device; callers read the format of a sample from them. */
 const struct device_dataset *evaluator_test(const struct evaluator *evaluator);
 
 uint32_t evaluator_samples(const struct evaluator *evaluator);

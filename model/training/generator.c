@@ -8,16 +8,16 @@
 #include "base/rng.h"
 
 struct generator {
-    struct backend *backend; /* lent */
-    struct model *model;     /* lent */
+    struct backend *backend; /* not owned */
+    struct model *model;     /* not owned */
     struct generator_options options;
     struct rng rng;
     float *weights;  /* [P] */
     int32_t *x;      /* [length] on the backend: tokens to read */
     int32_t *tokens; /* [length], host: the end of the text */
-    size_t count;    /* number of these tokens */
+    size_t count;    /* number of valid entries in `tokens` */
     size_t read;     /* number of tokens that the model has read */
-    size_t length;   /* number of tokens that the model sees */
+    size_t length;   /* largest number of tokens that the model can read */
     float *logits;   /* [classes] host: logits of the next token */
     uint32_t *order; /* [classes] host: tokens, the likeliest first */
     uint32_t classes;
@@ -48,8 +48,8 @@ struct generator *generator_new(struct arena *arena, struct backend *backend, st
     return generator;
 }
 
-/* Drops the first tokens of a full context. The others change their positions and are read again.
- */
+/* If the context is full, drops its first `dropped` tokens. The remaining tokens change their
+ * positions, so the model must read them again. */
 static void make_room(struct generator *generator, size_t dropped)
 {
     if (generator->count < generator->length)
@@ -67,7 +67,7 @@ void generator_put(struct generator *generator, int32_t token)
     generator->tokens[generator->count++] = token;
 }
 
-/* Reads what has not been read, of which the last position says what follows. */
+/* Lets the model read its unread tokens and downloads the logits of the token that follows. */
 static void read_logits(struct generator *generator)
 {
     struct backend *backend = generator->backend;
@@ -85,7 +85,8 @@ static void read_logits(struct generator *generator)
                       generator->classes * sizeof *logits);
 }
 
-/* Puts the `most` likeliest first; of equal ones the smaller token. */
+/* Moves the `most` likeliest tokens to the front of `order`, by falling logit. Of tokens with equal
+ * logits the smaller one comes first. */
 static void order_by_logit(struct generator *generator, uint32_t most)
 {
     const float *logits = generator->logits;
@@ -103,7 +104,7 @@ static void order_by_logit(struct generator *generator, uint32_t most)
     }
 }
 
-/* The place in the order of the token that is drawn. */
+/* Draws one of the `most` likeliest tokens by softmax; returns its index in `order`. */
 static uint32_t draw(struct generator *generator, uint32_t most, double temperature)
 {
     const double top = (double)generator->logits[generator->order[0]];

@@ -4,11 +4,11 @@
  *        ▲                              │ / temperature, the top_k likeliest, softmax
  *        └────────── token ◄── drawn ◄──┘
  *
- * The model remembers what it has read (model_step): a token costs the work of one position. Of a
- * text that is longer than the model's length, its end is read. Once what is written fills the
- * length, the older half is forgotten and the rest is read again: two positions a token on average.
- * The text is also read again if the model computed something else in between. On one machine the
- * result depends only on the seed.
+ * The model caches the positions that it has read (model_step), so a new token costs one position.
+ * Of a text longer than the model's length, the model reads only the end. When the text fills the
+ * length, the generator drops the older half and the model reads the newer half again: two
+ * positions a token on average. The model also reads the text again if another caller has used it
+ * in between. On one machine the same seed gives the same text.
  * Held by tests/unit/model/test_generator.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_GENERATOR_H
@@ -28,14 +28,17 @@ struct generator_options {
 
 struct generator;
 
-/* The model reads sequences, and its batch is at least 1. host_weights[P] are copied. */
+/* Copies host_weights[P] to the backend. The model must read sequences, in batches of at least 1.
+ */
 struct generator *generator_new(struct arena *arena, struct backend *backend, struct model *model,
                                 const float *host_weights, const struct generator_options *options);
 
-/* A token of the text that is gone on with, from 0 to below the model's tokens. */
+/* Appends a token, at least 0 and below the model's number of tokens, to the text to be continued.
+ */
 void generator_put(struct generator *generator, int32_t token);
 
-/* Draws the next token, which becomes part of the text. At least one was put. */
+/* Draws the next token, appends it to the text and returns it. Call generator_put at least once
+ * before. */
 int32_t generator_next(struct generator *generator);
 
 void generator_free(struct generator *generator);

@@ -39,7 +39,7 @@ uint32_t *gradients_draws(const struct gradients *gradients, struct step_input *
     return input->sample + size + augmenter_bytes(&gradients->augmenter, size) / sizeof(uint32_t);
 }
 
-/* The gradients of some of the samples of a step of `size`. */
+/* Computes to[P], the gradients of samples first .. first+samples-1 of a step of `size` samples. */
 static void learn_part(struct gradients *gradients, const float *weights, uint32_t size,
                        uint32_t first, uint32_t samples, float *to)
 {
@@ -85,7 +85,7 @@ void gradients_compute(struct gradients *gradients, const float *weights,
     }
 }
 
-/* The input of a step is zero before the first. */
+/* Before the first step the input is all zeros, so every sample index is 0. */
 void gradients_reserve(struct gradients *gradients, const float *weights, uint32_t size)
 {
     const uint32_t part = smaller(gradients->train.batch_max, size);

@@ -1,4 +1,4 @@
-/* The gradients of a step on one device: what a learner has, and each of the devices that help it.
+/* Computes the gradients of a step on one device: the learner's own, or a data-parallel worker.
  *
  *   step_input ─► gather ─► augment ─► forward, backward, part after part ─► sum[P], score
  *
@@ -18,7 +18,7 @@ struct step_input {
     uint32_t sample[]; /* [size] sample indices, then augmentations and dropout seeds */
 };
 
-/* How a step is cut: into parts, of which each device makes some that follow each other. */
+/* The division of a step into parts. Each device computes consecutive parts. */
 struct step_cut {
     uint32_t size; /* samples of the step */
     uint32_t part; /* samples per part; the last part may have fewer */
@@ -32,29 +32,34 @@ struct gradients_options {
 };
 
 struct gradients {
-    struct backend *backend;     /* lent */
-    struct model *model;         /* lent; on that backend */
+    struct backend *backend;     /* not owned */
+    struct model *model;         /* not owned; lives on `backend` */
     float smoothing;             /* label smoothing */
     struct device_dataset train; /* training set on the backend */
     struct augmenter augmenter;  /* augmentation of the images, if any */
-    float *sum;                  /* [P] sum over the parts of a step computed here */
-    float *part;                 /* [P] gradient of a part; NULL = there is never a second part */
-    struct step_input *input;    /* input of the step */
-    struct score *score;         /* score since gradients_take_score */
+    float *sum;                  /* [P] sum of the gradients of this device's parts */
+    float *part;              /* [P] gradient of a second or later part; NULL = one part at most */
+    struct step_input *input; /* input of the step */
+    struct score *score;      /* score since gradients_take_score */
 };
 
 void gradients_init(struct gradients *gradients, struct backend *backend, struct model *model,
                     const struct dataset *train, const struct gradients_options *options);
 
-/* Bytes of a step's input, and where its parts lie, in memory of the host or of the backend. */
+/* Returns the size in bytes of the input of a step of `size` samples. */
 size_t gradients_input_bytes(const struct gradients *gradients, uint32_t size);
+
+/* Returns where the augmentations lie in the input of a step, in memory of host or backend. */
 struct augmentation *gradients_augmentations(const struct gradients *gradients,
                                              struct step_input *input, uint32_t size);
+
+/* Returns where the dropout seeds lie in the input of a step, in memory of host or backend. */
 uint32_t *gradients_draws(const struct gradients *gradients, struct step_input *input,
                           uint32_t size);
 
-/* The sum of the gradients of what device number `which`, from 0, makes of the step in `input`; 0
- * where that is nothing. May be part of a sequence. */
+/* Computes the share of device number `which`, from 0, of the step in gradients->input. Writes the
+ * sum of its gradients to gradients->sum: zeros if the share is empty. May be recorded in a graph.
+ */
 void gradients_compute(struct gradients *gradients, const float *weights,
                        const struct step_cut *cut, uint32_t which);
 
@@ -62,7 +67,7 @@ void gradients_compute(struct gradients *gradients, const float *weights,
  * and discards the result. Call it before the first step. size: samples of the largest step. */
 void gradients_reserve(struct gradients *gradients, const float *weights, uint32_t size);
 
-/* Waits for the steps and returns the score since the last call. */
+/* Waits for the steps on this device; returns their score since the last call. */
 struct score gradients_take_score(struct gradients *gradients);
 
 void gradients_free(struct gradients *gradients);

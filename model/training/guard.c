@@ -7,12 +7,12 @@
 #include "base/error.h"
 
 #define RECOVERED     1.5  /* multiple of the minimum loss: a reported problem is over below it */
-#define GUESSED_PART  0.8  /* part of the loss of guessing: vitals are checked above it */
-#define GUESSED_STEPS 25   /* steps in a row between two checks */
-#define OUTLIER       10   /* multiple of the average and 1 as which larger losses and NaN count */
+#define GUESSED_PART  0.8  /* fraction of the loss of guessing; vitals are checked above it */
+#define GUESSED_STEPS 25   /* consecutive steps above it before a check */
+#define OUTLIER       10   /* losses above OUTLIER · (average + 1), and NaN, count as this bound */
 #define WORSE_STEPS   50   /* steps from the first to the last evaluation below the best */
-#define CHANGES_SIDES 0.05 /* part of the samples that change between nearly equal models */
-#define DEVIATIONS    3    /* standard deviations of a small test set's score */
+#define CHANGES_SIDES 0.05 /* fraction of the samples on which nearly equal models differ */
+#define DEVIATIONS    3    /* standard deviations that a small test set's score may fall */
 #define USUAL_FALLS   3    /* multiple of the usual fall between two evaluations */
 #define FALLS_KEPT    0.1  /* weight of a new fall in the moving average */
 
@@ -24,7 +24,8 @@ void guard_init(struct guard *guard, uint32_t classes)
                             .vitals = {.weight_norm = (double)NAN}};
 }
 
-/* A loss may be negative where a script has its own. */
+/* Returns `times` the minimum loss plus GUARD_RISES_BY. The minimum is negative only if a script
+ * defines its own loss. */
 static double bound(const struct guard *guard, double times)
 {
     return guard->least + (times - 1) * fabs(guard->least) + GUARD_RISES_BY;
@@ -32,7 +33,7 @@ static double bound(const struct guard *guard, double times)
 
 static void average(struct guard *guard, uint64_t now_ns, uint32_t steps, double loss)
 {
-    guard->steps += steps; /* the first ones count equally */
+    guard->steps += steps; /* the first steps have equal weights */
     const double kept =
         fmin(exp(-(double)steps / GUARD_STEPS), 1 - (double)steps / (double)guard->steps);
     const double most = OUTLIER * (isnan(guard->loss) ? 1 : fabs(guard->loss) + 1);
@@ -123,7 +124,8 @@ bool guard_is_better(const struct evaluation *evaluation, const struct evaluatio
                                       : evaluation->loss < than->loss;
 }
 
-/* By how much it is worse: of accuracy, in its units; of a loss, as a part of it. */
+/* Returns how much worse `to` is than `from`: the difference in accuracy, or the relative rise of
+ * the loss. */
 static double fall(const struct evaluation *from, const struct evaluation *to)
 {
     const double by = is_by_accuracy(to) ? evaluation_accuracy(from) - evaluation_accuracy(to)
@@ -131,8 +133,9 @@ static double fall(const struct evaluation *from, const struct evaluation *to)
     return isnan(by) ? INFINITY : by;
 }
 
-/* The score of a few samples varies without anything being wrong, and so does that of a base that
- * has just begun to learn. */
+/* Returns true if `evaluation` is worse than `from` by more than chance and the usual fall explain.
+ * The score of a small test set varies by chance; the score of a base that has just begun to learn
+ * varies much. */
 static bool is_below(const struct guard *guard, const struct evaluation *from,
                      const struct evaluation *evaluation)
 {
@@ -148,7 +151,7 @@ bool guard_has_fallen(const struct guard *guard, const struct evaluation *evalua
            is_below(guard, &guard->last, evaluation);
 }
 
-/* Root mean square, so that a fall now and then counts. */
+/* Updates the usual fall. It is a root mean square, so that rare large falls count. */
 static void measure_fall(struct guard *guard, const struct evaluation *evaluation)
 {
     const double by = guard->last.samples ? fmin(fmax(fall(&guard->last, evaluation), 0), 1) : 0;
@@ -157,7 +160,8 @@ static void measure_fall(struct guard *guard, const struct evaluation *evaluatio
     guard->last = *evaluation;
 }
 
-/* A node that makes no steps of its own has the second evaluation below the best one. */
+/* Returns true if scores have been below the best one for WORSE_STEPS steps. On a node that makes
+ * no steps, two evaluations in a row are enough. */
 static bool is_below_for_long(const struct guard *guard, bool was_below)
 {
     return guard->steps > 0 ? guard->steps >= guard->below_steps + WORSE_STEPS : was_below;

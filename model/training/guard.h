@@ -1,4 +1,4 @@
-/* The guard: sees from losses and scores that training comes apart, and says so once.
+/* The guard: detects from losses and scores that training diverges, and reports it once.
  *
  *   losses of steps ──────┐
  *   scores of the base ───┼──► guard ──► event ──► a sentence with the remedy; a halved rate
@@ -12,7 +12,7 @@
  *   SLOWED  loss > GUARD_SLOWS · minimum + GUARD_RISES_BY for GUARD_FAR_STEPS steps and
  *           GUARD_SPAN_NS: the rate is halved, again after GUARD_AGAIN_STEPS more of such steps,
  *           GUARD_HALVINGS times at most
- *   DEAD    the loss is that of guessing, and no gradient reaches the first layer
+ *   DEAD    the loss is near that of guessing, and no gradient reaches the first layer
  *   WORSE   two evaluations in a row, 50 steps apart, are below the best one by
  *           GUARD_WORSE_ACCURACY, or by GUARD_WORSE_LOSS of its loss for sequences and numbers,
  *           and by more than scores usually fall from one evaluation to the next
@@ -41,7 +41,7 @@
 #define GUARD_FAR_STEPS      200
 #define GUARD_AGAIN_STEPS    1000
 #define GUARD_HALVINGS       6
-#define GUARD_SPAN_NS        5000000000ull /* fast steps: time for others' progress to arrive */
+#define GUARD_SPAN_NS        5000000000ull /* minimum duration, so that other nodes' updates arrive */
 #define GUARD_WORSE_ACCURACY 0.02
 #define GUARD_WORSE_LOSS     0.03
 #define GUARD_TEXT_BYTES     320
@@ -49,27 +49,27 @@
 enum guard_event {
     GUARD_NOTHING,
     GUARD_RISING,    /* the training loss has risen */
-    GUARD_SLOWED,    /* it is far above its minimum: the caller halves this node's rate */
+    GUARD_SLOWED,    /* the loss is far above its minimum: the caller halves this node's rate */
     GUARD_DEAD,      /* the model answers all samples alike and can no longer learn */
     GUARD_WORSE,     /* the base is worse than before */
     GUARD_RECOVERED, /* the reported problem is over */
     GUARD_EVENTS
 };
 
-/* Steps in a row of which something holds. */
+/* Consecutive steps that meet a condition. */
 struct guard_row {
-    uint64_t steps;    /* so far */
-    uint64_t since_ns; /* time of the first of them */
+    uint64_t steps;    /* number of these steps so far */
+    uint64_t since_ns; /* time of the first of these steps */
 };
 
 struct guard {
     double guessing; /* loss of guessing in nats: ln(classes); NAN = unknown */
 
     /* This node's steps. */
-    double loss;              /* moving average, in nats; NAN: no step yet */
-    double least;             /* its minimum; NAN: fewer than GUARD_STEPS steps yet */
+    double loss;              /* moving average of the loss, in nats; NAN: no step yet */
+    double least;             /* minimum of `loss`; NAN: fewer than GUARD_STEPS steps yet */
     uint64_t least_ns;        /* time of that minimum */
-    uint64_t steps;           /* so far */
+    uint64_t steps;           /* number of steps so far */
     struct guard_row risen;   /* steps above the bound of RISING */
     struct guard_row far;     /* steps above the bound of SLOWED */
     struct guard_row guessed; /* steps at the loss of guessing */
@@ -82,39 +82,48 @@ struct guard {
     struct evaluation best; /* samples 0: none yet */
     uint64_t best_ns;       /* when the best was measured */
     bool is_below;          /* the last evaluation was clearly below the best */
-    uint64_t below_steps;   /* steps when evaluations fell below the best */
+    uint64_t below_steps;   /* value of `steps` when evaluations fell below the best */
     double usual_fall;      /* root mean square of recent falls of the score; rises count as 0 */
     bool is_worse;          /* WORSE was reported and is not over */
 
     struct vitals vitals; /* vitals at the last check; weight_norm NAN = none yet */
 };
 
-/* classes: of the labels or tokens; 0: numbers are predicted. */
+/* classes: number of classes or tokens; 0 = the model predicts numbers. */
 void guard_init(struct guard *guard, uint32_t classes);
 
-/* So many steps were made; loss_sum is that of all their samples, in nats. */
+/* Records `steps` steps of `samples` samples in total, whose losses add up to loss_sum nats.
+ * Returns the event that they cause. */
 enum guard_event guard_on_steps(struct guard *guard, uint64_t now_ns, uint32_t steps,
                                 uint64_t samples, double loss_sum);
-/* The loss is where a look at the learner's vitals would tell a dead model from a bad one. */
+
+/* Returns true if the loss is near that of guessing: the caller should then measure the learner's
+ * vitals and pass them to guard_on_vitals, which tells a dead model from a bad one. */
 bool guard_wants_vitals(const struct guard *guard);
 enum guard_event guard_on_vitals(struct guard *guard, const struct vitals *vitals);
-/* An evaluation of the base, always on the same samples. */
+
+/* Records an evaluation of the base, always on the same samples. Returns the event it causes. */
 enum guard_event guard_on_evaluation(struct guard *guard, uint64_t now_ns,
                                      const struct evaluation *evaluation);
 
-/* Is this evaluation of the same samples further below the last one than evaluations usually are?
- */
+/* Returns true if the evaluation is further below the last one, on the same samples, than
+ * evaluations usually fall. */
 bool guard_has_fallen(const struct guard *guard, const struct evaluation *evaluation);
 
-/* Is an evaluation better than another? By accuracy of images, else by loss. */
+/* Returns true if the evaluation is better than `than`: by accuracy or, for numbers and
+ * sequences, by loss. */
 bool guard_is_better(const struct evaluation *evaluation, const struct evaluation *than);
-/* "", or what is wrong now, as one word for status and metrics: rising, dead, worse. */
+
+/* Returns the present problem as one word for status and metrics: "rising", "dead" or "worse"; ""
+ * if there is none. */
 const char *guard_state(const struct guard *guard);
-/* 1, or less after halvings. */
+
+/* Returns the factor on this node's learning rate: 1, halved with each GUARD_SLOWED. */
 double guard_rate_factor(const struct guard *guard);
 
-/* The sentence for a person. where: how to name the state folder for `hearsay rewind`; NULL: there
- * is no best base to return to. steps_here: false where a script steps, whose rate is its own. */
+/* Writes the message for an event. where: the words that name the state folder in `hearsay rewind`;
+ * NULL: there is no best base to return to. steps_here: false if a script makes the steps with its
+ * own learning rate. */
 void guard_text(const struct guard *guard, enum guard_event event, uint64_t now_ns,
                 const char *where, bool steps_here, char text[static GUARD_TEXT_BYTES]);
 

@@ -7,10 +7,11 @@
 #include "training/inference.h"
 #include "training/learner_private.h"
 
-#define START_PART     ((size_t)1 << 16) /* weights drawn at once */
+#define START_PART     ((size_t)1 << 16) /* start weights drawn at once */
 #define EVALUATED_PART 4096              /* entries of the base read at once */
 
-/* A part at a time: memory that is touched for the first time costs more than the drawing. */
+/* Draws the start weights in parts that share one small buffer: touching new memory for the first
+ * time costs more than drawing. */
 static void draw_start(struct learner *learner)
 {
     const size_t parameters = model_parameters(learner->model);
@@ -58,7 +59,7 @@ static struct step_cut cut_of(const struct learner *learner, uint32_t size, uint
         .size = size, .part = part, .each = part * rounded_up(parts_of(learner), devices)};
 }
 
-/* State of the next step. */
+/* Returns the division of the next step into parts. */
 static struct step_cut next_cut(const struct learner *learner)
 {
     return cut_of(learner, learner->size,
@@ -190,13 +191,13 @@ uint64_t learner_swarm_samples(const struct learner *learner)
     return learner->swarm_samples;
 }
 
-/* Parts that the next step has: as many as wanted, or fewer of a small one. */
+/* Returns the number of parts of the next step; a small step may have fewer than configured. */
 static uint32_t parts_in(const struct learner *learner)
 {
     return rounded_up(learner->size, next_cut(learner).part);
 }
 
-/* Dropout masks depend on the seed, the epoch and the sample. */
+/* Draws the dropout seed of each sample of the step; it depends on data seed, epoch and sample. */
 static void draw_all(struct learner *learner, uint64_t epoch)
 {
     uint32_t *draw = gradients_draws(&learner->gradients, learner->host_input, learner->size);
@@ -207,7 +208,8 @@ static void draw_all(struct learner *learner, uint64_t epoch)
     }
 }
 
-/* One upload: each one costs a small model a noticeable part of its step. */
+/* Draws the input of the next step and uploads it in one piece, because each upload takes a
+ * noticeable part of a small model's step. */
 static void upload_input(struct learner *learner)
 {
     struct gradients *gradients = &learner->gradients;
@@ -228,7 +230,7 @@ static void upload_input(struct learner *learner)
         data_parallel_upload(learner->data_parallel, input, bytes);
 }
 
-/* This device's part of the step. */
+/* Computes the first device's share of the step. */
 static void compute_own_gradients(struct learner *learner)
 {
     const struct step_cut cut = next_cut(learner);
@@ -249,7 +251,8 @@ static uint32_t count_step(struct learner *learner)
     return learner->size;
 }
 
-/* The same operations in each step. */
+/* Makes a step on one device. Each step has the same operations, so the backend may replay a graph.
+ */
 static void step_alone(struct learner *learner)
 {
     struct backend *backend = learner->backend;
@@ -260,7 +263,8 @@ static void step_alone(struct learner *learner)
     backend->graph_end(backend, &learner->graph);
 }
 
-/* Others' gradients come between a device's own and the optimizer, so these are two sequences. */
+/* Makes a step on several devices. The other devices' gradients are added between this device's
+ * gradients and the optimizer, so the step is recorded as two graphs. */
 static void data_parallel_step(struct learner *learner)
 {
     struct backend *backend = learner->backend;

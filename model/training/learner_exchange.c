@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "training/learner_private.h"
 
-/* The tensor that has this entry. */
+/* Returns the tensor that contains this entry. */
 static struct tensor tensor_at(const struct model *model, size_t entry)
 {
     struct tensor at = model_tensor(model, 0);
@@ -37,7 +37,7 @@ static void begin_anew(struct learner *learner)
     learner->steps = 0;
 }
 
-/* Looks for the first saturated entry once: this reads all of them. */
+/* Searches for the first saturated entry only once, because the search reads all entries. */
 static void note_saturation(struct learner *learner)
 {
     struct learner_saturation *saturation = &learner->saturation;

@@ -1,4 +1,5 @@
-/* Shared by learner.c and learner_exchange.c. */
+/* The struct of a learner, for learner.c, learner_exchange.c and the files beside them that read
+ * it. */
 #ifndef HEARSAY_MODEL_TRAINING_LEARNER_PRIVATE_H
 #define HEARSAY_MODEL_TRAINING_LEARNER_PRIVATE_H
 
@@ -8,24 +9,24 @@
 #include "training/learner.h"
 
 struct learner {
-    struct backend *backend;        /* lent */
-    struct model *model;            /* lent; NULL = the host program makes the steps */
+    struct backend *backend;        /* not owned */
+    struct model *model;            /* not owned; NULL = the host program makes the steps */
     struct replica replica;         /* base and weights */
-    struct learner_options options; /* as given, without start */
+    struct learner_options options; /* options of learner_new; start is NULL */
     uint64_t samples;               /* samples learned here */
     uint64_t swarm_samples;         /* samples learned by the swarm, as far as known */
     struct learner_resets resets;
     struct learner_saturation saturation;
-    struct base_average average; /* average of the base; no memory = none is kept */
+    struct base_average average; /* average of the base; its mean is NULL if none is kept */
 
-    /* For training; all 0 without training samples. */
-    struct gradients gradients;          /* gradients of this device */
+    /* For training; all members are 0 without training samples. */
+    struct gradients gradients;          /* gradients of the first device */
     struct data_parallel *data_parallel; /* other devices; NULL = none */
     struct batch batch;                  /* order of the samples */
     uint32_t size;                       /* samples of the next step */
     float rate_factor;                   /* factor on the scheduled rate */
     float *moment[LEARNER_MOMENTS_MAX];  /* [learner_moments][P] */
-    uint64_t steps;                      /* number of steps in the moments */
+    uint64_t steps;                      /* steps since the moments were zero */
     struct step_input *host_input;       /* input of the present step */
     struct step_graph graph;             /* operations of a step, or only its gradients */
     struct step_graph descent;           /* with other devices: operations of the optimizer */
@@ -35,7 +36,7 @@ struct learner {
     struct evaluator *evaluator;
 };
 
-/* Sets the samples per step. */
+/* Sets the samples per step, and drops recorded graphs if the number changes. */
 void learner_resize(struct learner *learner, uint32_t batch);
 
 #endif

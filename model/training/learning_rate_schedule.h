@@ -9,11 +9,13 @@
 
 /* Returns the settings after `samples` samples. CONSTANT: rate. STEP: rate · decay^floor(samples /
  * period). COSINE: from rate to rate · decay over one period, then constant (Loshchilov, Hutter
- * 2017, without restarts). DOWNHILL: the same in a straight line. During the warm-up the rate rises
- * in a straight line from about 0 to `rate`; a fall begins behind it. */
+ * 2017, without restarts). DOWNHILL: linearly from rate to rate · decay over one period, then
+ * constant. During the warm-up the rate rises linearly from about 0 to `rate`; COSINE and DOWNHILL
+ * fall after it. */
 struct sgd schedule_sgd(const struct optimizer *optimizer, uint64_t samples);
 
-/* The same for Adam. step: the number of the step to be made, from 1. */
+/* Returns the settings of Adam after `samples` samples. step: number of the step to be made, from
+ * 1. */
 struct adam schedule_adam(const struct optimizer *optimizer, uint64_t samples, uint64_t step);
 
 #endif

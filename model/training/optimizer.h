@@ -1,4 +1,4 @@
-/* The optimizer: how the weights follow the gradients (learning_rate_schedule.h).
+/* The optimizer's settings: the rule by which gradients move the weights, and its learning rate.
  *
  *   samples of all nodes ─► schedule ─► rate ─► struct sgd or adam ─► backend.h
  *
@@ -24,25 +24,28 @@ enum schedule { CONSTANT, STEP, COSINE, DOWNHILL };
 
 struct optimizer {
     enum optimizer_kind kind;
-    struct sgd sgd; /* rate: at the start. Adam's beta1 is the momentum; its weight decay bypasses
-                       the moments; only SGD and Muon use nesterov */
-    float beta2;    /* decay of the mean of squares in Adam and LAMB */
-    float clip;     /* largest norm of a gradient; longer ones are scaled; 0 = no clipping */
+    /* sgd.rate: before warm-up and schedule. sgd.momentum: also Adam's beta1. sgd.weight_decay:
+     * Adam applies it to the weights, not to the moments. sgd.nesterov: only SGD and Muon use it.
+     */
+    struct sgd sgd;
+    float beta2; /* decay of the mean of squares in Adam and LAMB */
+    float clip;  /* largest norm of a gradient; longer ones are scaled; 0 = no clipping */
     enum schedule schedule;
     uint64_t warmup_samples; /* samples during which the rate rises; less than period_samples */
     uint64_t period_samples; /* STEP: samples per fall; COSINE, DOWNHILL: end of the fall */
     float decay; /* STEP: factor of a fall; COSINE, DOWNHILL: rate at the end / at the start */
 };
 
-/* Vectors of P floats that it keeps: the momentum, and the second moment of Adam, LAMB, and of
- * Muon's AdamW part. */
+/* Returns the number of vectors of P floats that the optimizer keeps: one momentum vector, and for
+ * all kinds but SGD the second moment of Adam, LAMB or Muon's AdamW part. */
 static inline uint32_t optimizer_moments(const struct optimizer *optimizer)
 {
     return optimizer->kind == OPTIMIZER_SGD ? 1 : 2;
 }
 
-/* The momentum that lengthens steps: SGD's adds up, 1 / (1 - momentum) steps in one. That of Adam
- * and LAMB is a mean of gradients, no longer than one. */
+/* Returns the momentum by which the optimizer lengthens steps. SGD's momentum sums
+ * 1 / (1 - momentum) gradients in one step. Adam's and LAMB's is a mean of gradients, so the result
+ * is 0. */
 static inline double optimizer_carries(enum optimizer_kind kind, double momentum)
 {
     return kind == OPTIMIZER_ADAM || kind == OPTIMIZER_LAMB ? 0 : momentum;

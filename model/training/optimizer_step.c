@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "training/learning_rate_schedule.h"
 
-#define FOLLOW_RATE 0.1f /* weight of a new measurement, as elsewhere */
+#define FOLLOW_RATE 0.1f /* weight of a new measurement in a statistic's moving average */
 
 void optimizer_step_set(struct optimizer_step *step, const struct optimizer *optimizer,
                         const struct model *model, uint64_t samples, uint64_t number,
@@ -26,8 +26,7 @@ void optimizer_step_scale(struct optimizer_step *step, float factor)
     step->bare.rate *= factor;
 }
 
-/* A single matrix. For an AdamW part that starts within the vector, only entries before
- * model_decayed decay. */
+/* Moves a single matrix. The settings step->adam apply weight decay to all of its entries. */
 static void step_matrix(struct backend *backend, const struct optimizer *optimizer,
                         const struct tensor *tensor, const struct optimizer_step *step,
                         const float *factor, float *weights, float *gradients,
@@ -44,7 +43,7 @@ static void step_matrix(struct backend *backend, const struct optimizer *optimiz
         optimize->adam(backend, &step->adam, factor, count, w, g, m, v);
 }
 
-/* The matrices one by one, then what is behind them. */
+/* Moves the decayed matrices one by one, then all other trained entries with AdamW. */
 static void step_by_tensors(struct backend *backend, const struct optimizer *optimizer,
                             const struct model *model, const struct optimizer_step *step,
                             const float *factor, float *weights, float *gradients,

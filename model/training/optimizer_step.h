@@ -1,14 +1,16 @@
-/* One step of the optimizer over a model's flat vector: which tensors move by which rule.
+/* One step of the optimizer over a model's flat vector. The table shows the rule for each kind of
+ * tensor.
  *
  *            matrices, filters           biases, scales        statistics
- *   sgd      SGD, decayed                SGD                   follow what is measured
+ *   sgd      SGD, decayed                SGD                   moving average of the data's
  *   adam     AdamW, decayed              AdamW                      "
  *   lamb     LAMB, decayed, each alone   AdamW                      "
  *   muon     Muon, decayed, each alone   AdamW                      "
  *            (embeddings, first and last
  *            layer: AdamW, decayed)
  *
- * The settings of a step lie in memory of the backend, so that steps can be recorded.
+ * "decayed" means with weight decay, "each alone" means one call per tensor. The settings of a step
+ * lie in memory of the backend, so that a recorded graph of a step can be replayed with new ones.
  * Held by tests/unit/model/test_optimizer_step.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_OPTIMIZER_STEP_H
@@ -21,19 +23,19 @@
 struct optimizer_step {
     struct sgd sgd;    /* parameters of SGD and Muon */
     struct adam adam;  /* parameters for the first model_decayed entries */
-    struct adam bare;  /* the same for entries without weight decay */
+    struct adam bare;  /* parameters of Adam for entries without weight decay */
     struct sgd follow; /* update rule of statistics */
     float clip;        /* largest norm of the gradients */
     float factor;      /* factor that clips them; optimizer_step_make writes it */
 };
 
-/* samples: learned by the swarm before the step. number: of the step, from 1. parts: whose
- * gradients were added up. */
+/* Computes the settings of a step. samples: learned by the swarm before the step. number: of the
+ * step, from 1. parts: number of parts whose gradients were summed. */
 void optimizer_step_set(struct optimizer_step *step, const struct optimizer *optimizer,
                         const struct model *model, uint64_t samples, uint64_t number,
                         uint32_t parts);
 
-/* Multiplies all learning rates of the step; statistics follow as before. */
+/* Multiplies all learning rates of the step by `factor`, except the rate of statistics. */
 void optimizer_step_scale(struct optimizer_step *step, float factor);
 
 /* Moves weights[P] by gradients[P], which may be overwritten. step, weights, gradients and

@@ -10,7 +10,7 @@
 
 #define COMPARED 64 /* entries of the base compared at once */
 
-/* Conservation, entry by entry; all vectors [P], in host memory. */
+/* The account of conservation (random_walk_account_error); all vectors are [P], in host memory. */
 struct account {
     double *produced;  /* progress by steps and outer momentum */
     double *published; /* sum of tau·level over all publications */
@@ -20,10 +20,10 @@ struct account {
 struct random_walk {
     struct replica replica; /* base and weights */
     struct rng rng;         /* generator of the walk */
-    uint64_t digest;        /* digest of the base in seen */
+    uint64_t digest;        /* digest of the base in `seen` */
     int32_t *seen;          /* [P], host: the base at the last digest */
-    int32_t *read;          /* [P], host: the base as it was just read */
-    bool accounted;         /* the account is kept */
+    int32_t *read;          /* [P], host: scratch buffer for reading the base */
+    bool accounted;         /* true = the account is kept */
     struct account account; /* zeros unless accounted */
 };
 
@@ -49,7 +49,7 @@ struct random_walk *random_walk_new(struct arena *arena, struct backend *backend
     };
     if (accounted)
         random_walk->account = account_new(arena, parameters);
-    /* The arena's memory is zero: so are the first weights, and the base first seen. */
+    /* The arena's memory is zero. So the first weights and the base in `seen` are zeros. */
     const float *zeros = arena_alloc(arena, parameters, sizeof *zeros);
     replica_init(&random_walk->replica, arena, backend, parameters, zeros, density_max);
     replica_allow_withholding(&random_walk->replica);
@@ -86,15 +86,17 @@ static double held_at(const struct random_walk *random_walk, uint32_t c)
     return (double)half_of_bfloat16(withheld);
 }
 
-/* Adds to a sum in double, and to the bound its rounding and that of the amount, a difference. */
+/* Adds `amount` to the entry's sum in double precision. Adds to the bound the rounding of the sum
+ * and of `amount`, which is itself a rounded difference. */
 static void credit(struct account *account, double *sums, uint32_t c, double amount)
 {
     sums[c] += amount;
     account->bound[c] += 0x1p-53 * (fabs(sums[c]) + fabs(amount));
 }
 
-/* Allows for a weight moved in float arithmetic: the sum is rounded once, the product that was
- * added twice. The fourth |moved| covers |before| against |after|, as the weight is either. */
+/* Adds to the bound the rounding of a weight's move in float arithmetic: the sum is rounded once,
+ * the product `moved` twice. `weight` may be the weight before or after the move; the fourth
+ * |moved| covers that difference. */
 static void allow(struct account *account, uint32_t c, float weight, double moved)
 {
     account->bound[c] += 0x1p-24 * (fabs((double)weight) + 4 * fabs(moved));
@@ -129,7 +131,7 @@ void random_walk_leap(struct random_walk *random_walk, float by)
         walk(random_walk, c, by);
 }
 
-/* By how much the weights move on beyond the base, for each level (replica.h). */
+/* Returns how far the weights move beyond the base per level: the outer momentum (replica.h). */
 static double momentum_of(const struct update *update, float beta)
 {
     return (double)beta * (double)QUANTUM * update->amount;
@@ -152,7 +154,7 @@ static void account_published(struct random_walk *random_walk, const struct upda
     }
 }
 
-/* The weights and what is withheld back become one, or two, each with a rounding. */
+/* Allows for the rounding when withheld progress is added to the weights or taken from them. */
 static void account_held(struct random_walk *random_walk)
 {
     const struct replica *replica = &random_walk->replica;
@@ -160,7 +162,7 @@ static void account_held(struct random_walk *random_walk)
         allow(&random_walk->account, c, weight_at(random_walk, c), held_at(random_walk, c));
 }
 
-/* A publication that holds nothing back forgets what was withheld. */
+/* Removes withheld progress from the account: a publication that withholds nothing drops it. */
 static void account_forgotten(struct random_walk *random_walk)
 {
     struct account *account = &random_walk->account;
@@ -217,7 +219,7 @@ void random_walk_apply(struct random_walk *random_walk, const struct update *upd
     replica_apply(&random_walk->replica, update, beta);
     if (!random_walk->accounted)
         return;
-    account_let_go(random_walk, update, 1); /* except what is still withheld */
+    account_let_go(random_walk, update, 1); /* only the released part remains credited */
     account_applied(random_walk, update, beta);
 }
 
@@ -226,13 +228,14 @@ double random_walk_agreement(const struct random_walk *random_walk, const struct
     return replica_agreement(&random_walk->replica, update);
 }
 
-/* Exact up to the precision of a double. */
+/* Returns the entry's residual, exact to the precision of a double. */
 static double residual_at(const struct random_walk *random_walk, uint32_t c, int32_t units)
 {
     return (double)weight_at(random_walk, c) - (double)QUANTUM * (double)units;
 }
 
-/* Computes independently of the backend what apply_own takes from the residual. */
+/* Accounts for random_walk_apply_own: computes, independently of the backend, which part of the
+ * residual it subtracts. */
 static void account_own(struct random_walk *random_walk, const struct update *update, float beta)
 {
     CHECK(random_walk->accounted);
@@ -271,7 +274,8 @@ void random_walk_read_block(const struct random_walk *random_walk, size_t first,
     replica_read_block(&random_walk->replica, first, count, host);
 }
 
-/* The effect of a written entry: the weight stays, or moves with the base. */
+/* Accounts for a written base entry. With keep_weights the weight stays; otherwise it moves with
+ * the base. */
 static void account_write(struct random_walk *random_walk, uint32_t c, int32_t to,
                           bool keep_weights)
 {
@@ -349,7 +353,7 @@ void random_walk_replay(struct random_walk *random_walk, const struct snapshot_r
         random_walk_apply(random_walk, &record->update, record->beta);
 }
 
-/* Brings the digest up to date with entries from .. to-1, some of which have changed. */
+/* Updates the digest for the changed entries among from .. to-1. */
 static void update_digest(struct random_walk *random_walk, size_t from, size_t to)
 {
     CHECK(from < to && to <= random_walk->replica.parameters);
@@ -404,7 +408,7 @@ double random_walk_account_error(const struct random_walk *random_walk, double *
             residual_at(random_walk, c, random_walk->read[c]) + held_at(random_walk, c);
         const double error = fabs(account->produced[c] - account->published[c] - residual);
         const double most =
-            account->bound[c] + 0x1.8p-52 * fabs(residual); /* rounding of these three sums */
+            account->bound[c] + 0x1.8p-52 * fabs(residual); /* plus the rounding of the sums here */
         if (!(error - most > worst_excess))
             continue;
         worst_excess = error - most;

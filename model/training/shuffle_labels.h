@@ -1,4 +1,4 @@
-/* A planted fault: labels that have nothing to do with their samples any more. For the simulator.
+/* A fault for the simulator: shuffles the labels, so that they no longer match their samples.
  * Held by tests/unit/sim/test_ruin.c. */
 #ifndef HEARSAY_MODEL_TRAINING_SHUFFLE_LABELS_H
 #define HEARSAY_MODEL_TRAINING_SHUFFLE_LABELS_H
@@ -7,8 +7,8 @@
 
 #include "training/learner.h"
 
-/* Permutes the labels of the training samples, which a seed draws. Sequences and samples with
- * numbers to be predicted stay as they are. */
+/* Permutes the labels of the training samples at random, by the seed. Does nothing for sequences
+ * and for regression. */
 void learner_shuffle_labels(struct learner *learner, uint64_t seed);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-#define PARTS          128 /* parts per snapshot, except for very small and large models */
+#define PARTS          128 /* parts per snapshot, except for very small and very large models */
 #define PART_BYTES_MIN ((size_t)1 << 20)
 #define PART_BYTES_MAX ((size_t)16 << 20)
 #define ENTRY_BYTES    (sizeof(uint32_t) + sizeof(int8_t))
@@ -69,7 +69,8 @@ static bool is_under_way(const struct snapshot_queue *queue)
     return queue->end > 0 && queue->end < queue->parameters && !queue->is_broken;
 }
 
-/* Room for a record and the entries behind it; NULL: the snapshot is broken off. */
+/* Reserves ring space for a record and its entries. If there is none, breaks off the snapshot and
+ * returns NULL. */
 static struct snapshot_record *begin_record(struct snapshot_queue *queue, uint32_t entries)
 {
     const size_t bytes = sizeof(struct snapshot_record) + entries * ENTRY_BYTES;
@@ -107,7 +108,7 @@ size_t snapshot_take(struct snapshot_queue *queue, size_t first, snapshot_save *
     return record->part.parameters;
 }
 
-/* How many entries lie below end. */
+/* Returns the number of the update's entries with an index below `end`. */
 static uint32_t entries_before(const struct update *update, size_t end)
 {
     uint32_t from = 0, to = update->count;

@@ -5,19 +5,19 @@
  *   records:  PART                PART          U < 2n           PART             PART
  *             ──────────────────────────── queue ────────────────────────────────────────► writer
  *
- * Base and weights move between two parts. So the snapshot has, in the order in which they were
- * performed, all updates as far as they are of entries in parts taken before; of the other entries
- * the parts themselves are later and have them. Whoever restores does the same again: puts each
- * part in its place, and replays each update on what is there. Then
- *   - the base is what it was when the last part was taken, bit for bit: it moves by updates alone;
- *   - weights and moments are of the steps after which their parts were taken. A publication is
- *     replayed as an own update that comes back (replica_apply_own): the residual of a part pays
- *     for it as far as it goes, so nothing is published twice and nothing published is lost. If no
- *     step lay between two parts, all is what it was, bit for bit.
+ * Base and weights change between two parts. So the snapshot also records, in order, each update
+ * that was applied, but only its entries in parts already taken: later parts already contain it.
+ * A restore goes through the records in order: it copies each part to its entries and applies each
+ * update to the entries restored so far. Then
+ *   - the base is the base at the time of the last part, bit for bit: only updates change it;
+ *   - weights and moments are those at the time of their own part. A publication is replayed with
+ *     replica_apply_own, which subtracts it from the residual as far as the residual contains it.
+ *     So no progress is published twice and no publication is lost. If no step was made between
+ *     two parts, the whole state is exact, bit for bit.
  * Held by tests/unit/model/test_snapshot.c, and by the storms (sim/world/sim_disk.h).
  *
- * The queue has room for one part and some updates, and never more: one side takes, the other
- * writes, and neither waits. Where there is no room for an update the snapshot is broken off.
+ * The queue holds at most one part and some updates. The learner fills it, the writer empties it,
+ * and neither waits for the other. If an update does not fit, the snapshot is broken off.
  */
 #ifndef HEARSAY_MODEL_TRAINING_SNAPSHOT_H
 #define HEARSAY_MODEL_TRAINING_SNAPSHOT_H
@@ -30,12 +30,13 @@
 #include "exchange/replica.h"
 #include "training/learner_state.h"
 
-#define SNAPSHOT_ENTRIES_MAX 65536 /* entries of an update per record; others take several */
+#define SNAPSHOT_ENTRIES_MAX                                                                       \
+    65536 /* largest number of entries per record; a longer update takes several records */
 
 enum snapshot_kind {
-    SNAPSHOT_PART = 1, /* part: entries, and the counters at that time */
-    SNAPSHOT_APPLIED,  /* update, beta: as replica_apply */
-    SNAPSHOT_OWN,      /* update, beta: as replica_apply_own */
+    SNAPSHOT_PART = 1, /* `part`: some entries, and the counters at that time */
+    SNAPSHOT_APPLIED,  /* `update`, `beta`: replay with replica_apply */
+    SNAPSHOT_OWN,      /* `update`, `beta`: replay with replica_apply_own */
     SNAPSHOT_KINDS
 };
 
@@ -47,18 +48,18 @@ struct snapshot_record {
     struct learner_state part; /* PART: entries after those of earlier parts */
 };
 
-/* Does to the replica what the learner did; of all records but PART. */
+/* Applies the record's update to the replica as the learner did. Not for SNAPSHOT_PART. */
 void snapshot_replay(const struct snapshot_record *record, struct replica *replica);
 
-/* How a learner's part is copied: learner_save, or that of what plays one. */
+/* Copies entries of a learner to `part`: learner_save or random_walk_save. */
 typedef void snapshot_save(void *learner, struct learner_state *part);
 
-/* Between the thread of the learner, which takes, and the writer's. */
+/* The queue from the learner's thread, which takes parts, to the writer's thread. */
 struct snapshot_queue {
     size_t parameters;         /* P of the learner */
     size_t part_parameters;    /* capacity of a part in entries */
     struct learner_state part; /* the part in transit */
-    atomic_bool part_is_out;   /* the writer has the part */
+    atomic_bool part_is_out;   /* `part` waits for the writer or is being written */
     struct ring ring;          /* records; a record of a part refers to `part` */
     void (*wake)(void *waker); /* called when there is a record; NULL = not needed */
     void *waker;               /* argument of wake */
@@ -70,7 +71,8 @@ struct snapshot_queue {
  * in some hundred steps. */
 size_t snapshot_part_parameters(size_t parameters, uint32_t moments);
 
-/* entries: of updates that find room while a part is being written, at least. */
+/* Returns the memory of a queue in bytes. entries: minimum number of update entries that fit in
+ * while a part is being written. */
 size_t snapshot_queue_bytes(size_t part_parameters, uint32_t moments, size_t entries);
 void snapshot_queue_init(struct snapshot_queue *queue, struct arena *arena, size_t parameters,
                          size_t part_parameters, uint32_t moments, size_t entries);
@@ -82,23 +84,27 @@ void snapshot_take_average(struct snapshot_queue *queue, struct arena *arena);
 
 /* The learner's side. */
 
-/* Takes the part that begins with this entry: the first one begins a snapshot, each other one
- * follows the one before, when that has been written. Returns its entries; 0: the snapshot is
- * broken off. */
+/* Takes the part that begins with entry `first`. 0 begins a new snapshot; each later part begins
+ * where the previous one ended, once that has been written. Returns the number of entries; 0 if the
+ * snapshot was broken off. */
 size_t snapshot_take(struct snapshot_queue *queue, size_t first, snapshot_save *save,
                      void *learner);
-/* Records a change of base and weights; no effect without a snapshot under way. */
+
+/* Records an update of base and weights; no effect unless a snapshot is being taken. */
 void snapshot_note_update(struct snapshot_queue *queue, enum snapshot_kind kind,
                           const struct update *update, float beta);
-/* Something else was done to them. */
+
+/* Breaks off the snapshot. Call it when base or weights changed in another way than by an update or
+ * a step. */
 void snapshot_break(struct snapshot_queue *queue);
 
 /* The writer's side. */
 
-/* The oldest record, or NULL; valid until snapshot_done. */
+/* Returns the oldest record, or NULL; it is valid until snapshot_done, which removes it. */
 const struct snapshot_record *snapshot_next(struct snapshot_queue *queue);
 void snapshot_done(struct snapshot_queue *queue);
-/* Any thread's: is there room for a part? */
+
+/* Returns true if there is room for a part. Any thread may call it. */
 bool snapshot_has_room(const struct snapshot_queue *queue);
 
 #endif

@@ -1,7 +1,7 @@
-/* Vitals of a learner: how training is, from its weights and the gradient of its last step.
+/* Vitals of a learner: norms of its weights and of the last step's gradient, and idle units.
  *
- * The gradient is as the optimizer left it: clipped, and with LAMB and Muon turned into a
- * direction. A part of it that is exactly 0 stays so. Held by tests/unit/model/test_vitals.c.
+ * The optimizer has already overwritten the gradient: it is clipped, and LAMB and Muon turn it into
+ * a direction. Entries that were exactly 0 are still 0. Held by tests/unit/model/test_vitals.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_VITALS_H
 #define HEARSAY_MODEL_TRAINING_VITALS_H
@@ -18,10 +18,11 @@ struct vitals {
     uint32_t idle;        /* biases whose gradient was exactly 0 */
 };
 
-/* Classes that the learner tells apart; 0: it predicts numbers. */
+/* Returns the number of classes that the learner tells apart; 0 if it predicts numbers. */
 uint32_t vitals_classes(const struct learner *learner);
 
-/* Waits for the steps, of which at least one was made. Reads all weights and gradients once. */
+/* Measures the vitals. Call it after at least one step. Waits for the steps, then downloads all
+ * weights and gradients once. */
 void vitals_of(const struct learner *learner, struct vitals *vitals);
 
 #endif
