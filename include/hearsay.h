@@ -17,7 +17,7 @@
  * explains an error in a sentence. After fork, calls in the child return HEARSAY_FORKED and the
  * node's files are closed there; the parent continues.
  *
- * The manual is src/library/README.md. Held by tests/unit/library, and for calls in random order by
+ * The manual is src/library/README.md. Tests: tests/unit/library, and for calls in random order by
  * tests/process/random_calls.
  */
 #ifndef HEARSAY_HEARSAY_H

@@ -2,7 +2,7 @@
  *
  * strtod, printf and the libraries that use them follow LC_NUMERIC. A program that embeds a node
  * may have set one with a decimal comma. So each call of hearsay.h and each of our threads uses the
- * C locale; other threads of the program keep theirs. Held by tests/unit/base/test_c_locale.c and
+ * C locale; other threads of the program keep theirs. Tests: tests/unit/base/test_c_locale.c and
  * tests/unit/library/test_locale.c.
  */
 #ifndef HEARSAY_BASE_C_LOCALE_H

@@ -12,7 +12,7 @@
  * and an expanded value is exact.
  *
  * Entries are added up as values, so a base is still an integer sum, in any order.
- * Held by tests/unit/model/test_companding.c.
+ * Tests: tests/unit/model/test_companding.c.
  */
 #ifndef HEARSAY_BASE_COMPANDING_H
 #define HEARSAY_BASE_COMPANDING_H

@@ -5,7 +5,7 @@
  *   a person must act    struct problem: one sentence saying what is wrong and what to do
  *   nothing can be done  fatal(sentence): the system has no memory or thread left
  *
- * Held by tests/unit/base/test_error.c.
+ * Tests: tests/unit/base/test_error.c.
  */
 #ifndef HEARSAY_BASE_ERROR_H
 #define HEARSAY_BASE_ERROR_H

@@ -1,5 +1,5 @@
 /* Converts bfloat16 and float16 to float32 and back, rounded to nearest, ties to even. NaN stays
- * NaN. Held by tests/unit/library/test_caller_tensors.c and
+ * NaN. Tests: tests/unit/library/test_caller_tensors.c and
  * tests/unit/state/test_safetensors.c.
  */
 #ifndef HEARSAY_BASE_HALF_H

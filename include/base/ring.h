@@ -6,7 +6,7 @@
  * Each thread changes only its own counter, with release order, and reads the other counter with
  * acquire order (Lamport 1977). A record is contiguous in memory: if the space before the end of
  * the buffer is too small for it, that space is skipped.
- * Held by tests/unit/base/test_ring.c, also under ThreadSanitizer.
+ * Tests: tests/unit/base/test_ring.c, also under ThreadSanitizer.
  */
 #ifndef HEARSAY_BASE_RING_H
 #define HEARSAY_BASE_RING_H

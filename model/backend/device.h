@@ -2,7 +2,7 @@
  *
  *   device_open ──► backend_cpu | backend_cuda ◄── struct team ◄── device_open_team
  *
- * Held by tests/unit/model/test_device.c and tests/process/test_gpu.sh.
+ * Tests: tests/unit/model/test_device.c and tests/process/test_gpu.sh.
  */
 #ifndef HEARSAY_MODEL_BACKEND_DEVICE_H
 #define HEARSAY_MODEL_BACKEND_DEVICE_H

@@ -5,7 +5,7 @@
  *
  * broadcast and reduce are queued in the streams of all GPUs: after all earlier calls of each
  * backend, and before all later calls. If a GPU fails, the process ends, as in any other operation
- * (backend.h). Held by tests/unit/model/test_data_parallel.c.
+ * (backend.h). Tests: tests/unit/model/test_data_parallel.c.
  */
 #ifndef HEARSAY_MODEL_BACKEND_TEAM_H
 #define HEARSAY_MODEL_BACKEND_TEAM_H

@@ -3,7 +3,7 @@
  *   begin ─► work ─► end ─► … ─► take
  *
  * On the CPU work is complete when a call returns. The caller uses its own clock, and `take` has no
- * results. Held by tests/unit/model/test_step_time.c.
+ * results. Tests: tests/unit/model/test_step_time.c.
  */
 #ifndef HEARSAY_MODEL_BACKEND_WATCH_H
 #define HEARSAY_MODEL_BACKEND_WATCH_H

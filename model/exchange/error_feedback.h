@@ -8,7 +8,7 @@
  * One rumor moves an entry by at most MOVE_MAX, a value of 1. So n rumors that were published
  * without knowledge of each other move an entry to a value of at most 64 + n, and 63 of them cannot
  * make it wrap. The rule only applies when a rumor is made, so the sum does not depend on the order
- * of rumors. Held by tests/unit/model/test_companding.c.
+ * of rumors. Tests: tests/unit/model/test_companding.c.
  */
 #ifndef HEARSAY_MODEL_EXCHANGE_ERROR_FEEDBACK_H
 #define HEARSAY_MODEL_EXCHANGE_ERROR_FEEDBACK_H

@@ -33,7 +33,7 @@
  * where `share` is the receiver's, in place of the unknown share of the origin. Otherwise all nodes
  * would publish the same progress in full, one after the other, and the base would overshoot.
  * Measured by tests/bench/bench_language_exchange.py
- * (tests/decisions/009-count-rare-entries-for-more.md). Held by tests/unit/model/test_overlap.c.
+ * (tests/decisions/009-count-rare-entries-for-more.md). Tests: tests/unit/model/test_overlap.c.
  */
 #ifndef HEARSAY_MODEL_EXCHANGE_OVERLAP_H
 #define HEARSAY_MODEL_EXCHANGE_OVERLAP_H

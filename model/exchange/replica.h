@@ -111,7 +111,7 @@ void replica_apply(struct replica *replica, const struct update *update, float b
  * Apart from outer momentum, the residual is about -rate·Σ g, the sum of the last steps' gradients.
  * So to first order the update raises the loss of the samples learned here since the last
  * publication in proportion to -agreement. If agreement is negative, removing the update would
- * lower that loss. Held by tests/unit/model/test_agreement.c. */
+ * lower that loss. Tests: tests/unit/model/test_agreement.c. */
 double replica_agreement(const struct replica *replica, const struct update *update);
 
 /* Applies an update that this node published after the state from which it was restored. The base

@@ -4,7 +4,7 @@
  *   w, base ─► |residual| >= floor? ─► at[], bits[]        (error_feedback.h)
  *
  * All variants do the same arithmetic in the same order for each entry, so their results are equal
- * bit for bit. The survey is as fast as memory can be read (tests/bench/bench_threshold.c). Held by
+ * bit for bit. The survey is as fast as memory can be read (tests/bench/bench_threshold.c). Tests:
  * tests/unit/model/test_survey_simd.c; for NEON on other processors by
  * tests/process/test_sweep_neon.sh.
  */

@@ -11,7 +11,7 @@
  * about the entropy of a random set. Clustered entries take fewer bytes. In a model with 25 million
  * parameters the first few thousand entries, nearly all of the last layer, took 0.45 of the
  * estimate. size_ratio learns this factor from past publications. If the next lower bin does not
- * fit as a whole, a finer histogram of it splits it. Held by tests/unit/model/test_threshold.c.
+ * fit as a whole, a finer histogram of it splits it. Tests: tests/unit/model/test_threshold.c.
  */
 #ifndef HEARSAY_MODEL_EXCHANGE_THRESHOLD_H
 #define HEARSAY_MODEL_EXCHANGE_THRESHOLD_H

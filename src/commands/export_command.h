@@ -1,4 +1,4 @@
-/* hearsay export: writes a saved model in the format of other libraries. Held by
+/* hearsay export: writes a saved model in the format of other libraries. Tests:
  * tests/process/test_transformers.sh. */
 #ifndef HEARSAY_COMMANDS_EXPORT_COMMAND_H
 #define HEARSAY_COMMANDS_EXPORT_COMMAND_H

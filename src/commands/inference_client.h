@@ -5,7 +5,7 @@
  *
  * The probe shows in advance whether the node knows INFERENCE. A client needs the swarm key and no
  * configuration. It waits as long as the node demands, at most PATIENCE_S, and calls again if a
- * conversation has reached its limit. Blocks; one thread. Held by tests/process/test_ask.sh.
+ * conversation has reached its limit. Blocks; one thread. Tests: tests/process/test_ask.sh.
  */
 #ifndef HEARSAY_COMMANDS_INFERENCE_CLIENT_H
 #define HEARSAY_COMMANDS_INFERENCE_CLIENT_H

@@ -1,5 +1,5 @@
 /* Prints a command's result for other programs (--json): one JSON object in one line on standard
- * output. Numbers are in base units (bytes, seconds); unknown values are null. Held by
+ * output. Numbers are in base units (bytes, seconds); unknown values are null. Tests:
  * tests/process/test_json.sh.
  */
 #ifndef HEARSAY_COMMANDS_JSON_OUTPUT_H

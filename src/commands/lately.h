@@ -2,7 +2,7 @@
  *
  *   12 s ago: node 3 left
  *
- * Held by tests/unit/commands/test_changes.c.
+ * Tests: tests/unit/commands/test_changes.c.
  */
 #ifndef HEARSAY_COMMANDS_LATELY_H
 #define HEARSAY_COMMANDS_LATELY_H

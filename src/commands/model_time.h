@@ -4,7 +4,7 @@
  *
  * A layer's time ends when the device is done, and the next layer's time begins there. So the
  * layers' times add up to the sample's. Weights are initial and samples random: neither changes the
- * amount of work. Held by tests/unit/commands/test_model_time.c.
+ * amount of work. Tests: tests/unit/commands/test_model_time.c.
  */
 #ifndef HEARSAY_COMMANDS_MODEL_TIME_H
 #define HEARSAY_COMMANDS_MODEL_TIME_H

@@ -3,7 +3,7 @@
  *
  *   evaluating  ██████████████░░░░░░░░░░░░░░░░  46 %, 12 s left
  *
- * Held by tests/unit/commands/test_progress.c.
+ * Tests: tests/unit/commands/test_progress.c.
  */
 #ifndef HEARSAY_COMMANDS_PROGRESS_H
 #define HEARSAY_COMMANDS_PROGRESS_H

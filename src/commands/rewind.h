@@ -5,7 +5,7 @@
  *     ─ --to N ─► a checked copy, and what is to be done with it, step by step
  *
  * It needs no running node and changes nothing in the state folder. The new swarm has another name,
- * so no node brings rumors of the old one. Held by tests/process/test_rewind.sh. */
+ * so no node brings rumors of the old one. Tests: tests/process/test_rewind.sh. */
 #ifndef HEARSAY_COMMANDS_REWIND_H
 #define HEARSAY_COMMANDS_REWIND_H
 

@@ -1,5 +1,5 @@
 /* Size and abilities of the terminal behind an output. NO_COLOR (no-color.org), if set and not
- * empty, turns colours off. Held by tests/unit/commands/test_terminal.c and
+ * empty, turns colours off. Tests: tests/unit/commands/test_terminal.c and
  * tests/process/test_plot.sh.
  */
 #ifndef HEARSAY_COMMANDS_TERMINAL_H

@@ -1,6 +1,6 @@
 /* Describes the allowed values of a key, and writes the message for a wrong value.
  *
- * Held by tests/unit/config/test_config.c.
+ * Tests: tests/unit/config/test_config.c.
  */
 #ifndef HEARSAY_CONFIG_CONFIG_ALLOWED_H
 #define HEARSAY_CONFIG_CONFIG_ALLOWED_H

@@ -4,7 +4,7 @@
  *   data.source ─► optimizer ─► rate, weight decay, clip
  *
  * Keys that a running node adapts to measurements (such as exchange.gain) stay auto. Measured in
- * tests/decisions/001-weight-decay-by-default.md. Held by tests/unit/config/test_config.c.
+ * tests/decisions/001-weight-decay-by-default.md. Tests: tests/unit/config/test_config.c.
  */
 #ifndef HEARSAY_CONFIG_CONFIG_RESOLVE_H
 #define HEARSAY_CONFIG_CONFIG_RESOLVE_H

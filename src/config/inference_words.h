@@ -2,7 +2,7 @@
  *
  *   learner ─► form ─► "1x28x28 uint8, 10 classes" ─► REPLY ─► read ─► client
  *
- * Held by tests/unit/config/test_inference_words.c.
+ * Tests: tests/unit/config/test_inference_words.c.
  */
 #ifndef HEARSAY_CONFIG_INFERENCE_WORDS_H
 #define HEARSAY_CONFIG_INFERENCE_WORDS_H

@@ -6,7 +6,7 @@
  *
  * So a saved model can be trained further with other data, and a swarm can restart from its own
  * base. A saved base is float32. Entries between -1 and 1, as most are, are restored exactly, with
- * their digest; others are rounded to float32. Held by tests/unit/config/test_initial_weights.c and
+ * their digest; others are rounded to float32. Tests: tests/unit/config/test_initial_weights.c and
  * tests/process/test_from_model.sh.
  */
 #ifndef HEARSAY_CONFIG_INITIAL_WEIGHTS_H

@@ -3,7 +3,7 @@
  *
  *   FOLDER/started.conf   every key with its value, from config_print; only its owner may read it
  *
- * Held by tests/process/test_data.sh. */
+ * Tests: tests/process/test_data.sh. */
 #ifndef HEARSAY_CONFIG_SAVED_CONFIG_H
 #define HEARSAY_CONFIG_SAVED_CONFIG_H
 

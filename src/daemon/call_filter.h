@@ -3,7 +3,7 @@
  * terminal. A refused call fails with EPERM. clone3 fails with ENOSYS, so that the C library
  * creates its threads with clone.
  *
- * Held by tests/unit/daemon/test_sandbox.c.
+ * Tests: tests/unit/daemon/test_sandbox.c.
  */
 #ifndef HEARSAY_DAEMON_CALL_FILTER_H
 #define HEARSAY_DAEMON_CALL_FILTER_H

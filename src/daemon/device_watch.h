@@ -3,7 +3,7 @@
  *
  *   times of steps ─► usual time of a step ─► a step takes ten times that: a note, and is_hung
  *
- * The struct belongs to the loop's thread. Held by tests/unit/daemon/test_device_watch.c.
+ * The struct belongs to the loop's thread. Tests: tests/unit/daemon/test_device_watch.c.
  */
 #ifndef HEARSAY_DAEMON_DEVICE_WATCH_H
 #define HEARSAY_DAEMON_DEVICE_WATCH_H

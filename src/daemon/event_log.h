@@ -7,7 +7,7 @@
  * t is seconds since the start. A "status" line is written once a second, "evaluated" after each
  * evaluation, "final" once at the end. A failed write of the log (a full disk, a closed terminal)
  * is reported once on standard error, and the node continues. A failed CHECK prints the last notes,
- * whatever their level. Held by tests/process/test_log.sh, test_disk.sh, test_bad_input.sh and
+ * whatever their level. Tests: tests/process/test_log.sh, test_disk.sh, test_bad_input.sh and
  * tests/unit/daemon/test_event_log.c.
  */
 #ifndef HEARSAY_DAEMON_EVENT_LOG_H

@@ -13,7 +13,7 @@
  * step takes. A thread holds the mutex `orders` while it performs an order and writes the answer.
  * The loop's thread does not wait for an order: if the mutex is locked, it queues the READ.
  *
- * Held by tests/unit/daemon/test_learner_link.c and tests/unit/daemon/test_learner_thread.c, also
+ * Tests: tests/unit/daemon/test_learner_link.c and tests/unit/daemon/test_learner_thread.c, also
  * under ThreadSanitizer.
  */
 #ifndef HEARSAY_DAEMON_LEARNER_LINK_H

@@ -5,7 +5,7 @@
  * It makes steps while the node permits training. With step_ns_min it sleeps until the next step is
  * due, but orders wake it.
  *
- * Held by tests/unit/daemon/test_learner_thread.c, also under ThreadSanitizer.
+ * Tests: tests/unit/daemon/test_learner_thread.c, also under ThreadSanitizer.
  */
 #ifndef HEARSAY_DAEMON_LEARNER_THREAD_H
 #define HEARSAY_DAEMON_LEARNER_THREAD_H

@@ -7,7 +7,7 @@
  * has failed: then its training helps no other node. A node without peers is the first of its
  * swarm, so it is not alone; nor is a node whose only peer is itself. A node is shut out if it is
  * alone, has never had a neighbour, and a peer has another swarm, model or protocol. Then it has no
- * reason to continue. Held by tests/unit/daemon/test_event_log.c.
+ * reason to continue. Tests: tests/unit/daemon/test_event_log.c.
  */
 #ifndef HEARSAY_DAEMON_REACH_H
 #define HEARSAY_DAEMON_REACH_H

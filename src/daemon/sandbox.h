@@ -16,7 +16,7 @@
  * of own files. So a service that starts programs on request also does that for a node. Each
  * restriction depends on the kernel; the node's first notes and `hearsay doctor` list the available
  * ones. Landlock restricts the calling thread and threads that it creates later, so enter the
- * sandbox before creating threads. Held by tests/unit/daemon/test_sandbox.c.
+ * sandbox before creating threads. Tests: tests/unit/daemon/test_sandbox.c.
  */
 #ifndef HEARSAY_DAEMON_SANDBOX_H
 #define HEARSAY_DAEMON_SANDBOX_H

@@ -4,7 +4,7 @@
  *   state_dir/lock         locked by the node; unlocked when its process ends
  *   state_dir/status.sock  mode 0600, exists while the node runs; a node replaces an old one
  *
- * Held by tests/unit/commands/test_answer.c.
+ * Tests: tests/unit/commands/test_answer.c.
  */
 #ifndef HEARSAY_DAEMON_STATUS_SERVER_H
 #define HEARSAY_DAEMON_STATUS_SERVER_H

@@ -4,7 +4,7 @@
  *   node_stats, node_link, node_member ─ tables of fields ─► JSON ~ status.sock ~ status, top
  *
  * For each of the node's structs, a table has the JSON name and the unit of each member. Unknown
- * values are null. Held by
+ * values are null. Tests:
  * tests/unit/daemon/test_status_watch.c and tests/process/test_status.sh.
  */
 #ifndef HEARSAY_DAEMON_STATUS_WATCH_H

@@ -4,7 +4,7 @@
  *   stepping thread: time_spent_step, time_spent_exchange ─ STEPPED (learner_link.h) ─►
  *   loop thread: time_spent_add ─► hearsay status, metrics, the node's page
  *
- * Held by tests/unit/daemon/test_training_watch.c.
+ * Tests: tests/unit/daemon/test_training_watch.c.
  */
 #ifndef HEARSAY_DAEMON_TIME_SPENT_H
 #define HEARSAY_DAEMON_TIME_SPENT_H

@@ -3,7 +3,7 @@
  *   steps, evaluations, vitals ─► guard (training/guard.h) ─► a note, perhaps a halved rate
  *   a checkpoint is due ─► evaluation ─► the saved base may become the best one (best_base.h)
  *
- * The struct belongs to the loop's thread. Held by tests/unit/daemon/test_training_watch.c and
+ * The struct belongs to the loop's thread. Tests: tests/unit/daemon/test_training_watch.c and
  * tests/process/test_guard.sh.
  */
 #ifndef HEARSAY_DAEMON_TRAINING_WATCH_H

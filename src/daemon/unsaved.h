@@ -1,6 +1,6 @@
 /* Decides when a failed write to the disk is tried again. Reports the first failure, and the later
  * success.
- * Held by tests/process/test_disk.sh.
+ * Tests: tests/process/test_disk.sh.
  */
 #ifndef HEARSAY_DAEMON_UNSAVED_H
 #define HEARSAY_DAEMON_UNSAVED_H

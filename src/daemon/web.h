@@ -3,7 +3,7 @@
  *   host ─ second by second ─► trail, happened ─┐
  *   page of status ───────────────────────────────┴─► snapshot, metrics ─► web_server
  *
- * Texts are made only when a client requests them. Held by tests/process/test_metrics.sh and
+ * Texts are made only when a client requests them. Tests: tests/process/test_metrics.sh and
  * tests/process/test_web_page.py.
  */
 #ifndef HEARSAY_DAEMON_WEB_H

@@ -10,7 +10,7 @@
  * APPLY, TRAIN, PUBLISH, WRITE, SAVE and PREDICT are performed in the order of the requests,
  * between two steps. READ is also performed in this order, or immediately if no other order is
  * being performed, even during a step. Answers arrive in the order of execution. So the node knows
- * which rumors are included in a block of the base (node.h). Held by
+ * which rumors are included in a block of the base (node.h). Tests:
  * tests/unit/executor/test_executor.c.
  */
 #ifndef HEARSAY_EXECUTOR_EXECUTOR_H

@@ -8,7 +8,7 @@
  *
  * Numbers are little-endian. The file is a checksummed stream, and exists either complete or not at
  * all (atomic_file.h). The digest is part of the model description. It is stored because the
- * tensors of a restarted program may hold any values. Held by
+ * tensors of a restarted program may hold any values. Tests:
  * tests/unit/library/test_caller_file.c.
  */
 #ifndef HEARSAY_LIBRARY_CALLER_FILE_H

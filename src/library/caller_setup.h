@@ -4,7 +4,7 @@
  *   with a run      description: the run, the list of tensors, the digest of the initial weights
  *   without a run   the model of the configuration, as in `hearsay node`
  *
- * If the node continues from a checkpoint, the tensors may hold any values. Held by
+ * If the node continues from a checkpoint, the tensors may hold any values. Tests:
  * tests/unit/library.
  */
 #ifndef HEARSAY_LIBRARY_CALLER_SETUP_H

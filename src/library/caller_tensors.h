@@ -10,7 +10,7 @@
  * nothing is copied. A 16-bit tensor has rounded weights, and the learner has the weights in full
  * precision. A gather adds the caller's change of the tensor since the last scatter to the full
  * weight. So small steps of other nodes add up in the full weights and are not lost in the
- * rounding. Held by tests/unit/library/test_caller_tensors.c.
+ * rounding. Tests: tests/unit/library/test_caller_tensors.c.
  */
 #ifndef HEARSAY_LIBRARY_CALLER_TENSORS_H
 #define HEARSAY_LIBRARY_CALLER_TENSORS_H

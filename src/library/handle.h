@@ -3,7 +3,7 @@
  *   handle_enter ─► OK: only this thread is inside ─► … ─► handle_leave
  *
  * The handle outlives the engine, so that a call after hearsay_close returns an error instead of
- * crashing. Held by tests/unit/library/test_misuse.c.
+ * crashing. Tests: tests/unit/library/test_misuse.c.
  */
 #ifndef HEARSAY_LIBRARY_HANDLE_H
 #define HEARSAY_LIBRARY_HANDLE_H

@@ -3,7 +3,7 @@
  *   event log (loop thread, or the caller's) ─► note_queue ─► hearsay_note (any thread)
  *
  * The node never waits for the program to read. If the queue is full, notes are lost, and the next
- * note that the program reads says how many. Held by tests/unit/library/test_notes_told.c.
+ * note that the program reads says how many. Tests: tests/unit/library/test_notes_told.c.
  */
 #ifndef HEARSAY_LIBRARY_NOTE_QUEUE_H
 #define HEARSAY_LIBRARY_NOTE_QUEUE_H

@@ -1,5 +1,5 @@
 /* The present bottleneck of a swarm in one sentence, for a person who wonders what to buy: faster
- * lines, more machines, or nothing. Held by tests/unit/page/test_bottleneck.c.
+ * lines, more machines, or nothing. Tests: tests/unit/page/test_bottleneck.c.
  */
 #ifndef HEARSAY_PAGE_BOTTLENECK_H
 #define HEARSAY_PAGE_BOTTLENECK_H

@@ -4,7 +4,7 @@
  *
  *   page.html ◄─ page.css, page.js, dygraph.min.js ─► the program ─► a node's / , a report.html
  *
- * Held by tests/process/test_web_page.py, in a browser.
+ * Tests: tests/process/test_web_page.py, in a browser.
  */
 #ifndef HEARSAY_PAGE_PAGE_H
 #define HEARSAY_PAGE_PAGE_H

@@ -17,7 +17,7 @@
  *
  * All fields except program and kind are optional. In an update a figure has only new points and
  * "happened" only new events; every other field replaces its old value. Unknown values are null.
- * Held by tests/unit/page/test_page_snapshot.c and tests/process/test_web_page.py.
+ * Tests: tests/unit/page/test_page_snapshot.c and tests/process/test_web_page.py.
  */
 #ifndef HEARSAY_PAGE_PAGE_SNAPSHOT_H
 #define HEARSAY_PAGE_PAGE_SNAPSHOT_H

@@ -6,7 +6,7 @@
  * Until end has returned 0, a crash at any moment leaves the name with its old content or with the
  * whole new file. After the first failure NAME.new is removed if possible, later calls do nothing,
  * and end returns the failure. NAME keeps its old content, with one exception: if the sync of the
- * folder fails, NAME is already the new file, and a crash may undo that. Held by
+ * folder fails, NAME is already the new file, and a crash may undo that. Tests:
  * tests/unit/state/test_checkpoint.c and tests/unit/state/test_incarnation.c.
  */
 #ifndef HEARSAY_STATE_ATOMIC_FILE_H

@@ -5,7 +5,7 @@
  *
  * The "digest" in the file is a checksum of the averaged weights. Nodes add to their averages at
  * different moments, so the files of two nodes are almost equal, but not bit for bit. A
- * restarted node continues from its file. Held by tests/unit/state/test_averaged_base.c.
+ * restarted node continues from its file. Tests: tests/unit/state/test_averaged_base.c.
  */
 #ifndef HEARSAY_STATE_AVERAGED_BASE_H
 #define HEARSAY_STATE_AVERAGED_BASE_H

@@ -5,7 +5,7 @@
  *
  * A node keeps its history in the order in which it last heard each origin. That order differs from
  * node to node. The text is sorted and does not depend on it, so nodes of equal version save equal
- * files, byte for byte. Held by tests/unit/state/test_base_version.c, and for whole processes by
+ * files, byte for byte. Tests: tests/unit/state/test_base_version.c, and for whole processes by
  * tests/process/test_from_model.sh.
  */
 #ifndef HEARSAY_STATE_BASE_VERSION_H

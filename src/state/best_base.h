@@ -7,7 +7,7 @@
  *
  * The two files are replaced one after the other. After a crash in between, the digest in the score
  * file is not the digest of the base. Then the base stays, its score counts as unknown, and the
- * next save replaces both. Held by tests/unit/state/test_best_base.c and
+ * next save replaces both. Tests: tests/unit/state/test_best_base.c and
  * tests/process/test_guard.sh.
  */
 #ifndef HEARSAY_STATE_BEST_BASE_H

@@ -7,7 +7,7 @@
  * this generation and the last good one before it are kept. So after the first save there is always
  * a good generation to load: after a crash during save k+1, a load restores k or k+1, bit for bit.
  * A generation that is incomplete, damaged, or of another model or format is reported, and the next
- * older one is tried. Held by tests/unit/state/test_checkpoint.c (crashes, failures), test_rot.c
+ * older one is tried. Tests: tests/unit/state/test_checkpoint.c (crashes, failures), test_rot.c
  * (damage, files of other nodes) and test_checkpoint_records.c (valid contents).
  *
  * A checkpoint is a checksummed stream (checksummed_stream.h), little-endian, whose series is its

@@ -8,7 +8,7 @@
  *   n       4     crc32 (zlib's) of: series (8) ‖ number of the chunk (8) ‖ those n bytes
  * All numbers are little-endian. The series is a number that the caller chooses for the file.
  * Because the checksum covers series and chunk number, it also detects swapped chunks and chunks of
- * an older file. Held by tests/unit/state/test_rot.c.
+ * an older file. Tests: tests/unit/state/test_rot.c.
  */
 #ifndef HEARSAY_STATE_CHECKSUMMED_STREAM_H
 #define HEARSAY_STATE_CHECKSUMMED_STREAM_H

@@ -9,7 +9,7 @@
  * a folder at its last sync_folder. Later changes may or may not have happened, in any order.
  *
  * Every operation returns a negative errno on failure. Operations of the real disk share no data,
- * so any thread may call them. Held by tests/unit/state/test_disk.c.
+ * so any thread may call them. Tests: tests/unit/state/test_disk.c.
  */
 #ifndef HEARSAY_STATE_DISK_H
 #define HEARSAY_STATE_DISK_H

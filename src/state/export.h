@@ -4,7 +4,7 @@
  *
  * The file is written after each checkpoint, so the model is available during training and after a
  * crash. Nodes whose versions and data normalisation are equal write equal files, byte for
- * byte. Held by tests/process/test_from_model.sh.
+ * byte. Tests: tests/process/test_from_model.sh.
  */
 #ifndef HEARSAY_STATE_EXPORT_H
 #define HEARSAY_STATE_EXPORT_H

@@ -5,7 +5,7 @@
  *
  * Before the node sends its first byte, it durably raises N by `reserve` (atomic_file.h). So a
  * process may raise its incarnation up to reserve - 1 times without the disk, and the next process
- * starts above all of them, even if the clock was set back. Held by
+ * starts above all of them, even if the clock was set back. Tests:
  * tests/unit/state/test_incarnation.c.
  */
 #ifndef HEARSAY_STATE_INCARNATION_H

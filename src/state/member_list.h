@@ -5,7 +5,7 @@
  *     40cc5690477b48d76af0997975c237a107d95d2370ad4e4cfaa4171bdca18218  ward 3, the old machine
  *
  * Text after # and blank lines are ignored; a name is printable ASCII. If one line is wrong,
- * the whole list is refused, with the number of that line. Held by
+ * the whole list is refused, with the number of that line. Tests:
  * tests/unit/state/test_member_list.c.
  */
 #ifndef HEARSAY_STATE_MEMBER_LIST_H

@@ -6,7 +6,7 @@
  *   base.safetensors ─► hearsay export ─► DIR ─► from_pretrained(DIR)
  *   save_pretrained(DIR) ─► DIR ─► model.start, hearsay eval, generate, model
  *
- * Held by tests/unit/state/test_model_folder.c and tests/process/against_transformers.py.
+ * Tests: tests/unit/state/test_model_folder.c and tests/process/against_transformers.py.
  */
 #ifndef HEARSAY_STATE_MODEL_FOLDER_H
 #define HEARSAY_STATE_MODEL_FOLDER_H

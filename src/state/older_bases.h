@@ -7,7 +7,7 @@
  * Bases are at least an hour apart. If there are too many, the base is removed whose removal leaves
  * the smallest relative gap in age between its neighbours, but never the first or the last. (If
  * only one may be kept, it is the newest.) So recent bases are close together in time, and the
- * oldest one is from the start. Times are seconds since 1970. Held by
+ * oldest one is from the start. Times are seconds since 1970. Tests:
  * tests/unit/state/test_older_bases.c and tests/process/test_rewind.sh.
  */
 #ifndef HEARSAY_STATE_OLDER_BASES_H

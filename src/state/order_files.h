@@ -8,7 +8,7 @@
  *   FOLDER/votes    all votes that the node knows, back to back
  *
  * Files appear completely or not at all (atomic_file.h). Only their signatures protect the
- * records, and the node verifies these. Held by tests/unit/state/test_order_files.c.
+ * records, and the node verifies these. Tests: tests/unit/state/test_order_files.c.
  */
 #ifndef HEARSAY_STATE_ORDER_FILES_H
 #define HEARSAY_STATE_ORDER_FILES_H

@@ -7,7 +7,7 @@
  *                  └─► safetensors_metadata.h: metadata of our files
  *
  * A save is atomic (atomic_file.h). The file depends only on the arguments, so equal models give
- * equal files. Held by tests/unit/state/test_safetensors.c and test_safetensors_save.c.
+ * equal files. Tests: tests/unit/state/test_safetensors.c and test_safetensors_save.c.
  */
 #ifndef HEARSAY_STATE_SAFETENSORS_H
 #define HEARSAY_STATE_SAFETENSORS_H

@@ -4,7 +4,7 @@
  *   │ length  │ header  │ tensors           │
  *                       └ data_at           └ data_at + data_bytes
  *
- * The file may come from anywhere, so each value of the header is checked. Held by
+ * The file may come from anywhere, so each value of the header is checked. Tests:
  * tests/unit/state/test_safetensors.c.
  */
 #ifndef HEARSAY_STATE_SAFETENSORS_FILE_H

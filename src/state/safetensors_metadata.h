@@ -12,7 +12,7 @@
  *   checksum  checksum of the weights (safetensors_checksum), 16 hex digits
  *   version   version of the base as text (base_version.h); a load of the metadata ignores it
  *
- * Private to safetensors.c. Held by tests/unit/state/test_safetensors.c.
+ * Private to safetensors.c. Tests: tests/unit/state/test_safetensors.c.
  */
 #ifndef HEARSAY_STATE_SAFETENSORS_METADATA_H
 #define HEARSAY_STATE_SAFETENSORS_METADATA_H

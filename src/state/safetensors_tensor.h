@@ -2,7 +2,7 @@
  *
  *   file: F32, F16 or BF16, perhaps transposed ◄──► weights[P]: F32, [out, in]
  *
- * Private to safetensors.c. Held by tests/unit/state/test_safetensors.c and test_tensor_names.c.
+ * Private to safetensors.c. Tests: tests/unit/state/test_safetensors.c and test_tensor_names.c.
  */
 #ifndef HEARSAY_STATE_SAFETENSORS_TENSOR_H
 #define HEARSAY_STATE_SAFETENSORS_TENSOR_H

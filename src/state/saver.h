@@ -10,7 +10,7 @@
  * next part is requested when the previous one is written. One save runs at a time. If the disk is
  * so slow that updates no longer fit the queue, the save is abandoned; earlier checkpoints stay,
  * and the next save tries again. The functions below are called on the loop's
- * thread. Held by tests/unit/state/test_saver.c and tests/process/test_from_model.sh and
+ * thread. Tests: tests/unit/state/test_saver.c and tests/process/test_from_model.sh and
  * test_resume.sh.
  */
 #ifndef HEARSAY_STATE_SAVER_H

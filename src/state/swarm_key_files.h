@@ -6,7 +6,7 @@
  *   FOLDER/swarm.key.next   new key from `hearsay rekey` for the running node; an order announces
  * it
  *
- * Files appear completely or not at all (atomic_file.h). Held by
+ * Files appear completely or not at all (atomic_file.h). Tests:
  * tests/unit/state/test_swarm_key_files.c.
  */
 #ifndef HEARSAY_STATE_SWARM_KEY_FILES_H

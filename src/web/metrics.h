@@ -4,7 +4,7 @@
  *   status JSON ─► /metrics ─► Prometheus ─► configs/deploy/prometheus: alerts, a dashboard
  *
  * Unknown values are left out. Names start with hearsay_; units are seconds, bytes and samples.
- * Held by tests/unit/web/test_metrics.c, and by promtool in tests/process/test_metrics.sh.
+ * Tests: tests/unit/web/test_metrics.c, and by promtool in tests/process/test_metrics.sh.
  */
 #ifndef HEARSAY_WEB_METRICS_H
 #define HEARSAY_WEB_METRICS_H

@@ -5,7 +5,7 @@
  *   status JSON ─┬─► whole: all rows of the trail and all stored events
  *   trail ───────┴─► update: the newest row, and events since the last update
  *
- * Held by tests/unit/web/test_node_snapshot.c.
+ * Tests: tests/unit/web/test_node_snapshot.c.
  */
 #ifndef HEARSAY_WEB_NODE_SNAPSHOT_H
 #define HEARSAY_WEB_NODE_SNAPSHOT_H

@@ -1,6 +1,6 @@
 /* The trail: a node's measurements over time, in bounded memory, for the curves of its page. At
  * first there is a row for each second. When the trail is full, each pair of rows becomes one row,
- * and later rows span twice the time. So it can hold weeks, with equal spacing throughout. Held by
+ * and later rows span twice the time. So it can hold weeks, with equal spacing throughout. Tests:
  * tests/unit/web/test_trail.c.
  */
 #ifndef HEARSAY_WEB_TRAIL_H

@@ -16,7 +16,7 @@
  * At most WEB_WATCHERS_MAX clients follow /events, of at most WEB_CONNECTIONS_MAX connections. A
  * client that reads too slowly misses events, so events need bounded memory. Each text is made at
  * most once between two calls of web_server_renew, because making it occupies the node's loop.
- * Held by tests/unit/web/test_web_server.c.
+ * Tests: tests/unit/web/test_web_server.c.
  */
 #ifndef HEARSAY_WEB_WEB_SERVER_H
 #define HEARSAY_WEB_WEB_SERVER_H

@@ -5,7 +5,7 @@
  *
  * Rows of logits begin at multiples of 16 bytes, for which cuBLAS has fast kernels. So nothing has
  * to be copied between the products. With precision bf16 the loss writes rounded gradients to a
- * separate scratch buffer; otherwise they overwrite the logits. Held by
+ * separate scratch buffer; otherwise they overwrite the logits. Tests:
  * tests/unit/model/test_logits.c.
  */
 #include "backend/cuda/cuda_dense.h"

@@ -9,7 +9,7 @@
  * real speed. So each is timed. Of the algorithms within 1/20 of the fastest, the first one in the
  * list is chosen, so that small differences in time rarely change the choice. All backends of a
  * process share the choices, and so compute the same bits. Another process may choose differently
- * if a time is close to that limit. Held by tests/unit/model/test_products.c.
+ * if a time is close to that limit. Tests: tests/unit/model/test_products.c.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_CHOICE_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_CHOICE_H

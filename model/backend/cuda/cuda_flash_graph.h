@@ -11,7 +11,7 @@
  * cuDNN recognises attention by the operations of the graph. A single operation for attention also
  * exists, but before cuDNN 9.21 it has no mask. In the backward pass dS is stored in the workspace,
  * 2 bytes for each pair of positions, and then multiplied with K. cuDNN could also add up dQ in
- * place, but in varying order. Held by tests/unit/model/test_flash.c, also on the stand-in of
+ * place, but in varying order. Tests: tests/unit/model/test_flash.c, also on the stand-in of
  * tests/fakes/cuda_on_cpu, which computes the graph operation by operation.
  * https://docs.nvidia.com/deeplearning/cudnn/latest/api/cudnn-graph-library.html
  */

@@ -5,7 +5,7 @@
  *
  * The module is searched for beside the program or libhearsay.so, and in ../lib/hearsay. The
  * environment variable HEARSAY_CUDA names another file, such as the stand-in of
- * tests/fakes/cuda_on_cpu. Held by tests/unit/model/test_device.c.
+ * tests/fakes/cuda_on_cpu. Tests: tests/unit/model/test_device.c.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_MODULE_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_MODULE_H

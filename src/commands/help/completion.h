@@ -3,7 +3,7 @@
  *   shell: words typed so far ─► completion_answer ─► a line for each word that may come next
  *
  * The shell's function runs the program to get the candidates. They come from the commands' help
- * and the table of keys, so they always match that version of the program. Held by
+ * and the table of keys, so they always match that version of the program. Tests:
  * tests/unit/commands/test_completion.c and tests/process/test_shells.sh.
  */
 #ifndef HEARSAY_COMMANDS_HELP_COMPLETION_H

@@ -1,4 +1,4 @@
-/* The exit codes and their common meaning; each command's help has its own details. Held by
+/* The exit codes and their common meaning; each command's help has its own details. Tests:
  * tests/process/test_help.sh, in which commands end with each of them.
  */
 #ifndef HEARSAY_COMMANDS_HELP_EXIT_CODES_H

@@ -2,7 +2,7 @@
  *
  *   hearsay(1) · hearsay-COMMAND(1), one for each · hearsay-node.conf(5)
  *
- * The build makes them, and cmake --install puts them where man looks. Held by
+ * The build makes them, and cmake --install puts them where man looks. Tests:
  * tests/process/test_help.sh: mandoc reports no mistake.
  */
 #ifndef HEARSAY_COMMANDS_HELP_MANUAL_H

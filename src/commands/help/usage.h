@@ -8,7 +8,7 @@
  *   (blank)
  *   Exit codes: 0 done, 1 failed, 2 wrong usage.           exit codes
  *
- * Held by tests/unit/commands/test_usage.c, and for all commands by tests/process/test_help.sh.
+ * Tests: tests/unit/commands/test_usage.c, and for all commands by tests/process/test_help.sh.
  */
 #ifndef HEARSAY_COMMANDS_HELP_USAGE_H
 #define HEARSAY_COMMANDS_HELP_USAGE_H

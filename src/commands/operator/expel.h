@@ -3,7 +3,7 @@
  *   status.sock ─► number, context, the member's incarnations ─► order, signed ─► state_dir/order
  *   ─► the node applies the order and passes it on ─► status.sock shows it
  *
- * Held by tests/process/test_expel.sh. */
+ * Tests: tests/process/test_expel.sh. */
 #ifndef HEARSAY_COMMANDS_OPERATOR_EXPEL_H
 #define HEARSAY_COMMANDS_OPERATOR_EXPEL_H
 

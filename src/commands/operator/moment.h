@@ -4,7 +4,7 @@
  *   "14:30" ─► moment_parse ─► moment ─► its age ─┬─► moment_keep ─► number of rumors that stay
  *   status.sock ─► page: arrivals, log_horizon_s ───┘
  *
- * Held by tests/unit/commands/test_moment.c. */
+ * Tests: tests/unit/commands/test_moment.c. */
 #ifndef HEARSAY_COMMANDS_OPERATOR_MOMENT_H
 #define HEARSAY_COMMANDS_OPERATOR_MOMENT_H
 

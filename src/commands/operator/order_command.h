@@ -4,7 +4,7 @@
  *   argv ─► its options, and --key, --state, --config, --set, --help
  *        ─► order_giver_begin ─► give ─► order_giver_end ─► exit code
  *
- * Held by tests/process/test_admit.sh, test_expel.sh and test_rekey.sh. */
+ * Tests: tests/process/test_admit.sh, test_expel.sh and test_rekey.sh. */
 #ifndef HEARSAY_COMMANDS_OPERATOR_ORDER_COMMAND_H
 #define HEARSAY_COMMANDS_OPERATOR_ORDER_COMMAND_H
 

@@ -6,7 +6,7 @@
  *   12      n     the event, a message of protocol buffers (tensorflow/core/util/event.proto)
  *   12 + n  4     masked CRC-32C of the event
  *
- * Source: tensorflow/core/lib/io/record_writer.h. Held by tests/unit/commands/test_event_file.c and
+ * Source: tensorflow/core/lib/io/record_writer.h. Tests: tests/unit/commands/test_event_file.c and
  * tests/process/test_tensorboard.sh, in which TensorBoard reads such a file.
  */
 #ifndef HEARSAY_COMMANDS_PLOT_EVENT_FILE_H

@@ -3,7 +3,7 @@
  *   files ─► series.h ─┬► struct chart ─► characters, SVG, PNG
  *                      └► JSON, events for TensorBoard
  *
- * Held by tests/process/test_plot.sh.
+ * Tests: tests/process/test_plot.sh.
  */
 #ifndef HEARSAY_COMMANDS_PLOT_PLOT_COMMAND_H
 #define HEARSAY_COMMANDS_PLOT_PLOT_COMMAND_H

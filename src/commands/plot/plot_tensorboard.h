@@ -1,7 +1,7 @@
 /* Writes series as a TensorBoard log folder: a file DIR/CURVE/events.out.tfevents.… for each curve,
  * with a tag for each requested number.
  *
- * Held by tests/process/test_plot.sh and test_tensorboard.sh.
+ * Tests: tests/process/test_plot.sh and test_tensorboard.sh.
  */
 #ifndef HEARSAY_COMMANDS_PLOT_PLOT_TENSORBOARD_H
 #define HEARSAY_COMMANDS_PLOT_PLOT_TENSORBOARD_H

@@ -4,7 +4,7 @@
  *   CSV with a heading, such as a simulation's series    ├─► series_read ─► points, sorted by x
  *   a play of a comparison, one JSON object              ─┘
  *
- * Held by tests/unit/commands/test_series.c and tests/process/test_plot.sh.
+ * Tests: tests/unit/commands/test_series.c and tests/process/test_plot.sh.
  */
 #ifndef HEARSAY_COMMANDS_PLOT_SERIES_H
 #define HEARSAY_COMMANDS_PLOT_SERIES_H

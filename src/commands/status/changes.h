@@ -1,7 +1,7 @@
 /* Differences between two status snapshots of a node: members that joined, left, fell silent or
  * returned, and the node's own stage.
  *
- * Held by tests/unit/commands/test_changes.c.
+ * Tests: tests/unit/commands/test_changes.c.
  */
 #ifndef HEARSAY_COMMANDS_STATUS_CHANGES_H
 #define HEARSAY_COMMANDS_STATUS_CHANGES_H

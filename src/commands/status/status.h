@@ -3,7 +3,7 @@
  *
  *   status.sock ~ JSON (status_watch.h) ─► status_ask ─► status_print_... ─► lines; or the JSON
  *
- * Held by tests/unit/commands/test_status_text.c, tests/unit/commands/test_answer.c (status_ask)
+ * Tests: tests/unit/commands/test_status_text.c, tests/unit/commands/test_answer.c (status_ask)
  * and tests/process/test_status.sh.
  */
 #ifndef HEARSAY_COMMANDS_STATUS_STATUS_H

@@ -6,7 +6,7 @@
  *   members          each with a bar: its part of all learned samples
  *   changes          members that joined, left, fell silent or returned
  *
- * If a table does not fit, its last line says how many lines are missing. Held by
+ * If a table does not fit, its last line says how many lines are missing. Tests:
  * tests/unit/commands/test_top.c.
  */
 #ifndef HEARSAY_COMMANDS_STATUS_TOP_VIEW_H

@@ -5,7 +5,7 @@
  *
  * Seconds mean little on a busy machine. So the default limit is used up when both GOAL_SECONDS
  * have passed and GOAL_SAMPLES have been learned. Rumors in transit still move the model, so the
- * score must be a little above the target. Held by tests/unit/commands/test_swarm_goal.c.
+ * score must be a little above the target. Tests: tests/unit/commands/test_swarm_goal.c.
  */
 #ifndef HEARSAY_COMMANDS_SWARM_SWARM_GOAL_H
 #define HEARSAY_COMMANDS_SWARM_SWARM_GOAL_H

@@ -13,7 +13,7 @@
  *      1  training    250  ███░░░░░░░ … columns that do not fit are left out
  *   12 s ago: node 3: training          latest changes
  *
- * Held by tests/unit/commands/test_swarm_view.c.
+ * Tests: tests/unit/commands/test_swarm_view.c.
  */
 #ifndef HEARSAY_COMMANDS_SWARM_SWARM_VIEW_H
 #define HEARSAY_COMMANDS_SWARM_SWARM_VIEW_H

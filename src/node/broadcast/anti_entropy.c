@@ -7,7 +7,7 @@
  * a gap is found later, at a constant cost. A neighbour with an equal version hash still gets one
  * entry per slice: the hash has 64 bits, and an attacker can search for two streams that collide,
  * while an entry shows 128 bits. Sometimes no rumor arrives any more although a neighbour has more,
- * and its slices do not show which. Then we request its whole version. Held by
+ * and its slices do not show which. Then we request its whole version. Tests:
  * tests/world/test_broadcast_tree.c.
  */
 #include <string.h>

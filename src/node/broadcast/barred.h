@@ -1,6 +1,6 @@
 /* Rumors of ids that are not admitted here (orders/admitted.h). A neighbour may admit them, and
  * list and send their rumors. This node neither takes nor requests such rumors, and does not count
- * them as missing. Rumors that are already in the base stay. Held by tests/world/test_admission.c.
+ * them as missing. Rumors that are already in the base stay. Tests: tests/world/test_admission.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_BARRED_H
 #define HEARSAY_NODE_BROADCAST_BARRED_H

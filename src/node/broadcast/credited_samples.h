@@ -8,7 +8,7 @@
  *   with at most what all others reported together, or with what its rumors support if that is more
  *
  * All other reports count in full. So one member among many at most doubles the count, unless its
- * rumors move the base further than others' do. Held by tests/unit/node/test_credited_samples.c.
+ * rumors move the base further than others' do. Tests: tests/unit/node/test_credited_samples.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_CREDITED_SAMPLES_H
 #define HEARSAY_NODE_BROADCAST_CREDITED_SAMPLES_H

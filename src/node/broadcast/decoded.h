@@ -5,7 +5,7 @@
  *
  * The memory holds as many entries as one rumor of the largest size. When it is full, all decoded
  * rumors are dropped; a dropped one is decoded again from the log when it is needed (rumor_log.h).
- * Held by tests/unit/node/test_decoded.c.
+ * Tests: tests/unit/node/test_decoded.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_DECODED_H
 #define HEARSAY_NODE_BROADCAST_DECODED_H

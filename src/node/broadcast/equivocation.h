@@ -10,7 +10,7 @@
  * that sees another hash at a known number sends its heads up to that number. The receiver finds
  * the first head that differs from its own. If the streams part before all these heads, the
  * doubtful rumors are taken out. The remaining rumors still differ, so the next VERSION leads to
- * earlier heads. Held by tests/world/test_equivocation.c.
+ * earlier heads. Tests: tests/world/test_equivocation.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_EQUIVOCATION_H
 #define HEARSAY_NODE_BROADCAST_EQUIVOCATION_H

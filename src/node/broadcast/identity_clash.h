@@ -9,7 +9,7 @@
  * member shows that the later one is in the swarm. Otherwise it would train alone and overwrite its
  * saved base. A node that has not joined yet ends when it meets its twin (the other process)
  * directly, and the twin continues. A record counts only if our key has signed it, so no other
- * member can end a node by a lie. Held by tests/world/test_identity_clash.c.
+ * member can end a node by a lie. Tests: tests/world/test_identity_clash.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_IDENTITY_CLASH_H
 #define HEARSAY_NODE_BROADCAST_IDENTITY_CLASH_H

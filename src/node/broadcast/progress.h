@@ -7,7 +7,7 @@
  *
  * Only reports of the present period, an hour long, are doubted. A joiner cannot verify the swarm's
  * earlier history; the other members did, and their records state their counts. A node whose count
- * is far below the counts of several members starts a new period at their median. Held by
+ * is far below the counts of several members starts a new period at their median. Tests:
  * tests/unit/node/test_credited_samples.c and tests/world/test_rate_schedule.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_PROGRESS_H

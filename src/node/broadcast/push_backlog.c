@@ -5,7 +5,7 @@
  * Only that number is kept, and meanwhile no other rumor of that origin is pushed. PRUNE ends the
  * backlog, because another neighbour was faster. TAKE ends it for all origins, because the base
  * contains the rumors. So a tree slows down where a line is full and does not break: a neighbour
- * that is fed late is still fed, and looks for another parent only if nothing arrives. Held by
+ * that is fed late is still fed, and looks for another parent only if nothing arrives. Tests:
  * tests/world/test_repair.c.
  */
 #include <string.h>

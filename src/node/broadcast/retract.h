@@ -8,7 +8,7 @@
  * leaves first, the learner's base always contains a prefix of each stream, as every version does.
  * Until all are out, these rumors stay in the log (rumor_log_pin), the base is not served, and no
  * other base is taken over. If the log lacks some of them, no rumor of that origin is taken out,
- * and the base of a neighbour whose log had them is taken over (transfer/fetch.c). Held by
+ * and the base of a neighbour whose log had them is taken over (transfer/fetch.c). Tests:
  * tests/world/test_expulsion.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_RETRACT_H

@@ -1,7 +1,7 @@
 /* Withheld origins: their rumors are known and relayed as usual, but the learner gets them only
  * after the release. They wait in the log, and other rumors overtake them, since the order of a sum
  * does not matter. A base given to another node meanwhile does not contain them either, and its
- * history does not list them. Held by tests/world/test_withheld.c. */
+ * history does not list them. Tests: tests/world/test_withheld.c. */
 #ifndef HEARSAY_NODE_BROADCAST_WITHHELD_H
 #define HEARSAY_NODE_BROADCAST_WITHHELD_H
 

@@ -17,7 +17,7 @@
  *
  * A link with less than a quarter of the median headroom is not in good standing. It gets what it
  * can carry, and logs and blocks bring it up to date at its own pace. So a slow member holds back
- * no other member. For the same reason, only a lag of most members lowers the budget. Held by
+ * no other member. For the same reason, only a lag of most members lowers the budget. Tests:
  * tests/world/test_budget.c.
  */
 #include <math.h>

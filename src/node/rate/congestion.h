@@ -26,7 +26,7 @@
  * RFC 2861 and RFC 7661 treat TCP's window in this way. No bytes are sent only to measure: a probe
  * of a few kilobytes passes a fast link within the noise of clocks and pacing.
  *
- * Pure: no clock, no allocation. Held by tests/unit/node/test_congestion.c.
+ * Pure: no clock, no allocation. Tests: tests/unit/node/test_congestion.c.
  */
 #ifndef HEARSAY_NODE_RATE_CONGESTION_H
 #define HEARSAY_NODE_RATE_CONGESTION_H

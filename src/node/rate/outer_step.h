@@ -40,7 +40,7 @@
  * Adam the outer momentum acts as a larger learning rate: dividing Adam by the batch noise of the
  * whole swarm gains no more.
  *
- * Measured (tests/RESULTS.md, exchange.rule) by tests/bench/bench_exchange.py. Held by
+ * Measured (tests/RESULTS.md, exchange.rule) by tests/bench/bench_exchange.py. Tests:
  * tests/unit/node/test_outer_step.c.
  */
 #ifndef HEARSAY_NODE_RATE_OUTER_STEP_H

@@ -2,7 +2,7 @@
  * depth. Each link has a bucket that paces it (congestion.h); another bucket limits all links
  * together to uplink_max (pacer.c).
  *
- * Held by tests/unit/node/test_congestion.c.
+ * Tests: tests/unit/node/test_congestion.c.
  */
 #ifndef HEARSAY_NODE_RATE_TOKEN_BUCKET_H
 #define HEARSAY_NODE_RATE_TOKEN_BUCKET_H

@@ -10,7 +10,7 @@
  *
  * The sum is public and linear, so an attacker can construct blocks that fit it. The digest detects
  * zeros, broken memory and wrong code. Digest votes of other members detect constructed bases
- * (digest_votes.c). Held by tests/world/test_false_base.c.
+ * (digest_votes.c). Tests: tests/world/test_false_base.c.
  */
 #include "base/digest.h"
 #include "node/transfer/transfer_private.h"

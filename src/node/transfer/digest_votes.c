@@ -13,7 +13,7 @@
  *              is blamed, and the base of one of them is taken over (fetch.c)
  *   tied       equally many agree and differ: noted, no action
  *
- * Held by tests/world/test_false_base.c.
+ * Tests: tests/world/test_false_base.c.
  */
 #include <stdio.h>
 #include <string.h>

@@ -13,7 +13,7 @@
  * The complete base must have the digest that the donor promised (base_digest.c). Otherwise the
  * base is discarded and another history is requested. If the donor gave all blocks, it is to blame.
  * If many nodes gave blocks, the liar is unknown; then all blocks of the next base are requested
- * from the donor of its history. Held by tests/world/test_fetch.c.
+ * from the donor of its history. Tests: tests/world/test_fetch.c.
  */
 #include <stdio.h>
 #include <string.h>

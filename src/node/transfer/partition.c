@@ -7,7 +7,7 @@
  * side does not know) / (samples per second). The number of members does not matter: neither one
  * machine's hour nor a thousand machines' hours can be added to the other side. Both sides compute
  * the same result from the same two versions, if these differ only in their latest entries, of
- * which about 2,700 fit a message. Held by tests/world/test_partition.c.
+ * which about 2,700 fit a message. Tests: tests/world/test_partition.c.
  */
 #include <math.h>
 

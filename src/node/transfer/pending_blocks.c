@@ -6,7 +6,7 @@
  * learner. If the block contains more rumors, it waits until neighbours have pushed them to us. If
  * the block lacks rumors, they are added from the log when the block is given to the learner. WRITE
  * comes between earlier and later updates of the learner, so each entry contains every rumor once.
- * If the log no longer has a lacking rumor, the block is requested again. Held by
+ * If the log no longer has a lacking rumor, the block is requested again. Tests:
  * tests/world/test_fetch.c.
  */
 #include <string.h>

@@ -10,7 +10,7 @@
  * progress relative to the base that it has. But the base matches no version, so it is neither
  * shown, served nor saved.
  *
- * The node uses one donor at a time and requests little at once, so that blocks are recent. Held by
+ * The node uses one donor at a time and requests little at once, so that blocks are recent. Tests:
  * tests/world/test_rolling_snapshot.c.
  */
 #include "node/broadcast/retract.h"

@@ -13,7 +13,7 @@
  * block comes with the latest entries of its version and the hash of all entries. Links carry
  * blocks only when no rumor waits (connection/peer.c), so blocks do not delay rumors. But they use
  * processor time, so while this node trains, the options or SERVE_AUTO limit their bytes per
- * second. Held by tests/world/test_serve.c, test_joining_load.c and test_takeover.c.
+ * second. Tests: tests/world/test_serve.c, test_joining_load.c and test_takeover.c.
  */
 #include <math.h>
 #include <string.h>

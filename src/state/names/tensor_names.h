@@ -3,7 +3,7 @@
  *   model ─┬─► ours: "0.embed.weight", as in the flat vector
  *          └─► a family's (name_family.h): "transformer.wte.weight", as in its files
  *
- * Held by tests/unit/state/test_tensor_names.c and tests/process/against_transformers.py.
+ * Tests: tests/unit/state/test_tensor_names.c and tests/process/against_transformers.py.
  */
 #ifndef HEARSAY_STATE_NAMES_TENSOR_NAMES_H
 #define HEARSAY_STATE_NAMES_TENSOR_NAMES_H
