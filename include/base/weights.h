@@ -26,7 +26,7 @@ struct weights_part {
 struct weights {
     float *flat; /* one vector of all weights; NULL = the weights are in parts */
     const struct weights_part *part;  /* [parts] sorted by entry, without gaps; borrowed */
-    const struct weights_part *table; /* [parts] copy of that list in the backend's memory */
+    const struct weights_part *table; /* [parts] copy of `part` in the backend's memory */
     uint32_t parts;
     bool are_companded; /* the base stores compressed values (companding.h) */
 };

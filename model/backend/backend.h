@@ -357,9 +357,9 @@ struct gather_operations {
 
 /* Optimizers, which move weights w[count] by gradients g[count]. */
 struct optimizer_operations {
-    /* Writes to *factor the number that scales g[count] to a norm of at most *most; 1 if the norm
-     * is not larger. Both are in memory of the backend. The rules below multiply gradients by
-     * *factor unless `factor` is NULL. */
+    /* Sets *factor to the number that scales g[count] to norm *most, or to 1 if the norm is not
+     * larger. `factor` and `most` point to memory of the backend. The rules below multiply
+     * gradients by *factor unless `factor` is NULL. */
     void (*clip)(struct backend *, const float *most, size_t count, const float *g, float *factor);
 
     /* SGD: g' = g + decay·w; m = momentum·m + g'; w -= rate·(nesterov ? g' + momentum·m : m). The

@@ -2,7 +2,7 @@
  *
  *   step_input ─► gather ─► augment ─► forward, backward, part after part ─► sum[P], score
  *
- * Held by tests/unit/model/test_data_parallel.c and test_sequence_learner.c.
+ * Tests: tests/unit/model/test_data_parallel.c and test_sequence_learner.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_GRADIENTS_H
 #define HEARSAY_MODEL_TRAINING_GRADIENTS_H

@@ -88,7 +88,7 @@ bool head_is_within(const uint8_t head[static HEAD_BYTES], uint64_t parameters);
 /* Returns whether a rumor may claim `samples` after one that claimed `before`. */
 bool head_samples_follow(uint64_t before, uint64_t samples);
 
-/* Returns true if prev is zero in number 0, or not zero in a later number. */
+/* Returns true if prev is all zeros exactly when seq is 0. */
 bool head_prev_fits(const uint8_t head[static HEAD_BYTES]);
 
 #endif

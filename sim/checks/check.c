@@ -396,7 +396,7 @@ static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
     return rumors == stats.version;
 }
 
-/* Returns the first weights (b0) of node i's swarm, or NULL if no node has started with them. */
+/* Returns the first weights (b0) recorded for node i's swarm, or NULL if none are recorded. */
 static const int32_t *first_weights_of(const struct world *world, uint32_t i)
 {
     const struct check *check = &world->check;

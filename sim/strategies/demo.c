@@ -40,7 +40,7 @@ struct demo {
     struct chunked *tensors; /* [tensors_count] all tensors except statistics */
     uint32_t tensors_count;
     float *momentum; /* [count][P] m of each node */
-    float *sum;      /* [P] sum of the messages, and of the statistics of all nodes */
+    float *sum;      /* [P] sum of all nodes' messages, or of their batch-norm statistics */
     float *senders;  /* [P] number of nodes that have sent each component */
     float *own;      /* [P] gradient of one node, then its message */
     float *step;     /* [P] update for the learners */

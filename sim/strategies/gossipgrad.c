@@ -6,12 +6,13 @@
  *                             ◄── received ── place p − 2^(s mod L)
  *   own = (own + received) / 2
  *
- * Information reaches all workers within L steps. strategy.gossip_of is weights, as in the paper,
- * or progress, the change of the weights in a step, in place of the gradients that published code
- * exchanges (torchdistx). With progress the weights drift apart by the progress that is not shared.
- * A message is 4P bytes. A worker starts no step before the message of the last one has arrived;
- * early messages wait. The paper also exchanges during the backward pass, layer by layer, and
- * rotates samples in a ring; both are left out. Tests: tests/unit/sim/test_gossipgrad.c. */
+ * Information reaches all workers within L steps. strategy.gossip_of = weights exchanges weights,
+ * as in the paper. strategy.gossip_of = progress exchanges the change of the weights in a step; the
+ * published code (torchdistx) exchanges gradients instead. With progress the weights drift apart,
+ * because no worker receives all progress. A message is 4P bytes. A worker starts a step only after
+ * the message of the previous step has arrived. Messages that arrive early wait. The paper also
+ * exchanges during the backward pass, layer by layer, and rotates samples in a ring; both are left
+ * out. Tests: tests/unit/sim/test_gossipgrad.c. */
 #include <stdlib.h>
 
 #include "base/memory.h"

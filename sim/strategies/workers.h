@@ -61,8 +61,8 @@ uint32_t workers_batch(const struct workers *workers, uint32_t i);
  * to all others and share uplinks, downlinks and links between regions; 0 = unlimited. */
 double workers_share(const struct workers *workers, uint32_t i, uint32_t j);
 
-/* Returns the seconds in which worker i can send `bytes` to each of the other workers, if all
- * workers do so at once. Uplinks, links between regions and downlinks limit them; 0 = unlimited. */
+/* Returns the seconds that worker i needs to send `bytes` to each other worker while all workers do
+ * the same. The slowest transfer counts. 0 = no uplink, link or downlink limits a transfer. */
 double workers_seconds_to_all(const struct workers *workers, uint32_t i, double bytes);
 
 /* Makes a step. Returns the change of the weights, [P], valid until the next call. */

@@ -39,8 +39,8 @@ enum error config_load_key(struct config_load *load, const char *section, const 
 
 /* Reads an INI file into load->config, over the values there. MISSING: there is no such file.
  * FAILED: it cannot be read. MALFORMED: its contents are wrong; the message names file and line.
- * After an error, some values may have changed. Then call config_set for each --set, config_resolve
- * and the check, whose messages name file and line of a key. */
+ * After an error, some values may have changed. After OK, call config_load_set for each --set and
+ * then config_load_check, whose messages name file and line of a key. */
 enum error config_load_file(struct config_load *load, const char *path,
                             struct problem *problem) MUST_USE;
 enum error config_load_set(struct config_load *load, const char *assignment,

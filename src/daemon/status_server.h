@@ -21,7 +21,7 @@
 #define STATUS_JSON       (JSON_COMPACT | JSON_REAL_PRECISION(9)) /* JSON format of a status page */
 
 struct status_endpoint {
-    const char *dir; /* path of the state folder; NULL = not open */
+    const char *dir; /* path of the state folder; NULL = the endpoint is not open */
     int lock;        /* file descriptor of the lock file */
 };
 

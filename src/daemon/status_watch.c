@@ -347,8 +347,8 @@ static json_t *arrivals_json(const struct node *node, uint64_t now_ns, uint32_t 
     return list;
 }
 
-/* Returns the origins. log_first: number of the first rumor from which on the log has all of the
- * origin's rumors. */
+/* Returns the origins as JSON. log_first: number of the oldest rumor of the origin that the log
+ * still has, with all later ones. */
 static json_t *origins_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();

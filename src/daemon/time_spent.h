@@ -15,7 +15,7 @@
 
 struct time_spent {
     uint64_t steps_ns; /* nanoseconds of wall-clock time in steps */
-    /* Nanoseconds of wall-clock time in the node's orders, except inference. */
+    /* Nanoseconds of wall-clock time in which the node's orders are performed, except PREDICT. */
     uint64_t exchange_ns;
     uint32_t steps[TIME_SPENT_BINS]; /* number of steps in each bin of the histogram */
 };

@@ -41,8 +41,8 @@ struct account {
     double usual;           /* moving average of its agreement */
     struct cusum against;   /* test: does the member act against what this node learns? */
     struct size usual_size; /* decaying sum over its publications */
-    struct size size;       /* its present publication so far */
-    struct size whole;      /* its previous publication */
+    struct size size;       /* size of the member's present publication so far */
+    struct size whole;      /* size of the member's previous publication */
     double credit_s;        /* seconds of learning that it may still claim */
     uint32_t pieces;        /* rumors of the present publication; 0 = none */
     uint32_t publications;  /* publications received */
@@ -52,10 +52,10 @@ struct account {
     struct stream_point began[RECALLED]; /* first rumors of its latest publications, newest first */
     struct cusum beyond;                 /* test: does the member move the base too far? */
     double gap_ns;                       /* moving average of the time between its rumors */
-    uint64_t apart_ns;                   /* time until which its rumors may be from a partition */
-    uint64_t came_ns;                    /* arrival of its last rumor; 0 = none */
-    uint32_t compared;                   /* number of rumors averaged in `usual` */
-    bool was_returned;                   /* byzantine_next has returned it */
+    uint64_t apart_ns; /* until this time, the member's rumors may come from a partition */
+    uint64_t came_ns;  /* time when the member's last rumor arrived; 0 = none */
+    uint32_t compared; /* number of rumors averaged in `usual` */
+    bool was_returned; /* byzantine_next has returned it */
 };
 
 struct byzantine {

@@ -20,7 +20,7 @@
 
 struct expulsion *expulsion_new(struct arena *arena);
 size_t expulsion_arena_bytes(void);
-/* Applies the orders and proofs that were known at birth. */
+/* Applies the stored orders and proofs with which the node starts. */
 void expulsion_begin(struct node *node);
 
 /* Handles an ORDERS or PROOF message. */

@@ -132,8 +132,8 @@ struct node_member {
     double uplink;             /* bytes per second that it can send, a lower bound */
     double ingress;            /* bytes per second that it has received, a lower bound */
     uint64_t lag_ns;           /* how long it has missed a rumor, as the member reports */
-    uint64_t heard_ns;         /* arrival of its last record or rumor */
-    uint64_t met_ns;           /* arrival of its first record */
+    uint64_t heard_ns;         /* time when the member's last record or rumor arrived */
+    uint64_t met_ns;           /* time when the member's first record arrived */
 };
 uint32_t node_members(const struct node *node);
 /* The contribution of each member to the base, over all its incarnations. The caller passes

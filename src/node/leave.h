@@ -27,7 +27,7 @@ void leave_on_expelled(struct node *node);
 void leave_on_turned_away(struct node *node);
 /* Ends training: moves from RUNNING to LEAVING and begins the last publications. */
 void leave_end_training(struct node *node);
-/* Handles the end of one of the last publications. */
+/* Called after each publication of a leaving node: ends publishing unless another one is due. */
 void leave_on_published(struct node *node, const struct update *update);
 /* Returns how long a node waits for news of other members: longer in a larger swarm. */
 uint64_t leave_linger_ns(const struct node *node);

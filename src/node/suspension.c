@@ -122,8 +122,9 @@ void suspension_on_history(struct node *node, const struct peer *from,
             note_vote(node, i, connection_slot(node, from), true);
 }
 
-/* Reads a neighbour's version. An origin that is not listed is absent, if the list is complete and
- * every listed origin is known. */
+/* Records from a neighbour's version which proofs it disobeys: for which it has rumors beyond the
+ * limit. An origin that the version does not list counts as having no rumor only if the version is
+ * complete and every listed origin is known here. */
 void suspension_on_version(struct node *node, const struct peer *from,
                            const struct message *version)
 {

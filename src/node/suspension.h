@@ -31,8 +31,8 @@ void suspension_on_version(struct node *node, const struct peer *from,
 /* Records which rumors beyond limits a part of this neighbour's history contains. */
 void suspension_on_history(struct node *node, const struct peer *from,
                            const struct message *history);
-/* Returns a proof that has just been suspended or is obeyed again; NULL when there is no more.
- * Called a few times a second. */
+/* Suspends a proof that most neighbours disobey, or lifts a suspension that they reject. Returns
+ * that proof, or NULL if none changes. Call it until it returns NULL, a few times a second. */
 const struct proof *suspension_next(struct node *node);
 
 #endif

@@ -1,8 +1,8 @@
-/* Swarm keys as a node's owner gives and keeps them: one from the configuration, and those that the
- * operator's orders bring (orders/key_rotation.h).
+/* Swarm keys. The owner, the program that runs the node, gives one from the configuration and
+ * stores those that the operator's orders bring (orders/key_rotation.h).
  *
  *   options.swarm_key, kept.swarm_keys ────► node ─ learns another ─► node_swarm_keys: to be kept
- *   wall clock ───────────────────────────►    (until when are older keys accepted?)
+ *   wall clock ───────────────────────────►    end of the time in which older keys are accepted
  */
 #ifndef HEARSAY_NODE_SWARM_KEYS_H
 #define HEARSAY_NODE_SWARM_KEYS_H

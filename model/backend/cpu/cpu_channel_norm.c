@@ -129,7 +129,8 @@ EACH_WIDTH static void plane_backward(int places, float mean, float own, float c
         dx[i] = own * dy[i] - common - (x[i] - mean) * along;
 }
 
-/* State of the backward pass of one set. n is the normalised input. */
+/* State of the backward pass of one set, the numbers that are normalised together. n is the
+ * normalised input. */
 struct norm_gradients {
     struct planes planes;
     int places;

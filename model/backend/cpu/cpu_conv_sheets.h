@@ -21,8 +21,8 @@ struct sheets {
     struct conv conv;
     struct shape out; /* shape of the convolution's output */
     int phases;       /* number of phases along rows, and along columns, that a weight reads */
-    int width;        /* positions of a row, with its zeros */
-    int area;         /* positions of an image, with its zeros */
+    int width;        /* positions of one row, zero padding included */
+    int area;         /* positions of one image, zero padding included */
     ptrdiff_t origin; /* distance from the first padded image's corner to its first output */
     size_t margin;    /* zeros before the first position */
     size_t pitch;     /* numbers from one sheet to the next */

@@ -322,7 +322,8 @@ static void shared_gradient(struct builder *builder, descriptor gradient, descri
     reduce(builder, CUDNN_REDUCE_TENSOR_ADD, each, to);
 }
 
-/* Adds Σ dY·Y of each query and returns its tensor. cuDNN supports the graph only if the sum is
+/* Adds the operations that compute Σ dY·Y of each query to the graph, and returns the tensor of
+ * these sums. cuDNN supports the graph only if the sum is
  * multiplied by a number (meant for dropout; here 1). Versions before 9.19 may also need the result
  * in memory. */
 static descriptor common_gradient(struct builder *builder, descriptor dy)

@@ -22,8 +22,9 @@ struct logits_operands {
     uint16_t *gradients;
 };
 
-/* The bytes are rounded down to a power of two, so that slightly different free memory does not
- * change the order of sums. */
+/* Returns the number of logits that a part of the free memory holds. Rounds the bytes of that part
+ * down to a power of two, so that slightly different free memory does not change the order of
+ * sums. */
 size_t cuda_logits_budget(struct backend *backend)
 {
     size_t left = 0, all = 0, budget = 1;

@@ -172,8 +172,8 @@ static __device__ void put_two(bf16 *to, float first, float second)
     *(uint32_t *)to = bf16_pair(first, second);
 }
 
-/* Writes sums · scale[row] to rows of `to` that are `stride` numbers apart, without positions and
- * numbers beyond the end. */
+/* Writes sums · scale[row] to rows of `to` that are `stride` numbers apart. Skips positions beyond
+ * attention.length and columns beyond attention.size. */
 template <typename Number>
 static __device__ void put(const struct attention &attention, const results sums,
                            const float scale[2], unsigned from, Number *to, size_t stride)

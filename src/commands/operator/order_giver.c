@@ -11,8 +11,8 @@
 #include "crypto/locked_memory.h"
 #include "state/order_files.h"
 
-#define WAIT_MS 5000      /* time limit for a status page of the node */
-#define LOOKS   100       /* most times the status page is read to see the order applied */
+#define WAIT_MS 5000 /* time limit for a status page of the node */
+#define LOOKS   100  /* reads of the status page, at most, while waiting for the order to appear */
 #define LOOK_NS 100000000 /* pause between two reads, in nanoseconds */
 
 /* The status page. */

@@ -14,7 +14,7 @@ struct broadcast_neighbour {
     /* origins whose rumors are not pushed to it: it sent PRUNE, or its queue is full */
     uint64_t *lazy;
     uint64_t *pruned;        /* origins whose rumors we asked it not to push */
-    uint64_t *backlog;       /* origins whose rumors wait for space in its queue */
+    uint64_t *backlog;       /* origins whose rumors wait for space in the neighbour's queue */
     uint32_t *backlog_from;  /* by origin index: number of the origin's first rumor that waits */
     uint32_t backlog_count;  /* number of origins in the backlog */
     uint32_t backlog_cursor; /* index of the origin whose backlog was served last */

@@ -138,7 +138,8 @@ static bool is_expelled(const struct node *node, const struct rumor_head *head,
     return head->seq >= keep || (origin && origin->applied > origin->next);
 }
 
-/* Handles a rumor under a known number: it is the same one, or its origin has signed two. */
+/* Handles a rumor whose number is known: counts a duplicate, or reports equivocation if its origin
+ * has signed two different rumors. */
 static void on_again(struct node *node, const struct peer *from, struct origin *origin,
                      const struct rumor_head *head, const uint8_t *rumor, size_t bytes)
 {

@@ -119,10 +119,10 @@ struct origin *versions_newer(const struct versions *versions, const struct orig
 size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
                       uint8_t *out);
 
-/* Writes the entries of the latest origins, except the first `skip`, at most `most`, latest first;
- * returns the number. An entry counts the origin's rumors up to heads[origin_index] (NULL = none),
- * or all known rumors if `heads` is NULL. Writes the samples of these origins to `learned` unless
- * it is NULL. */
+/* Writes entries of the origins that published last, newest first: skips the first `skip`, writes
+ * at most `most`, and returns the number written. An entry covers the origin's rumors up to
+ * heads[origin_index], or all known rumors if `heads` is NULL. An origin whose head is NULL is left
+ * out. Also writes samples and rate of these origins to `learned` unless it is NULL. */
 size_t versions_latest(const struct versions *versions, const struct signed_head *const *heads,
                        uint32_t skip, uint32_t most, uint8_t *out, uint8_t *learned);
 

@@ -17,8 +17,10 @@ const struct member *membership_at(const struct node *node, uint32_t number);
 uint32_t membership_number(const struct node *node, const struct member *member);
 const struct member *membership_find(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-uint32_t membership_live(const struct node *node);      /* live members, this node included */
-uint32_t membership_reachable(const struct node *node); /* live members that listen */
+/* Returns the number of live members, this node included. */
+uint32_t membership_live(const struct node *node);
+/* Returns the number of live members that listen. */
+uint32_t membership_reachable(const struct node *node);
 /* Returns true if the member trains, which means that it has joined. */
 bool membership_has_joined(const struct node *node, const uint8_t id[static ID_BYTES]);
 

@@ -47,8 +47,8 @@ void proofs_contest(struct node *node, bool is_contested);
 enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES],
                        bool *is_new) MUST_USE;
 
-/* Records that members have decided to expel this member with a limit (PROOF_VOTES); NULL revokes
- * it. Returns true if the effective limit changed. */
+/* Records the members' decision (PROOF_VOTES) to expel member `id`. decision = NULL revokes it.
+ * Returns true if the expulsion or its limit changed. */
 bool proofs_decide(struct node *node, const uint8_t id[static ID_BYTES],
                    const struct proof *decision);
 bool proofs_is_decided(const struct node *node, const uint8_t id[static ID_BYTES]);

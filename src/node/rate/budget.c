@@ -29,7 +29,7 @@
 #define UTILISATION   0.7       /* part of a link's rate that is used; the rest absorbs bursts */
 #define ROOM_LEAST    0.1       /* least part of a link's rate that own rumors get */
 #define STANDING      0.25      /* least part of the median headroom of a link in good standing */
-#define CROWDED       (1.0 / 3) /* part of the links that must have queued rumors: lines are full */
+#define CROWDED       (1.0 / 3) /* part of the links with queues from which on the budget falls */
 #define LAG_S         2.0       /* least limit in seconds above which a member counts as lagging */
 #define LAG_GROWING   0.5 /* part of the lag limit; a node that lags more keeps its estimate */
 #define LEARNING_MAX  64  /* most members that budget_lagging reads */
@@ -169,7 +169,7 @@ double budget_lagging(const struct node *node, bool with_us)
 {
     const struct members *members = membership_members(node);
     const double most_ms = 1000 * lag_most_s(node);
-    uint32_t lagging = 0, learning = 0; /* members counted; a sample is enough in a large swarm */
+    uint32_t lagging = 0, learning = 0; /* numbers of members; at most LEARNING_MAX are read */
     for (uint32_t i = with_us ? 0 : 1; i < members->count && learning < LEARNING_MAX; i++) {
         const struct member *member = &members->members[i];
         const bool learns = member->known_live && member->record.trains;

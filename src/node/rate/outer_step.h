@@ -54,7 +54,7 @@
  * gain nothing. */
 #define OUTER_STEP_STEPS     8.0    /* local steps until a node has reacted to an update */
 #define OUTER_STEP_S         0.25   /* shortest interval, seconds */
-#define OUTER_STEP_MANY      256.0  /* local steps that are worth an earlier publication */
+#define OUTER_STEP_MANY      256.0  /* steps that allow a publication before OUTER_STEP_S */
 #define OUTER_STEP_MANY_S    0.0625 /* shortest interval of a node with many steps, seconds */
 #define OUTER_STEP_BEGINNING 6      /* number of early publications */
 #define OUTER_STEP_FIRST_S   1.0    /* longest interval between early publications, seconds */

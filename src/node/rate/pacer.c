@@ -55,7 +55,7 @@ static size_t allows(struct node *node, const struct peer *peer, bool is_open, d
     if (most == 0)
         return wait_until(node, peer, congestion_wake_ns(link, node->now_ns, waiting, rate_max));
     if (most == waiting && (double)most <= cap)
-        return SIZE_MAX; /* all messages, plus the overhead of encryption */
+        return SIZE_MAX; /* no limit, since encryption adds bytes to the messages */
     return (double)most < cap ? most : (size_t)cap;
 }
 

@@ -42,7 +42,7 @@ struct pacer {
 
 /* State of budget.c. */
 struct budget {
-    uint64_t reviewed_ns; /* time of the last review */
+    uint64_t reviewed_ns; /* time of the last call of budget_review */
     double rate_estimate; /* estimated bytes per second that the links carry */
     double backoff;       /* factor in (0, 1]; falls while other members cannot keep up */
     double bytes_per_s;   /* budget: rate_estimate · backoff, or the configured value */

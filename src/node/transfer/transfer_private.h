@@ -79,10 +79,10 @@ struct fetch {
     uint64_t came_ns;    /* time when the first block after moved_ns arrived; 0 = none */
     uint64_t wrote_ns;   /* time when a block was last written, or when waiting started; a restarted
                             fetch does not reset it */
-    uint64_t rest_ns; /* until this time, this base is given up only to a side that clearly learned
-                         more */
-    uint64_t *from;   /* [blocks] conn of the neighbour asked for the block, or a BLOCK_ constant */
-    uint32_t cursor;  /* all blocks before this one were requested or have arrived */
+    uint64_t rest_ns;    /* until this time, only the base of a partition that clearly learned more
+                            replaces this one */
+    uint64_t *from;  /* [blocks] conn of the neighbour asked for the block, or a BLOCK_ constant */
+    uint32_t cursor; /* all blocks before this one were requested or have arrived */
     uint32_t blocks_written; /* blocks given to the learner */
     uint64_t bytes;          /* bytes received for this base */
 };
