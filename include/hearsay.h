@@ -31,8 +31,7 @@ extern "C" {
 #endif
 
 #define HEARSAY_API __attribute__((visibility("default")))
-#define HEARSAY_ABI                                                                                \
-    2 /* version of this header; rises when the meaning of a struct or function changes */
+#define HEARSAY_ABI 2 /* rises when the meaning of a struct or function changes */
 
 enum hearsay_error {
     HEARSAY_OK = 0,

@@ -30,8 +30,7 @@
 #include "exchange/replica.h"
 #include "training/learner_state.h"
 
-#define SNAPSHOT_ENTRIES_MAX                                                                       \
-    65536 /* largest number of entries per record; a longer update takes several records */
+#define SNAPSHOT_ENTRIES_MAX 65536 /* entries of a record; longer updates take several */
 
 enum snapshot_kind {
     SNAPSHOT_PART = 1, /* `part`: some entries, and the counters at that time */

@@ -11,9 +11,8 @@
 #include "node/broadcast/rumor_step.h"
 #include "node/membership/membership.h"
 
-#define COMPARED_MIN 64 /* minimum number of entries for a rumor to be compared with the residual  \
-                         */
-#define COMPARED_NS (SECOND_NS / 4) /* time between two comparisons of one origin */
+#define COMPARED_MIN 64              /* smallest number of entries of a compared rumor */
+#define COMPARED_NS  (SECOND_NS / 4) /* time between two comparisons of one origin */
 /* Wait after a comparison. It takes about 10 ns per entry (bench_threshold); waiting for a GPU adds
  * the time of 10,000 entries. All comparisons take at most 0.5 % of the time, in equal parts for
  * each live origin. */

@@ -12,12 +12,10 @@
 #include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast_private.h"
 
-#define AFTER_NS  (SECOND_NS / 2) /* grace time of a gap; a round trip if that is longer */
-#define LATEST_NS (5 * SECOND_NS) /* longest grace time of a gap */
-#define AGAIN_NS  (2 * SECOND_NS) /* time between two requests for the same rumors */
-#define SLOW_NS                                                                                    \
-    (3 * SECOND_NS) /* a gap that does not shrink for this long needs another parent               \
-                     */
+#define AFTER_NS  (SECOND_NS / 2)  /* grace time of a gap; a round trip if that is longer */
+#define LATEST_NS (5 * SECOND_NS)  /* longest grace time of a gap */
+#define AGAIN_NS  (2 * SECOND_NS)  /* time between two requests for the same rumors */
+#define SLOW_NS   (3 * SECOND_NS)  /* a gap that lasts this long needs another parent */
 #define COMING_NS (10 * SECOND_NS) /* time for a new parent to deliver missing rumors */
 #define GONE_ENOUGH                                                                                \
     4 /* a rumor is gone when this many neighbours lack it, or more than half of them */

@@ -13,9 +13,7 @@
 #include "node/rate/rate.h"
 #include "wire/move.h"
 
-#define RUMOR_S                                                                                    \
-    0.2 /* seconds of the slowest link that a rumor may take, since urgent messages wait behind it \
-         */
+#define RUMOR_S     0.2  /* longest time of a rumor on the slowest link, in seconds */
 #define RUMOR_USUAL 4096 /* bytes that a rumor may have on any link, however slow */
 
 static void push(struct node *node, const struct origin *origin, const struct peer *from,

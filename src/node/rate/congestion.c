@@ -18,17 +18,15 @@
 #define BASE_NS       30000000000u /* half of the time for which a base delay counts */
 #define TARGET_S      0.005        /* least target, seconds: delay that pacing and clocks add */
 #define TARGET_BULK_S 0.060
-#define TARGET_MORE_S                                                                              \
-    0.040                 /* seconds of the target at 64 kB/s; falls with the root of the rate     \
-                           */
-#define CUT_MAX      0.35 /* part of the rate that a full cut removes in a round */
-#define CUT_FULL     3.0  /* excess backlog that causes a full cut, in targets */
-#define FRESH_S      10.0 /* seconds for which a tested rate is fully trusted */
-#define USED         0.5  /* part of the rate that a round must carry to test it */
-#define GROWTH       1.2  /* largest growth factor of a tested rate per second */
-#define GROWTH_MAX   0.5  /* largest part of the rate that is added in one round */
-#define STRIDE       2.0 /* backlog that a round's increase may add after an overload, in targets */
-#define STRIDE_GROWS 1.5 /* factor on the largest increase after each good round */
+#define TARGET_MORE_S 0.040 /* part of the target at 64 kB/s, seconds; ~ 1 / sqrt(rate) */
+#define CUT_MAX       0.35  /* part of the rate that a full cut removes in a round */
+#define CUT_FULL      3.0   /* excess backlog that causes a full cut, in targets */
+#define FRESH_S       10.0  /* seconds for which a tested rate is fully trusted */
+#define USED          0.5   /* part of the rate that a round must carry to test it */
+#define GROWTH        1.2   /* largest growth factor of a tested rate per second */
+#define GROWTH_MAX    0.5   /* largest part of the rate that is added in one round */
+#define STRIDE        2.0 /* backlog that a round's increase may add after an overload, in targets */
+#define STRIDE_GROWS  1.5 /* factor on the largest increase after each good round */
 
 void congestion_init(struct congestion *link, uint64_t now_ns)
 {
