@@ -13,9 +13,11 @@
 #include "world/u64_set.h"
 #include "world/world.h"
 
-#define SLACK_NS   (4 * SECOND_NS) /* grace on each deadline, for example to send LEAVE and close */
-#define STEPS_MOST 16              /* most steps between publications in automatic mode */
-/* Most counted samples per claimed sample: a restarting node may count late rumors twice. */
+#define SLACK_NS                                                                                   \
+    (4 * SECOND_NS)   /* extra time that each deadline allows, for example to send LEAVE and close \
+                       */
+#define STEPS_MOST 16 /* maximum number of steps between publications in automatic mode */
+/* Maximum of counted samples per claimed sample: a restarting node may count late rumors twice. */
 #define TWICE 1.5
 
 void check_fail(struct check *check, const char *format, ...)
@@ -137,8 +139,8 @@ void check_outsider_published(struct check *check, const uint8_t id[static ID_BY
         note_published(check, WIRE_NOBODY, seq, &origin, update);
 }
 
-/* Returns whether the learner of node i published this update, or the learner whose checkpoint it
- * restored did. */
+/* Returns true if the learner of node i published this update, or if the learner whose checkpoint
+ * node i restored did. */
 static bool has_published(const struct world_node *at, uint32_t i,
                           const struct published *published)
 {
@@ -188,7 +190,7 @@ static uint64_t incarnation_at(const struct world *world, uint32_t i, uint32_t b
     return seen ? *seen : world->nodes[i].options.incarnation;
 }
 
-/* Checks that some node has published each rumor that the taken-over base of node i counts. */
+/* Checks that some node has published each rumor that the base taken over by node i counts. */
 static void check_counted(struct check *check, uint32_t i, const struct node *node)
 {
     for (uint32_t k = 0; k < node_origins(node) && !check->outsiders_publish; k++) {
@@ -275,15 +277,16 @@ static void check_training_begins(struct world *world, uint32_t i)
         check_fail(&world->check, "8: node %u waits for the network and does not train", i);
 }
 
-/* Checks that a training node has the end of its step in the event queue, and that it publishes in
- * time. The longer of its current interval and that of a second ago counts. */
+/* Checks that the event queue holds the end of the current step of a training node, and that the
+ * node publishes in time. The deadline uses the longer of the publication intervals now and a
+ * second ago. */
 static void check_progress(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     const uint64_t before_ns = at->interval_ns, now_ns = node_interval_ns_max(at->node);
     at->interval_ns = now_ns;
     if (node_lacks_first(at->node))
-        at->published_ns = world_now_ns(world); /* there is no base yet to publish against */
+        at->published_ns = world_now_ns(world); /* the node has no base yet to publish against */
     if (!at->training || at->step_ns == 0 || at->ended)
         return;
     const struct node_options *options = &at->options;
@@ -309,8 +312,8 @@ static void check_count(struct world *world, uint32_t i)
                    samples, check->claimed, learned);
 }
 
-/* Checks that a node notices in time that its peer went silently. Connections with bytes in flight
- * towards the node are skipped. */
+/* Checks that a node notices in time that its peer has gone silent. Connections with bytes in
+ * flight towards the node are skipped. */
 static void check_ghost(struct world *world, const struct connection *connection, int end)
 {
     const struct connection_end *mine = &connection->end[end];
@@ -355,7 +358,7 @@ void check_second(struct world *world)
             check_ghost(world, &world->wire.connections[k], end);
 }
 
-/* Returns how many rumors of that incarnation the node has. */
+/* Returns how many rumors of origin `id` with this incarnation the node has. */
 static uint32_t known_of(const struct world_node *at, const uint8_t id[static ID_BYTES],
                          uint64_t incarnation)
 {
@@ -435,8 +438,8 @@ static bool is_sum(const struct world *world, uint32_t i)
     return is_sum;
 }
 
-/* Returns whether base and weights equal those in the checkpoint. Of the weights only the last part
- * is compared: the other parts were saved before the last steps. */
+/* Returns true if base and weights equal those in the checkpoint. Only the last part of the weights
+ * is compared, because the checkpoint saved the other parts before the last steps. */
 static bool is_restored(const struct sim_learner *sim_learner, const struct saved *saved)
 {
     const size_t parameters = sim_learner_parameters(sim_learner),

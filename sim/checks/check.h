@@ -41,8 +41,8 @@ struct world;
 /* A copy of a published update. */
 struct published {
     uint32_t node;        /* index of the node; WIRE_NOBODY = an outsider */
-    uint8_t id[ID_BYTES]; /* id of the publisher */
-    uint64_t incarnation; /* incarnation of the publisher */
+    uint8_t id[ID_BYTES]; /* id of the node that published the update */
+    uint64_t incarnation; /* incarnation of the node that published the update */
     uint32_t first_seq;   /* number of the update's first rumor */
     uint32_t next_seq;    /* number after the update's last rumor */
     struct update update; /* copied content */
@@ -59,15 +59,15 @@ struct check {
     char violation[256];         /* the first violation; "" = none */
     struct published *published; /* [published_count] updates in order of publishing */
     uint32_t published_count;
-    uint32_t published_max; /* capacity */
+    uint32_t published_max; /* number of updates for which `published` has space */
     bool outsiders_publish; /* nodes may apply rumors that no node published */
     bool outsiders_lie; /* nodes may report false bases and digests, because outsiders send them */
-    bool trains_well;   /* no fault ruins training, so no guard may warn */
+    bool trains_well;   /* no fault ruins training, so no training guard may warn */
     double claimed;     /* most claimed samples that any node has counted so far */
     struct u64_set rumors_published; /* hash of a rumor ─► index + 1 of its update in `published` */
     struct u64_set rumors_applied; /* hash of (node, start, base number, rumor) ─► is applied */
-    struct u64_set nonces;         /* hash of a key ─► lowest counter that may follow */
-    struct u64_set verified; /* marks of verified signatures, which nodes need not verify again */
+    struct u64_set nonces; /* hash of a key ─► lowest counter that its next sealed record may use */
+    struct u64_set verified;     /* hashes of the signatures that were verified so far */
     struct u64_set incarnations; /* hash of (node, start, base number) ─► incarnation of the node */
     struct first_weights *starts; /* [starts_count] b0 of each model hash */
     uint32_t starts_count;
@@ -81,14 +81,14 @@ void check_free(struct check *check);
 /* Records a violation of an invariant. Only the first one is kept. */
 void check_fail(struct check *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Records that node i has published the rumors from first_seq up to its origin's current next. */
+/* Records that node i has published the rumors from first_seq on, up to its newest one. */
 void check_published(struct world *world, uint32_t i, uint32_t first_seq,
                      const struct node_origin *origin, const struct update *update);
 /* Records that an outsider has published a valid rumor, which nodes may accept. */
 void check_outsider_published(struct check *check, const uint8_t id[static ID_BYTES],
                               uint64_t incarnation, uint32_t seq, const struct update *update);
-/* Checks an update that the learner of node i applies. bases: how many bases the node has taken
- * over so far. */
+/* Checks an update that the learner of node i applies. bases: number of bases that the node has
+ * taken over so far. */
 void check_applied(struct world *world, uint32_t i, const struct action *applied, uint32_t bases);
 
 /* Checks the state of node i after its start, empty or from a checkpoint. */

@@ -13,13 +13,15 @@
 struct health {
     const struct world *world;
     const struct fault_injector *injector;
-    uint32_t nodes;     /* number of nodes that count */
+    uint32_t nodes;     /* number of nodes that count: the first ones of the world */
     struct u64_set ids; /* hash of a node's id ─► index + 1 */
-    uint32_t removed;   /* number of healthy nodes that others declared dead or gave up as silent */
-    uint32_t removed_node; /* first healthy node that was removed */
+    uint32_t removed;   /* number of healthy nodes that another node declared dead or dropped as a
+                           silent neighbour */
+    uint32_t removed_node; /* healthy node that was removed first */
     uint32_t removed_by;   /* node that removed removed_node */
     uint64_t removed_ns;   /* virtual time at which removed_node was removed */
-    uint64_t *warnings; /* [nodes] bit set of note kinds: warnings of other nodes about this node */
+    uint64_t *warnings; /* [nodes] bit set of note kinds: warnings that other nodes wrote about this
+                           node */
 };
 
 void health_init(struct health *health, const struct world *world,
@@ -30,7 +32,7 @@ void health_free(struct health *health);
  * adjacent if both have an open connection to the other. */
 uint32_t health_components(const struct health *health);
 
-/* Returns whether node i runs, has a whole base, and trains if it should. */
+/* Returns true if node i runs, has a complete base, and trains if it should. */
 bool health_has_joined(const struct health *health, uint32_t i);
 
 /* Handles a note that node i has written. */

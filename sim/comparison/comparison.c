@@ -37,11 +37,12 @@ static const char usage[] =
 struct comparison_options {
     struct plan plan;
     struct comparison comparison;
-    const char *strategies; /* names of strategies; NULL = all */
-    const char *targets;    /* levels to reach; NULL = derived from the final results */
-    const char *metric;     /* name of the metric; NULL = chosen by the data */
-    const char *settings;   /* compare.json of another comparison; NULL = none */
-    char seconds[64];       /* --seconds as an assignment for --set */
+    const char *strategies; /* names of the strategies to compare; NULL = all */
+    const char *targets;  /* accuracies or losses to reach; NULL = derived from the final results */
+    const char *metric;   /* name of the metric; NULL = chosen by the data */
+    const char *settings; /* path of another comparison's compare.json with settings of strategies;
+                             NULL = none */
+    char seconds[64];     /* option --seconds in the form that --set takes */
     bool tune;
     bool as_json;
     bool help;
@@ -150,7 +151,8 @@ static enum error parse_options(struct comparison_options *options, int argc, ch
     return OK;
 }
 
-/* Calls `with` for each part of a comma-separated list, until one call fails. */
+/* Calls `with` for each part of a comma-separated list. Stops at the first call that fails and
+ * returns its error. */
 static enum error each_part(const char *list, void *self,
                             enum error (*with)(void *self, const char *part,
                                                struct problem *problem),

@@ -80,8 +80,8 @@ bool comparison_idle_sentence(const struct comparison *comparison, char *out, si
     return used > 0;
 }
 
-/* Sort key: fastest at the highest target first; strategies that reach no target are sorted by
- * their final result. */
+/* Sort key: the strategy that reaches the highest target first comes first. Strategies that reach
+ * no target are sorted by their final result. */
 struct rank {
     uint32_t strategy;
     double times[TARGETS_MAX]; /* times to the targets, from the highest target down */
@@ -104,7 +104,7 @@ static int by_rank(const void *a, const void *b)
     return x->end == y->end ? 0 : is_first ? -1 : 1;
 }
 
-/* Returns the strategies in the order of the report's table; the caller frees the array. */
+/* Returns the strategies in the order of the report's table. The caller frees the array. */
 static struct rank *ranks_of(const struct comparison *comparison)
 {
     const struct plan *plan = comparison->plan;
@@ -123,7 +123,8 @@ static struct rank *ranks_of(const struct comparison *comparison)
     return ranks;
 }
 
-/* Adds a table cell: the mean time over all seeds, or how many of the seeds reached the target. */
+/* Adds a table cell: the mean time if every seed reached the target; otherwise the number of seeds
+ * that reached it, or "-". */
 static void add_reach(struct table *table, const struct band *band, double unit, uint32_t seeds)
 {
     if (isfinite(band->mean))
@@ -309,7 +310,8 @@ static bool has_curve(const struct plan *plan, uint32_t strategy)
     return mean_point(plan, strategy, 0, &mean, &band);
 }
 
-/* Writes a line for each evaluation of each strategy with a curve, in the order of the plan. */
+/* Writes one line for each evaluation of each strategy that has a curve, in the order of the plan.
+ */
 static void write_curves(FILE *out, const void *context)
 {
     const struct comparison *comparison = context;

@@ -33,7 +33,7 @@ struct progress {
     uint32_t done;
     double begin_s;
     bool is_terminal;
-    bool is_said[STRATEGIES_COUNT]; /* [strategy] one of its failures was already reported */
+    bool is_said[STRATEGIES_COUNT]; /* [strategy] a failure of this strategy was already reported */
 };
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
@@ -68,8 +68,8 @@ static void path_of(const struct plan *plan, const struct play *play, char *out,
     (void)snprintf(out, bytes, "%s/plays/%s.json", plan->dir, play->name);
 }
 
-/* Computes the fingerprint of each play: a hash of all that determines it, except the data files.
- */
+/* Computes the fingerprint of each play: a hash of everything that determines the play, except the
+ * data files. */
 static void take_fingerprints(struct plan *plan)
 {
     uint64_t common = hash_file(hash_file(FNV_BASIS, SELF_PATH), plan->file);
@@ -150,7 +150,7 @@ void plan_plays(struct plan *plan)
     read_kept(plan);
 }
 
-/* Plays in a worker process and writes the record to the play's file. */
+/* Runs a play in a worker process and writes its record to the play's file. */
 static enum error play_to_file(const struct plan *plan, const struct play *play,
                                struct problem *problem)
 {

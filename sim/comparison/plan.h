@@ -15,7 +15,7 @@
 #define PLAN_SETS_MAX  64
 #define PLAN_SEEDS_MAX 100
 #define PLAN_NAME      64
-/* Number of assignments of a play besides its settings: strategy and two seeds. */
+/* Number of assignments that each play has besides its settings: the strategy and two seeds. */
 #define PLAN_OWN 3
 
 enum measure { MEASURE_ACCURACY, MEASURE_LOSS };
@@ -26,7 +26,7 @@ struct plan {
     int sets_count;
     const char *dir; /* folder of the comparison */
     uint32_t jobs;   /* number of processes; 0 = one for each processor */
-    uint32_t seeds;  /* plays of each strategy */
+    uint32_t seeds;  /* number of plays of each strategy, each with a seed of its own */
     enum measure measure;
 
     enum strategy_kind kinds[STRATEGIES_COUNT]; /* [kinds_count] strategies compared */
@@ -51,18 +51,18 @@ struct play {
     uint32_t sets_count;
     char name[PLAN_NAME]; /* name of the play, such as "ako-2" or "ako-try-4" */
     char fingerprint[17]; /* hash that identifies what is played */
-    bool is_read;         /* the record was read from the play's file */
+    bool is_read;         /* the play's record was read from the play's file */
     struct record record;
 };
 
 void plan_trials(struct plan *plan);
 void plan_plays(struct plan *plan);
 
-/* Runs the missing plays. Returns false if interrupted. Prints the first failure of each strategy
- * to stderr. */
+/* Runs the plays that have no record yet. Returns false if interrupted. Prints the first failure of
+ * each strategy to stderr. */
 bool plan_play(struct plan *plan);
 
-/* Chooses for each strategy the trial with the best mean over its curve. */
+/* Chooses for each strategy the settings of the trial with the best mean over its curve. */
 void plan_choose(struct plan *plan);
 
 /* Reads the settings of each strategy from the compare.json of another comparison. Strategies

@@ -102,7 +102,8 @@ static json_t *record_json(const struct record *record, const char *fingerprint)
     return root;
 }
 
-/* Writes the file completely or not at all: an interrupted write leaves no file of this name. */
+/* Writes the file completely or not at all: if writing is interrupted, no file has the name `path`.
+ */
 enum error record_write(const struct record *record, const char *path, const char *fingerprint,
                         struct problem *problem)
 {

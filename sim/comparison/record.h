@@ -25,7 +25,8 @@ struct record {
     uint32_t count;
     /* Accuracy of the base at the end of training, on the whole test set; NAN = not measured. */
     double accuracy;
-    double loss;        /* loss of this base on the whole test set; NAN = not measured */
+    double loss;        /* loss of the base at the end of training, on the whole test set; NAN = not
+                           measured */
     double sent_bytes;  /* bytes sent, mean over the nodes */
     double computing;   /* fraction of time spent computing, mean over the machines */
     double link_use;    /* mean utilisation of the limited links; NAN = no link is limited */

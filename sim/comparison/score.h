@@ -15,7 +15,7 @@ struct reach {
 
 /* Statistics over the seeds. */
 struct band {
-    double mean; /* mean over the seeds; NAN = some seed has no value */
+    double mean; /* mean over the seeds; NAN = at least one seed has no value */
     double least;
     double most;
     uint32_t count; /* number of seeds with a value */
@@ -26,10 +26,11 @@ double score_value(const struct record_point *point, enum measure measure);
 /* Returns whether a is better than b. NAN is never better. */
 bool score_is_better(enum measure measure, double a, double b);
 
-/* Finds when the target was reached, interpolating linearly between two evaluations. */
+/* Returns when the record reached the target, interpolated linearly between two evaluations. */
 struct reach score_reach(const struct record *record, enum measure measure, double target);
 
-/* Returns the mean of a play's evaluations, which rewards early progress; NAN if there are none. */
+/* Returns the mean over a play's evaluations, which rewards early progress; NAN if there are none.
+ */
 double score_curve(const struct record *record, enum measure measure);
 
 struct band score_band(const double *values, uint32_t count);
@@ -46,11 +47,12 @@ struct band score_times(const struct plan *plan, uint32_t strategy, double targe
 struct band score_bytes(const struct plan *plan, uint32_t strategy, double target);
 
 /* Chooses three targets: 90, 95 and 98 % of the best final accuracy, or of the drop from the first
- * loss to the best. Ignores the strategy `ideal`. Returns the number of targets, 0 if no strategy
- * has a final result. */
+ * loss to the best loss. Ignores the strategy `ideal`. Returns the number of targets: 0 if no
+ * strategy has a final result. */
 uint32_t score_targets(const struct plan *plan, double targets[static TARGETS_MAX]);
 
-/* The first and second strategy to reach a target on average, without `ideal`; UINT32_MAX: none. */
+/* The first and second strategy to reach a target on average, without `ideal`. UINT32_MAX = no
+ * strategy reaches it. */
 struct winner {
     uint32_t first;
     uint32_t second;

@@ -1,6 +1,6 @@
-/* The trials of a strategy before a comparison: its main setting and the learning rate, with the
- * same number of trials for each strategy. If a strategy does not use the learning rate, another
- * setting is tried instead. */
+/* The trials of a strategy before a comparison. They vary its main setting and the learning rate,
+ * with the same number of trials for each strategy. If a strategy does not use the learning rate,
+ * another setting is varied instead. */
 #ifndef HEARSAY_SIM_COMPARISON_TUNING_H
 #define HEARSAY_SIM_COMPARISON_TUNING_H
 

@@ -29,11 +29,11 @@ struct false_base {
     uint8_t learned[FALSE_ORIGINS_MAX * LEARNED_BYTES]; /* encoded learned samples of each origin */
     uint64_t hash;                                      /* hash of the version */
     uint64_t rumors;                                    /* number of rumors in that version */
-    uint64_t digest;                                    /* digest that the liar sends */
+    uint64_t digest;        /* digest that the attacker sends with the false base */
     uint32_t block_entries; /* entries per block; the last block may have fewer */
     uint64_t parameters;
-    int32_t *units;          /* [parameters] entries that the liar sends; owned */
-    uint8_t bulk[BLOCK_MAX]; /* encoded entries of the block that was sent last */
+    int32_t *units;          /* [parameters] entries that the attacker sends; owned */
+    uint8_t bulk[BLOCK_MAX]; /* encoded entries of the block that was sent most recently */
 };
 
 /* Copies node i's base and alters it as `lie` says. Returns false if the node has no complete base
@@ -47,7 +47,7 @@ void false_base_leave_out(struct false_base *base, const uint8_t id[static ID_BY
 /* Recomputes version and learned samples from the history. */
 void false_base_make_version(struct false_base *base, const uint8_t *context);
 
-/* Return the messages with which a liar offers its base. Their bytes stay valid until the next
+/* Return the messages with which an attacker offers its base. Their bytes stay valid until the next
  * false_base_take. */
 struct message false_base_version(const struct false_base *base);
 struct message false_base_history(const struct false_base *base);

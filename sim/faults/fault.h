@@ -35,8 +35,9 @@ enum fault_kind {
     FAULT_HALF_OPEN, /* half open X, at T: a loses its ends of all connections, unnoticed by its
                         peers */
     FAULT_SLOW_READER, /* slow reader X, from T to T: a reads nothing from its sockets */
-    FAULT_FRAGMENT,    /* fragment X, from T to T: bytes reach a in pieces of 1 B to 64 KiB */
-    FAULT_TAMPER,      /* tamper X, at T: bits that a receives are flipped */
+    FAULT_FRAGMENT, /* fragment X, from T to T: the bytes that a receives arrive in pieces of 1 B to
+                       64 KiB */
+    FAULT_TAMPER,   /* tamper X, at T: bits that a receives are flipped */
     FAULT_CLOCK, /* clock X, at T, by -30 s: a's wall clock jumps by value seconds. The clock also
                     numbers a's next incarnation, and other nodes ignore a number that is not higher
                     than the last. A backward jump must therefore be shorter than the time between
@@ -47,8 +48,8 @@ enum fault_kind {
     FAULT_WRONG_KEY, /* wrong key X, at T: a stranger with another swarm key calls a */
     FAULT_HOSTILE,   /* hostile X, from T to T: a member that violates the protocol calls a
                         (hostile.h) */
-    FAULT_MUTE, /* mute X, from T to T: a has a neighbour that claims nonexistent rumors and answers
-                   no WANT */
+    FAULT_MUTE,      /* mute X, from T to T: a gets a neighbour that claims nonexistent rumors and
+                        answers no WANT */
     FAULT_CHURN,  /* churn [X], every D, away D [, from T to T] [, disk lost]: a node of a crashes
                      every every_ns and restarts after away_ns */
     FAULT_POISON, /* poison X, with KIND N [, from T to T]: a publishes other updates than it
@@ -61,14 +62,14 @@ enum fault_kind {
 /* State of the disk when a process restarts. */
 enum fault_disk {
     FAULT_DISK_KEPT, /* disk kept (the default): the process reads its newest complete checkpoint */
-    FAULT_DISK_ROTS, /* disk rots: the newest checkpoint is corrupt, so the process reads the one
-                        before */
+    FAULT_DISK_ROTS, /* disk rots: the newest checkpoint is corrupt, so the process reads the
+                        checkpoint before it */
     FAULT_DISK_LOST  /* disk lost: the disk is empty */
 };
 
-/* How a node of a POISON fault lies. N is the fault's value. Lengths are Euclidean norms. "Learned"
- * means the node's progress since its last publication, and "received" the updates of other nodes
- * since then. */
+/* How a node of a POISON fault falsifies its updates. N is the fault's value. Lengths are Euclidean
+ * norms. "Learned" means the node's progress since its last publication, and "received" the updates
+ * of other nodes since then. */
 enum poison {
     POISON_LABELS, /* flipped labels: class k of the node's data becomes class classes - 1 - k, from
                       the node's start on */
@@ -113,15 +114,15 @@ struct fault {
     uint64_t from_ns;  /* time at which the fault begins */
     uint64_t to_ns;    /* time at which the fault ends */
     struct node_set a; /* nodes that the fault strikes */
-    struct node_set b; /* PARTITION, RESET: the other side; empty = all except a */
-    bool any;          /* the fault strikes one node of a, drawn when it begins */
+    struct node_set b; /* PARTITION, RESET: nodes on the other side; empty = all nodes except a */
+    bool any;          /* the fault strikes one node of a, drawn when the fault begins */
     bool one_way;      /* PARTITION: only the direction from a to b is cut */
     uint64_t every_ns; /* period of CHURN, recurring PAUSE or flapping PARTITION */
     uint64_t away_ns;  /* CHURN: time from crash to restart */
     uint64_t least_ns; /* PAUSE: shortest pause */
     uint64_t most_ns;  /* PAUSE: longest pause */
-    /* CRASH: number of a node's action, counted from the begin of the fault, during which the
-     * process dies; 0 = it dies at once. */
+    /* CRASH: the process dies during the node's action with this number, counted from the begin of
+     * the fault; 0 = it dies at once. */
     uint32_t actions;
     enum fault_disk disk; /* CRASH, CHURN: state of the disk at the restart */
     enum poison poison;   /* POISON: kind of poison */

@@ -8,18 +8,18 @@
 #include "faults/hostile.h"
 
 #define EVENT_TAG 0x54726F75ull /* upper half of the subject of an injector's event */
-/* Pauses are extended in slices of this length, so that they can end early. */
+/* A pause is extended by slices of this length, so that the fault can end early. */
 #define SLICE_NS SECOND_NS
 
 enum step { BEGIN, TURN, BACK, STALL, END };
 
 struct injection {          /* a fault of the list and its state */
-    struct fault fault;     /* the fault, with times in world time */
-    struct rng rng;         /* random numbers of this fault only */
+    struct fault fault;     /* copy of the fault; its times are in world time */
+    struct rng rng;         /* random number generator of this fault only */
     struct node_set struck; /* nodes that the fault has struck */
-    struct node_set others; /* PARTITION, RESET: nodes on the other side */
+    struct node_set others; /* PARTITION, RESET: nodes on the other side (fault.b, resolved) */
     bool begun;             /* the fault has begun and not ended */
-    bool cut;               /* PARTITION: the cut is active */
+    bool cut;               /* PARTITION: the cut is active now */
     uint64_t ended_ns;      /* time at which the fault ended; 0 = not yet */
 };
 
@@ -154,8 +154,8 @@ static void duplicate(struct fault_injector *injector, uint32_t i)
         world_start(injector->world, twin);
 }
 
-/* Kills the duplicate process. Restarts the original one, because other nodes may have refused it
- * since the duplicate started. */
+/* Kills the duplicate process of node i. Restarts the original process, because other nodes may
+ * have refused it since the duplicate started. */
 static void end_duplicate(struct fault_injector *injector, uint32_t i)
 {
     struct world *world = injector->world;
@@ -227,8 +227,8 @@ static void extend_until(uint64_t *until_ns, uint64_t to_ns)
         *until_ns = to_ns;
 }
 
-/* Extends a pause or a deaf period by one slice plus a nanosecond, so that slices overlap. Skips a
- * process that has restarted meanwhile and is no longer paused. */
+/* Extends a pause or a slow reader's silence by one slice plus a nanosecond, so that slices
+ * overlap. Skips a process that has restarted meanwhile and is no longer paused. */
 static void extend(struct fault_injector *injector, struct injection *injection)
 {
     const uint64_t over = over_ns(&injection->fault), next_ns = now_ns(injector) + SLICE_NS;
@@ -368,8 +368,7 @@ static void injection_begin(struct fault_injector *injector, struct injection *i
             strike(injector, injection, i);
 }
 
-/* Ends a fault. Effects with their own end time, such as clogs, are left alone: they end by
- * themselves. */
+/* Ends a fault. Leaves effects with their own end time alone, such as clogs. */
 static void injection_end(struct fault_injector *injector, struct injection *injection)
 {
     if (!injection->begun)
@@ -441,8 +440,8 @@ void fault_injector_on_event(struct fault_injector *injector, uint64_t subject, 
     }
 }
 
-/* Returns whether this fault keeps node i from receiving from node j. Crashes and pauses are left
- * out: fault_injector_explains reads them from the state of node j. */
+/* Returns true if this fault keeps node i from receiving from node j. Ignores crashes and pauses:
+ * fault_injector_explains reads them from the state of node j. */
 static bool explains(const struct injection *injection, uint32_t i, uint32_t j)
 {
     const struct node_set *a = &injection->struck, *b = &injection->others;

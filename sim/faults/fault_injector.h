@@ -23,8 +23,8 @@ struct fault_injector *fault_injector_new(struct world *world, const struct faul
 bool fault_injector_owns(uint64_t subject);
 void fault_injector_on_event(struct fault_injector *injector, uint64_t subject, uint64_t amount);
 
-/* Returns whether a fault explains that i has received nothing from j since since_ns: j was down,
- * paused, leaving or duplicated, or the network between them was disturbed. */
+/* Returns true if a fault explains that node i has received nothing from node j since since_ns: j
+ * was down, paused, leaving or duplicated, or the network between i and j was disturbed. */
 bool fault_injector_explains(const struct fault_injector *injector, uint32_t i, uint32_t j,
                              uint64_t since_ns);
 

@@ -13,9 +13,9 @@
 #define TICK_MIN_NS         (50 * MILLI_NS)
 #define TICK_NS             (400 * MILLI_NS)
 #define MUTE_NS             SECOND_NS
-#define DAMAGED_ONE_IN      3 /* one of this many sealed records is damaged by a STREAM attack */
+#define DAMAGED_ONE_IN      3 /* a STREAM attack damages one in this many sealed records */
 #define HANDSHAKE_NOISE_MAX 1500
-#define RUMOR_ATTACKS       4 /* number of attacks that send rumors, from SENDS_EARLY_RUMORS on */
+#define RUMOR_ATTACKS       4 /* attacks from SENDS_EARLY_RUMORS on, which send rumors */
 
 static uint64_t now_ns(const struct hostile *hostile)
 {
@@ -60,7 +60,7 @@ static void flip(struct hostile *hostile, uint8_t *bytes, size_t count)
         (uint8_t)(1u << rng_below(&hostile->rng, 8));
 }
 
-/* Sends bytes. After the handshake, a STREAM attack damages one of DAMAGED_ONE_IN sends. */
+/* Sends bytes. After the handshake, a STREAM attack damages one in DAMAGED_ONE_IN sends. */
 static void send_damaged(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     memcpy(hostile->out, bytes, count);

@@ -13,7 +13,7 @@
 
 static void send_message(struct hostile *hostile, const struct message *message)
 {
-    (void)peer_say(&hostile->peer, message); /* if the queue is full, the message is dropped */
+    (void)peer_say(&hostile->peer, message); /* a full queue drops the message */
 }
 
 /* Copies the base of a random node except the victim, with false entries unless is_true. LIE_FITS

@@ -1,6 +1,6 @@
-/* Rumors exactly at the limits, signed by a separate identity of the attacker. Their numbers
- * continue from call to call. The rumors are valid: every node must accept them, and may neither
- * disconnect nor expel their author. */
+/* Valid rumors exactly at the limits, signed by a separate identity of the attacker. Their numbers
+ * continue from call to call. Every node must accept these rumors, and may neither disconnect nor
+ * expel their author. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "wire/move.h"
 
 #define MORE_ONE_IN 4 /* one in this many sends adds a new rumor */
-#define LENGTH_PART 8 /* the norm of an update is at most sqrt(parameters) / LENGTH_PART */
+#define LENGTH_PART 8 /* the norm of an update may be at most sqrt(parameters) / LENGTH_PART */
 
 /* Content of a rumor under construction, with space for all parameters. */
 struct draft {
@@ -33,8 +33,8 @@ static void draft_free(struct draft *draft)
     free(draft->update.level);
 }
 
-/* Fills in `count` consecutive entries from a random index on. Each entry gets this level with a
- * random sign. */
+/* Fills in `count` consecutive entries from a random index on. Each entry gets the level `level`
+ * with a random sign. */
 static void fill_entries(struct draft *draft, struct rng *rng, uint32_t count, int level)
 {
     struct update *update = &draft->update;
@@ -56,7 +56,8 @@ static void draw_highest(struct draft *draft, struct rng *rng)
     draft->update.amount = MOVE_MAX / (uint32_t)level;
 }
 
-/* Draws n · n entries with level 1 or -1, n a power of two, whose norm is the largest allowed. */
+/* Draws n · n entries with level 1 or -1, where n is a power of two. Their norm is the largest
+ * allowed. */
 static void draw_longest(struct draft *draft, struct rng *rng)
 {
     uint32_t root = 1;
@@ -119,7 +120,7 @@ static void publish(struct hostile *hostile)
     draft_free(&draft);
 }
 
-/* Sends all rumors from the first one on, because the node may have missed some or restarted. */
+/* Sends all rumors from the first one on, because the victim may have missed some or restarted. */
 void hostile_send_limits(struct hostile *hostile)
 {
     struct limit_stream *stream = &hostile->stream;

@@ -1,6 +1,6 @@
-/* Shared by the files of an attacker, and private to them: hostile.c (calls), hostile_send.c
- * (messages in a session), hostile_rumor.c (invalid rumors), hostile_limit.c (valid rumors at the
- * limits), hostile_base.c (bases). */
+/* Declarations shared by the files of an attacker and private to them: hostile.c (calls),
+ * hostile_send.c (messages in a session), hostile_rumor.c (invalid rumors), hostile_limit.c (valid
+ * rumors at the limits), hostile_base.c (bases). */
 #ifndef HEARSAY_SIM_FAULTS_HOSTILE_PRIVATE_H
 #define HEARSAY_SIM_FAULTS_HOSTILE_PRIVATE_H
 
@@ -52,22 +52,22 @@ struct observed {
     size_t entries_count;
     uint64_t digest;  /* digest of the victim's base */
     uint64_t hash;    /* hash of the victim's version */
-    uint64_t rumors;  /* number of rumors in that version */
-    uint64_t members; /* live members that the victim knows */
-    bool has_version; /* a VERSION was received */
+    uint64_t rumors;  /* number of rumors in the victim's version */
+    uint64_t members; /* number of live members that the victim reports */
+    bool has_version; /* the victim has sent a VERSION */
     uint8_t records[OBSERVED_RECORDS * RECORD_BYTES];
     size_t records_count;
     uint8_t rumor[RUMOR_MAX]; /* newest rumor that the victim has sent */
-    size_t rumor_bytes;       /* size of `rumor` in bytes; 0 = none was received */
+    size_t rumor_bytes;       /* size of `rumor` in bytes; 0 = the victim has sent none */
 };
 
 /* Valid rumors at the limits, signed by a separate identity of the attacker. */
 struct limit_stream {
     struct identity author;
-    uint32_t count;                /* number of rumors so far */
+    uint32_t count;                /* number of rumors in the stream so far */
     uint8_t *rumors[LIMIT_RUMORS]; /* [count] rumors, each of bytes[i] bytes; owned */
     size_t bytes[LIMIT_RUMORS];
-    struct signed_head last; /* head of the newest rumor */
+    struct signed_head last; /* signed head of the newest rumor in the stream */
 };
 
 struct hostile {
@@ -81,27 +81,27 @@ struct hostile {
     struct credentials credentials;
     uint8_t context[CONTEXT_BYTES]; /* signing context of the swarm */
     struct arena arena;             /* memory of the peer */
-    struct peer peer;               /* connection state machine, the one that nodes use */
+    struct peer peer;               /* connection state machine, of the same kind as in a node */
     struct message_reader *reader;
     uint32_t calls;                     /* calls made so far */
     enum attack attack;                 /* attack of this call */
-    uint64_t conn;                      /* id of this call; 0 = none */
+    uint64_t conn;                      /* id of the call's connection; 0 = none */
     uint64_t call_ns;                   /* time at which the call began */
     uint64_t lasts_ns;                  /* longest duration of the call */
     bool established;                   /* the session is established and HELLO was sent */
     bool sending;                       /* a wire_send has not completed yet */
-    bool hung_up;                       /* the attacker has ended the call */
+    bool hung_up;                       /* the attacker has ended the current call */
     uint64_t next_ns;                   /* time of the attacker's next action */
     uint64_t stamp;                     /* stamp of the attacker's newest member record */
     uint64_t received;                  /* message bytes received so far in this call */
     struct observed observed;           /* data that the victim has sent in this call */
     struct false_base base;             /* false base that the attacker offers */
-    struct limit_stream stream;         /* valid rumors at the limits, across all calls */
+    struct limit_stream stream;         /* valid rumors at the limits; kept across all calls */
     uint8_t old_greeting[GREETING_MAX]; /* greeting of an earlier call, for replays */
     size_t old_greeting_bytes;
     uint8_t old_proof[GREETING_MAX]; /* second handshake message of an earlier call */
     size_t old_proof_bytes;
-    uint8_t out[2 * SENDING_BYTES]; /* bytes for wire_send, possibly damaged */
+    uint8_t out[2 * SENDING_BYTES]; /* bytes passed to wire_send, possibly damaged */
 };
 
 /* Functions of hostile_send.c. */
@@ -110,7 +110,7 @@ void hostile_send(struct hostile *hostile);
 void hostile_observe(struct hostile *hostile, const uint8_t *bytes, size_t count);
 void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count);
 
-/* Functions of hostile_rumor.c. Each of these three writes a rumor that nodes must reject, and
+/* Each of the first three functions of hostile_rumor.c writes a rumor that nodes must reject, and
  * returns its size. */
 size_t hostile_rumor_early(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);

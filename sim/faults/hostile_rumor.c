@@ -1,4 +1,4 @@
-/* Rumors that every node must reject. Rumors with the attacker's own origin all break a rule,
+/* Rumors that every node must reject. Even those with the attacker's own origin break a rule,
  * because a valid one would be a normal contribution. */
 #include <math.h>
 #include <string.h>
@@ -98,7 +98,7 @@ size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUM
     case 1:
         bytes_put(out + HEAD_AMOUNT_AT, 0, 4);
         break;
-    case 2: /* claims more entries than the body has */
+    case 2: /* the head claims more entries than the body has */
         bytes_put(out + HEAD_COUNT_AT, rng_below(rng, 2) ? 1000 : UINT32_MAX, HEAD_COUNT_BYTES);
         break;
     default: /* appends a byte to the body */
@@ -110,8 +110,8 @@ size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUM
     return bytes;
 }
 
-/* Writes a rumor of another origin: with a flipped bit, or with a higher number and the attacker's
- * signature, or unchanged. */
+/* Writes a rumor of another origin: with a flipped bit; or with a higher number and the attacker's
+ * signature; or unchanged. */
 size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
 {
     const struct observed *observed = &hostile->observed;

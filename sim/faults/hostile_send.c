@@ -8,12 +8,13 @@
 
 #define NOISE_MAX  3000
 #define PACK_ITEMS 8
-/* Bytes of a binary item; not a multiple of a record or a version entry. */
+/* Bytes of a binary item. Deliberately not a multiple of the size of a record or a version entry.
+ */
 #define PACK_BULK     13
 #define VERSION_HUGE  1600
 #define FLOOD_AT_ONCE 40
 #define WANTS_AT_ONCE 8
-/* One in this many tries invents a rumor, as long as the victim has sent none. */
+/* While the victim has sent no rumor, one in this many tries invents one. */
 #define MADE_UP_ONE_IN 8
 #define AHEAD_MAX      50
 
@@ -95,7 +96,7 @@ static void send_forged_record(struct hostile *hostile)
     send_records(hostile, bytes, RECORD_BYTES - (rng_below(rng, 8) == 0));
 }
 
-/* Sends the attacker's own record, validly signed, but with another node's address and absurd
+/* Sends the attacker's own record: validly signed, but with another node's address and absurd
  * values. */
 static void send_untrue_record(struct hostile *hostile)
 {
@@ -259,7 +260,7 @@ static void send_any(struct hostile *hostile)
         .base = rng_below(rng, 2),
         .whole = rng_below(rng, 2),
         .part = rng_below(rng, 3),
-        /* Random, so that no HISTORY is ever complete: nodes would accept a complete one. */
+        /* a random count, so that no HISTORY is ever complete: nodes would accept a complete one */
         .parts = rng_next(rng),
         .block = rng_next(rng) >> rng_below(rng, 64),
         .count = rng_below(rng, 10),
@@ -332,8 +333,8 @@ void hostile_introduce(struct hostile *hostile)
                                                  .whole = 1});
 }
 
-/* Makes one step of the attack. It sends no VERSION before the victim's has arrived, because two
- * versions with one hash must have one digest. */
+/* Makes one step of the attack. Sends no VERSION before the victim's VERSION has arrived, because
+ * two versions with one hash must have one digest. */
 void hostile_send(struct hostile *hostile)
 {
     const bool has_version = hostile->observed.has_version;

@@ -14,16 +14,16 @@
 #define TICK_MS       100
 #define LINE_BYTES    200
 #define PROCESSES_MAX 1024
-#define PIPES_EACH    2 /* pipes per worker that are polled for input */
+#define PIPES_EACH    2 /* number of polled pipes per worker: its results and its stderr */
 
 struct worker {
     pid_t pid;             /* process id of the worker; 0 = not running */
-    int jobs;              /* pipe to the worker */
-    int results;           /* pipe from the worker */
-    int output;            /* pipe from the worker's stderr */
+    int jobs;              /* write end of the pipe to the worker, for job numbers */
+    int results;           /* read end of the pipe from the worker, for results */
+    int output;            /* read end of the pipe from the worker's stderr */
     bool playing;          /* the worker is working on a job */
-    uint64_t job;          /* number of its current or last job */
-    char line[LINE_BYTES]; /* first line that the worker wrote to stderr */
+    uint64_t job;          /* number of the worker's current or last job */
+    char line[LINE_BYTES]; /* the line of the worker's stderr that names its failure */
     size_t line_bytes;
 };
 
@@ -73,7 +73,7 @@ static void worker_start(struct crew *crew, struct worker *worker)
     const pid_t pid = fork();
     CHECK(pid >= 0);
     if (pid == 0) {
-        /* Otherwise the new worker would hold the pipes of other workers open. */
+        /* Close the other workers' pipes; otherwise the new worker would hold them open. */
         for (uint32_t i = 0; i < crew->count; i++)
             if (crew->workers[i].pid)
                 close_ours(&crew->workers[i]);
@@ -108,8 +108,8 @@ static void give_job(struct crew *crew, struct worker *worker)
     CHECK(write(worker->jobs, &worker->job, sizeof worker->job) == sizeof worker->job);
 }
 
-/* Reads a worker's stderr and keeps its first line with a lowercase letter. In that line a CHECK or
- * sanitizer names the failure. */
+/* Reads a worker's stderr and keeps the first line that contains a lowercase letter: there a CHECK
+ * or a sanitizer names the failure. */
 static void read_output(struct worker *worker)
 {
     char output[LINE_BYTES];
@@ -203,7 +203,7 @@ static void block(sigset_t *before)
     CHECK(sigprocmask(SIG_BLOCK, &stops, before) == 0);
 }
 
-/* Unblocks the signals, after consuming the one that stopped the pool. */
+/* Unblocks the signals, after consuming the signal that stopped the pool. */
 static void unblock(const sigset_t *before)
 {
     sigset_t pending;

@@ -26,14 +26,14 @@ struct job_pool {
     size_t result_bytes;  /* size of each result, at most JOB_RESULT_MAX */
     void *self;           /* first argument of every callback */
     void (*play)(void *self, uint64_t job, void *result); /* plays a job in a worker process */
-    /* Handles a result; false = start no more jobs. */
+    /* Handles a result. Returns false to start no more jobs. */
     bool (*done)(void *self, const void *result);
-    /* Handles a job whose worker died, with the reason; false = start no more jobs. */
+    /* Handles a job whose worker died; why: the reason. Returns false to start no more jobs. */
     bool (*lost)(void *self, uint64_t job, const char *why);
     void (*tick)(void *self); /* called about ten times a second */
 };
 
-/* Runs the jobs. Returns false if interrupted by Ctrl+C or SIGTERM. */
+/* Runs the jobs. Returns false if Ctrl+C or SIGTERM interrupted them. */
 bool job_pool_run(const struct job_pool *pool);
 
 #endif
