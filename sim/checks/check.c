@@ -13,9 +13,7 @@
 #include "world/u64_set.h"
 #include "world/world.h"
 
-#define SLACK_NS                                                                                   \
-    (4 * SECOND_NS)   /* extra time that each deadline allows, for example to send LEAVE and close \
-                       */
+#define SLACK_NS   (4 * SECOND_NS) /* extra time in each deadline, for example to close */
 #define STEPS_MOST 16 /* maximum number of steps between publications in automatic mode */
 /* Maximum of counted samples per claimed sample: a restarting node may count late rumors twice. */
 #define TWICE 1.5

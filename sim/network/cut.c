@@ -57,7 +57,7 @@ void wire_half_open(struct wire *wire, uint32_t party)
     }
 }
 
-/* Resets party a's connections to b. */
+/* Resets the connections from party a to party b. */
 static void close_connections_to(struct wire *wire, uint32_t a, uint32_t b)
 {
     uint32_t at;
@@ -98,7 +98,7 @@ static void heal_half(struct wire *wire, uint32_t at, int to, uint64_t since_ns)
     const bool waits = half->held > half->flying;
     half->try_ns =
         waits ? next_try_ns(since_ns, wire->event_queue->now_ns) : wire->event_queue->now_ns;
-    /* An event without bytes makes the sender resume. */
+    /* Schedules an event without bytes, which makes the sender resume. */
     tcp_put(wire, half->try_ns, WIRE_DELIVER, at, to, 0);
     tcp_put(wire, wire->event_queue->now_ns, WIRE_DELIVER, at, 1 - to, 0);
 }
@@ -116,7 +116,7 @@ void wire_cut(struct wire *wire, uint32_t from, uint32_t to, bool cut)
         struct connection *connection = tcp_in(wire, to, slot, &at, &end);
         if (!connection || connection->end[1 - end].party != from)
             continue;
-        /* While the cut lasts, try_ns is the time at which it began. */
+        /* While the cut lasts, try_ns is the time at which the cut began. */
         if (cut)
             connection->half[end].try_ns = wire->event_queue->now_ns;
         else

@@ -15,11 +15,11 @@ struct letter {
     uint64_t undelivered; /* bytes that have not arrived yet */
 };
 
-/* Messages from one party to another, in sending order. */
+/* Messages from one party to another, in the order of sending. */
 struct outbox {
     struct letter *first; /* oldest message that has not fully arrived */
     bool is_open;         /* the pair's connection is established */
-    bool is_busy;         /* the last piece handed to the wire is not fully in the window yet */
+    bool is_busy; /* the piece that was passed to the wire last is not yet fully in the window */
 };
 
 struct messages {
@@ -92,7 +92,8 @@ static struct outbox *outbox_of(const struct messages *messages, uint32_t from, 
     return &messages->outboxes[(size_t)from * messages->count + to];
 }
 
-/* Returns the id that a party uses for its connection with party j. The id's slot is j. */
+/* Returns the id that a party uses for its connection with party j. The low 32 bits, the slot, are
+ * j. */
 static uint64_t conn_with(uint32_t j)
 {
     return CONN_BASE | j;

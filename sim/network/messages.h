@@ -43,8 +43,8 @@ struct messages_owner {
 
 struct messages;
 
-/* Allocate a content with one reference, whose values the caller fills in. content_run: of entries
- * first, first + 1, …; content_indexed: of entries that the caller lists in `indexes`. */
+/* Allocate a content with one reference; the caller fills in the values. content_run: entries
+ * first, first + 1, …; content_indexed: entries that the caller lists in `indexes`. */
 struct content *content_run(size_t first, size_t count);
 struct content *content_indexed(size_t count);
 /* Releases one reference to the content; NULL is allowed. */
@@ -66,7 +66,7 @@ void messages_free(struct messages *messages);
 
 void messages_on_event(struct messages *messages, const struct event *event);
 
-/* Sends a message, and takes over the caller's reference to its content. */
+/* Sends a message. Takes over the caller's reference to the message's content. */
 void messages_send(struct messages *messages, uint32_t from, uint32_t to,
                    const struct sim_message *message);
 

@@ -2,8 +2,8 @@
 
 #define CLOGGED_BYTES_PER_S 100
 
-/* Returns the time since the pipe's origin, from which rate changes and stalls count; 0 before the
- * origin. */
+/* Returns the time since the pipe's origin, from which rate changes and stalls count. Returns 0
+ * before the origin. */
 static uint64_t own_time(const struct pipe *pipe, uint64_t now_ns)
 {
     return now_ns > pipe->origin_ns ? now_ns - pipe->origin_ns : 0;
@@ -29,7 +29,7 @@ static uint64_t after_stall(const struct pipe *pipe, uint64_t now_ns)
         return now_ns;
     const uint64_t phase = own_time(pipe, now_ns) % pipe->stall_every_ns;
     const uint64_t begin =
-        pipe->stall_every_ns - pipe->stall_ns; /* each period ends with its stall */
+        pipe->stall_every_ns - pipe->stall_ns; /* each period ends with a stall */
     return phase < begin ? now_ns : now_ns - phase + pipe->stall_every_ns;
 }
 
@@ -49,8 +49,8 @@ static uint64_t until_change(const struct pipe *pipe, uint64_t now_ns)
     return stall_ns < until_ns ? stall_ns : until_ns;
 }
 
-/* Returns the time at which the last of these bytes leaves, if the first one starts now. Accounts
- * for rate changes, stalls and clogs, and adds the working time to busy_s. */
+/* Returns the time at which the last of `bytes` bytes leaves, if the first one starts now. Accounts
+ * for rate changes, stalls and clogs. Adds the working time to busy_s. */
 static uint64_t work(struct pipe *pipe, uint64_t now_ns, double bytes)
 {
     for (;;) {

@@ -13,7 +13,7 @@
 #include "scenario/scenario.h"
 #include "world/event_queue.h"
 
-#define PIPE_QUEUE_NS (MILLI_NS * 400) /* most queued work; about the queue of a home router */
+#define PIPE_QUEUE_NS (MILLI_NS * 400) /* longest queued work, about that of a home router */
 
 struct pipe {
     const struct rate *rate; /* rate over time; NULL = unlimited */
@@ -26,8 +26,8 @@ struct pipe {
     double busy_s;           /* seconds of work so far, from which the utilisation follows */
 };
 
-/* Returns the time at which `bytes` that arrive now leave the pipe. If the queue is full, they
- * arrive again_ns later and *lost is set. */
+/* Returns the time at which `bytes` bytes that arrive now leave the pipe. If the queue is full, the
+ * bytes arrive again_ns later instead, and *lost is set. */
 uint64_t pipe_pass(struct pipe *pipe, uint64_t now_ns, uint64_t bytes, uint64_t again_ns,
                    bool *lost);
 

@@ -100,7 +100,7 @@ void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn)
     half->sending = false;
     tcp_put(wire, wire->event_queue->now_ns, WIRE_CLOSED, at, end, 0);
     half->fin = true;
-    if (connection->end[1 - end].conn == 0) /* the call was not accepted yet, and never will be */
+    if (connection->end[1 - end].conn == 0) /* the call was not accepted yet, so it never will be */
         connection->end[1 - end].gone = true;
     else if (half->held == 0 && !wire_is_cut(wire, party, connection->end[1 - end].party))
         tcp_close(wire, at, 1 - end, tcp_behind_ns(wire, connection, 1 - end), "");
@@ -143,7 +143,7 @@ static void on_deliver(struct wire *wire, uint32_t at, int end, size_t bytes)
     const uint32_t party = connection->end[end].party, from = tcp_from(connection, end);
     const uint32_t generation = connection->generation;
     if (connection->end[end].ghost && bytes > 0)
-        return; /* no process acknowledges these bytes: they stay in flight */
+        return; /* no process acknowledges these bytes, so they stay in flight */
     if (bytes > 0) {
         connection->half[end].flying -= bytes;
         wire->flying -= bytes;
@@ -174,7 +174,7 @@ static void on_closed(struct wire *wire, uint32_t at, int end)
 }
 
 /* Postpones an event of a paused process, or incoming bytes of a process that does not read.
- * Returns whether the event was postponed. */
+ * Returns true if the event was postponed. */
 static bool postpone(struct wire *wire, const struct event *event, enum wire_event kind,
                      uint32_t party)
 {

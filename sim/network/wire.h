@@ -51,10 +51,10 @@ enum wire_event {
 };
 
 struct party {
-    bool listens;         /* the party accepts calls */
+    bool listens;         /* the party accepts incoming calls */
     uint32_t region;      /* index of the party's region */
-    struct pipe up;       /* uplink, shared by all its connections */
-    struct pipe down;     /* downlink, shared by all its connections */
+    struct pipe up;       /* uplink, shared by all connections of the party */
+    struct pipe down;     /* downlink, shared by all connections of the party */
     uint64_t paused_ns;   /* virtual time until which the process is paused */
     uint64_t deaf_ns;     /* virtual time until which the process reads nothing from its sockets */
     uint64_t fragment_ns; /* virtual time until which bytes arrive in small pieces */
@@ -65,24 +65,24 @@ struct party {
 /* One direction of a connection: the bytes towards one of the two ends. */
 struct half_connection {
     uint8_t *ring;     /* send buffer; freed with the wire */
-    size_t ring_bytes; /* size of the buffer, a power of two */
+    size_t ring_bytes; /* size of the send buffer in bytes, a power of two */
     size_t first;      /* position of the oldest buffered byte in the ring */
-    size_t held;       /* buffered bytes, in flight or waiting for the window */
-    size_t flying;     /* bytes in flight */
-    size_t unacked;    /* delivered bytes whose acknowledgement a cut has dropped */
+    size_t held;       /* number of buffered bytes, in flight or waiting for the window */
+    size_t flying;     /* number of bytes in flight */
+    size_t unacked;    /* number of delivered bytes whose acknowledgement a cut has dropped */
     /* Time at which the last byte in flight reaches the down pipe. Later bytes never overtake it.
      */
     uint64_t arrive_ns;
     uint64_t clear_ns; /* time at which the last byte in flight is delivered */
     uint64_t try_ns;   /* time of the next retransmission after a cut; no byte is sent before */
     bool sending;      /* the sender waits for WIRE_SENT */
-    bool fin;          /* the sender has hung up: close after the last byte */
+    bool fin;          /* the sender has hung up: the connection closes after the last byte */
 };
 
 struct connection_end {
-    uint32_t party; /* host at this end; WIRE_NOBODY = no host has this address */
+    uint32_t party; /* index of the host at this end; WIRE_NOBODY = no host has this address */
     uint64_t conn;  /* id by which the party names the connection; 0 = not accepted yet */
-    bool up;        /* open: may send and receive */
+    bool up;        /* this end is open: it may send and receive */
     bool gone;      /* the party has forgotten this connection */
     bool ghost;     /* the party disappeared without sending FIN or a reset */
 };
@@ -93,7 +93,7 @@ struct connection {
     struct connection_end end[2];   /* the two ends: caller, callee */
     struct half_connection half[2]; /* [i] bytes towards end[i] */
     uint64_t since_ns;              /* time at which the call was accepted */
-    const char *why;                /* reason that both ends get when the connection closes */
+    const char *why; /* reason that on_closed of both ends gets when the connection closes */
 };
 
 /* Traffic counters of an ordered pair of regions. */
@@ -106,7 +106,7 @@ struct crossing {
 struct wire {
     struct event_queue *event_queue; /* event queue of the world */
     struct wire_owner owner;         /* callbacks */
-    struct rng rng;                  /* random numbers for jitter, loss and tampering */
+    struct rng rng;                  /* random number generator for jitter, loss and tampering */
     uint32_t kind_base;     /* event kind of WIRE_SYN; the other kinds follow in the order of enum
                                wire_event */
     struct party *parties;  /* [parties_count] hosts */
@@ -117,8 +117,8 @@ struct wire {
     struct crossing *crossings;                 /* [from][to] traffic between regions */
     uint8_t *cuts;                  /* [from][to] number of cuts from one party to another */
     struct connection *connections; /* [connections_count] connections, used or free */
-    uint32_t connections_count;     /* used entries of the table, including freed ones */
-    uint32_t connections_max;       /* capacity of the table */
+    uint32_t connections_count;     /* number of table entries in use, including freed ones */
+    uint32_t connections_max;       /* number of connections for which the table has space */
     uint32_t free_connection;       /* index + 1 of the first freed connection; 0 = none. Each freed
                                        connection has the next index in end[0].party */
     uint32_t generation;            /* generation of the newest connection */
@@ -131,17 +131,17 @@ void wire_init(struct wire *wire, struct event_queue *event_queue, const struct 
                uint32_t regions, uint64_t seed);
 void wire_free(struct wire *wire);
 
-/* Functions for a party. A dial to WIRE_NOBODY is refused after one round trip. */
+/* Actions of a party on its connections. A dial to WIRE_NOBODY is refused after one round trip. */
 void wire_dial(struct wire *wire, uint32_t party, uint64_t conn, uint32_t to);
 void wire_send(struct wire *wire, uint32_t party, uint64_t conn, const uint8_t *bytes,
                size_t count);
 void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn);
 void wire_on_event(struct wire *wire, const struct event *event);
 
-/* Faults. wire_die: the host dies; its peers get resets, or nothing if `silently`. wire_half_open:
- * the host loses its ends of all connections, unnoticed by its peers. wire_reset: all connections
- * between a and b break. wire_cut: adds or removes a cut; while a cut exists, nothing passes from
- * `from` to `to`. */
+/* Faults of the network. wire_die: the host dies; its peers get resets, or nothing if `silently`.
+ * wire_half_open: the host loses its ends of all connections, unnoticed by its peers. wire_reset:
+ * all connections between a and b break. wire_cut: adds or removes a cut; while a cut exists,
+ * nothing passes from `from` to `to`. */
 void wire_die(struct wire *wire, uint32_t party, bool silently);
 void wire_half_open(struct wire *wire, uint32_t party);
 void wire_reset(struct wire *wire, uint32_t a, uint32_t b);

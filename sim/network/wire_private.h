@@ -30,11 +30,12 @@ uint32_t *tcp_slot(struct wire *wire, uint32_t party, uint64_t conn);
 /* Schedules an event of this connection. If the connection is freed first, the event is ignored. */
 void tcp_put(struct wire *wire, uint64_t at_ns, enum wire_event kind, uint32_t at, int end,
              uint64_t amount);
-/* Returns the index [from * regions + to] of the region pair that bytes towards this end cross. */
+/* Returns the index, from * regions + to, of the ordered pair of regions that bytes towards this
+ * end cross. */
 size_t tcp_crossing(const struct wire *wire, const struct connection *connection, int to);
 const struct path *tcp_path(const struct wire *wire, const struct connection *connection, int to);
-/* Returns when a segment without payload, such as a reset, reaches this end if it is sent now:
- * after all bytes sent before. */
+/* Returns the time at which a segment without payload, such as a reset, reaches this end if it is
+ * sent now. It arrives after all bytes sent before it. */
 uint64_t tcp_behind_ns(const struct wire *wire, const struct connection *connection, int to);
 /* Schedules the event that tells this end at at_ns that the connection is closed. why: reason; "" =
  * an orderly close. A connection keeps its first reason. */
@@ -56,8 +57,8 @@ void half_connection_advance(struct wire *wire, uint32_t at, int to);
 void half_connection_cross(struct wire *wire, uint32_t at, int to, size_t bytes);
 /* Moves a segment into the receiver's down pipe. */
 void half_connection_arrive(struct wire *wire, uint32_t at, int to, size_t bytes);
-/* Delivers the next bytes in order, with the receiver's faults: in fragments or with flipped bits.
- */
+/* Delivers the next bytes to the receiver in order. Applies the receiver's faults: fragments,
+ * flipped bits. */
 void half_connection_hand_over(struct wire *wire, uint32_t at, int to, size_t bytes);
 
 #endif

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Cleans the text. Cuts it between two characters if it does not fit in `bytes` with its
- * terminator. */
+/* Copies the text with every byte that is not clean replaced by '?'. If the copy does not fit in
+ * `bytes` with its terminator, cuts it between two characters. */
 void escape_clean(char *out, size_t bytes, const char *text);
 
 /* Returns the number of visible characters of a clean text. */

@@ -116,7 +116,8 @@ static bool append(char *out, size_t bytes, const char *word)
     return more >= 0 && (size_t)more < bytes - used;
 }
 
-/* Lists whole groups and single nodes by name, or their number if the list is too long. */
+/* Writes the names of a set's whole groups and single nodes, or the number of nodes if the list is
+ * too long. */
 static void set_text(const struct scenario *scenario, const struct node_set *set, char *out,
                      size_t bytes)
 {

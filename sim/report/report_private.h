@@ -17,24 +17,25 @@
 #include "report/table.h"
 #include "scenario/outcome.h"
 
-/* Most rows of a table. With more nodes, the table has quantiles of each group. With more links, it
- * has only the busiest ones. */
+/* Maximum number of rows of a table. With more nodes, the table has quantiles of each group
+ * instead. With more links, it has only the busiest ones. */
 #define REPORT_ROWS_MAX   24
 #define REPORT_TEXT_BYTES 160
 
 /* Values of a node at a moment, in the order of the columns of nodes.csv. */
 enum figure { FIGURE_SPEED, FIGURE_SHARE, FIGURE_LAG, FIGURE_BEHIND, FIGURE_UP, FIGURE_DOWN };
 
-/* report_figure returns a value; NAN = not measured, or not kept. report_has_figure returns true if
- * any node has the value at any moment. */
+/* report_figure returns a node's value at a moment; NAN = not measured, or not kept.
+ * report_has_figure returns true if any node has the value at any moment. */
 double report_figure(const struct outcome *outcome, uint32_t moment, uint32_t node,
                      enum figure figure);
 bool report_has_figure(const struct outcome *outcome, enum figure figure);
 
-/* Returns the q-quantile of the finite values (nearest rank), or NAN. Reorders them. */
+/* Returns the q-quantile (nearest rank) of the finite values, or NAN if there are none. Reorders
+ * the array. */
 double report_quantile(double *values, uint32_t count, double q);
 
-/* Returns "met", "NOT MET", or "open" after an interruption. */
+/* Returns the verdict on expectation i: "met", "NOT MET", or "open" if the play was interrupted. */
 const char *report_verdict(const struct outcome *outcome, uint32_t i);
 const struct moment *report_last(const struct outcome *outcome);
 bool report_has_wires(const struct outcome *outcome);
@@ -43,12 +44,12 @@ bool report_has_accuracy(const struct outcome *outcome);
 /* Writes a fault in a form such as "partition desk | box". */
 void report_fault_text(const struct scenario *scenario, const struct fault *fault,
                        char out[static REPORT_TEXT_BYTES]);
-/* Writes the command that repeats the run. */
+/* Writes the command that repeats the play. */
 void report_command(const struct outcome *outcome, char *out, size_t bytes);
 
-/* Fills the table of facts, with the columns name and value. */
+/* Fills the table of facts. Its columns are name and value. */
 void report_facts(struct table *table, const struct outcome *outcome);
-/* Calls `take` with the tables of nodes, links and faults. */
+/* Calls `take` with each of the tables of nodes, links and faults. */
 void report_tables(const struct outcome *outcome,
                    void (*take)(void *self, const struct table *table), void *self);
 

@@ -10,7 +10,7 @@
 
 #define TABLE_COLUMNS_MAX 12
 #define TABLE_CELL_BYTES  192
-#define TABLE_WIDTH       80 /* width of a terminal */
+#define TABLE_WIDTH       80 /* columns of a terminal */
 
 struct table {
     const char *title;
@@ -20,7 +20,7 @@ struct table {
     uint32_t texts;                  /* number of leading text columns; the others are numbers */
     char (*cells)[TABLE_CELL_BYTES]; /* texts of the cells, row by row */
     uint32_t cells_count;            /* number of cells added so far */
-    uint32_t cells_max;              /* capacity of cells */
+    uint32_t cells_max;              /* number of cells for which `cells` has space */
 };
 
 /* Starts a table. heads ends with NULL; heads, title and note must outlive the table. */
@@ -45,8 +45,8 @@ void table_snapshot(void *snapshot, const struct table *table);
 
 void table_free(struct table *table);
 
-/* Prints words wrapped at TABLE_WIDTH. Lines after the first start with `indent` blanks. The first
- * line continues at column indent. */
+/* Prints a text, wrapped at TABLE_WIDTH. The first line continues at column `indent`; later lines
+ * begin with `indent` blanks. */
 void table_print_words(FILE *out, const char *text, int indent);
 
 #endif

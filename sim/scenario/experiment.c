@@ -181,7 +181,7 @@ struct learner *experiment_learner(struct experiment *experiment, uint32_t i, st
     flip_labels(experiment, i, &shard);
     struct learner_options options = setup_learner_options(config, &experiment->made, i, 0);
     if (i > 0 || experiment->scenario->strategy != STRATEGY_GOSSIP)
-        options.averages = false; /* only the first node's average is reported */
+        options.averages = false; /* the report has only the first node's average */
     struct learner *learner = learner_new(arena, experiment->backend, experiment->made.model,
                                           trains ? &shard : NULL, NULL, &options);
     dataset_free(&shard);
@@ -300,7 +300,7 @@ void experiment_finish(struct experiment *experiment, struct outcome *outcome,
         outcome->loss = evaluation.loss;
         outcome->tested = evaluation.samples;
         if (part > 0 && part < evaluation.samples)
-            /* On the same samples as the curve. */
+            /* Use the same samples as the evaluations on the curve. */
             evaluation = experiment_mark(experiment, host_weights, part);
         if (outcome->moments_count > 0)
             store_evaluation(&outcome->moments[outcome->moments_count - 1], &evaluation);

@@ -62,7 +62,7 @@ void experiment_make_learner(void *self, uint32_t i, struct sim_learner *learner
 struct evaluation experiment_mark(struct experiment *experiment, const float *host_weights,
                                   uint32_t samples);
 
-/* Returns whether the moment at at_ns has an evaluation. After an interruption no moment has one.
+/* Returns true if the moment at at_ns has an evaluation. After an interruption no moment has one.
  */
 bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_ns);
 
@@ -76,7 +76,7 @@ void experiment_evaluate(struct experiment *experiment, struct outcome *outcome,
 void experiment_show(const struct experiment *experiment, const struct outcome *outcome,
                      uint64_t at_ns);
 
-/* Returns whether the watcher wants to end the play early. */
+/* Returns true if the watcher wants to end the play early. */
 bool experiment_is_stopped(const struct experiment *experiment);
 
 /* Evaluates the averaged base of the first node on the whole test set. first: learner of this node;

@@ -23,7 +23,7 @@ struct moment {
     uint64_t control_bytes;         /* bytes sent except rumors */
     uint64_t rumors;                /* rumors published */
     uint64_t behind; /* number of rumors that the node with the fewest rumors lacks, compared to the
-                        node with the most */
+                        node with the most rumors */
     uint64_t in_flight;  /* bytes in flight on all links */
     uint32_t running;    /* number of running nodes */
     uint32_t members;    /* least number of live members known to any running node */
@@ -39,7 +39,7 @@ struct node_moment {
     float behind;        /* number of rumors that the node lacks */
     /* Utilisation of the node's uplink since the last moment; NAN = unlimited. */
     float up_use;
-    float down_use;              /* utilisation of the node's downlink; NAN = unlimited */
+    float down_use; /* utilisation of the node's downlink since the last moment; NAN = unlimited */
     float rumor_bytes_published; /* bytes of rumors published since the last moment */
     /* Accuracy of the node's own base (METRIC_ACCURACY_OF_ALL); NAN = not measured. */
     float accuracy;
@@ -101,7 +101,7 @@ struct outcome {
     const char *command;    /* command that repeats the run; NULL = unknown */
     struct moment *moments; /* [moments_count] one moment each virtual second, and one at the end */
     uint32_t moments_count; /* number of moments so far */
-    uint32_t moments_max;   /* capacity of moments */
+    uint32_t moments_max;   /* number of moments for which `moments` has space */
     struct node_moment *node_moments; /* [moments_count][nodes]; NULL = too many nodes */
     struct node_total *nodes;         /* [scenario->nodes_count] totals of each node */
     struct link_total *links;         /* [links_count] from malloc; NULL = no network */
@@ -122,12 +122,13 @@ struct outcome {
     double copies; /* how often a rumor was received, mean of the second half; NAN = unknown */
     /* Control bytes per second and node in the second half; NAN = unknown. */
     double control_bytes_per_s;
-    double origins;      /* number of incarnations that published */
+    double origins;      /* number of incarnations that published rumors */
     uint64_t base_bytes; /* size of one base; 0 = unknown */
-    uint32_t removed; /* number of healthy nodes that others declared dead or gave up as silent */
+    uint32_t removed;    /* number of healthy nodes that another node declared dead or dropped as a
+                            silent neighbour */
     char removed_text[96];  /* first removal, such as "west/3 by east/1 at 31.2 s" */
     uint32_t alarms;        /* number of warnings by training guards */
-    double alarm_s;         /* seconds until the first warning of a guard; NAN = none */
+    double alarm_s;         /* seconds until the first warning of a training guard; NAN = none */
     char alarm_text[400];   /* first warning of a guard, such as "gpu/1 at 31.2 s: the training loss
                                here …" */
     uint64_t trace;         /* hash of the actions of all nodes */
@@ -155,12 +156,12 @@ void outcome_judge(struct outcome *outcome);
 /* Records the warning of a training guard. who: name of the node, or "the base". */
 void outcome_alarm(struct outcome *outcome, double at_s, const char *who, const char *text);
 
-/* Returns whether METRIC_ACCURACY_OF_ALL needs the accuracy of every node at that time. */
+/* Returns true if METRIC_ACCURACY_OF_ALL needs the accuracy of every node at that time. */
 bool outcome_wants_nodes(const struct scenario *scenario, uint64_t at_ns);
 
-/* outcome_is_stopped: the play was interrupted, so no expectation is met. outcome_span_s: virtual
- * seconds of training played. outcome_is_met: every expectation holds and no invariant is
- * violated. */
+/* outcome_is_stopped returns true if the play was interrupted; then no expectation is met.
+ * outcome_span_s returns the virtual seconds of training played. outcome_is_met returns true if
+ * every expectation holds and no invariant is violated. */
 bool outcome_is_stopped(const struct outcome *outcome);
 double outcome_span_s(const struct outcome *outcome);
 bool outcome_is_met(const struct outcome *outcome);

@@ -121,8 +121,8 @@ void scenario_warn(const struct scenario *scenario);
 /* Makes the configuration of node i: that of all nodes, changed by the set clauses of its group. */
 void scenario_node_config(const struct scenario *scenario, uint32_t i, struct config *config);
 
-/* Removes faults, late starts and leaves, which only the strategy gossip can play. Returns whether
- * there were any. */
+/* Removes faults, late starts and leaves from the scenario, because only the strategy gossip can
+ * play them. Returns true if there were any. */
 bool scenario_leave_out(struct scenario *scenario);
 
 const struct group *scenario_group(const struct scenario *scenario, uint32_t i);

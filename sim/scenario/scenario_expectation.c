@@ -96,7 +96,7 @@ static bool is_plain(enum metric metric)
            metric == METRIC_REMOVED || metric == METRIC_NO_ALARM || metric == METRIC_ALARM;
 }
 
-/* Returns whether the metric is a multiple of another quantity, with an upper bound. */
+/* Returns true if the metric is a multiple of another quantity and has an upper bound. */
 static bool is_ratio(enum metric metric)
 {
     return metric == METRIC_BLOCKS || metric == METRIC_JOINING;

@@ -185,8 +185,8 @@ static enum error read_head(struct group *group, struct clause *clause, struct p
     return error == OK ? clause_end(clause, problem) : error;
 }
 
-/* Returns whether a name has another meaning in a scenario, so that no group or region may have it.
- */
+/* Returns true if the name has another meaning in a scenario, so that no group or region may have
+ * it. */
 static bool is_reserved(const char *name)
 {
     static const char *const reserved[] = {"all",  "any",   "scenario", "node",  "model",

@@ -6,7 +6,8 @@
 
 /* A link line during parsing. */
 struct reading {
-    struct path path; /* path from the first region to the second, or for every pair (all) */
+    struct path path; /* path from the first region to the second; with `all`, between every pair of
+                         regions */
     struct rate back; /* rate from the second region to the first */
     bool all;         /* the line is `link = all` */
     bool one_way;     /* the line names one direction: link = west > east */

@@ -227,7 +227,7 @@ static enum error check_groups(const struct loader *loader, struct problem *prob
     return OK;
 }
 
-/* Derives the scenario's name from its path: "configs/sim-home.conf" gives sim-home. */
+/* Derives the scenario's name from its path: "configs/sim-home.conf" gives "sim-home". */
 static void name_after(char *name, size_t room, const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -64,8 +64,8 @@ struct sim_options {
     bool twice;
     bool stop;
     bool help;
-    char seed[64];    /* --seed as an assignment for --set */
-    char seconds[64]; /* --seconds as an assignment for --set */
+    char seed[64];    /* option --seed in the form that --set takes */
+    char seconds[64]; /* option --seconds in the form that --set takes */
 };
 
 static int complain(int code, const struct problem *problem)
@@ -264,8 +264,8 @@ static bool play_one_beside(struct live *live, const struct scenario *scenario,
     return is_open && !outcome_is_stopped(outcome);
 }
 
-/* For the report of learned updates, also plays each node alone (single) and all as one machine
- * (ideal). */
+/* If the report is about learned updates, also plays each node alone (single) and all nodes as one
+ * machine (ideal). */
 static void play_beside(const struct outcome *outcome, const struct live *live,
                         struct report_beside *beside)
 {

@@ -82,7 +82,7 @@ struct strategy_settings {
 
     /* Keys of gaia. */
     double significance;  /* least relative size of a sent update in the first step */
-    uint32_t clock_bound; /* most steps that a worker may be ahead of the slowest */
+    uint32_t clock_bound; /* most steps that a worker may be ahead of the slowest one */
 
     /* Keys of downpour. */
     uint32_t push_steps;  /* steps between two pushes */

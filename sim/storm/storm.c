@@ -30,7 +30,7 @@ struct play {
     struct fault_injector *injector;
     struct storm_learners *sources;
     struct storm *storm;
-    uint64_t learners; /* number of learners made so far, which seeds the next random walk */
+    uint64_t learners; /* number of learners made so far; seeds the next random walk */
     uint32_t leaving[STORM_NODES_MAX]; /* [node] start number at which the node was told to leave; 0
                                           = not told */
     uint64_t gone_ns[STORM_NODES_MAX]; /* [node] time by which the node must have left */
@@ -61,7 +61,7 @@ static void leave(struct play *play, uint32_t i)
     const uint64_t paused_ns = world->wire.parties[i].paused_ns;
     if (!world_is_running(world, i))
         return;
-    if (world_now_ns(world) < paused_ns) { /* a paused process handles the signal later */
+    if (world_now_ns(world) < paused_ns) { /* a paused process handles the signal after its pause */
         world_put(world, paused_ns + PAUSED_NS, i, LEAVE_NODE);
         return;
     }
@@ -182,8 +182,8 @@ static bool has_failed(const struct play *play)
     return play->world.check.violation[0] || play->storm->why[0];
 }
 
-/* Checks that each leaving node has ended after its grace time, unless it was paused or restarted.
- */
+/* Checks that each leaving node has ended after its grace time. Exempts nodes that were paused or
+ * restarted. */
 static void check_leavers(struct play *play)
 {
     const struct world *world = &play->world;
@@ -199,7 +199,7 @@ static void check_leavers(struct play *play)
     }
 }
 
-/* Runs the world second by second, with all checks. Returns false after a failure. */
+/* Runs the world with all checks until virtual time until_ns. Returns false after a failure. */
 static bool run_until(struct play *play, uint64_t until_ns)
 {
     struct world *world = &play->world;
@@ -283,8 +283,8 @@ static void wait_for_members(struct play *play, uint64_t from_ns)
     }
 }
 
-/* Waits until all running nodes have the last swarm key. Fails at STORM_HEAL_NS after from_ns, or
- * if a member that was expelled before has that key. */
+/* Waits until all running nodes have the newest swarm key. Fails at STORM_HEAL_NS after from_ns, or
+ * if a member that was expelled before the newest order has that key. */
 static void wait_for_key(struct play *play, uint64_t from_ns)
 {
     const struct storm_plan *plan = &play->plan;
@@ -321,7 +321,7 @@ static void heal(struct play *play)
 }
 
 /* Checks that nodes that left together hold one base. This is certain in a full mesh only
- * (leave.c): in a larger swarm, a node may learn too late that another one also leaves. */
+ * (leave.c): in a larger swarm, a node may learn too late that another node also leaves. */
 static void check_bases(struct play *play, uint32_t together)
 {
     if (play->plan.nodes > STORM_MESH_MAX)

@@ -26,8 +26,8 @@ struct storm {
     char why[300];    /* reason of the failure; "" = passed */
     uint64_t trace;   /* hash of the actions of all nodes */
     uint64_t events;  /* number of events of the simulation */
-    double cpu_s;     /* processor time, seconds */
-    double virtual_s; /* virtual seconds played */
+    double cpu_s;     /* processor time of the storm, seconds */
+    double virtual_s; /* virtual seconds that the storm played */
     double heal_s;    /* seconds from the end of faults and training to one version; NAN = never */
     uint32_t nodes;   /* number of nodes */
     uint32_t faults[FAULT_KINDS]; /* number of faults of each kind */
@@ -41,17 +41,18 @@ void storm_play(uint64_t seed, FILE *trace, struct storm *storm);
  * of a commit. Returns false for an empty text. */
 bool storm_seed_of(const char *text, uint64_t *seed) MUST_USE;
 
-/* `hearsay sim --faults`: plays the seeds from `from` to `to`, both included, in `jobs` processes.
- * Prints a line and the replay command for each failure, and a summary. If a process dies (a
- * CHECK), its seed fails and the other seeds continue. A single seed is played in this process, for
- * debuggers. Returns the exit code: 0 only if all seeds were played and none failed. */
+/* Options of `hearsay sim --faults`, which plays the seeds from `from` to `to`, both included, in
+ * `jobs` processes. The command prints a line and the replay command for each failure, and a
+ * summary. If a process dies (a CHECK), its seed fails and the other seeds continue. A single seed
+ * is played in the calling process, for debuggers. */
 struct storm_options {
     uint64_t from;     /* first seed */
     uint64_t to;       /* last seed */
     uint32_t jobs;     /* number of processes; 0 = one for each processor */
     const char *trace; /* trace file, only with a single seed; NULL = none */
     bool twice;        /* plays each seed twice and compares the traces */
-    bool stop;         /* starts no seed after the first failure, but finishes running ones */
+    bool stop; /* starts no seed after the first failure, but finishes the seeds that are being
+                  played */
 };
 int storm_command(const struct storm_options *options);
 

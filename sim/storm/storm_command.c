@@ -16,7 +16,7 @@
 #define LIVE_COLUMNS  78
 #define EXIT_STOPPED  130 /* 128 + SIGINT, as in shells */
 #define PADDING_BYTES (5u << 20)
-#define SEED_MAX_S    600 /* a seed that takes longer has hung */
+#define SEED_MAX_S    600 /* a seed that takes longer counts as hung */
 
 struct tally {
     const struct storm_options *options;
@@ -26,14 +26,14 @@ struct tally {
     uint64_t failed;            /* number of seeds that failed */
     uint64_t events;            /* number of events of all seeds */
     uint64_t with[FAULT_KINDS]; /* [kind] number of seeds with this kind of fault */
-    double *cpu_s;              /* [done] processor time of each seed, seconds */
-    double *heal_s;             /* [healed] seconds to one version of each seed that reached it */
-    uint64_t healed;            /* number of seeds that reached one version */
-    uint64_t slowest;           /* seed that took the most processor time */
-    uint64_t last_healed;       /* seed that took longest to reach one version */
-    double cpu_s_most;          /* processor time of seed `slowest`, seconds */
-    double heal_s_most;         /* seconds to one version of seed `last_healed` */
-    bool is_live;               /* the progress line is visible */
+    double *cpu_s;              /* [done] processor time of each played seed, seconds */
+    double *heal_s;   /* [healed] seconds to one version, of each seed that reached one version */
+    uint64_t healed;  /* number of seeds that reached one version */
+    uint64_t slowest; /* seed that took the most processor time */
+    uint64_t last_healed; /* seed that took longest to reach one version */
+    double cpu_s_most;    /* processor time of seed `slowest`, seconds */
+    double heal_s_most;   /* seconds to one version of seed `last_healed` */
+    bool is_live;         /* the progress line is visible */
 };
 
 static double elapsed_s(const struct tally *tally)
@@ -114,7 +114,7 @@ static void on_tick(void *self)
     (void)fprintf(stderr, "\r%-*s", LIVE_COLUMNS, line);
 }
 
-/* Plays a seed, twice if the options say so, and fails it if the two runs differ. */
+/* Plays a seed, twice if the options say so. Two runs that differ make the seed fail. */
 static void play(const struct storm_options *options, uint64_t seed, FILE *trace,
                  struct storm *storm)
 {

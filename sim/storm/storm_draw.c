@@ -135,7 +135,7 @@ static void draw_nodes(struct storm_plan *plan)
     }
 }
 
-/* Returns the nearest node below i that accepts calls. */
+/* Returns the node with the highest index below i that accepts calls. */
 static uint32_t callable_below(const struct storm_plan *plan, uint32_t i)
 {
     while (plan->node[--i].dials_only)
@@ -221,7 +221,7 @@ static void draw_links(struct storm_plan *plan)
     }
 }
 
-/* Returns whether a node knows the address of node i, and might stay alone without it. */
+/* Returns true if some node knows the address of node i, and might stay alone without node i. */
 static bool is_needed(const struct storm_plan *plan, uint32_t i)
 {
     for (uint32_t j = 0; j < plan->nodes; j++)
@@ -292,8 +292,8 @@ static double draw_jump_s(struct rng *rng)
     return one_in(rng, 2) ? -0.3 * rng_uniform(rng) : (double)between_log(rng, 1, 30000000);
 }
 
-/* Draws kind and strength of a poison. Flipped labels are left out, because few storms have data.
- * The strength is far too low to make the base wrap. */
+/* Draws kind and strength of a poison. Leaves out flipped labels, because few storms have data. The
+ * strength is far too low to make the base wrap. */
 static void draw_poison(struct rng *rng, struct fault *fault)
 {
     fault->poison = (enum poison)(POISON_LABELS + 1 + rng_below(rng, POISONS - 1));
@@ -369,7 +369,7 @@ static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
 
 static void draw_faults(struct storm_plan *plan)
 {
-    /* Faults that ruin training are left out, because few storms have data. */
+    /* Leaves out faults that ruin training, because few storms have data. */
     for (int kind = 0; kind < FAULT_RUIN; kind++) {
         const uint64_t stream =
             kind == FAULT_POISON ? STREAM_POISON : STREAM_FAULTS + (uint64_t)kind;

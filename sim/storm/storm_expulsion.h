@@ -15,8 +15,8 @@ struct storm_expulsion {
     bool is_drawn;    /* the swarm has an operator, who expels a node */
     uint32_t villain; /* index of the node to expel */
     uint64_t at_ns;   /* time of the order or the votes, counted from WORLD_BEGIN_NS */
-    bool is_since;    /* the order removes only rumors since some moment; otherwise all that the log
-                         allows */
+    bool is_since; /* the order removes only rumors since a certain moment; otherwise it removes all
+                      rumors that the log reaches */
     /* Number of members that expel the node by votes; 0 = the operator expels it. */
     uint32_t voters;
     bool is_ordered; /* the order or the votes were given to a node */
@@ -28,19 +28,19 @@ void storm_expulsion_prepare(struct node_options *options);
 /* Makes nodes with these options obey the operator or count votes, as this expulsion needs. */
 void storm_expulsion_prepare_for(const struct storm_expulsion *expulsion,
                                  struct node_options *options);
-/* Writes a comment line about the expulsion to a trace, if one is drawn. */
+/* Writes a comment line about the expulsion to a trace, if the storm has an expulsion. */
 void storm_expulsion_describe(const struct storm_expulsion *expulsion, FILE *out);
 
 /* storm_expulsion_whom_to_ask returns the first running node that knows all previous orders and is
- * not the villain; nodes_count if there is none. storm_expulsion_give sets the number of an order
- * and gives the order to this node. */
+ * not the villain; if there is none, nodes_count. storm_expulsion_give numbers an order and gives
+ * it to a node. */
 uint32_t storm_expulsion_whom_to_ask(const struct storm_expulsion *expulsion,
                                      const struct world *world);
 void storm_expulsion_give(struct storm_expulsion *expulsion, struct world *world, uint32_t i,
                           struct order *order);
 
-/* Gives the order, or once the votes, to the node that storm_expulsion_whom_to_ask returns, if
- * there is one. */
+/* Gives the order, or the votes unless they were given already, to the node that
+ * storm_expulsion_whom_to_ask returns. Does nothing if no node qualifies. */
 void storm_expulsion_order(struct storm_expulsion *expulsion, struct world *world);
 
 #endif

@@ -22,30 +22,31 @@
 
 /* A node of the plan. Times count from WORLD_BEGIN_NS. */
 struct storm_node {
-    uint64_t start_ns;       /* time at which the node starts */
-    uint64_t leave_ns;       /* time at which the node is told to leave; 0 = it stays */
-    uint64_t step_ns;        /* duration of a local step, nanoseconds */
-    uint32_t step_samples;   /* samples per local step */
-    uint32_t region;         /* index of the node's region */
-    uint32_t start;          /* number of the node's first weights */
-    uint32_t knows;          /* bit j is set if the node knows the address of node j */
-    bool trains;             /* the node trains; otherwise it only forwards */
-    bool dials_only;         /* the node accepts no calls */
-    bool is_older;           /* the node begins with the previous release */
-    uint64_t upgrade_ns;     /* starts after this time use the present release; 0 = none does */
-    struct rate up;          /* rate of the node's uplink */
-    struct rate down;        /* rate of the node's downlink */
-    uint64_t stall_ns;       /* duration of a stall of the node's links */
+    uint64_t start_ns;     /* time at which the node starts */
+    uint64_t leave_ns;     /* time at which the node is told to leave; 0 = it stays */
+    uint64_t step_ns;      /* duration of a local step, nanoseconds */
+    uint32_t step_samples; /* samples per local step */
+    uint32_t region;       /* index of the node's region */
+    uint32_t start;        /* number of the node's first weights */
+    uint32_t knows;        /* bit j is set if the node knows the address of node j */
+    bool trains;           /* the node trains; otherwise it only forwards */
+    bool dials_only;       /* the node accepts no calls */
+    bool is_older;         /* the node starts with the previous release */
+    uint64_t upgrade_ns;   /* node starts after this time run the present release; 0 = none does */
+    struct rate up;        /* rate of the node's uplink */
+    struct rate down;      /* rate of the node's downlink */
+    uint64_t stall_ns;     /* duration of a stall of the node's links */
     uint64_t stall_every_ns; /* period of the stalls; 0 = none */
 };
 
 struct storm_plan {
     uint64_t seed;
-    uint32_t nodes;              /* number of nodes */
-    uint32_t regions;            /* number of regions */
-    bool learns_text;            /* a small GPT learns; otherwise random walks */
-    uint32_t parameters;         /* size of the model */
-    uint32_t density_max;        /* most entries of one update */
+    uint32_t nodes;   /* number of nodes */
+    uint32_t regions; /* number of regions of the network */
+    bool learns_text; /* the nodes train a small GPT on text; otherwise their weights walk at random
+                       */
+    uint32_t parameters;         /* number of parameters of the model */
+    uint32_t density_max;        /* maximum number of entries of one update */
     struct node_options options; /* options of every node, except those that storm_node sets */
     struct storm_node node[STORM_NODES_MAX];
     /* [from][to] paths between regions. */

@@ -20,7 +20,7 @@ void storm_rekey_order(struct storm_rekey *rekey, struct storm_expulsion *orders
     swarm_key_hash(order.subject, key);
     memcpy(rekey->key, key, KEY_BYTES);
     storm_expulsion_give(orders, world, i, &order);
-    if (!world_is_running(world, i)) /* the node died while it passed the order on */
+    if (!world_is_running(world, i)) /* the node died while it passed on the order */
         return;
     CHECK(world_swarm_key(world, i, key) == OK);
     if (is_last)

@@ -23,9 +23,9 @@ struct storm_rekey {
 void storm_rekey_order(struct storm_rekey *rekey, struct storm_expulsion *orders,
                        struct world *world, bool is_last);
 
-/* Returns whether all running nodes have the last key. */
+/* Returns true if all running nodes have the newest key. */
 bool storm_rekey_is_done(const struct storm_rekey *rekey, const struct world *world);
-/* Returns whether the villain, which was expelled before, never had the last key. */
+/* Returns true if the villain, which was expelled before the last order, never had the last key. */
 bool storm_rekey_is_kept_from(const struct storm_rekey *rekey, const struct world *world,
                               uint32_t villain);
 

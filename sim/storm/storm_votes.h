@@ -13,7 +13,7 @@ void storm_votes_prepare(struct node_options *options);
  * of the world. */
 void storm_votes_give(struct world *world, uint32_t members, uint32_t i, uint32_t accused);
 
-/* Returns whether members have expelled node i by votes, which may happen to a poisoned node. */
+/* Returns true if members have expelled node i by votes, which may happen to a poisoned node. */
 bool storm_votes_have_expelled(const struct world *world, uint32_t i);
 
 #endif
