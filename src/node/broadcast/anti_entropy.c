@@ -16,14 +16,15 @@
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/retract.h"
 
-#define SLICE     32               /* entries per slice */
-#define EQUAL     1                /* entries per slice while both version hashes are equal */
-#define LONG_NS   (10 * SECOND_NS) /* time between two requests for the whole of a long version */
+#define SLICE     32 /* entries of origins that a slice shows */
+#define EQUAL     1  /* entries of a slice for a neighbour whose version hash equals ours */
+#define LONG_NS   (10 * SECOND_NS) /* time between two requests for a neighbour's long version */
 #define LONG      256              /* number of origins above which a version counts as long */
 #define WHOLE_MAX ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
 
-/* Returns the number of rumors in the swarm: those known here. Before this node has joined, it is
- * the most that a joined neighbour knows, if that is more. */
+/* Returns the number of rumors in the swarm, as far as this node knows: its own known rumors.
+ * Before this node has joined, returns the number that a joined neighbour knows if that is larger.
+ */
 static uint64_t rumors_there_are(const struct node *node)
 {
     const uint64_t shown = joining_has_joined(node) ? 0 : broadcast_most_shown(node, true);
@@ -31,8 +32,8 @@ static uint64_t rumors_there_are(const struct node *node)
     return shown > known ? shown : known;
 }
 
-/* Writes the whole version, or its latest WHOLE_MAX entries, into scratch. Sets `learned` to the
- * samples of these origins, which follow the entries. Returns the number of entries. */
+/* Writes the whole version, or its latest WHOLE_MAX entries, into scratch, and then the samples of
+ * the entries' origins. Points *learned at these samples. Returns the number of entries. */
 static size_t put_whole(const struct node *node, uint8_t **learned)
 {
     const struct versions *versions = &node->broadcast->versions;
@@ -42,8 +43,9 @@ static size_t put_whole(const struct node *node, uint8_t **learned)
     return versions_latest(versions, NULL, 0, most, node->scratch, *learned);
 }
 
-/* Writes the half of a long version's slice that rotates over the latest origins, twice as many as
- * there are live members. Returns its number of entries. */
+/* Writes half of a long version's slice. These halves rotate over the origins that published most
+ * recently, twice as many origins as there are live members. Returns the number of entries written.
+ */
 static size_t put_latest(struct node *node, uint8_t *out)
 {
     struct broadcast *broadcast = node->broadcast;
@@ -55,7 +57,8 @@ static size_t put_latest(struct node *node, uint8_t *out)
     return entries;
 }
 
-/* Writes a slice into scratch and returns its number of entries. */
+/* Writes the next slice of our version for this peer into scratch. Returns its number of entries.
+ */
 static size_t put_slice(struct node *node, const struct peer *peer)
 {
     struct versions *versions = &node->broadcast->versions;
@@ -88,7 +91,7 @@ void anti_entropy_show(struct node *node, const struct peer *peer, bool whole)
                           .whole = whole,
                           .text = {learned, whole ? entries * LEARNED_BYTES : 0},
                           .bulk = {node->scratch, entries * VERSION_ENTRY_BYTES}});
-    /* if the queue is full, the next round sends a slice */
+    /* if the neighbour's queue is full, nothing is lost: the next round sends a slice */
 }
 
 void anti_entropy_show_all(struct node *node)
@@ -145,7 +148,7 @@ bool anti_entropy_on_version(struct node *node, const struct peer *from,
     }
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, from);
     neighbour->hash = version->hash;
-    /* a neighbour without a whole base cannot serve the rumors that it lists */
+    /* 0: a neighbour without a whole base cannot serve the rumors in its version */
     neighbour->knows = version->base ? version->rumors : 0;
     return true;
 }

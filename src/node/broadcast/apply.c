@@ -12,10 +12,10 @@
 #include "node/membership/membership.h"
 
 #define COMPARED_MIN 64              /* smallest number of entries of a compared rumor */
-#define COMPARED_NS  (SECOND_NS / 4) /* time between two comparisons of one origin */
-/* Wait after a comparison. It takes about 10 ns per entry (bench_threshold); waiting for a GPU adds
- * the time of 10,000 entries. All comparisons take at most 0.5 % of the time, in equal parts for
- * each live origin. */
+#define COMPARED_NS  (SECOND_NS / 4) /* time between comparisons of one origin's rumors */
+/* Minimum time after a comparison of a rumor with `entries` entries. A comparison takes about 10 ns
+ * per entry (bench_threshold), plus 10,000 entries' time to wait for a GPU. Waiting 200 times as
+ * long limits all comparisons to 0.5 % of the time, in equal parts for each live origin. */
 #define COMPARING_NS(entries) ((uint64_t)((entries) + 10000) * 10 * 200)
 
 struct update *apply_decode(struct node *node, const uint8_t *rumor, uint32_t bytes)
@@ -32,8 +32,8 @@ const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, u
     return apply_decode(node, rumor, bytes);
 }
 
-/* Returns true unless a later copy of this rumor is in the log: an expelled member's rumors arrive
- * again if a later order keeps more of them. */
+/* Returns true if the log has no later copy of this rumor. A copy arrives if an expelled member's
+ * rumor was removed and a later order keeps more of the member's rumors. */
 static bool is_latest_copy(const struct broadcast *broadcast, const struct rumor_log_entry *entry)
 {
     uint32_t bytes;
@@ -41,8 +41,8 @@ static bool is_latest_copy(const struct broadcast *broadcast, const struct rumor
            rumor_log_bytes(&broadcast->log, entry);
 }
 
-/* Returns the next rumor for the learner. Skips rumors that a base taken over contains, and those
- * of an expelled member. */
+/* Returns the next rumor for the learner, or NULL. Skips rumors of expelled members, and rumors
+ * that a base taken over already contains. */
 static const struct rumor_log_entry *next_to_apply(struct broadcast *broadcast)
 {
     const struct rumor_log_entry *entry;
@@ -79,8 +79,8 @@ void apply_add_given(struct apply *apply, uint32_t entries, struct given given)
     apply->taken_out += given.takes_out;
 }
 
-/* Returns true if this rumor is to be compared with the residual. A small rumor says little about
- * its direction, and one rumor of a burst represents the others. */
+/* Returns true if this rumor is to be compared with the residual. Excludes small rumors, which say
+ * little about their direction, and all but one rumor of a burst. */
 static bool is_compared(const struct node *node, struct origin *origin, uint32_t entries)
 {
     if (!node->options.trains || entries < COMPARED_MIN || node->now_ns < origin->compare_ns)
@@ -105,7 +105,7 @@ bool broadcast_next_apply(struct node *node, struct action *action)
     struct broadcast *broadcast = node->broadcast;
     broadcast->apply.is_full = false;
     if (broadcast->retract.rumors > 0)
-        return false; /* retractions go first */
+        return false; /* the learner first removes retracted rumors from its base */
     const struct rumor_log_entry *entry = next_to_apply(broadcast);
     if (!entry)
         return false;
@@ -164,7 +164,7 @@ void broadcast_done(const struct node *node, const struct signed_head **heads)
         const struct origin *origin = &versions->origins[origin_index];
         heads[origin_index] = origin->applied > 0 ? &origin->applied_last : NULL;
     }
-    for (uint64_t i = apply->rumors; i-- > 0;) { /* newest first */
+    for (uint64_t i = apply->rumors; i-- > 0;) { /* newest rumor first */
         const struct given *given = &apply->given[(apply->given_first + i) % GIVEN_MAX];
         if (given->is_block)
             continue;
@@ -172,8 +172,8 @@ void broadcast_done(const struct node *node, const struct signed_head **heads)
     }
 }
 
-/* Returns true if the learner was given all rumors before this log position, except withheld
- * ones. */
+/* Returns true if the learner was given every rumor before log position `newest`, except withheld
+ * rumors. */
 static bool is_given_before(const struct node *node, uint64_t newest)
 {
     const struct rumor_log *log = &node->broadcast->log;

@@ -8,14 +8,13 @@
 
 /* State of retract.c. */
 struct retract {
-    bool is_due; /* an expelled member may have rumors beyond its limit, and retract_begin has not
-                    run since */
-    bool needs_base; /* the log lacks rumors to take out, so another base is needed */
+    bool is_due; /* an expelled member may have rumors beyond its limit; retract_begin clears it */
+    bool needs_base; /* the log lacks rumors to take out, so a neighbour's base is needed */
     uint64_t rumors; /* number of rumors in the learner's base that the version no longer has */
 };
 
-#define APPLYING_MAX 256 /* most rumors that the learner may have unanswered */
-#define GIVEN_MAX    512 /* most rumors and blocks that the learner may have unanswered */
+#define APPLYING_MAX 256 /* unanswered rumors of the learner, at most */
+#define GIVEN_MAX    512 /* unanswered rumors and blocks of the learner together, at most */
 
 /* A rumor or block that was given to the learner and not answered. */
 struct given {
@@ -31,7 +30,7 @@ struct given {
 /* State of apply.c. */
 struct apply {
     struct decoded decoded; /* decoded rumors that wait for the learner */
-    uint32_t entries;       /* entries given to the learner and not answered */
+    uint32_t entries;       /* sum of the entries of unanswered rumors and blocks */
     uint64_t rumors;        /* rumors and blocks given to the learner and not answered */
     uint32_t blocks;        /* blocks given to the learner and not answered */
     uint32_t taken_out;     /* negated rumors given to the learner and not answered */
@@ -39,11 +38,11 @@ struct apply {
     struct given given[GIVEN_MAX];
     uint32_t given_first; /* index of the oldest rumor or block in `given` */
     uint64_t *withheld;   /* bits by origin index: the origin's rumors are withheld */
-    /* Another rumor waits because the learner has as much as it accepts. */
+    /* A rumor waits because the learner has as many unanswered entries as it accepts. */
     bool is_full;
 };
 
-/* Decodes a rumor of the log into an update that the caller may change. */
+/* Decodes a rumor of the log. Returns the update, which the caller may change. */
 struct update *apply_decode(struct node *node, const uint8_t *rumor, uint32_t bytes);
 /* Returns true if the learner may be given another rumor with this many entries. */
 bool apply_may_give(const struct node *node, uint32_t entries);

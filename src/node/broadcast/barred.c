@@ -18,7 +18,8 @@ void barred_on_stranger(struct node *node, const struct peer *from,
     identity_text(note->who, id);
 }
 
-/* Returns how many rumors of this entry we lack because their origin is not admitted. */
+/* Returns how many rumors of a neighbour's entry this node lacks because their origin is not
+ * admitted here. */
 static uint64_t barred_of(const struct node *node, const struct version_entry *entry)
 {
     const struct origin *origin = versions_find(&node->broadcast->versions, entry->tag);
@@ -29,8 +30,8 @@ static uint64_t barred_of(const struct node *node, const struct version_entry *e
     return entry->next - origin->next;
 }
 
-/* Subtracts refused rumors from the neighbour's number of rumors. A slice shows only some entries,
- * so it never lowers the number of refused rumors that is already known. */
+/* Returns the VERSION with its number of rumors reduced by those that this node refuses. A slice
+ * shows only some entries, so it never lowers the neighbour's known number of refused rumors. */
 struct message barred_take_out(struct node *node, const struct peer *from,
                                const struct message *version)
 {

@@ -14,9 +14,9 @@
  * Remembers the incarnation's tag, and adds a note the first time. */
 void barred_on_stranger(struct node *node, const struct peer *from,
                         const uint8_t id[static ID_BYTES], uint64_t incarnation);
-/* Returns how many of the neighbour's `next` rumors of a known origin may be taken, known rumors
- * included. The orders limit the number; of an origin that is not admitted, only known rumors
- * count. */
+/* Returns the number of rumors of a known origin that may be taken, given that the neighbour has
+ * `next`. Known rumors are included. The orders limit the number; for an origin that is not
+ * admitted, it is the number of known rumors. */
 static inline uint32_t barred_shown(const struct node *node, const struct peer *from,
                                     const struct origin *origin, uint32_t next)
 {

@@ -12,12 +12,12 @@
 
 #define SHOWN_NS                                                                                   \
     (60 * SECOND_NS) /* a gap that no neighbour shows for this long counts as lost, not late */
-#define FULL_NS    (60 * SECOND_NS) /* time between two warnings that the table is full */
-#define SCARCE     8   /* the table is nearly full when only one part in eight is free */
-#define ACTIVE_MIN 256 /* fewest origins that count as active */
-#define FEW        8   /* incarnations that every known node may have while there is space */
+#define FULL_NS    (60 * SECOND_NS) /* time between two warnings that the table of origins is full */
+#define SCARCE     8                /* the table is nearly full if less than 1/8 of it is free */
+#define ACTIVE_MIN 256              /* number of origins that count as active, at least */
+#define FEW        8 /* incarnations that each known node may have in a table with space */
 #define PART       8 /* one part in eight of the free entries is for further incarnations of one node */
-#define KNOWN_PART 4 /* one part in four of the table is reserved for known nodes */
+#define KNOWN_PART 4 /* one entry in four of the table of origins is reserved for known nodes */
 
 size_t broadcast_arena_bytes(const struct node_options *options)
 {
@@ -42,7 +42,7 @@ struct origin *broadcast_add(const struct node *node, struct versions *versions,
     return origin;
 }
 
-/* Restores the version of a base that an earlier incarnation saved. */
+/* Restores the version that an earlier incarnation saved with its base. */
 static void restore(struct node *node, struct broadcast *broadcast)
 {
     const struct node_options *options = &node->options;
@@ -142,7 +142,7 @@ void broadcast_stats(const struct node *node, struct node_stats *stats)
     stats->log_held_bytes = log_bytes_held(&broadcast->log);
 }
 
-/* The version. */
+/* Returns this node's version. */
 
 const struct versions *broadcast_versions(const struct node *node)
 {
@@ -159,8 +159,8 @@ const struct rumor_log *broadcast_log(const struct node *node)
     return &node->broadcast->log;
 }
 
-/* Returns how many of the latest origins to visit so that all live members are among them. Origins
- * without rumors count, because member records follow the trees of their origins. */
+/* Returns a number of latest origins that includes every live member's origin. Origins without
+ * rumors count, because member records follow the trees of their origins. */
 uint32_t broadcast_latest_origins(const struct node *node)
 {
     const uint32_t live = membership_live(node);
@@ -183,10 +183,9 @@ static uint32_t incarnations_of(const struct versions *versions, const uint8_t *
     return incarnations;
 }
 
-/* Returns true if one more origin may have an entry. incarnations: number of its node's
- * incarnations in the table. An incarnation's rumors stay in the sum, so its entry is never free
- * again. Neither one node that restarts again and again nor many unknown nodes may fill the table.
- */
+/* Returns true if one more origin may be added to the table. incarnations: number of entries that
+ * the origin's node already has. An entry is never freed, because its rumors stay in the sum. So
+ * neither a node that restarts often nor many unknown nodes may fill the table. */
 static bool may_have_place(const struct versions *versions, uint32_t incarnations)
 {
     CHECK(versions->count <= versions->max);
@@ -270,8 +269,8 @@ uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns)
     return lag_ns;
 }
 
-/* Returns true if rumors of at least half of the members are missing: then this node's link is too
- * slow, or the node was away. A gap of a single origin only suggests a lost neighbour. */
+/* Returns true if rumors of at least half of the members are missing: this node's link is too slow,
+ * or the node was away. If only one origin's rumors are missing, a neighbour was probably lost. */
 bool broadcast_lags(const struct node *node)
 {
     CHECK(node->broadcast->repair.behind <= node->broadcast->versions.count);

@@ -28,35 +28,37 @@
 
 struct broadcast *broadcast_new(struct arena *arena, struct node *node);
 size_t broadcast_arena_bytes(const struct node_options *options);
-/* Call it when the conversation with this neighbour has ended: clears the state for it. */
+/* Clears the state of a neighbour. Call it when the conversation with this neighbour has ended. */
 void broadcast_on_end(struct node *node, const struct peer *peer);
 void broadcast_stats(const struct node *node, struct node_stats *stats);
 
-/* The version. */
+/* Returns this node's version. */
 
 const struct versions *broadcast_versions(const struct node *node);
 /* Returns the origin of this node's present incarnation. */
 const struct origin *broadcast_own(const struct node *node);
 const struct rumor_log *broadcast_log(const struct node *node);
-/* Returns how many of the latest origins may still be publishing. */
+/* Returns how many of the origins that published most recently may still be publishing. */
 uint32_t broadcast_active_origins(const struct node *node);
 /* Returns the origin that a member record describes. Adds it if it is unknown; returns NULL if the
  * table is full. */
 const struct origin *broadcast_origin_of(struct node *node, const struct peer *from,
                                          const struct record *record);
-/* Records the samples per second that an origin reports; the largest value counts. */
+/* Records the samples per second that an origin reports. The largest reported value is kept. */
 void broadcast_on_rate(struct node *node, const struct origin *origin, float samples_per_second);
-uint64_t broadcast_advanced_ns(const struct node *node); /* time of the version's last change */
+uint64_t
+broadcast_advanced_ns(const struct node *node); /* Returns the time of the version's last change. */
 
-/* Records that this node has adopted a model hash and lacks its first base. replace_version clears
- * the mark. */
+/* Records that this node has adopted a model hash and has no base of that model yet.
+ * replace_version ends this state. */
 void broadcast_set_lacks_first(struct node *node);
 bool broadcast_lacks_first(const struct node *node);
 
-/* Returns for how long the longest-missing rumor has been missing, or 0 if none is. In
- * BASE_ROLLING: the age of the base. */
+/* Returns for how long the longest-missing rumor has been missing; 0 if no rumor is missing. In
+ * BASE_ROLLING, returns the age of the base. */
 uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns);
-/* Returns true if rumors of at least half of the members are missing, or in BASE_ROLLING. */
+/* Returns true if rumors of at least half of the members are missing. In BASE_ROLLING, returns
+ * true. */
 bool broadcast_lags(const struct node *node);
 /* Returns the time of the last request for a missing rumor; 0 = never. */
 uint64_t broadcast_asked_ns(const struct node *node);
@@ -68,49 +70,50 @@ uint64_t broadcast_knows(const struct node *node, const struct peer *peer);
 void broadcast_set_knows(struct node *node, const struct peer *peer, uint64_t rumors);
 /* Returns true if the neighbour has all rumors that this node published. */
 bool broadcast_has_ours(const struct node *node, const struct peer *peer);
-/* Returns the most rumors that any neighbour, or any joined neighbour, knows. */
+/* Returns the largest number of rumors that a neighbour knows. joined_only: consider only
+ * neighbours that have joined. */
 uint64_t broadcast_most_shown(const struct node *node, bool joined_only);
-/* Returns true if the neighbour has shown its whole version. No rumor passes before that. */
+/* Returns true if the neighbour has shown its whole version. No rumor is exchanged before that. */
 bool broadcast_is_compared(const struct node *node, const struct peer *peer);
-/* Returns true if this node and the neighbour come from two sides of a partition, and each side
- * learned much on its own. Then no rumor passes between them. */
+/* Returns true if this node and the neighbour come from two sides of a partition on which much was
+ * learned separately. Then they exchange no rumors. */
 bool broadcast_is_partitioned(const struct node *node, const struct peer *peer);
 void broadcast_set_partitioned(struct node *node, const struct peer *peer, bool is_partitioned);
-/* Returns true if rumors pass between this node and the neighbour: their versions were compared,
- * and they are not partitioned. */
+/* Returns true if this node and the neighbour exchange rumors: their versions were compared, and no
+ * partition separates them. */
 bool broadcast_is_together(const struct node *node, const struct peer *peer);
-/* Returns the slots of the neighbours that rumors pass to. */
+/* Returns the slots of the neighbours with which this node exchanges rumors. */
 struct slots broadcast_together(const struct node *node);
-/* Returns the slots of the neighbours that own rumors are pushed to. */
+/* Returns the slots of the neighbours to which this node's own rumors are pushed. */
 struct slots broadcast_eager(const struct node *node);
 
-/* Rumors. */
+/* Publication. */
 
-/* Publishes an own update as rumors; returns their bytes. */
+/* Publishes an own update as rumors. Returns the bytes of these rumors. */
 uint64_t broadcast_publish(struct node *node, const struct update *update);
 bool broadcast_has_published(const struct node *node);
 /* Sets the time up to which the base is current, for a node that refreshes it block by block
  * (BASE_ROLLING). Such a node takes no rumors of other nodes. */
 void broadcast_set_fresh(struct node *node, uint64_t fresh_ns);
 
-/* Orders for the learner. */
+/* Rumors for the learner. */
 
-/* Sets the action to the next APPLY for the learner. Returns false if there is none. */
+/* Sets *action to the next APPLY for the learner. Returns false if there is none. */
 bool broadcast_next_apply(struct node *node, struct action *action);
-/* Call it when the learner was given a block of this many entries. */
+/* Counts a block as given to the learner. entries: entries of that block. */
 void broadcast_on_block_given(struct node *node, uint32_t entries);
-/* Returns true if the learner may be given this many more blocks. */
+/* Returns true if the learner may be given `blocks` blocks in addition to its unanswered ones. */
 bool broadcast_may_give_blocks(const struct node *node, uint32_t blocks);
 /* Returns true if the learner has blocks that it has not answered. */
 bool broadcast_has_blocks_given(const struct node *node);
-/* Call it when the learner has finished the oldest rumor or block that it was given. entries:
- * entries of that rumor or block. */
+/* Records that the learner has applied the oldest unanswered rumor or block. entries: entries of
+ * that rumor or block. */
 void broadcast_on_applied(struct node *node, uint32_t entries);
 /* Sets heads[origin_index] to the head of the origin's last rumor in the learner's base, or to NULL
  * if the base has none. The heads are valid until the next event. */
 void broadcast_done(const struct node *node, const struct signed_head **heads);
-/* Returns true if the learner has applied every rumor before this log position, except withheld
- * ones. */
+/* Returns true if the learner has applied every rumor before log position `newest`, except withheld
+ * rumors. */
 bool broadcast_has_done(const struct node *node, uint64_t newest);
 /* Returns the number of entries given to the learner and not answered. */
 uint32_t broadcast_applying(const struct node *node);
@@ -120,68 +123,73 @@ bool broadcast_is_all_applied(const struct node *node);
 /* Decodes a rumor of the log. The result is valid until the next decoding. */
 const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, uint32_t bytes);
 
-/* The broadcast tree of each origin. origin_index: index of the origin. */
+/* Broadcast trees. origin_index: index of the tree's origin. */
 
+/* Returns true if rumors of this origin are not pushed to the neighbour. */
 bool broadcast_is_lazy(const struct node *node, const struct peer *peer, uint32_t origin_index);
 bool broadcast_is_pruned(const struct node *node, const struct peer *peer, uint32_t origin_index);
 void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag);
 void broadcast_on_first(struct node *node, const struct peer *from, uint32_t origin_index);
 void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t origin_index);
-/* Stops the flow of rumors from and to this neighbour until it requests some, because the link is
- * needed for other data. */
+/* Stops the exchange of rumors with this neighbour, in both directions, because the link is needed
+ * for other data. A request for rumors by the neighbour ends the pause. */
 void broadcast_hold_back(struct node *node, const struct peer *peer);
-/* Takes rumors only from `donor`, which becomes our parent in the tree of every origin. */
+/* Makes `donor` the parent in the tree of every origin, and takes rumors from no other neighbour.
+ */
 void broadcast_lean_on(struct node *node, const struct peer *donor);
-/* Returns the number of origins in this neighbour's backlog. */
+/* Returns the number of origins with rumors that wait for space in this neighbour's queue. */
 uint32_t broadcast_backlog(const struct node *node, const struct peer *peer);
 void broadcast_forget_backlog(struct node *node, const struct peer *peer);
-/* Call it when this neighbour's queue may have space again: sends rumors of its backlog. */
+/* Sends waiting rumors to this neighbour. Call it when the neighbour's queue may have space. */
 void broadcast_on_sent(struct node *node, const struct peer *peer);
 
 /* Anti-entropy. */
 
-#define VERSION_HASH_NONE UINT64_MAX /* hash shown without a first base; no version has it */
+#define VERSION_HASH_NONE UINT64_MAX /* hash that a node without a first base sends */
 void anti_entropy_show(struct node *node, const struct peer *peer, bool whole);
 void anti_entropy_show_all(struct node *node);
 /* Sends a slice of our version to one random neighbour; called once a second. A leaving node sends
  * it to all neighbours, and more often. */
 void anti_entropy_round(struct node *node);
-/* Requests this neighbour's whole version. Versions of many origins are requested less often,
- * because they fill a whole message. */
+/* Requests this neighbour's whole version. A version of more than 256 origins is requested at most
+ * every 10 s, because it may fill a whole message. */
 void anti_entropy_ask_for_all(struct node *node, const struct peer *peer);
-/* Requests the versions of all neighbours except `but`, because ours was replaced. */
+/* Requests the versions of all neighbours except `but`, because this node's version was replaced.
+ */
 void anti_entropy_ask_again(struct node *node, const struct peer *but);
-/* Handles a neighbour's version or slice. Returns false if it is malformed; the conversation is
- * closed by then. */
+/* Handles a neighbour's whole version or slice. If it is malformed, closes the conversation and
+ * returns false. */
 bool anti_entropy_on_version(struct node *node, const struct peer *from,
                              const struct message *version);
-/* Returns how many rumors in the slice this node lacks. If an entry shows another stream than ours,
- * sends the neighbour our heads of it (equivocation.h). */
+/* Returns how many of the rumors shown in the slice this node lacks. If an entry shows another
+ * stream than ours, sends the neighbour our heads of that stream (equivocation.h). */
 uint64_t anti_entropy_missing(struct node *node, const struct peer *from,
                               const struct message *version);
-/* Records that the neighbour has our version, and so all rumors that this node published. */
+/* Records that the neighbour's version equals ours. So it has all rumors that this node published.
+ */
 void anti_entropy_on_same(struct node *node, const struct peer *from,
                           const struct message *version);
 /* Adds a note if the neighbour's version equals ours and its digest differs. */
 void anti_entropy_check_digest(struct node *node, const struct peer *from,
                                const struct message *version);
-/* Lets rumors pass between this neighbour and us from now on, unless we are partitioned. */
+/* Starts the exchange of rumors with this neighbour, unless a partition separates us. */
 void anti_entropy_on_compared(struct node *node, const struct peer *from);
 
 /* Repair. */
 
 /* Requests the rumors in the slice that this node lacks. */
 void repair_slice(struct node *node, const struct peer *from, const struct message *version);
-/* Requests all further rumors of this origin from this neighbour. */
+/* Requests from this neighbour all rumors of the origin that this node lacks. Returns false if no
+ * request was sent. */
 bool repair_ask(struct node *node, const struct peer *peer, uint32_t origin_index);
 void push_backlog_on_want(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq);
-/* Handles the message GONE: the neighbour's log no longer has this rumor. Returns true if only a
- * base can still contain it. */
+/* Handles GONE: the neighbour's log no longer has this rumor. Returns true if probably no log has
+ * it, so that this node needs a base that contains it. */
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq);
-/* Call it when a neighbour has gone. Requests the rumors that it pushed to us from random other
- * neighbours. */
+/* Requests the rumors that a lost neighbour pushed to us from randomly chosen other neighbours.
+ * conn: conn of the lost neighbour. */
 void repair_on_lost(struct node *node, uint64_t conn);
-/* Checks all gaps; called a few times a second. */
+/* Checks the gaps of all origins and requests missing rumors. Call it a few times a second. */
 void repair_review(struct node *node);
 
 #endif

@@ -43,9 +43,10 @@ void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag
     push_backlog_forget(neighbour, origin_index);
 }
 
-/* Stops pushing to this neighbour, and taking rumors from it, until it asks. A node that takes over
- * a base gets new rumors only from its donor, and relays none, since a thin link has no space for
- * rumors that the other side has. A node in BASE_ROLLING takes rumors from no neighbour. */
+/* Stops the exchange of rumors with this neighbour, in both directions, until it requests some.
+ * While a node takes over a base, its slow link should carry no rumors that the other side has. So
+ * it gets new rumors only from its donor, and relays none. A node in BASE_ROLLING takes rumors from
+ * no neighbour. */
 void broadcast_hold_back(struct node *node, const struct peer *peer)
 {
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
@@ -73,9 +74,9 @@ void broadcast_lean_on(struct node *node, const struct peer *donor)
         versions->origins[origin_index].parent_conn = donor->conn;
 }
 
-/* Makes this neighbour our parent in the tree, because it delivered a rumor first. Pruned
- * neighbours do not count: their rumors were already in transit, and counting them would prune the
- * real parent next. */
+/* Makes this neighbour our parent in the origin's tree, because it delivered a rumor first. Ignores
+ * a pruned neighbour: its rumor was already in transit, and counting it would prune the real parent
+ * next. */
 void broadcast_on_first(struct node *node, const struct peer *from, uint32_t origin_index)
 {
     CHECK(origin_index < node->broadcast->versions.count);
@@ -83,8 +84,8 @@ void broadcast_on_first(struct node *node, const struct peer *from, uint32_t ori
         node->broadcast->versions.origins[origin_index].parent_conn = from->conn;
 }
 
-/* Handles a rumor that arrived twice: prunes one of the two neighbours that delivered it, if both
- * are connected. The origin itself is not pruned for being slower once than a relay. */
+/* Handles a rumor that arrived twice: if both senders are connected, prunes one. The origin itself
+ * is not pruned when a relay was faster once. */
 void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t origin_index)
 {
     CHECK(origin_index < node->broadcast->versions.count);

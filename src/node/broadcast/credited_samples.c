@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-#define PART 4         /* the reports of one in four learners are capped, at least of one learner */
-#define NEAR (1.0 / 8) /* relative difference of two members' counts that counts as none */
+#define PART 4         /* one learner in four has its report capped, at least one learner */
+#define NEAR (1.0 / 8) /* counts that differ by at most this part are equal */
 
 static int descending(const void *a, const void *b)
 {

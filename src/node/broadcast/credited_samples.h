@@ -17,7 +17,7 @@
 
 struct reported_samples {
     double samples;   /* samples that the member reports; >= 0 */
-    double borne_out; /* samples that its rumors support (membership/shares.h) */
+    double borne_out; /* samples that the member's rumors support (membership/shares.h) */
 };
 
 /* Returns the sum of all credited samples. reported[0] is this node's own report, which counts in

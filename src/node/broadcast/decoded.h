@@ -21,8 +21,8 @@
 struct decoded {
     struct update updates[DECODED_MAX]; /* decoded rumors, in the order of the log */
     uint64_t positions[DECODED_MAX];    /* positions of the rumors in the log */
-    uint32_t first;                     /* index of the first rumor that was not given out */
-    uint32_t end;                       /* index after the last rumor */
+    uint32_t first;       /* index of the first rumor that decoded_at has not returned */
+    uint32_t end;         /* index after the last rumor */
     uint32_t *index;      /* [entries_max] entry indices of all rumors, back to back */
     int8_t *level;        /* [entries_max] entry levels of all rumors, back to back */
     uint32_t entries_max; /* capacity in entries */
@@ -32,7 +32,7 @@ struct decoded {
 size_t decoded_arena_bytes(uint32_t entries_max);
 void decoded_init(struct decoded *decoded, struct arena *arena, uint32_t entries_max);
 
-/* Returns space to decode a rumor of at most `entries` entries into; valid until the next call. */
+/* Returns space for a decoded rumor of at most `entries` entries; valid until the next call. */
 struct update *decoded_room(struct decoded *decoded, uint32_t entries);
 /* Keeps the rumor that was decoded into decoded_room's space. position: its log position, higher
  * than those of all kept rumors. */

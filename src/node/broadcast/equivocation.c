@@ -5,8 +5,8 @@
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/history.h"
 
-#define HEADS_MAX 64              /* heads per message */
-#define HEADS_NS  (2 * SECOND_NS) /* time between two messages of heads to a neighbour */
+#define HEADS_MAX 64              /* heads per HEADS message, at most */
+#define HEADS_NS  (2 * SECOND_NS) /* minimum time between two HEADS messages to one neighbour */
 
 bool equivocation_head(const struct node *node, uint32_t origin_index, uint32_t seq,
                        struct signed_head *out)
@@ -53,7 +53,7 @@ void equivocation_found(struct node *node, const struct signed_head *ours,
     equivocation->is_found = proof_verify(equivocation->proof, node->context) == OK;
 }
 
-/* Checks a head: one beyond the limits of any rumor is a proof by itself. */
+/* Checks a signed head. Keeps it as a proof if its values exceed what a rumor may have. */
 static void look_at(struct node *node, const struct signed_head *head)
 {
     equivocation_found(node, head, head);
@@ -76,7 +76,8 @@ bool equivocation_take_proof(struct node *node, uint8_t *out)
     return true;
 }
 
-/* Returns true if the origin's known rumors exceed its limit and are to be taken out. */
+/* Returns true if more rumors of the origin are known than its limit allows, so that some are to be
+ * taken out. */
 static bool is_excess(const struct origin *origin)
 {
     return origin->next > origin->keep;
@@ -114,8 +115,8 @@ void equivocation_on_entry(struct node *node, const struct peer *from, const str
         say_heads(node, from, origin, entry->next);
 }
 
-/* Finds a head of ours that contradicts `theirs`. Tries the head of the rumor before it first,
- * because it gives the stricter proof. */
+/* Finds a head of ours that contradicts `theirs`; returns false if there is none. First tries our
+ * head of the previous rumor, which gives the stricter proof. */
 static bool find_contrary(const struct node *node, uint32_t origin_index,
                           const struct signed_head *theirs, struct signed_head *ours)
 {

@@ -28,11 +28,11 @@ bool equivocation_is_honest_history(struct node *node, const uint8_t *history, u
 /* Returns true if this history shows another stream than ours. Then keeps a proof if one of our
  * heads contradicts the history's head. */
 bool equivocation_in_history(struct node *node, const uint8_t *history, uint32_t entries);
-/* Copies the last proof (PROOF_BYTES, already checked) and forgets it. Returns false if there is
- * none. */
+/* Copies the kept proof (PROOF_BYTES, already checked) to `out` and forgets it. Returns false if no
+ * proof is kept. */
 bool equivocation_take_proof(struct node *node, uint8_t *out);
-/* Finds the hash of the head of rumor next - 1; zeros for next 0. Returns false if it is not known.
- * origin_index: index of the origin. */
+/* Finds the hash of the head of rumor next - 1; zeros if next is 0. Returns false if the hash is
+ * not known. origin_index: index of the rumors' origin. */
 bool equivocation_hash_before(const struct node *node, uint32_t origin_index, uint32_t next,
                               uint8_t *hash);
 

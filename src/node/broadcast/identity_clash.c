@@ -6,14 +6,14 @@
 #include "node/broadcast/broadcast.h"
 #include "node/lifecycle/lifecycle.h"
 
-#define RISES 1 /* newer records that prove that a later start runs: a dead process signs none */
+#define RISES 1 /* newer records that prove a later start: a dead process signs none */
 
 struct identity_clash {
     /* Reason to end this node; "" = none. */
     char why[ADDRESS_TEXT_BYTES + sizeof((struct note *)NULL)->text];
     uint64_t incarnation; /* incarnation of the later start known from gossip; 0 = none */
-    uint64_t stamp;       /* stamp of the newest record of that start */
-    uint32_t rises;       /* number of newer records of that start */
+    uint64_t stamp;       /* stamp of the later start's newest record */
+    uint32_t rises;       /* number of newer records of the later start since it became known */
 };
 
 size_t identity_clash_arena_bytes(void)
@@ -36,8 +36,8 @@ static bool is_ours(const struct node *node, const uint8_t id[static ID_BYTES])
     return memcmp(id, node->options.identity->id, ID_BYTES) == 0;
 }
 
-/* Sets the reason for which the owner ends this node (node_clash), unless it is leaving. what: the
- * reason. */
+/* Sets the reason `what` for which the owner ends this node (node_clash), unless the node is
+ * leaving. */
 static void end(struct node *node, const struct peer *from, const char *what)
 {
     char id[KEY_HEX_BYTES];

@@ -22,16 +22,16 @@
 struct identity_clash *identity_clash_new(struct arena *arena);
 size_t identity_clash_arena_bytes(void);
 
-/* Handles a peer's claim that another start of this node is running. records: that start's record,
- * or empty. */
+/* Handles a peer's claim that another start of this node is running. records: record of the other
+ * start, or empty. */
 void identity_clash_on_record(struct node *node, const struct peer *from,
                               const struct bytes *record);
-/* Handles a record with our id that gossip brought. Returns FORGED or MALFORMED if its sender is
- * broken. */
+/* Handles a record with our id that arrived by gossip. Returns FORGED or MALFORMED if its sender is
+ * faulty. */
 enum error identity_clash_on_gossip(struct node *node, const struct peer *from,
                                     const uint8_t record[static RECORD_BYTES]) MUST_USE;
-/* Handles a rumor of this very start that this node has not published: a copy of its memory is
- * running. */
+/* Handles a rumor with our present incarnation that this node has not published: a copy of this
+ * process is running. */
 void identity_clash_on_rumor(struct node *node, const struct peer *from, struct bytes rumor);
 
 #endif

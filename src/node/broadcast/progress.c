@@ -9,11 +9,11 @@
 #include "node/membership/shares.h"
 
 #define SAMPLES_MAX 0x1p62             /* upper bound of any count */
-#define MEET_NS     (60 * SECOND_NS)   /* time in which a starting node meets the earlier members */
+#define MEET_NS     (60 * SECOND_NS)   /* time in which a started node meets the other members */
 #define COUNT_NS    (3600 * SECOND_NS) /* length of one counting period */
 
 struct progress {
-    double start;        /* samples at the start of this period */
+    double start;        /* count of learned samples at the start of this period */
     uint64_t started_ns; /* time when this period started */
     uint64_t samples;    /* largest count so far; never falls */
     bool has_begun;      /* `start` is the swarm's count, not only this node's */
@@ -31,7 +31,8 @@ size_t progress_arena_bytes(const struct node_options *options)
            3 * 64;
 }
 
-/* Starts a counting period: samples known by now belong to earlier periods. */
+/* Starts a counting period: later reports count only as far as they exceed the samples known now.
+ */
 static void count_anew(struct versions *versions)
 {
     CHECK(versions->count <= versions->max);
@@ -71,8 +72,8 @@ double progress_claimed(const struct node *node)
     return samples;
 }
 
-/* Collects what each member reported in this period, by member number; the last entry sums over
- * former members. Returns the number of other members with reports. */
+/* Sets reported[] by member number to the samples that each member reported in this period. The
+ * last entry is the sum over former members. Returns the number of other members with reports. */
 static uint32_t tally(const struct node *node, struct reported_samples *reported)
 {
     const struct members *members = membership_members(node);
@@ -88,7 +89,8 @@ static uint32_t tally(const struct node *node, struct reported_samples *reported
     }
     for (uint32_t i = 0; i <= members->count; i++) {
         reported[i].samples =
-            fmax(reported[i].samples, 0); /* a retraction or a new incarnation makes it negative */
+            fmax(reported[i].samples,
+                 0); /* the number is negative after a retraction or a new incarnation */
         reported[i].borne_out = i < members->count ? members->members[i].borne_out : 0;
         others += i > 0 && reported[i].samples > 0;
     }
@@ -113,8 +115,8 @@ static uint64_t rounded(double samples)
     return (uint64_t)fmin(samples, SAMPLES_MAX);
 }
 
-/* Collects the counts in other members' records: members that train, and members that report one
- * without training. */
+/* Collects the counts that other members' records state: of members that train, and of members that
+ * state a count without training. Returns how many counts. */
 static uint32_t ask_others(const struct node *node, bool only_live, uint64_t *said)
 {
     const struct members *members = membership_members(node);
@@ -149,8 +151,8 @@ void progress_on_takeover(struct node *node)
         progress->has_begun = false; /* the count in its checkpoint is too old to continue from */
 }
 
-/* Starts counting. A node that received every rumor starts at 0, so that all reports pass through
- * the credit rule. */
+/* Starts counting. A node that received every rumor starts at 0, so that the credit rule applies to
+ * all reports. */
 static void begin(struct node *node)
 {
     struct progress *progress = node->broadcast->progress;
@@ -160,16 +162,16 @@ static void begin(struct node *node)
     if (!progress->is_late)
         return;
     uint32_t others, count = ask_others(node, true, progress->said);
-    if (count == 0) /* the donor of the base has gone but reported its count */
+    if (count == 0) /* the donor of the base is no longer a member, but it reported its count */
         count = ask_others(node, false, progress->said);
     const double now = counted(node, &others);
     const double there = credited_samples_begin(progress_claimed(node), now, progress->said, count);
     begin_at(node, fmax(there, (double)progress->samples));
 }
 
-/* Starts the next counting period when the present one has lasted COUNT_NS. So a member's reports
- * are compared only with others' reports of the same hour. Otherwise a member with a week of honest
- * reports could double the count at once. */
+/* Starts the next counting period when the present one has lasted an hour (COUNT_NS). So a member's
+ * reports are compared only with other members' reports of that hour. Otherwise a member with a
+ * week of honest reports could double the count at once. */
 static void count_on(struct node *node)
 {
     const struct progress *progress = node->broadcast->progress;
@@ -178,9 +180,9 @@ static void count_on(struct node *node)
         begin_at(node, (double)progress->samples);
 }
 
-/* Returns true if the counts in `count` members' records may move ours. A single count suffices
- * only if no other member was ever here: otherwise an attacker would only wait until all others are
- * away for a moment. A returning node waits MEET_NS, since it does not meet all members at once. */
+/* Returns true if the counts of `count` members suffice to change this node's count. A single count
+ * suffices only if no other member was ever here. Otherwise an attacker would wait until all other
+ * members are away. A returning node waits MEET_NS, since it does not meet all members at once. */
 static bool is_word_enough(const struct node *node, uint32_t count, uint32_t others)
 {
     const bool has_met =
@@ -189,8 +191,9 @@ static bool is_word_enough(const struct node *node, uint32_t count, uint32_t oth
     return count >= 2 || (has_met && others <= 1 && membership_live(node) <= 2);
 }
 
-/* Returns true if this node misses rumors of at least half of the members. Then it would count
- * samples twice: from members' totals now, and from the rumors when they arrive. */
+/* Returns true if this node lacks rumors of at least half of the members. Then counts of other
+ * members may not be adopted: the samples of missing rumors would count again when the rumors
+ * arrive. */
 static bool lacks_claims(const struct node *node)
 {
     const uint32_t behind = node->broadcast->repair.behind;

@@ -20,7 +20,7 @@ struct progress *progress_new(struct arena *arena, const struct node *node,
                               struct versions *versions);
 size_t progress_arena_bytes(const struct node_options *options);
 
-/* Starts a new counting period, because another node's version became ours. */
+/* Starts a new counting period. Call it when this node has taken over another node's version. */
 void progress_on_takeover(struct node *node);
 /* Updates the count; called once a second, and before training starts. */
 void progress_review(struct node *node);
@@ -30,7 +30,7 @@ uint64_t progress_samples(const struct node *node);
 /* Returns the count that this node's record states; 0 until the node has begun to count. */
 uint64_t progress_to_say(const struct node *node);
 
-/* Returns the samples that all members report, whether credited or not. */
+/* Returns the samples that all members together report, before the credit rule. */
 double progress_claimed(const struct node *node);
 
 #endif

@@ -4,8 +4,8 @@
  *
  * Only that number is kept, and meanwhile no other rumor of that origin is pushed. PRUNE ends the
  * backlog, because another neighbour was faster. TAKE ends it for all origins, because the base
- * contains the rumors. So a tree slows down where a line is full and does not break: a neighbour
- * that is fed late is still fed, and looks for another parent only if nothing arrives. Tests:
+ * contains the rumors. So a full link delays rumors but does not break the tree: the neighbour
+ * still gets them, and looks for another parent only if none arrives. Tests:
  * tests/world/test_repair.c.
  */
 #include <string.h>
@@ -59,9 +59,10 @@ void broadcast_forget_backlog(struct node *node, const struct peer *peer)
     CHECK(neighbour->backlog_count == 0);
 }
 
-/* Sends this origin's rumors from number `from` on until the queue is full. If all fit, later ones
- * are pushed as they arrive. While blocks of a base are queued, sends one rumor per block, because
- * rumors overtake blocks. Returns false if the queue is full. */
+/* Sends this origin's rumors from number `from` on until the neighbour's queue is full. While
+ * blocks of a base are queued, sends one rumor per block, because rumors overtake blocks. Returns
+ * false if the queue is full. Returns true if all rumors fit; then newer rumors are pushed as they
+ * arrive. */
 static bool serve(struct node *node, const struct peer *peer, uint32_t origin_index, uint32_t from)
 {
     CHECK(origin_index < node->broadcast->versions.count);
@@ -103,7 +104,7 @@ static bool may_serve(const struct node *node, const struct peer *peer)
            !neighbour->is_partitioned && (blocks == 0 || blocks != neighbour->blocks_left);
 }
 
-/* Serves the origins of the backlog in turn. */
+/* Sends the waiting rumors of one origin after another until the neighbour's queue is full. */
 void broadcast_on_sent(struct node *node, const struct peer *peer)
 {
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);

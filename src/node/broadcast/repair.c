@@ -12,14 +12,14 @@
 #include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast_private.h"
 
-#define AFTER_NS  (SECOND_NS / 2)  /* grace time of a gap; a round trip if that is longer */
-#define LATEST_NS (5 * SECOND_NS)  /* longest grace time of a gap */
+#define AFTER_NS  (SECOND_NS / 2)  /* wait before a request for a rumor, or a longer round trip */
+#define LATEST_NS (5 * SECOND_NS)  /* longest wait before a missing rumor is requested */
 #define AGAIN_NS  (2 * SECOND_NS)  /* time between two requests for the same rumors */
 #define SLOW_NS   (3 * SECOND_NS)  /* a gap that lasts this long needs another parent */
 #define COMING_NS (10 * SECOND_NS) /* time for a new parent to deliver missing rumors */
 #define GONE_ENOUGH                                                                                \
     4 /* a rumor is gone when this many neighbours lack it, or more than half of them */
-#define UNKNOWN_AT_ONCE 64 /* most unknown origins requested after one slice */
+#define UNKNOWN_AT_ONCE 64 /* unknown origins to ask for after one slice, at most */
 
 static void set_missing(struct node *node, struct origin *origin, bool missing)
 {
@@ -51,7 +51,8 @@ void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,
         gap->missing_to = to;
     if (is_first || from->conn != origin->parent_conn ||
         !connection_open_peer(node, gap->missing_from))
-        gap->missing_from = from->conn; /* a neighbour other than our parent is preferred */
+        gap->missing_from =
+            from->conn; /* prefer to request from a neighbour that is not our parent */
     gap->shown_ns = node->now_ns;
     if (gap->behind_ns == 0) {
         gap->behind_ns = node->now_ns;
@@ -67,7 +68,8 @@ void repair_on_known(struct node *node, struct origin *origin)
     gap->gone = 0;
     if (gap->missing && origin->next >= gap->missing_to)
         set_missing(node, origin, false);
-    if (gap->behind_ns && origin->next >= gap->behind_to) { /* there may be newer missing rumors */
+    if (gap->behind_ns &&
+        origin->next >= gap->behind_to) { /* rumors that became known later may still be missing */
         gap->behind_ns = origin->next < gap->missing_to ? node->now_ns : 0;
         gap->behind_to = gap->missing_to;
         node->broadcast->repair.behind -= gap->behind_ns == 0;
@@ -95,7 +97,8 @@ void repair_forget_origin(struct node *node, struct origin *origin)
     origin->gap = (struct gap){0};
 }
 
-/* Sends WANT. A node in BASE_ROLLING sends none, because it takes no rumors. */
+/* Sends WANT for the origin's rumors from number `seq` on. A node in BASE_ROLLING sends none,
+ * because it takes no rumors. */
 static bool want(struct node *node, const struct peer *peer, uint64_t tag, uint32_t seq)
 {
     return base_state(node) != BASE_ROLLING &&
@@ -112,7 +115,8 @@ bool repair_ask(struct node *node, const struct peer *peer, uint32_t origin_inde
     return true;
 }
 
-/* Requests the rumors of an unknown origin, from only one of the neighbours that show it. */
+/* Requests the rumors of an unknown origin, unless another neighbour was recently asked for them.
+ */
 static void ask_first(struct node *node, const struct peer *peer, uint64_t tag)
 {
     struct repair *repair = &node->broadcast->repair;
@@ -157,10 +161,11 @@ bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, ui
         origin->gap.gone * 2 > connection_neighbours(node))
         return true;
     const struct peer *other = connection_random(node);
-    CHECK(other); /* there is at least one neighbour: `from` */
+    CHECK(other); /* not 0: the neighbour `from` is connected */
     if (other != from)
         (void)repair_ask(node, other, broadcast_index(node, origin));
-    origin->gap.changed_ns = 0; /* the wait for this parent has ended */
+    origin->gap.changed_ns =
+        0; /* the search for another parent need not wait for the present one */
     return false;
 }
 
@@ -176,8 +181,9 @@ void repair_on_lost(struct node *node, uint64_t conn)
     }
 }
 
-/* Tries to make this neighbour our parent for the origin, in place of a slow one. No cycle arises:
- * a neighbour that has more rumors than we does not get them through us. */
+/* Makes this neighbour our parent for the origin, in place of a slow one. Returns false if no
+ * request could be sent. No cycle arises: a neighbour that has more rumors than we does not get
+ * them through us. */
 static bool change_parent(struct node *node, const struct peer *peer, struct origin *origin)
 {
     CHECK(peer->state == PEER_OPEN);
@@ -195,7 +201,7 @@ static bool change_parent(struct node *node, const struct peer *peer, struct ori
     return true;
 }
 
-/* Returns true if our parent was asked lately and may have other rumors to send first. */
+/* Returns true if our parent was asked recently and may have other rumors to send first. */
 static bool is_awaited(const struct node *node, const struct origin *origin)
 {
     CHECK(origin->gap.asked_ns <= node->now_ns);
@@ -204,16 +210,17 @@ static bool is_awaited(const struct node *node, const struct origin *origin)
            node->now_ns - origin->gap.asked_ns < AGAIN_NS + asked->rtt_ns;
 }
 
-/* Returns the grace time of a gap. If a distant neighbour shows rumors, another distant neighbour
- * may already have sent them to us. */
+/* Returns the wait before a rumor shown by this peer is requested. If the peer is distant, another
+ * distant neighbour may already have sent the rumor to us. */
 static uint64_t after_ns(const struct peer *peer)
 {
     const uint64_t after_ns = peer->rtt_ns > AFTER_NS ? peer->rtt_ns : AFTER_NS;
     return after_ns < LATEST_NS ? after_ns : LATEST_NS;
 }
 
-/* Returns true if no rumor has arrived since the last check. Also true if the gap did not shrink
- * for SLOW_NS and a neighbour other than our parent has more. */
+/* Returns true if no rumor of the origin has arrived since the last check. Also returns true if the
+ * number of missing rumors did not fall for SLOW_NS and a neighbour other than our parent has more.
+ */
 static bool is_too_slow(const struct node *node, const struct origin *origin)
 {
     const struct gap *gap = &origin->gap;
@@ -222,8 +229,8 @@ static bool is_too_slow(const struct node *node, const struct origin *origin)
             gap->missing_to - origin->next >= gap->missing_gap);
 }
 
-/* Returns true if a new parent has not yet delivered the rumors that were missing when it became
- * parent. After COMING_NS the answer is false. */
+/* Returns true if the origin's new parent has not yet delivered the rumors that were missing when
+ * it became parent. Returns false when COMING_NS has passed since then. */
 static bool is_to_come(const struct node *node, const struct origin *origin)
 {
     const struct gap *gap = &origin->gap;
@@ -231,7 +238,8 @@ static bool is_to_come(const struct node *node, const struct origin *origin)
            node->now_ns - gap->changed_ns < COMING_NS;
 }
 
-/* Counts, by neighbour slot, the origins whose missing rumors a new parent is still to deliver. */
+/* Sets to_come[slot] to the number of origins whose missing rumors the neighbour, a new parent,
+ * still has to deliver. */
 static void count_to_come(const struct node *node, uint32_t to_come[static NODE_PEERS_MAX])
 {
     const struct versions *versions = &node->broadcast->versions;
@@ -248,7 +256,8 @@ static bool has_its_share(const struct node *node, uint32_t to_come)
     return to_come > 0 && (to_come + 1) * connection_neighbours(node) > membership_live(node);
 }
 
-/* Returns true if the gap was handled, so that its grace time starts again. */
+/* Changes the origin's parent to this peer if rumors arrive too slowly. Returns true if the wait
+ * for this gap starts again; false to check it again at the next review. */
 static bool close_gap(struct node *node, const struct peer *peer, struct origin *origin,
                       uint32_t to_come[static NODE_PEERS_MAX])
 {
@@ -258,15 +267,17 @@ static bool close_gap(struct node *node, const struct peer *peer, struct origin 
     const bool is_parent = origin->parent_conn == peer->conn;
     uint32_t *of = &to_come[connection_slot(node, peer)];
     if (!is_parent && has_its_share(node, *of))
-        return false; /* waits for another neighbour, or until this one has less to deliver */
+        return false; /* wait until this neighbour has delivered more, or another neighbour shows
+                         the rumors */
     *of += !is_parent;
     if (change_parent(node, peer, origin) && broadcast_lags(node))
         node->broadcast->repair.asked_ns = node->now_ns;
-    set_missing(node, origin, false); /* the next VERSION shows the gap again */
+    set_missing(node, origin, false); /* if rumors are still missing, the next VERSION shows it */
     return true;
 }
 
-/* Checks all gaps, starting at a different origin each time for fairness. */
+/* Checks the gaps of all origins. Starts at a different origin each time, so that none is always
+ * served first. */
 void repair_review(struct node *node)
 {
     struct repair *repair = &node->broadcast->repair;

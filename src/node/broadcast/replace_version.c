@@ -30,8 +30,8 @@ static bool is_ours_to_come(const struct node *node, const struct history_entry 
                                                   : entry->incarnation > own->incarnation;
 }
 
-/* Adds the entry's origin if it is new. Returns false if the table is full, the entry is
- * impossible, or its origin is listed twice. */
+/* Adds the entry's origin if it is new, and sets next[origin_index] to the entry's number. Returns
+ * false if the table is full, the entry is impossible, or the origin is listed twice. */
 static bool read_entry(struct node *node, const struct history_entry *entry, uint32_t *next)
 {
     struct versions *versions = &node->broadcast->versions;
@@ -46,7 +46,7 @@ static bool read_entry(struct node *node, const struct history_entry *entry, uin
     return true;
 }
 
-/* Reads a history. If it is refused, no origin of it stays in the table. */
+/* Reads a history. If the history is refused, removes the origins that it added to the table. */
 bool replace_version_read(struct node *node, const uint8_t *history, uint32_t entries,
                           uint32_t *next)
 {
@@ -74,8 +74,8 @@ bool replace_version_is_allowed(const struct node *node, const uint8_t *history,
     return true;
 }
 
-/* Returns true if more rumors of the origin are known than the orders keep. Such an origin's rumors
- * are not kept beyond the new base. */
+/* Returns true if more rumors of the origin are known than the orders allow. Then no rumor of the
+ * origin that the new base lacks is kept. */
 static bool is_excess(const struct origin *origin)
 {
     return origin->next > origin->keep;
@@ -193,8 +193,8 @@ uint64_t replace_version(struct node *node, const uint8_t *history, uint32_t ent
     }
     for (uint32_t i = 0; i < entries; i++)
         take_entry(node, history + i * (size_t)HISTORY_ENTRY_BYTES, keep_ours);
-    node->broadcast->retract =
-        (struct retract){0}; /* the new base contains nothing beyond the orders' limits */
+    node->broadcast->retract = (struct retract){
+        0}; /* no retraction is due: the new base contains no rumors beyond the orders' limits */
     node->broadcast->advanced_ns = node->now_ns;
     set_order(node, history, entries);
     repair_forget(node);

@@ -11,8 +11,8 @@
  * impossible; then adds none. */
 bool replace_version_read(struct node *node, const uint8_t *history, uint32_t entries,
                           uint32_t *next);
-/* Returns true if the history respects the orders' limits for expelled members. Otherwise it must
- * not be read. */
+/* Returns true if the history contains no rumors of expelled members beyond the orders' limits. If
+ * false, the history must not be read. */
 bool replace_version_is_allowed(const struct node *node, const uint8_t *history, uint32_t entries);
 /* Returns true if the log has all our rumors from number next[origin_index] on, for every origin.
  */

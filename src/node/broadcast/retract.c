@@ -41,11 +41,11 @@ uint32_t retract_reach(const struct node *node, uint32_t origin_index)
     uint32_t reach = next;
     while (reach > 0 && rumor_log_is_lasting(&node->broadcast->log, origin_index, reach - 1))
         reach--;
-    /* the log must also have the last rumor that stays, for its head */
+    /* the log must also have the rumor before those taken out, for its head */
     return reach > 0 && reach < next ? reach + 1 : reach;
 }
 
-/* Returns true if the log has the rumors to take out, and the last one that stays, whose head is
+/* Returns true if the log has all rumors to take out and the rumor before them, whose head is
  * needed. */
 static bool is_in_log(const struct node *node, uint32_t origin_index, const struct origin *origin)
 {
@@ -86,7 +86,8 @@ static uint64_t cut(struct node *node, uint32_t origin_index, struct origin *ori
     return known - origin->next;
 }
 
-/* Pins the log at the oldest rumor that is still to be taken out of the learner's base. */
+/* Makes the log keep all rumors from the oldest one on that is still to be taken out of the
+ * learner's base. */
 static void pin(struct node *node)
 {
     struct rumor_log *log = &node->broadcast->log;
@@ -118,7 +119,7 @@ uint64_t retract_begin(struct node *node)
     struct retract *retract = &broadcast->retract;
     uint64_t rumors = 0;
     CHECK(publishing_state(node) !=
-          PUBLISHING_OUT); /* the publication's rumors might not fit the log */
+          PUBLISHING_OUT); /* else the rumors of the publication under way might not fit the log */
     if (!retract->is_due)
         return 0;
     retract->is_due = retract->needs_base = false;

@@ -26,19 +26,19 @@ uint64_t retract_begin(struct node *node);
 /* Returns the lowest number from which on this origin's rumors can be taken out: the log has all of
  * them, and will keep them for a while. */
 uint32_t retract_reach(const struct node *node, uint32_t origin_index);
-/* Returns the amount to add to the digest when this origin's rumors from number `from` on leave the
- * version. The log must have them. */
+/* Returns the amount to add to the digest when this origin's rumors from number `from` on are
+ * removed from the version. The log must have these rumors. */
 uint64_t retract_digest(struct node *node, uint32_t origin_index, uint32_t from);
-/* Sets the action to a negated APPLY of the next rumor that leaves the learner's base. Returns
- * false if none is due, or the learner accepts no more. */
+/* Sets *action to an APPLY that takes the next rumor out of the learner's base. Returns false if no
+ * rumor is to be taken out, or the learner accepts no more. */
 bool retract_next(struct node *node, struct action *action);
-/* Returns true if there may be rumors to take out. Then call retract_begin when no publication is
- * under way. */
+/* Returns true if there may be rumors to take out. If so, call retract_begin while no publication
+ * is under way. */
 bool retract_is_due(const struct node *node);
-/* Returns true if the learner's base still has some of the rumors to take out. */
+/* Returns true if the learner's base still contains rumors to take out. */
 bool retract_is_under_way(const struct node *node);
-/* Returns true if the log lacked rumors to take out. Only another base helps, and until then ours
- * is not served. */
+/* Returns true if the log lacked rumors to take out. Then this node needs a neighbour's base, and
+ * does not serve its own. */
 bool retract_needs_base(const struct node *node);
 
 #endif

@@ -46,13 +46,13 @@ static uint64_t *bucket_of(const struct rumor_log *log, uint32_t origin_index, u
     return &log->buckets[rng_mix((uint64_t)origin_index << 32 | seq) & log->buckets_mask];
 }
 
-/* Returns the position of the first entry that must stay. */
+/* Returns the position of the oldest entry that must not be overwritten. */
 static uint64_t first_kept(const struct rumor_log *log)
 {
     return log->pinned < log->applied ? log->pinned : log->applied;
 }
 
-/* Removes the oldest entry, which is at the end of its bucket's chain. */
+/* Removes the oldest entry, which is the last of its bucket's chain. */
 static void drop_oldest(struct rumor_log *log)
 {
     CHECK(log->oldest < first_kept(log));
@@ -73,8 +73,9 @@ static bool overlaps(const struct rumor_log *log, size_t offset, uint32_t bytes)
     return oldest->offset < offset + bytes && offset < oldest->offset + oldest->bytes;
 }
 
-/* Drops the oldest entries until [offset, offset + bytes) and an entry are free. Entries lie in the
- * ring in order, so the oldest is always the first obstacle. Returns false if it must stay. */
+/* Drops the oldest entries until the bytes [offset, offset + bytes) of the ring and one entry are
+ * free. Returns false if an entry that must stay is in the way. Entries lie in the ring in order,
+ * so only the oldest has to be checked each time. */
 static bool make_room(struct rumor_log *log, size_t offset, uint32_t bytes)
 {
     while (overlaps(log, offset, bytes) || log->newest - log->oldest == log->entries_max) {
@@ -146,7 +147,7 @@ bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t origin_in
     return true;
 }
 
-/* Returns the rumor's position + 1; 0 if the log lacks it. */
+/* Returns the log position of the rumor + 1; 0 if the log lacks the rumor. */
 static uint64_t find(const struct rumor_log *log, uint32_t origin_index, uint32_t seq)
 {
     uint64_t link = *bucket_of(log, origin_index, seq);
@@ -203,7 +204,7 @@ void rumor_log_pin(struct rumor_log *log, uint64_t position)
     log->pinned = position;
 }
 
-/* Returns the first position from this one on that the learner was not given. */
+/* Returns the first position, from `position` on, of a rumor that the learner was not given. */
 static uint64_t first_to_give(const struct rumor_log *log, uint64_t position)
 {
     CHECK(position >= log->oldest && position <= log->newest);

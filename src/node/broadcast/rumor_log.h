@@ -38,12 +38,12 @@ struct rumor_log {
     uint64_t entries_max; /* capacity in entries; a power of two */
     uint64_t oldest;      /* position of the oldest entry; positions only grow */
     uint64_t newest;      /* position after the newest entry */
-    uint64_t applied;     /* first position that the learner was not given */
+    uint64_t applied;     /* position of the first rumor that the learner was not given */
     uint64_t next;        /* position of the next rumor to give to the learner */
     uint64_t pinned;   /* no rumor from this position on is overwritten; LOG_UNPINNED = no limit */
     uint64_t since_ns; /* the log has every rumor that arrived since this time */
-    size_t waiting_bytes;  /* bytes of others' rumors that the learner was not given */
-    uint64_t waiting;      /* number of others' rumors that the learner was not given */
+    size_t waiting_bytes;  /* bytes of other nodes' rumors that the learner was not given */
+    uint64_t waiting;      /* number of other nodes' rumors that the learner was not given */
     uint64_t *buckets;     /* hash table by origin index and number: position + 1; 0 = none */
     uint64_t buckets_mask; /* size of the hash table - 1 */
 };
@@ -58,27 +58,27 @@ size_t rumor_log_arena_bytes(size_t ring_bytes);
 bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t origin_index, uint32_t seq,
                       bool own, const uint8_t *rumor, uint32_t bytes);
 
-/* Returns true if more than this many quarters of the log must stay, own rumors included. With
- * three quarters, another publication (at most an eighth of the log) might not fit. */
+/* Returns true if more than `quarters` quarters of the log must stay, own rumors included. If true
+ * for three quarters, another publication (at most an eighth of the log) might not fit. */
 bool rumor_log_keeps(const struct rumor_log *log, uint32_t quarters);
 static inline bool rumor_log_is_crowded(const struct rumor_log *log)
 {
     return rumor_log_keeps(log, 3);
 }
 
-/* Returns the rumor, valid until the next append; NULL if the log lacks it. */
+/* Returns the bytes of the rumor, valid until the next append; NULL if the log lacks the rumor. */
 const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t origin_index, uint32_t seq,
                               uint32_t *bytes);
 
-/* Returns the next rumor that the learner needs, or NULL. Then call rumor_log_applied or
- * rumor_log_pass_by. */
+/* Returns the next rumor that the learner needs, or NULL if there is none. After a rumor, call
+ * rumor_log_applied or rumor_log_pass_by. */
 const struct rumor_log_entry *rumor_log_next_to_apply(struct rumor_log *log);
 const uint8_t *rumor_log_bytes(const struct rumor_log *log, const struct rumor_log_entry *entry);
 /* Marks the rumor that rumor_log_next_to_apply returned as given to the learner. */
 void rumor_log_applied(struct rumor_log *log);
 /* Skips the rumor that rumor_log_next_to_apply returned. */
 void rumor_log_pass_by(struct rumor_log *log);
-/* Goes back to the first skipped rumor. */
+/* Continues at the first rumor that rumor_log_pass_by skipped. */
 void rumor_log_return(struct rumor_log *log);
 
 #define LOG_UNPINNED UINT64_MAX
@@ -86,9 +86,9 @@ void rumor_log_return(struct rumor_log *log);
  * LOG_UNPINNED = protects none. */
 void rumor_log_pin(struct rumor_log *log, uint64_t position);
 
-/* Returns true if the rumor will still be in the log after half a log of new rumors. */
+/* Returns true if the rumor will still be in the log after new rumors have filled half of it. */
 bool rumor_log_is_lasting(const struct rumor_log *log, uint32_t origin_index, uint32_t seq);
-/* Returns the time since when rumor_log_is_lasting is true for every rumor that arrived. */
+/* Returns a time: for every rumor that arrived since then, rumor_log_is_lasting is true. */
 uint64_t rumor_log_lasting_since_ns(const struct rumor_log *log);
 /* Finds the arrival time of a rumor; false if the log lacks it. */
 bool rumor_log_came(const struct rumor_log *log, uint32_t origin_index, uint32_t seq,

@@ -32,7 +32,7 @@ static void push(struct node *node, const struct origin *origin, const struct pe
     }
 }
 
-/* Records that this rumor, the next of its origin, is in the log and known from now on. */
+/* Records that the origin's next rumor, with this head, is in the log, and counts it as known. */
 static void know(struct node *node, struct origin *origin, const struct signed_head *head,
                  const struct update *update)
 {
@@ -68,14 +68,16 @@ static void refuse(struct node *node, const struct peer *from, enum error error)
     connection_hang_up(node, from, BYE_BROKEN, problem.text);
 }
 
-/* Returns true if `head` continues the stream; `before` is zeros for the first rumor. */
+/* Returns true if `head` continues the origin's stream. before: head of the last known rumor, or
+ * zeros if there is none. */
 static bool follows(const struct signed_head *before, const struct signed_head *head)
 {
     return memcmp(head->bytes + HEAD_PREV_AT, before->hash, HEAD_HASH_BYTES) == 0 &&
            head_samples_follow(signed_head_samples(before), signed_head_samples(head));
 }
 
-/* Takes a rumor that, by its head, is the next of its origin. Returns false if it is refused. */
+/* Takes the next rumor of an origin: checks it, logs it and counts it as known. Returns false if
+ * the rumor is refused. */
 static bool take(struct node *node, const struct peer *from, struct origin *origin,
                  const struct rumor_head *head, struct bytes rumor, struct rumor_step *step)
 {
@@ -157,8 +159,8 @@ static void on_again(struct node *node, const struct peer *from, struct origin *
     broadcast_on_twice(node, from, origin_index);
 }
 
-/* Skips a rumor whose origin is not admitted here. The sender may have another list, and is asked
- * not to push this origin. */
+/* Skips a rumor whose origin is not admitted here, and asks the sender not to push this origin's
+ * rumors. The sender's list of members may differ from ours. */
 static void pass_over(struct node *node, const struct peer *from, const struct rumor_head *head)
 {
     CHECK(from->state == PEER_OPEN);
@@ -201,7 +203,7 @@ bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
         return false;
     }
     if (head.seq > (origin ? origin->next : 0)) {
-        if (origin) /* no gap is recorded for an unknown origin: its first rumor or a VERSION
+        if (origin) /* for an unknown origin no gap is recorded: its first rumor or a VERSION
                        follows */
             on_gap(node, from, origin, head.seq);
         return false;

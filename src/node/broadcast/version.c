@@ -246,8 +246,7 @@ uint64_t entries_hash(const uint8_t *entries, size_t count)
     return hash;
 }
 
-/* Sums of the hashes of the entries that are not listed: in the other node's version and in ours.
- */
+/* Sums of the hashes of the entries that a VERSION does not list. */
 struct rest {
     uint64_t theirs, ours;
 };

@@ -26,7 +26,7 @@
 
 struct origin {
     uint64_t tag;         /* name of the origin on the wire */
-    uint64_t tag_after;   /* tag of the same node's next incarnation */
+    uint64_t tag_after;   /* tag of the node's next incarnation */
     uint8_t id[ID_BYTES]; /* id of the node */
     uint64_t incarnation; /* incarnation of that node */
     uint32_t next;        /* number of the next rumor; 0 = no rumor is known */
@@ -34,20 +34,21 @@ struct origin {
     uint32_t newer;
     /* Index + 1 of the origin whose last rumor is the next older one; 0 = none. */
     uint32_t older;
-    /* samples that it has learned, as its latest rumor reports; 0 if it is expelled */
+    /* samples that the origin has learned, as its latest rumor reports; 0 if it is expelled */
     uint64_t samples;
     uint64_t samples_before;         /* value of versions_samples when our counting period started
                                         (progress.h) */
     struct signed_head last;         /* head of rumor next - 1; unset while next is 0 */
     uint32_t applied;                /* rumors before this number were given to the learner */
     struct signed_head applied_last; /* head of the last rumor that `applied` covers */
-    uint32_t keep;   /* rumors from this number on are refused; KEEP_ALL = no rumor is */
-    bool is_accused; /* there is a proof against its node (orders/proofs.h) */
-    uint64_t bytes;  /* bytes of its rumors that this node received or published since its start */
-    /* Earliest time to compare its rumors with the residual again. */
+    uint32_t keep;   /* rumors from this number on are refused; KEEP_ALL = no rumor is refused */
+    bool is_accused; /* there is a proof against the origin's node (orders/proofs.h) */
+    uint64_t bytes;  /* bytes of the origin's rumors that this node received or published since its
+                        start */
+    /* Earliest time of the next comparison of the origin's rumors with the residual. */
     uint64_t compare_ns;
-    float rate; /* largest reported samples per second; 0 = unknown */
-    /* conn of the neighbour that sends us its rumors: our parent in its tree */
+    float rate; /* largest samples per second that the origin reported; 0 = unknown */
+    /* conn of the neighbour that sends us the origin's rumors: our parent in the origin's tree */
     uint64_t parent_conn;
     struct gap gap; /* missing rumors of this origin */
 };
@@ -89,28 +90,28 @@ static inline uint32_t versions_index(const struct versions *versions, const str
     return (uint32_t)origin_index;
 }
 
-/* Counts the origin's next rumor, which has this head, as known. Adds `digest` to the version's
- * digest, and makes the origin the latest. */
+/* Counts the origin's next rumor, whose head is `head`, as known. Adds `digest` to the version's
+ * digest. Makes the origin the latest. */
 void versions_advance(struct versions *versions, struct origin *origin,
                       const struct signed_head *head, uint64_t digest);
 
-/* Marks the origin's rumors up to this head as known and applied; NULL = none of them. The caller
- * corrects digest and samples. */
+/* Marks the origin's rumors up to this head as known and applied; head NULL marks none. The caller
+ * corrects the version's digest and samples. */
 void versions_set(struct versions *versions, struct origin *origin, const struct signed_head *head);
 
-/* Forgets the origin's rumors after this head; NULL = all of them. digest: sum of the digests of
- * the removed rumors negated. `applied` stays. */
+/* Forgets the origin's rumors after this head; head NULL forgets all. digest: negated sum of the
+ * removed rumors' digests. Does not change `applied`. */
 void versions_cut(struct versions *versions, struct origin *origin, const struct signed_head *head,
                   uint64_t digest);
 
 /* Makes the origin the latest, as if it had just published. */
 void versions_touch(struct versions *versions, struct origin *origin);
 
-/* Returns the origin that comes after `after` in the order from latest to longest silent. NULL as
- * argument: starts with the latest. Returns NULL at the end. */
+/* Returns the origin that was active before `after`, or NULL if there is none. With after = NULL,
+ * returns the latest origin. */
 struct origin *versions_older(const struct versions *versions, const struct origin *after);
-/* Returns the origin that comes after `before` in the order from longest silent to latest. NULL as
- * argument: starts with the longest silent. Returns NULL at the end. */
+/* Returns the origin that was active next after `before`, or NULL if there is none. With before =
+ * NULL, returns the origin that has been silent for longest. */
 struct origin *versions_newer(const struct versions *versions, const struct origin *before);
 
 /* Writes the entry of `first` (unless NULL or without rumors). Then writes the entries of at most
@@ -126,8 +127,8 @@ size_t versions_slice(struct versions *versions, const struct origin *first, uin
 size_t versions_latest(const struct versions *versions, const struct signed_head *const *heads,
                        uint32_t skip, uint32_t most, uint8_t *out, uint8_t *learned);
 
-/* Returns the hash of a version that has each origin's rumors up to heads[origin_index];
- * NULL = none of them. */
+/* Returns the hash of a version that has each origin's rumors up to heads[origin_index]; a NULL
+ * head means no rumors. */
 uint64_t versions_hash(const struct versions *versions, const struct signed_head *const *heads);
 /* Returns the hash of a version that consists of these `count` encoded entries. */
 uint64_t entries_hash(const uint8_t *entries, size_t count);
@@ -139,8 +140,8 @@ uint64_t entries_hash(const uint8_t *entries, size_t count);
 bool versions_known(const struct versions *versions, const uint8_t *entries, size_t count,
                     uint64_t hash, uint64_t *known);
 
-/* Returns the samples that the origin adds to the swarm's count; 0 if the same process counts on in
- * its next incarnation. */
+/* Returns the samples that the origin adds to the swarm's count. Returns 0 if the same process
+ * continues its count in the next incarnation. */
 uint64_t versions_samples(const struct versions *versions, const struct origin *origin);
 
 #endif

@@ -34,11 +34,11 @@ struct version_entry {
 struct version_entry version_entry_at(const uint8_t *vector, size_t i);
 void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next, const uint8_t *head_hash);
 
-/* Returns an origin's summand of a version's hash. head_hash: hash of the head of rumor next - 1.
- */
+/* Returns the value that an entry adds to the hash of a version. head_hash: hash of the head of
+ * rumor next - 1. */
 uint64_t version_entry_hash(uint64_t tag, uint32_t next, const uint8_t *head_hash);
 
-/* Returns true if the entry has this hash. */
+/* Returns true if the entry shows this head hash. */
 static inline bool version_entry_shows(const struct version_entry *entry,
                                        const uint8_t hash[static HEAD_HASH_BYTES])
 {
@@ -47,7 +47,7 @@ static inline bool version_entry_shows(const struct version_entry *entry,
 
 struct learned {
     uint64_t samples; /* samples that the origin has learned */
-    float rate;       /* samples per second, unchecked: may be NaN */
+    float rate;       /* samples per second that the origin reports, unchecked: may be NaN */
 };
 struct learned learned_at(const uint8_t *vector, size_t i);
 void learned_put(uint8_t *out, const struct learned *learned);
