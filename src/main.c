@@ -1,5 +1,4 @@
-/* The command line: finds the command, reads its options, and reports errors in them. */
-#include <getopt.h>
+/* The command line: finds the command and runs it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 #include "commands/eval.h"
 #include "commands/export_command.h"
 #include "commands/generate.h"
-#include "commands/help/command.h"
 #include "commands/help/completion.h"
 #include "commands/help/exit_codes.h"
 #include "commands/help/manual.h"
@@ -36,134 +34,14 @@
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-static const char keygen_usage[] =
-    "hearsay keygen [FILE]: make the identity of one node (default node.key)\n"
-    "\n"
-    "The file must not exist yet. Keep it secret, on one machine; two nodes need two.\n"
-    "\n"
-    "  --json             print one JSON object: the file, and the public key if it has one\n"
-    "  --help             print this\n"
-    "\n"
-    "Exit codes: 0 made, 1 it could not be, or is there already, 2 wrong usage.\n";
-
-static const char swarmkey_usage[] =
-    "hearsay swarmkey [FILE]: make the key of a swarm (default swarm.key)\n"
-    "\n"
-    "The file must not exist yet. All nodes of a swarm have the same, and who has it\n"
-    "may enter.\n"
-    "\n"
-    "  --json             print one JSON object: the file, and the public key if it has one\n"
-    "  --help             print this\n"
-    "\n"
-    "Exit codes: 0 made, 1 it could not be, or is there already, 2 wrong usage.\n";
-
-static const char operatorkey_usage[] =
-    "hearsay operatorkey [FILE]: make the key of a swarm's operator (default operator.key)\n"
-    "\n"
-    "The file must not exist yet. Who has it can expel nodes from a swarm (hearsay expel)\n"
-    "and say who is in it (hearsay admit), if its nodes all have its public key, which is\n"
-    "printed, as node.operator.\n"
-    "\n"
-    "  --json             print one JSON object: the file, and the public key if it has one\n"
-    "  --help             print this\n"
-    "\n"
-    "Exit codes: 0 made, 1 it could not be, or is there already, 2 wrong usage.\n";
-
-static int complain(int code, const struct problem *problem)
-{
-    (void)fprintf(stderr, "hearsay: %s\n", problem->text);
-    return code;
-}
-
-static int print(const char *text)
-{
-    (void)fputs(text, stdout);
-    return EXIT_OK;
-}
-
-/* Runs keygen, swarmkey or operatorkey, which take one optional file name. */
-static int run_key(int argc, char **argv, const char *usage, const char *file,
-                   enum error (*make)(const char *path, bool as_json, struct problem *problem))
-{
-    static const struct option known[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    struct problem problem;
-    bool as_json = false;
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        as_json |= option == 'j';
-        if (option == 'j')
-            continue;
-        if (option == 'h')
-            return print(usage);
-        (void)problem_set(&problem, MALFORMED, "see: %s --help", argv[0]);
-        return complain(EXIT_USAGE, &problem);
-    }
-    if (argc - optind > 1) {
-        (void)problem_set(&problem, MALFORMED, "one FILE at a time; see: %s --help", argv[0]);
-        return complain(EXIT_USAGE, &problem);
-    }
-    const char *path = optind < argc ? argv[optind] : file;
-    return make(path, as_json, &problem) == OK ? EXIT_OK : complain(EXIT_FAILED, &problem);
-}
-
-static int run_keygen(int argc, char **argv)
-{
-    return run_key(argc, argv, keygen_usage, "node.key", keygen_identity);
-}
-
-static int run_swarmkey(int argc, char **argv)
-{
-    return run_key(argc, argv, swarmkey_usage, "swarm.key", keygen_swarm);
-}
-
-static int run_operatorkey(int argc, char **argv)
-{
-    return run_key(argc, argv, operatorkey_usage, "operator.key", keygen_operator);
-}
-
-static int run_completion(int argc, char **argv);
-static int run_manual(int argc, char **argv);
-
-static const struct command commands[] = {
-    {"node", "run a node: train, publish and receive", node_command_run},
-    {"status", "how the node of this machine is; a health probe", status_run},
-    {"top", "the same, live, on the whole terminal", top_run},
-    {"members", "who is in the swarm, by what, and what each contributed", members_run},
-    {"doctor", "before starting: try everything that a start needs", doctor_run},
-    {"keygen", "make a node's identity", run_keygen},
-    {"swarmkey", "make a swarm's key", run_swarmkey},
-    {"operatorkey", "make the key of who may admit and expel nodes", run_operatorkey},
-    {"admit", "the operator admits a member, or all who are in", admit_run},
-    {"expel", "the operator puts a member out of the swarm", expel_run},
-    {"rekey", "the operator gives the swarm another key, while it trains", rekey_run},
-    {"rewind", "begin again from a base before somebody did harm: which, and how", rewind_run},
-    {"swarm", "run a whole swarm on this machine and show that its nodes agree", swarm_run},
-    {"sim", "play a swarm under virtual time, on any links, with any faults", sim_run},
-    {"compare", "play every strategy of the field on the same links, and say who wins",
-     comparison_run},
-    {"plot", "curves of what logs and simulations hold", plot_run},
-    {"model", "the layers of a model as a table: shapes, parameters, work", model_command_run},
-    {"data", "what data are: type, shape, classes, samples; and what is wrong", data_command_run},
-    {"eval", "loss and accuracy of a saved model", eval_run},
-    {"predict", "what a saved model says of samples: classes or numbers", predict_run},
-    {"export", "a saved model with the names that PyTorch's libraries have", export_command_run},
-    {"generate", "a saved model goes on with a text", generate_run},
-    {"completion", "what completes these command lines in bash, zsh or fish", run_completion},
-    {"manual", "a page for man, of a command or of the configuration", run_manual},
-};
+static const struct command *const commands[] = {
+    &node_command,   &status_command,   &top_command,         &members_command, &doctor_command,
+    &keygen_command, &swarmkey_command, &operatorkey_command, &admit_command,   &expel_command,
+    &rekey_command,  &rewind_command,   &swarm_command,       &sim_command,     &comparison_command,
+    &plot_command,   &model_command,    &data_command,        &eval_command,    &predict_command,
+    &export_command, &generate_command, &completion_command,  &manual_command};
 
 static const struct command_table table = {commands, sizeof commands / sizeof commands[0]};
-
-static int run_completion(int argc, char **argv)
-{
-    return completion_run(&table, argc, argv);
-}
-
-static int run_manual(int argc, char **argv)
-{
-    return manual_run(&table, argc, argv);
-}
 
 static void print_usage(FILE *out)
 {
@@ -171,7 +49,7 @@ static void print_usage(FILE *out)
                 "usage: hearsay COMMAND [options]\n\n",
                 out);
     for (size_t i = 0; i < table.count; i++)
-        (void)fprintf(out, "  %-12s%s\n", commands[i].name, commands[i].summary);
+        (void)fprintf(out, "  %-12s%s\n", commands[i]->name, commands[i]->summary);
     (void)fputs("  help        what a command can do: hearsay help COMMAND; how they end:\n"
                 "              hearsay help " EXIT_CODES_TOPIC "\n\n"
                 "  --help, --version\n",
@@ -182,7 +60,7 @@ static int unknown_command(const char *name)
 {
     struct problem problem;
     (void)problem_set(&problem, MALFORMED, "unknown command \"%.80s\"; see: hearsay --help", name);
-    return complain(EXIT_USAGE, &problem);
+    return command_complain(&problem, EXIT_USAGE);
 }
 
 static int run_command(const char *name, int argc, char **argv)
@@ -193,20 +71,20 @@ static int run_command(const char *name, int argc, char **argv)
         return unknown_command(name);
     (void)snprintf(title, sizeof title, "hearsay %s", command->name);
     argv[0] = title;
-    return command->run(argc, argv);
+    return command->run ? command->run(argc, argv) : command->run_on_all(&table, argc, argv);
 }
 
 static int run_help(int argc, char **argv)
 {
-    char help[] = "--help";
-    char *asked[] = {NULL, help, NULL};
-    if (argc > 1 && strcmp(argv[1], EXIT_CODES_TOPIC) == 0) {
+    const struct command *command = argc > 1 ? command_find(&table, argv[1]) : NULL;
+    if (argc <= 1)
+        print_usage(stdout);
+    else if (strcmp(argv[1], EXIT_CODES_TOPIC) == 0)
         exit_codes_print(stdout, &table);
-        return EXIT_OK;
-    }
-    if (argc > 1)
-        return run_command(argv[1], 2, asked);
-    print_usage(stdout);
+    else if (command)
+        command_help(command, stdout);
+    else
+        return unknown_command(argv[1]);
     return EXIT_OK;
 }
 

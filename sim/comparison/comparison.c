@@ -1,6 +1,5 @@
 #include "comparison/comparison.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,27 +12,6 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_STOPPED = 130 };
 
 #define SEEDS_USUAL 3
 
-static const char usage[] =
-    "hearsay compare SCENARIO [options]: play every strategy under the same nodes, links, data\n"
-    "and computing, and report which is best\n"
-    "\n"
-    "  --strategies A,B   strategies to play; default: all (see sim/README.md)\n"
-    "  --seeds N          plays of each strategy (default 3)\n"
-    "  --targets X,Y      up to three levels, such as 0.8,0.85; default: near the best result\n"
-    "  --metric WORD      accuracy or loss (default: loss of a language model, else accuracy)\n"
-    "  --tune             first try nine settings of each strategy: main setting and rate\n"
-    "  --settings FILE    settings found by another comparison: its compare.json\n"
-    "  --seconds S        virtual seconds of training\n"
-    "  --set KEY=VALUE    change the scenario; may be repeated\n"
-    "  --jobs N           processes (default: one per processor)\n"
-    "  --out DIR          folder of plays and report (default: compare-NAME)\n"
-    "  --json             print the content of compare.json\n"
-    "  --help             print this\n"
-    "\n"
-    "Finished plays of the same scenario and program are kept: after Ctrl+C the same command\n"
-    "continues. Exit codes: 0 all was played, 1 some plays failed, 2 wrong usage or scenario,\n"
-    "130 interrupted.\n";
-
 struct comparison_options {
     struct plan plan;
     struct comparison comparison;
@@ -45,109 +23,40 @@ struct comparison_options {
     char seconds[64];     /* option --seconds in the form that --set takes */
     bool tune;
     bool as_json;
-    bool help;
 };
 
-static int complain(int code, const struct problem *problem)
+static enum error add_set(void *self, const struct command_option *option, const char *set,
+                          struct problem *problem)
 {
-    (void)fprintf(stderr, "hearsay: %s\n", problem->text);
-    return code;
-}
-
-static enum error add_set(struct plan *plan, const char *set, struct problem *problem)
-{
+    struct plan *plan = &((struct comparison_options *)self)->plan;
+    (void)option;
     if (plan->sets_count == PLAN_SETS_MAX)
         return problem_set(problem, TOO_BIG, "more than %d times --set; use a file", PLAN_SETS_MAX);
     plan->sets[plan->sets_count++] = set;
     return OK;
 }
 
-static enum error take_count(const char *name, uint32_t most, uint32_t *value,
-                             struct problem *problem)
-{
-    char *end;
-    const unsigned long number = strtoul(optarg, &end, 10);
-    if (!optarg[0] || *end || number == 0 || number > most)
-        return problem_set(problem, MALFORMED, "%s %.40s: give a number from 1 to %u", name, optarg,
-                           most);
-    *value = (uint32_t)number;
-    return OK;
-}
-
-static enum error take_option(struct comparison_options *options, int option,
+static enum error set_seconds(void *self, const struct command_option *option, const char *seconds,
                               struct problem *problem)
 {
-    switch (option) {
-    case 'a':
-        options->strategies = optarg;
-        return OK;
-    case 'r':
-        return take_count("--seeds", PLAN_SEEDS_MAX, &options->plan.seeds, problem);
-    case 't':
-        options->targets = optarg;
-        return OK;
-    case 'm':
-        options->metric = optarg;
-        return OK;
-    case 'u':
-        options->tune = true;
-        return OK;
-    case 'f':
-        options->settings = optarg;
-        return OK;
-    case 'S':
-        (void)snprintf(options->seconds, sizeof options->seconds, "scenario.seconds=%.40s", optarg);
-        return add_set(&options->plan, options->seconds, problem);
-    case 'k':
-        return add_set(&options->plan, optarg, problem);
-    case 'j':
-        return take_count("--jobs", 1024, &options->plan.jobs, problem);
-    case 'o':
-        options->plan.dir = optarg;
-        return OK;
-    case 'J':
-        options->as_json = true;
-        return OK;
-    case 'h':
-        options->help = true;
-        return OK;
-    default:
-        return problem_set(problem, MALFORMED, "see: hearsay compare --help");
-    }
+    struct comparison_options *options = self;
+    (void)snprintf(options->seconds, sizeof options->seconds, "scenario.seconds=%.40s", seconds);
+    return add_set(self, option, options->seconds, problem);
 }
 
-static enum error parse_options(struct comparison_options *options, int argc, char **argv,
-                                struct problem *problem)
+static enum error finish(void *self, int count, char **words, struct problem *problem)
 {
-    static const struct option known[] = {{"strategies", required_argument, NULL, 'a'},
-                                          {"seeds", required_argument, NULL, 'r'},
-                                          {"targets", required_argument, NULL, 't'},
-                                          {"metric", required_argument, NULL, 'm'},
-                                          {"tune", no_argument, NULL, 'u'},
-                                          {"settings", required_argument, NULL, 'f'},
-                                          {"seconds", required_argument, NULL, 'S'},
-                                          {"set", required_argument, NULL, 'k'},
-                                          {"jobs", required_argument, NULL, 'j'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"json", no_argument, NULL, 'J'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        const enum error error = take_option(options, option, problem);
-        if (error != OK || options->help)
-            return error;
-    }
-    if (optind == argc)
+    struct comparison_options *options = self;
+    if (count == 0)
         return problem_set(problem, MISSING,
                            "name a scenario, such as configs/sim-dlion-sys.conf; see: hearsay "
                            "compare --help");
     if (options->tune && options->settings)
         return problem_set(problem, MALFORMED, "--tune and --settings: choose one of them");
-    options->plan.file = argv[optind++];
-    if (optind < argc)
+    options->plan.file = words[0];
+    if (count > 1)
         return problem_set(problem, MALFORMED, "one scenario at a time: \"%.80s\" is too much",
-                           argv[optind]);
+                           words[1]);
     return OK;
 }
 
@@ -318,24 +227,20 @@ static enum error write_report(struct comparison_options *options, struct proble
     return error;
 }
 
-int comparison_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct comparison_options options = {.plan.seeds = SEEDS_USUAL};
     struct problem problem;
     char folder[CONFIG_PATH_BYTES], command[2048];
-    struct scenario *scenario = memory_new(1, sizeof *scenario);
     describe(command, sizeof command, argc, argv);
     options.comparison.command = command;
-    int code = EXIT_USAGE;
-    enum error error = parse_options(&options, argc, argv, &problem);
-    if (error == OK && options.help) {
-        (void)fputs(usage, stdout);
-        free(scenario);
-        return EXIT_OK;
-    }
+    int code = command_read(&comparison_command, &options, argc, argv);
+    if (code != COMMAND_RUNS)
+        return code;
+    struct scenario *scenario = memory_new(1, sizeof *scenario);
     secret_start();
-    if (error == OK)
-        error = prepare(&options, scenario, &problem);
+    code = EXIT_USAGE;
+    enum error error = prepare(&options, scenario, &problem);
     if (error == OK)
         error = make_folders(&options.plan, folder, sizeof folder, &problem);
     if (error == OK && !play_all(&options)) {
@@ -349,5 +254,47 @@ int comparison_run(int argc, char **argv)
     }
     plan_free(&options.plan);
     free(scenario);
-    return error == OK ? code : complain(code, &problem);
+    return error == OK ? code : command_complain(&problem, code);
 }
+
+const struct command comparison_command = {
+    .name = "compare",
+    .summary = "play every strategy of the field on the same links, and say who wins",
+    .forms = {{"hearsay compare SCENARIO [options]",
+               "play every strategy under the same nodes, links, data\n"
+               "and computing, and report which is best"}},
+    .options =
+        (const struct command_option[]){
+            {"--strategies", "A,B", "strategies to play; default: all (see sim/README.md)",
+             .member = offsetof(struct comparison_options, strategies)},
+            {"--seeds", "N", "plays of each strategy (default 3)",
+             COMMAND_WHOLE(struct comparison_options, plan.seeds, 1, PLAN_SEEDS_MAX)},
+            {"--targets", "X,Y",
+             "up to three levels, such as 0.8,0.85; default: near the best result",
+             .member = offsetof(struct comparison_options, targets)},
+            {"--metric", "WORD",
+             "accuracy or loss (default: loss of a language model, else accuracy)",
+             .member = offsetof(struct comparison_options, metric)},
+            {"--tune", NULL, "first try nine settings of each strategy: main setting and rate",
+             .member = offsetof(struct comparison_options, tune)},
+            {"--settings", "FILE", "settings found by another comparison: its compare.json",
+             .member = offsetof(struct comparison_options, settings)},
+            {"--seconds", "S", "virtual seconds of training", .set = set_seconds},
+            {"--set", "KEY=VALUE", "change the scenario; may be repeated", .set = add_set},
+            {"--jobs", "N", "processes (default: one per processor)",
+             COMMAND_WHOLE(struct comparison_options, plan.jobs, 1, 1024)},
+            {"--out", "DIR", "folder of plays and report (default: compare-NAME)",
+             .member = offsetof(struct comparison_options, plan.dir)},
+            {"--json", NULL, "print the content of compare.json",
+             .member = offsetof(struct comparison_options, as_json)},
+            {0}},
+    .column = 21,
+    .notes =
+        "Finished plays of the same scenario and program are kept: after Ctrl+C the same command\n"
+        "continues.",
+    .exit_codes = "0 all was played, 1 some plays failed, 2 wrong usage or scenario,\n"
+                  "130 interrupted.",
+    .takes_operands = true,
+    .finish = finish,
+    .run = run,
+};

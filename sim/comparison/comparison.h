@@ -3,7 +3,8 @@
 #ifndef HEARSAY_SIM_COMPARISON_COMPARISON_H
 #define HEARSAY_SIM_COMPARISON_COMPARISON_H
 
-/* Runs the command and returns its exit code. */
-int comparison_run(int argc, char **argv);
+#include "config/command.h"
+
+extern const struct command comparison_command;
 
 #endif

@@ -1,6 +1,5 @@
 #include "scenario/sim.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,34 +20,6 @@
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 };
 
-static const char usage[] =
-    "hearsay sim FILE [options]: play a scenario: the same nodes and learners, virtual time\n"
-    "hearsay sim --faults [options]: play storms of faults, each drawn from a seed\n"
-    "\n"
-    "  --seed N           another random seed for the same scenario\n"
-    "  --seconds S        virtual seconds of training\n"
-    "  --set KEY=VALUE    change the scenario: exchange.beta=0, scenario.strategy=ideal,\n"
-    "                     desk.up=5 Mbit/s (a group's clause); may be repeated\n"
-    "  --out DIR          the report's folder (default: report-NAME)\n"
-    "  --no-report        print only\n"
-    "  --only             play no other strategy for the report's figure: with gossip, single\n"
-    "                     and ideal are played, too, and take about as long each\n"
-    "  --json             print the content of summary.json\n"
-    "  --trace FILE       write a line for every action of a node\n"
-    "  --faults           play storms instead of a scenario\n"
-    "  --seeds A..B       seeds to play (default 1..100); or A+COUNT; A may be any text, such as "
-    "a\n"
-    "                     commit's hash\n"
-    "  --jobs N           processes (default: one per processor)\n"
-    "  --twice            play each storm twice and compare\n"
-    "  --stop             begin no storm after the first that fails\n"
-    "  --help             print this\n"
-    "\n"
-    "Ready scenarios are in configs/sim-*.conf, strategies in sim/README.md. Ctrl+C ends a\n"
-    "scenario early, with a report of what was played; a second one ends at once. Exit codes:\n"
-    "0 every expectation is met and no invariant is violated, 1 otherwise, 2 wrong usage or\n"
-    "scenario, 128 + signal interrupted.\n";
-
 struct sim_options {
     const char *file;
     const char *set[SETS_MAX + 2];
@@ -63,113 +34,44 @@ struct sim_options {
     uint32_t jobs;
     bool twice;
     bool stop;
-    bool help;
     char seed[64];    /* option --seed in the form that --set takes */
     char seconds[64]; /* option --seconds in the form that --set takes */
 };
 
-static int complain(int code, const struct problem *problem)
+static enum error add_set(void *self, const struct command_option *option, const char *set,
+                          struct problem *problem)
 {
-    (void)fprintf(stderr, "hearsay: %s\n", problem->text);
-    return code;
-}
-
-static enum error add_set(struct sim_options *options, const char *set, struct problem *problem)
-{
+    struct sim_options *options = self;
+    (void)option;
     if (options->sets == SETS_MAX)
         return problem_set(problem, TOO_BIG, "more than %d times --set; use a file", SETS_MAX);
     options->set[options->sets++] = set;
     return OK;
 }
 
-static enum error count(const char *name, uint32_t *value, struct problem *problem)
+static enum error set_seed(void *self, const struct command_option *option, const char *seed,
+                           struct problem *problem)
 {
-    char *end;
-    const unsigned long number = strtoul(optarg, &end, 10);
-    if (!optarg[0] || *end || number == 0 || number > 1024)
-        return problem_set(problem, MALFORMED, "%s %.40s: give a number from 1 to 1024", name,
-                           optarg);
-    *value = (uint32_t)number;
-    return OK;
+    struct sim_options *options = self;
+    (void)snprintf(options->seed, sizeof options->seed, "scenario.seed=%.40s", seed);
+    return add_set(self, option, options->seed, problem);
 }
 
-static enum error take_option(struct sim_options *options, int option, struct problem *problem)
+static enum error set_seconds(void *self, const struct command_option *option, const char *seconds,
+                              struct problem *problem)
 {
-    switch (option) {
-    case 's':
-        (void)snprintf(options->seed, sizeof options->seed, "scenario.seed=%.40s", optarg);
-        return add_set(options, options->seed, problem);
-    case 'S':
-        (void)snprintf(options->seconds, sizeof options->seconds, "scenario.seconds=%.40s", optarg);
-        return add_set(options, options->seconds, problem);
-    case 'k':
-        return add_set(options, optarg, problem);
-    case 'o':
-        options->out = optarg;
-        return OK;
-    case 'n':
-        options->no_report = true;
-        return OK;
-    case 'O':
-        options->only = true;
-        return OK;
-    case 'J':
-        options->as_json = true;
-        return OK;
-    case 't':
-        options->trace = optarg;
-        return OK;
-    case 'f':
-        options->faults = true;
-        return OK;
-    case 'r':
-        options->seeds = optarg;
-        return OK;
-    case 'j':
-        return count("--jobs", &options->jobs, problem);
-    case '2':
-        options->twice = true;
-        return OK;
-    case 'x':
-        options->stop = true;
-        return OK;
-    case 'h':
-        options->help = true;
-        return OK;
-    default:
-        return problem_set(problem, MALFORMED, "see: hearsay sim --help");
-    }
+    struct sim_options *options = self;
+    (void)snprintf(options->seconds, sizeof options->seconds, "scenario.seconds=%.40s", seconds);
+    return add_set(self, option, options->seconds, problem);
 }
 
-static enum error parse_options(struct sim_options *options, int argc, char **argv,
-                                struct problem *problem)
+static enum error finish(void *self, int count, char **words, struct problem *problem)
 {
-    static const struct option known[] = {{"seed", required_argument, NULL, 's'},
-                                          {"seconds", required_argument, NULL, 'S'},
-                                          {"set", required_argument, NULL, 'k'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"no-report", no_argument, NULL, 'n'},
-                                          {"only", no_argument, NULL, 'O'},
-                                          {"json", no_argument, NULL, 'J'},
-                                          {"trace", required_argument, NULL, 't'},
-                                          {"faults", no_argument, NULL, 'f'},
-                                          {"seeds", required_argument, NULL, 'r'},
-                                          {"jobs", required_argument, NULL, 'j'},
-                                          {"twice", no_argument, NULL, '2'},
-                                          {"stop", no_argument, NULL, 'x'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        enum error error = take_option(options, option, problem);
-        if (error != OK || options->help)
-            return error;
-    }
-    if (optind < argc)
-        options->file = argv[optind++];
-    if (optind < argc)
+    struct sim_options *options = self;
+    options->file = words[0];
+    if (count > 1)
         return problem_set(problem, MALFORMED, "one scenario at a time: \"%.80s\" is unexpected",
-                           argv[optind]);
+                           words[1]);
     if (options->faults && (options->file || options->sets || options->out))
         return problem_set(problem, MALFORMED,
                            "--faults draws its own swarms: it takes --seeds, --jobs, --twice, "
@@ -399,7 +301,7 @@ static int run_scenario(struct sim_options *options)
     if (made)
         (void)rmdir(options->out); /* removes the folder only if nothing was written to it */
     free(scenario);
-    return error == OK ? code : complain(code, &problem);
+    return error == OK ? code : command_complain(&problem, code);
 }
 
 /* Parses FIRST, FIRST..LAST or FIRST+COUNT. */
@@ -436,24 +338,69 @@ static int run_storms(const struct sim_options *options)
                                    .twice = options->twice,
                                    .stop = options->stop};
     if (options->seeds && parse_seeds(options->seeds, &storms, &problem) != OK)
-        return complain(EXIT_USAGE, &problem);
+        return command_complain(&problem, EXIT_USAGE);
     if (options->trace && storms.from != storms.to) {
         (void)problem_set(&problem, MALFORMED, "--trace needs one seed: --seeds N..N");
-        return complain(EXIT_USAGE, &problem);
+        return command_complain(&problem, EXIT_USAGE);
     }
     return storm_command(&storms);
 }
 
-int sim_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct sim_options options = {0};
-    struct problem problem;
-    if (parse_options(&options, argc, argv, &problem) != OK)
-        return complain(EXIT_USAGE, &problem);
-    if (options.help) {
-        (void)fputs(usage, stdout);
-        return EXIT_OK;
-    }
+    const int code = command_read(&sim_command, &options, argc, argv);
+    if (code != COMMAND_RUNS)
+        return code;
     secret_start();
     return options.faults ? run_storms(&options) : run_scenario(&options);
 }
+
+const struct command sim_command = {
+    .name = "sim",
+    .summary = "play a swarm under virtual time, on any links, with any faults",
+    .forms = {{"hearsay sim FILE [options]",
+               "play a scenario: the same nodes and learners, virtual time"},
+              {"hearsay sim --faults [options]", "play storms of faults, each drawn from a seed"}},
+    .options =
+        (const struct command_option[]){
+            {"--seed", "N", "another random seed for the same scenario", .set = set_seed},
+            {"--seconds", "S", "virtual seconds of training", .set = set_seconds},
+            {"--set", "KEY=VALUE",
+             "change the scenario: exchange.beta=0, scenario.strategy=ideal,\n"
+             "desk.up=5 Mbit/s (a group's clause); may be repeated",
+             .set = add_set},
+            {"--out", "DIR", "the report's folder (default: report-NAME)",
+             .member = offsetof(struct sim_options, out)},
+            {"--no-report", NULL, "print only", .member = offsetof(struct sim_options, no_report)},
+            {"--only", NULL,
+             "play no other strategy for the report's figure: with gossip, single\n"
+             "and ideal are played, too, and take about as long each",
+             .member = offsetof(struct sim_options, only)},
+            {"--json", NULL, "print the content of summary.json",
+             .member = offsetof(struct sim_options, as_json)},
+            {"--trace", "FILE", "write a line for every action of a node",
+             .member = offsetof(struct sim_options, trace)},
+            {"--faults", NULL, "play storms instead of a scenario",
+             .member = offsetof(struct sim_options, faults)},
+            {"--seeds", "A..B",
+             "seeds to play (default 1..100); or A+COUNT; A may be any text, such as a\n"
+             "commit's hash",
+             .member = offsetof(struct sim_options, seeds)},
+            {"--jobs", "N", "processes (default: one per processor)",
+             COMMAND_WHOLE(struct sim_options, jobs, 1, 1024)},
+            {"--twice", NULL, "play each storm twice and compare",
+             .member = offsetof(struct sim_options, twice)},
+            {"--stop", NULL, "begin no storm after the first that fails",
+             .member = offsetof(struct sim_options, stop)},
+            {0}},
+    .column = 21,
+    .notes =
+        "Ready scenarios are in configs/sim-*.conf, strategies in sim/README.md. Ctrl+C ends a\n"
+        "scenario early, with a report of what was played; a second one ends at once.",
+    .exit_codes = "0 every expectation is met and no invariant is violated, 1 otherwise,\n"
+                  "2 wrong usage or scenario, 128 + signal interrupted.",
+    .takes_operands = true,
+    .finish = finish,
+    .run = run,
+};

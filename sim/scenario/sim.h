@@ -7,8 +7,8 @@
 #ifndef HEARSAY_SIM_SCENARIO_SIM_H
 #define HEARSAY_SIM_SCENARIO_SIM_H
 
-/* Runs the command and returns its exit code: 0 only if every expectation holds and no invariant is
- * violated. */
-int sim_run(int argc, char **argv);
+#include "config/command.h"
+
+extern const struct command sim_command;
 
 #endif

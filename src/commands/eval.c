@@ -1,6 +1,5 @@
 #include "commands/eval.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,38 +22,13 @@
 #include "state/safetensors.h"
 #include "training/evaluator.h"
 
-static const char usage[] =
-    "hearsay eval [options]: loss and accuracy of a saved model\n"
-    "\n"
-    "  --state DIR|FILE    a node's state folder (default state), a .safetensors file, or a "
-    "folder\n"
-    "                      with a config.json, as transformers save it\n"
-    "  --config FILE       the configuration of a node: its data, and the part of them that it\n"
-    "                      tests on. Without any option for the data, a state folder's own\n"
-    "                      (started.conf in it) is taken\n"
-    "  --data-source NAME  idx, npy, generated, xor, text or tokens (default idx)\n"
-    "  --data-dir DIR      folder of the IDX files (default Fashion-MNIST)\n"
-    "  --x FILES           NumPy's arrays: the samples of the test, all of them\n"
-    "  --y FILES           the same: their labels, or the numbers to be predicted\n"
-    "  --text FILES        files of text, of which the last tenth is the test\n"
-    "  --tokens FILES      the same, files of tokens\n"
-    "  --valid FILES       files for the test alone\n"
-    "  --data-seed N       of the generated samples (default 1)\n"
-    "  --test-count N      generated test samples (default 2000)\n"
-    "  --model NAME        the model of a file that does not say it: a preset (model.name)\n"
-    "  --layers LINE       the same, as a line of layers (model.layers)\n"
-    "  --set KEY=VALUE     any other key of [data] or [model]\n"
-    "  --json              print one JSON object\n"
-    "  --help              print this\n"
-    "\n"
-    "A file that hearsay saved says its model, how its data was normalised and a checksum: one\n"
-    "whose weights were damaged or changed since is refused. Any other safetensors file is taken\n"
-    "as model.start takes it: its tensors must have the names and shapes of the model, and the\n"
-    "training data says how to normalise. --model and --layers have any file taken so.\n"
-    "Of a model that predicts numbers it prints the error, and which part of their variance it\n"
-    "explains (R2). Of a model of sequences it prints the loss of a token in nats, in bits where\n"
-    "each is a byte, the perplexity, and how many of the tokens that follow it guesses right.\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
+#define GIVEN_MAX 64
+
+/* A setting of the command line. */
+struct given {
+    const char *key; /* configuration key; NULL = value is the KEY=VALUE of --set */
+    const char *value;
+};
 
 struct options {
     const char *state;    /* state folder or model file */
@@ -63,8 +37,9 @@ struct options {
     bool names_data;      /* an option or --set names the data */
     struct config config; /* configuration; only [data] and [model] are used */
     bool names_model; /* --model or --layers was given, so the description in the file is ignored */
+    struct given given[GIVEN_MAX]; /* data and model, applied after the configuration is read */
+    int count;                     /* number of given settings */
     bool json;
-    bool help;
 };
 
 struct result {
@@ -93,108 +68,37 @@ static enum error set_key(struct options *options, const char *key, const char *
     return config_set(&options->config, assignment, problem);
 }
 
-static enum error set_model(struct options *options, const char *key, const char *value,
-                            struct problem *problem)
+/* Notes a setting, whose key the option names. */
+static enum error note(void *self, const struct command_option *option, const char *word,
+                       struct problem *problem)
 {
-    options->names_model = true;
-    return set_key(options, key, value, problem);
+    struct options *options = self;
+    const char *name = option->key ? option->key : word;
+    if (options->count == GIVEN_MAX)
+        return problem_set(problem, TOO_BIG, "more than %d settings; use --config", GIVEN_MAX);
+    options->given[options->count++] = (struct given){option->key, word};
+    options->names_data |= strncmp(name, "data.", 5) == 0;
+    options->names_model |= option->key && strncmp(name, "model.", 6) == 0;
+    return OK;
 }
 
-/* Sets the data files. Their format is detected from the files. */
-static enum error set_files(struct options *options, const char *source, const char *files,
-                            struct problem *problem)
+/* Returns the data source of which this key names the files; NULL = any. */
+static const char *source_of(const char *key)
 {
-    char key[32];
-    (void)snprintf(key, sizeof key, "data.%s", source);
-    const enum error error = set_key(options, "data.source", source, problem);
-    return error == OK ? set_key(options, key, files, problem) : error;
+    if (strcmp(key, "data.test_x") == 0 || strcmp(key, "data.test_y") == 0)
+        return "npy";
+    return strcmp(key, "data.text") == 0     ? "text"
+           : strcmp(key, "data.tokens") == 0 ? "tokens"
+                                             : NULL;
 }
 
-static enum error set_array(struct options *options, const char *key, const char *files,
-                            struct problem *problem)
+static enum error apply(struct options *options, const struct given *given, struct problem *problem)
 {
-    const enum error error = set_key(options, "data.source", "npy", problem);
-    return error == OK ? set_key(options, key, files, problem) : error;
-}
-
-static enum error parse_option(struct options *options, int option, struct problem *problem)
-{
-    switch (option) {
-    case 's': /* find_config has read these */
-    case 'c':
-        return OK;
-    case 'S':
-        return set_key(options, "data.source", optarg, problem);
-    case 'D':
-        return set_key(options, "data.dir", optarg, problem);
-    case 'X':
-        return set_array(options, "data.test_x", optarg, problem);
-    case 'Y':
-        return set_array(options, "data.test_y", optarg, problem);
-    case 'T':
-        return set_files(options, "text", optarg, problem);
-    case 'O':
-        return set_files(options, "tokens", optarg, problem);
-    case 'V':
-        return set_key(options, "data.valid", optarg, problem);
-    case 'E':
-        return set_key(options, "data.seed", optarg, problem);
-    case 'N':
-        return set_key(options, "data.test_count", optarg, problem);
-    case 'M':
-        return set_model(options, "model.name", optarg, problem);
-    case 'L':
-        return set_model(options, "model.layers", optarg, problem);
-    case 'K':
-        return config_set(&options->config, optarg, problem);
-    case 'j':
-        options->json = true;
-        return OK;
-    case 'h':
-        options->help = true;
-        return OK;
-    default:
-        return problem_set(problem, MALFORMED, "see: hearsay eval --help");
-    }
-}
-
-static const struct option known[] = {{"state", required_argument, NULL, 's'},
-                                      {"config", required_argument, NULL, 'c'},
-                                      {"data-source", required_argument, NULL, 'S'},
-                                      {"data-dir", required_argument, NULL, 'D'},
-                                      {"x", required_argument, NULL, 'X'},
-                                      {"y", required_argument, NULL, 'Y'},
-                                      {"text", required_argument, NULL, 'T'},
-                                      {"tokens", required_argument, NULL, 'O'},
-                                      {"valid", required_argument, NULL, 'V'},
-                                      {"data-seed", required_argument, NULL, 'E'},
-                                      {"test-count", required_argument, NULL, 'N'},
-                                      {"model", required_argument, NULL, 'M'},
-                                      {"layers", required_argument, NULL, 'L'},
-                                      {"set", required_argument, NULL, 'K'},
-                                      {"json", no_argument, NULL, 'j'},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
-
-static bool is_of_data(int option)
-{
-    return strchr("SDXYTOVEN", option) || (option == 'K' && strncmp(optarg, "data.", 5) == 0);
-}
-
-/* Reads --state, --config and the options that name data, before any other option is applied. */
-static void find_config(struct options *options, int argc, char **argv)
-{
-    int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        if (option == 's')
-            options->state = optarg;
-        if (option == 'c')
-            options->file = optarg;
-        options->names_data |= option != '?' && is_of_data(option);
-    }
-    opterr = 1;
-    optind = 0; /* restarts glibc's getopt from the beginning */
+    if (!given->key)
+        return config_set(&options->config, given->value, problem);
+    const char *source = source_of(given->key);
+    const enum error error = source ? set_key(options, "data.source", source, problem) : OK;
+    return error == OK ? set_key(options, given->key, given->value, problem) : error;
 }
 
 /* Reads data and model from a node's configuration: the file of --config, or the copy in the state
@@ -210,25 +114,14 @@ static enum error read_config(struct options *options, struct problem *problem)
     return config_options_read(&options->config, &of_file, problem);
 }
 
-static enum error parse_options(struct options *options, int argc, char **argv,
-                                struct problem *problem)
+static enum error finish(void *self, int count, char **words, struct problem *problem)
 {
-    find_config(options, argc, argv);
-    const enum error read = read_config(options, problem);
-    if (read != OK)
-        return read;
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        enum error error = parse_option(options, option, problem);
-        if (error != OK || options->help)
-            return error;
-    }
-    if (optind < argc)
-        return problem_set(problem, MALFORMED,
-                           "eval takes no argument \"%.80s\"; see: hearsay "
-                           "eval --help",
-                           argv[optind]);
-    return OK;
+    struct options *options = self;
+    (void)count, (void)words;
+    enum error error = read_config(options, problem);
+    for (int i = 0; error == OK && i < options->count; i++)
+        error = apply(options, &options->given[i], problem);
+    return error;
 }
 
 /* Describes the samples that a model takes. */
@@ -499,20 +392,15 @@ static void print_text(const struct result *result)
     print_score(result);
 }
 
-int eval_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct options options = {.state = "state"};
     struct problem problem;
     config_defaults(&options.config);
-    if (parse_options(&options, argc, argv, &problem) != OK) {
-        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
-        return 2;
-    }
+    const int code = command_read(&eval_command, &options, argc, argv);
+    if (code != COMMAND_RUNS)
+        return code;
     options.config.model.start[0] = '\0'; /* the file that is evaluated replaces model.start */
-    if (options.help) {
-        (void)fputs(usage, stdout);
-        return 0;
-    }
     char path[BASE_PATH_BYTES];
     struct result result;
     enum error error = saved_model_find(path, options.state, &problem);
@@ -534,3 +422,60 @@ int eval_run(int argc, char **argv)
         print_text(&result);
     return 0;
 }
+
+const struct command eval_command = {
+    .name = "eval",
+    .summary = "loss and accuracy of a saved model",
+    .forms = {{"hearsay eval [options]", "loss and accuracy of a saved model"}},
+    .options =
+        (const struct command_option[]){
+            {"--state", "DIR|FILE",
+             "a node's state folder (default state), a .safetensors file, or a folder\n"
+             "with a config.json, as transformers save it",
+             .member = offsetof(struct options, state)},
+            {"--config", "FILE",
+             "the configuration of a node: its data, and the part of them that it\n"
+             "tests on. Without any option for the data, a state folder's own\n"
+             "(started.conf in it) is taken",
+             .member = offsetof(struct options, file)},
+            {"--data-source", "NAME", "idx, npy, generated, xor, text or tokens (default idx)",
+             .set = note, .key = "data.source"},
+            {"--data-dir", "DIR", "folder of the IDX files (default Fashion-MNIST)", .set = note,
+             .key = "data.dir"},
+            {"--x", "FILES", "NumPy's arrays: the samples of the test, all of them", .set = note,
+             .key = "data.test_x"},
+            {"--y", "FILES", "the same: their labels, or the numbers to be predicted", .set = note,
+             .key = "data.test_y"},
+            {"--text", "FILES", "files of text, of which the last tenth is the test", .set = note,
+             .key = "data.text"},
+            {"--tokens", "FILES", "the same, files of tokens", .set = note, .key = "data.tokens"},
+            {"--valid", "FILES", "files for the test alone", .set = note, .key = "data.valid"},
+            {"--data-seed", "N", "of the generated samples (default 1)", .set = note,
+             .key = "data.seed"},
+            {"--test-count", "N", "generated test samples (default 2000)", .set = note,
+             .key = "data.test_count"},
+            {"--model", "NAME", "the model of a file that does not say it: a preset (model.name)",
+             .set = note, .key = "model.name"},
+            {"--layers", "LINE", "the same, as a line of layers (model.layers)", .set = note,
+             .key = "model.layers"},
+            {"--set", "KEY=VALUE", "any other key of [data] or [model]", .set = note},
+            {"--json", NULL, "print one JSON object", .member = offsetof(struct options, json)},
+            {0}},
+    .column = 22,
+    .notes =
+        "A file that hearsay saved says its model, how its data was normalised and a checksum: "
+        "one\n"
+        "whose weights were damaged or changed since is refused. Any other safetensors file is "
+        "taken\n"
+        "as model.start takes it: its tensors must have the names and shapes of the model, and "
+        "the\n"
+        "training data says how to normalise. --model and --layers have any file taken so.\n"
+        "Of a model that predicts numbers it prints the error, and which part of their variance "
+        "it\n"
+        "explains (R2). Of a model of sequences it prints the loss of a token in nats, in bits "
+        "where\n"
+        "each is a byte, the perplexity, and how many of the tokens that follow it guesses right.",
+    .exit_codes = "0 done, 1 failed, 2 wrong usage.",
+    .finish = finish,
+    .run = run,
+};

@@ -3,8 +3,8 @@
 #ifndef HEARSAY_COMMANDS_EVAL_H
 #define HEARSAY_COMMANDS_EVAL_H
 
-/* Runs the command. argv[0] is "hearsay eval". Returns the exit code: 0 done, 1 failed, 2 wrong
- * usage. */
-int eval_run(int argc, char **argv);
+#include "config/command.h"
+
+extern const struct command eval_command;
 
 #endif

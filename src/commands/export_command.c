@@ -1,6 +1,5 @@
 #include "commands/export_command.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,25 +10,6 @@
 #include "onnx/onnx_file.h"
 #include "state/model_folder.h"
 
-static const char usage[] =
-    "hearsay export [options] DIR|FILE.onnx: a saved model as other programs read it\n"
-    "\n"
-    "  --state DIR|FILE   a node's state folder (default state), or its .safetensors file\n"
-    "  --format FORMAT    onnx or transformers; without it a name that ends in .onnx is the\n"
-    "                     former, any other the latter\n"
-    "  --json             what was written as a JSON object: format, files\n"
-    "  --help             print this\n"
-    "\n"
-    "onnx: any model, as one file for ONNX Runtime and its like. It takes any number of samples\n"
-    "at once: bytes as 'pixels', which it normalises as the training's were, floats as 'x', or\n"
-    "'tokens'; and gives 'logits', or of regression 'numbers'.\n"
-    "transformers: models with the layers of GPT-2 (GPT2LMHeadModel) or Llama (LlamaForCausalLM).\n"
-    "Writes DIR/model.safetensors and DIR/config.json, for from_pretrained(DIR). DIR can be named\n"
-    "as model.start, and to hearsay eval, generate and model. Of ResNets it writes\n"
-    "DIR/model.safetensors, a state_dict with torchvision's names. See the presets gpt2-124m,\n"
-    "llama-124m and resnet18 of 'hearsay model'.\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
-
 enum format { FORMAT_BY_NAME, FORMAT_ONNX, FORMAT_TRANSFORMERS };
 
 struct options {
@@ -37,18 +17,17 @@ struct options {
     const char *to;    /* path of the folder or file that is written */
     enum format format;
     bool as_json;
-    bool help;
 };
 
-static enum error parse_format(const char *word, enum format *format, struct problem *problem)
+static enum error set_format(void *format, const struct command_option *option, const char *word,
+                             struct problem *problem)
 {
-    if (strcmp(word, "onnx") == 0)
-        *format = FORMAT_ONNX;
-    else if (strcmp(word, "transformers") == 0)
-        *format = FORMAT_TRANSFORMERS;
-    else
+    const bool is_onnx = strcmp(word, "onnx") == 0;
+    (void)option;
+    if (!is_onnx && strcmp(word, "transformers") != 0)
         return problem_set(problem, MALFORMED, "\"%.40s\" is no format; write onnx or transformers",
                            word);
+    *(enum format *)format = is_onnx ? FORMAT_ONNX : FORMAT_TRANSFORMERS;
     return OK;
 }
 
@@ -60,33 +39,15 @@ static enum format format_by_name(const char *path)
                                                                      : FORMAT_TRANSFORMERS;
 }
 
-static enum error parse_options(struct options *options, int argc, char **argv,
-                                struct problem *problem)
+static enum error finish(void *self, int count, char **words, struct problem *problem)
 {
-    static const struct option known[] = {{"state", required_argument, NULL, 's'},
-                                          {"format", required_argument, NULL, 'f'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        if (option != 's' && option != 'f' && option != 'j' && option != 'h')
-            return problem_set(problem, MALFORMED, "see: hearsay export --help");
-        options->help |= option == 'h';
-        options->as_json |= option == 'j';
-        if (option == 's')
-            options->state = optarg;
-        if (option == 'f' && parse_format(optarg, &options->format, problem) != OK)
-            return MALFORMED;
-    }
-    if (options->help)
-        return OK;
-    if (argc - optind != 1)
+    struct options *options = self;
+    if (count != 1)
         return problem_set(
             problem, MALFORMED,
             "name what is to be written, as in: hearsay export model.onnx; see: hearsay "
             "export --help");
-    options->to = argv[optind];
+    options->to = words[0];
     if (options->format == FORMAT_BY_NAME)
         options->format = format_by_name(options->to);
     return OK;
@@ -137,26 +98,57 @@ static void print_json(const struct options *options)
     json_output(object);
 }
 
-int export_command_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct options options = {.state = "state"};
     struct problem problem;
     struct arena arena;
-    if (parse_options(&options, argc, argv, &problem) != OK) {
-        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
-        return 2;
-    }
-    if (options.help) {
-        (void)fputs(usage, stdout);
-        return 0;
-    }
+    const int code = command_read(&export_command, &options, argc, argv);
+    if (code != COMMAND_RUNS)
+        return code;
     arena_init_growing(&arena);
     const enum error error = export_model(&options, &arena, &problem);
     arena_release(&arena);
-    if (error != OK) {
-        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
-        return 1;
-    }
+    if (error != OK)
+        return command_complain(&problem, 1);
     (options.as_json ? print_json : say_written)(&options);
     return 0;
 }
+
+const struct command export_command = {
+    .name = "export",
+    .summary = "a saved model with the names that PyTorch's libraries have",
+    .forms = {{"hearsay export [options] DIR|FILE.onnx",
+               "a saved model as other programs read it"}},
+    .options =
+        (const struct command_option[]){
+            {"--state", "DIR|FILE",
+             "a node's state folder (default state), or its .safetensors file",
+             .member = offsetof(struct options, state)},
+            {"--format", "FORMAT",
+             "onnx or transformers; without it a name that ends in .onnx is the\n"
+             "former, any other the latter",
+             .member = offsetof(struct options, format), .set = set_format},
+            {"--json", NULL, "what was written as a JSON object: format, files",
+             .member = offsetof(struct options, as_json)},
+            {0}},
+    .column = 21,
+    .notes =
+        "onnx: any model, as one file for ONNX Runtime and its like. It takes any number of "
+        "samples\n"
+        "at once: bytes as 'pixels', which it normalises as the training's were, floats as 'x', "
+        "or\n"
+        "'tokens'; and gives 'logits', or of regression 'numbers'.\n"
+        "transformers: models with the layers of GPT-2 (GPT2LMHeadModel) or Llama "
+        "(LlamaForCausalLM).\n"
+        "Writes DIR/model.safetensors and DIR/config.json, for from_pretrained(DIR). DIR can be "
+        "named\n"
+        "as model.start, and to hearsay eval, generate and model. Of ResNets it writes\n"
+        "DIR/model.safetensors, a state_dict with torchvision's names. See the presets "
+        "gpt2-124m,\n"
+        "llama-124m and resnet18 of 'hearsay model'.",
+    .exit_codes = "0 done, 1 failed, 2 wrong usage.",
+    .takes_operands = true,
+    .finish = finish,
+    .run = run,
+};

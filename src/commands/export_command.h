@@ -3,6 +3,8 @@
 #ifndef HEARSAY_COMMANDS_EXPORT_COMMAND_H
 #define HEARSAY_COMMANDS_EXPORT_COMMAND_H
 
-int export_command_run(int argc, char **argv);
+#include "config/command.h"
+
+extern const struct command export_command;
 
 #endif

@@ -1,6 +1,5 @@
 #include "commands/generate.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,31 +19,12 @@
 /* Most positions of another library's model that are used; it may have far more. */
 #define LENGTH_MAX 1024
 
-static const char usage[] =
-    "hearsay generate [options]: a saved model goes on with a text\n"
-    "\n"
-    "  --state DIR|FILE   a node's state folder (default state), its .safetensors file, or a "
-    "folder\n"
-    "                     with a config.json, as transformers save it\n"
-    "  --prompt TEXT      what it goes on with (default: a new line). Of a model of other tokens\n"
-    "                     than bytes: their numbers, with blanks in between\n"
-    "  --tokens N         how many it writes (default 300)\n"
-    "  --temperature T    below 1 the likely becomes likelier, 0: always the likeliest (default "
-    "0.8)\n"
-    "  --top-k K          draw from the K likeliest; 0: from all (default 0)\n"
-    "  --seed N           another text (default 1)\n"
-    "  --json             print one JSON object: the tokens, and the text where it is UTF-8\n"
-    "  --help             print this\n"
-    "\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
-
 struct options {
     const char *state; /* state folder or model file */
     const char *prompt;
     uint64_t tokens;
     struct generator_options generator;
     bool json;
-    bool help;
 };
 
 /* Resources of a generation, which are released together. */
@@ -55,86 +35,6 @@ struct bench {
     struct generator *generator;
     bool writes_bytes; /* true: prints bytes; false: prints the numbers of tokens */
 };
-
-static enum error parse_whole(const char *text, uint64_t most, uint64_t *number,
-                              struct problem *problem)
-{
-    char *end;
-    const unsigned long long value = strtoull(text, &end, 10);
-    if (end == text || *end != '\0' || text[0] == '-' || value > most)
-        return problem_set(problem, MALFORMED, "\"%.40s\": write a whole number from 0 to %" PRIu64,
-                           text, most);
-    *number = value;
-    return OK;
-}
-
-static enum error parse_temperature(const char *text, double *number, struct problem *problem)
-{
-    char *end;
-    const double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !(value >= 0 && value <= 100))
-        return problem_set(problem, MALFORMED, "\"%.40s\": write a temperature from 0 to 100",
-                           text);
-    *number = value;
-    return OK;
-}
-
-static enum error parse_option(struct options *options, int option, struct problem *problem)
-{
-    uint64_t top_k = 0;
-    enum error error = OK;
-    switch (option) {
-    case 's':
-        options->state = optarg;
-        return OK;
-    case 'p':
-        options->prompt = optarg;
-        return OK;
-    case 'n':
-        return parse_whole(optarg, UINT32_MAX, &options->tokens, problem);
-    case 't':
-        return parse_temperature(optarg, &options->generator.temperature, problem);
-    case 'k':
-        error = parse_whole(optarg, UINT32_MAX, &top_k, problem);
-        options->generator.top_k = (uint32_t)top_k;
-        return error;
-    case 'r':
-        return parse_whole(optarg, UINT64_MAX, &options->generator.seed, problem);
-    case 'j':
-        options->json = true;
-        return OK;
-    case 'h':
-        options->help = true;
-        return OK;
-    default:
-        return problem_set(problem, MALFORMED, "see: hearsay generate --help");
-    }
-}
-
-static enum error parse_options(struct options *options, int argc, char **argv,
-                                struct problem *problem)
-{
-    static const struct option known[] = {{"state", required_argument, NULL, 's'},
-                                          {"prompt", required_argument, NULL, 'p'},
-                                          {"tokens", required_argument, NULL, 'n'},
-                                          {"temperature", required_argument, NULL, 't'},
-                                          {"top-k", required_argument, NULL, 'k'},
-                                          {"seed", required_argument, NULL, 'r'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        const enum error error = parse_option(options, option, problem);
-        if (error != OK || options->help)
-            return error;
-    }
-    if (optind < argc)
-        return problem_set(problem, MALFORMED,
-                           "generate takes no argument \"%.80s\"; see: hearsay generate --help",
-                           argv[optind]);
-    return OK;
-}
 
 /* Reads the model's description from another library's model folder. */
 static enum error read_foreign(const char *folder, struct safetensors_about *about,
@@ -265,21 +165,16 @@ static enum error generate(struct bench *bench, const struct options *options,
     return OK;
 }
 
-int generate_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct options options = {.state = "state",
                               .prompt = "\n",
                               .tokens = 300,
                               .generator = {.temperature = 0.8, .seed = 1}};
     struct problem problem;
-    if (parse_options(&options, argc, argv, &problem) != OK) {
-        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
-        return 2;
-    }
-    if (options.help) {
-        (void)fputs(usage, stdout);
-        return 0;
-    }
+    const int code = command_read(&generate_command, &options, argc, argv);
+    if (code != COMMAND_RUNS)
+        return code;
     if (options.prompt[0] == '\0')
         options.prompt = "\n";
     struct bench bench = {.backend = backend_cpu(1)};
@@ -295,3 +190,34 @@ int generate_run(int argc, char **argv)
     arena_release(&bench.arena);
     return error == OK ? 0 : 1;
 }
+
+const struct command generate_command = {
+    .name = "generate",
+    .summary = "a saved model goes on with a text",
+    .forms = {{"hearsay generate [options]", "a saved model goes on with a text"}},
+    .options =
+        (const struct command_option[]){
+            {"--state", "DIR|FILE",
+             "a node's state folder (default state), its .safetensors file, or a folder\n"
+             "with a config.json, as transformers save it",
+             .member = offsetof(struct options, state)},
+            {"--prompt", "TEXT",
+             "what it goes on with (default: a new line). Of a model of other tokens\n"
+             "than bytes: their numbers, with blanks in between",
+             .member = offsetof(struct options, prompt)},
+            {"--tokens", "N", "how many it writes (default 300)",
+             COMMAND_WHOLE(struct options, tokens, 0, UINT32_MAX)},
+            {"--temperature", "T",
+             "below 1 the likely becomes likelier, 0: always the likeliest (default 0.8)",
+             COMMAND_REAL(struct options, generator.temperature, 0, 100)},
+            {"--top-k", "K", "draw from the K likeliest; 0: from all (default 0)",
+             COMMAND_WHOLE(struct options, generator.top_k, 0, UINT32_MAX)},
+            {"--seed", "N", "another text (default 1)",
+             COMMAND_WHOLE(struct options, generator.seed, 0, UINT64_MAX)},
+            {"--json", NULL, "print one JSON object: the tokens, and the text where it is UTF-8",
+             .member = offsetof(struct options, json)},
+            {0}},
+    .column = 21,
+    .exit_codes = "0 done, 1 failed, 2 wrong usage.",
+    .run = run,
+};

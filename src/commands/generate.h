@@ -2,8 +2,8 @@
 #ifndef HEARSAY_COMMANDS_GENERATE_H
 #define HEARSAY_COMMANDS_GENERATE_H
 
-/* Runs the command. argv[0] is "hearsay generate". Returns the exit code: 0 done, 1 failed, 2 wrong
- * usage. */
-int generate_run(int argc, char **argv);
+#include "config/command.h"
+
+extern const struct command generate_command;
 
 #endif

@@ -28,7 +28,7 @@ static void print_json(const char *path, const char *id)
     json_output(object);
 }
 
-enum error keygen_identity(const char *path, bool as_json, struct problem *problem)
+static enum error make_identity(const char *path, bool as_json, struct problem *problem)
 {
     uint8_t seed[SEED_BYTES];
     char id[KEY_HEX_BYTES];
@@ -48,7 +48,7 @@ enum error keygen_identity(const char *path, bool as_json, struct problem *probl
     return error;
 }
 
-enum error keygen_swarm(const char *path, bool as_json, struct problem *problem)
+static enum error make_swarm(const char *path, bool as_json, struct problem *problem)
 {
     uint8_t key[KEY_BYTES];
     fresh_secret(key, sizeof key);
@@ -63,7 +63,7 @@ enum error keygen_swarm(const char *path, bool as_json, struct problem *problem)
     return error;
 }
 
-enum error keygen_operator(const char *path, bool as_json, struct problem *problem)
+static enum error make_operator(const char *path, bool as_json, struct problem *problem)
 {
     uint8_t seed[SEED_BYTES];
     char id[KEY_HEX_BYTES];
@@ -84,3 +84,97 @@ enum error keygen_operator(const char *path, bool as_json, struct problem *probl
             path, id);
     return error;
 }
+
+struct options {
+    const char *command; /* beginning of messages, such as "hearsay keygen" */
+    const char *path;
+    bool json;
+};
+
+static enum error finish(void *self, int count, char **words, struct problem *problem)
+{
+    struct options *options = self;
+    if (count > 1)
+        return problem_set(problem, MALFORMED, "one FILE at a time; see: %s --help",
+                           options->command);
+    if (count == 1)
+        options->path = words[0];
+    return OK;
+}
+
+static int run(const struct command *command, int argc, char **argv, const char *path,
+               enum error (*make)(const char *path, bool as_json, struct problem *problem))
+{
+    struct options options = {.command = argv[0], .path = path};
+    struct problem problem;
+    const int code = command_read(command, &options, argc, argv);
+    if (code != COMMAND_RUNS)
+        return code;
+    return make(options.path, options.json, &problem) == OK ? 0 : command_complain(&problem, 1);
+}
+
+static const struct command_option OPTIONS[] = {
+    {"--json", NULL, "print one JSON object: the file, and the public key if it has one",
+     .member = offsetof(struct options, json)},
+    {0}};
+
+#define EXIT_CODES "0 made, 1 it could not be, or is there already, 2 wrong usage."
+
+static int run_keygen(int argc, char **argv)
+{
+    return run(&keygen_command, argc, argv, "node.key", make_identity);
+}
+
+const struct command keygen_command = {
+    .name = "keygen",
+    .summary = "make a node's identity",
+    .forms = {{"hearsay keygen [FILE]", "make the identity of one node (default node.key)"}},
+    .about = "The file must not exist yet. Keep it secret, on one machine; two nodes need two.",
+    .options = OPTIONS,
+    .column = 21,
+    .exit_codes = EXIT_CODES,
+    .takes_operands = true,
+    .finish = finish,
+    .run = run_keygen,
+};
+
+static int run_swarmkey(int argc, char **argv)
+{
+    return run(&swarmkey_command, argc, argv, "swarm.key", make_swarm);
+}
+
+const struct command swarmkey_command = {
+    .name = "swarmkey",
+    .summary = "make a swarm's key",
+    .forms = {{"hearsay swarmkey [FILE]", "make the key of a swarm (default swarm.key)"}},
+    .about = "The file must not exist yet. All nodes of a swarm have the same, and who has it\n"
+             "may enter.",
+    .options = OPTIONS,
+    .column = 21,
+    .exit_codes = EXIT_CODES,
+    .takes_operands = true,
+    .finish = finish,
+    .run = run_swarmkey,
+};
+
+static int run_operatorkey(int argc, char **argv)
+{
+    return run(&operatorkey_command, argc, argv, "operator.key", make_operator);
+}
+
+const struct command operatorkey_command = {
+    .name = "operatorkey",
+    .summary = "make the key of who may admit and expel nodes",
+    .forms = {{"hearsay operatorkey [FILE]",
+               "make the key of a swarm's operator (default operator.key)"}},
+    .about =
+        "The file must not exist yet. Who has it can expel nodes from a swarm (hearsay expel)\n"
+        "and say who is in it (hearsay admit), if its nodes all have its public key, which is\n"
+        "printed, as node.operator.",
+    .options = OPTIONS,
+    .column = 21,
+    .exit_codes = EXIT_CODES,
+    .takes_operands = true,
+    .finish = finish,
+    .run = run_operatorkey,
+};

@@ -1,6 +1,5 @@
 #include "commands/model_command.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,27 +16,6 @@
 /* Bytes per parameter: weights, gradients, 2 moments, 3 vectors for the base, in float32. */
 #define BYTES_EACH 28
 
-static const char usage[] =
-    "hearsay model [options] LINE|NAME|DIR: the layers of a model as a table\n"
-    "\n"
-    "Shapes, parameters, and for one sample the operations of a forward pass and the bytes kept\n"
-    "for the backward pass. NAME is a preset, DIR a folder with a config.json, as transformers\n"
-    "save it; without any, the presets are listed.\n"
-    "\n"
-    "  --input CxHxW    the images of the data (default 1x28x28)\n"
-    "  --context N      tokens of a sample, of a model that begins with 'embed' (default 64)\n"
-    "  --classes N      that the data has (default 10; of tokens, as many as are embedded)\n"
-    "  --batch N        samples of a step, for the memory that training takes (default 32)\n"
-    "  --time           measure instead how long one sample takes: the model as a whole and each\n"
-    "                   layer, mean, deviation and median\n"
-    "  --passes N       passes to warm up, and as many that are timed (default 100)\n"
-    "  --device DEVICE  what is timed: cpu (default), auto, cuda:N\n"
-    "  --threads N      of the CPU (default 1)\n"
-    "  --json           print one JSON object; times are milliseconds\n"
-    "  --help           print this\n"
-    "\n"
-    "Exit codes: 0 shown, 1 there is no such model, or it does not fit the data, 2 wrong usage.\n";
-
 struct options {
     const char *line; /* name of a preset, or line of layers; NULL = list the presets */
     struct shape image;
@@ -49,22 +27,12 @@ struct options {
     int passes;
     bool time;
     bool json;
-    bool help;
 };
 
-static enum error parse_number(const char *text, int most, int *number, struct problem *problem)
+static enum error set_image(void *image, const struct command_option *option, const char *text,
+                            struct problem *problem)
 {
-    char *end;
-    const long value = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || value < 1 || value > most)
-        return problem_set(problem, MALFORMED, "\"%.40s\": write a whole number from 1 to %d", text,
-                           most);
-    *number = (int)value;
-    return OK;
-}
-
-static enum error parse_image(const char *text, struct shape *image, struct problem *problem)
-{
+    (void)option;
     int length = 0;
     struct shape read = {0, 0, 0, 0};
     const bool is_read =
@@ -73,69 +41,27 @@ static enum error parse_image(const char *text, struct shape *image, struct prob
     if (!is_read)
         return problem_set(problem, MALFORMED,
                            "\"%.40s\": write channels, height and width, as in 3x32x32", text);
-    *image = read;
+    *(struct shape *)image = read;
     return OK;
 }
 
-static enum error parse_option(struct options *options, int option, struct problem *problem)
+static enum error set_device(void *device, const struct command_option *option, const char *word,
+                             struct problem *problem)
 {
-    switch (option) {
-    case 'i':
-        return parse_image(optarg, &options->image, problem);
-    case 'l':
-        return parse_number(optarg, 1000000, &options->length, problem);
-    case 'c':
-        return parse_number(optarg, 1000000, &options->classes, problem);
-    case 'b':
-        return parse_number(optarg, 65536, &options->batch, problem);
-    case 'd':
-        options->device = optarg;
-        return device_is_word(optarg)
-                   ? OK
-                   : problem_set(problem, MALFORMED, "\"%.40s\" is no device; write " DEVICE_WORDS,
-                                 optarg);
-    case 'n':
-        return parse_number(optarg, THREADS_MAX, &options->threads, problem);
-    case 'p':
-        return parse_number(optarg, PASSES_MAX, &options->passes, problem);
-    case 't':
-        options->time = true;
-        return OK;
-    case 'j':
-        options->json = true;
-        return OK;
-    case 'h':
-        options->help = true;
-        return OK;
-    default:
-        return problem_set(problem, MALFORMED, "see: hearsay model --help");
-    }
+    (void)option;
+    *(const char **)device = word;
+    return device_is_word(word) ? OK
+                                : problem_set(problem, MALFORMED,
+                                              "\"%.40s\" is no device; write " DEVICE_WORDS, word);
 }
 
-static enum error parse_options(struct options *options, int argc, char **argv,
-                                struct problem *problem)
+static enum error finish(void *self, int count, char **words, struct problem *problem)
 {
-    static const struct option known[] = {{"input", required_argument, NULL, 'i'},
-                                          {"context", required_argument, NULL, 'l'},
-                                          {"classes", required_argument, NULL, 'c'},
-                                          {"batch", required_argument, NULL, 'b'},
-                                          {"time", no_argument, NULL, 't'},
-                                          {"passes", required_argument, NULL, 'p'},
-                                          {"device", required_argument, NULL, 'd'},
-                                          {"threads", required_argument, NULL, 'n'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        enum error error = parse_option(options, option, problem);
-        if (error != OK || options->help)
-            return error;
-    }
-    if (argc - optind > 1)
+    struct options *options = self;
+    if (count > 1)
         return problem_set(problem, MALFORMED,
                            "one LINE at a time: put it in quotes; see: hearsay model --help");
-    options->line = argv[optind];
+    options->line = words[0];
     if (options->time && !options->line)
         return problem_set(problem, MALFORMED,
                            "name the model that is to be timed, as in: hearsay model --time lenet");
@@ -223,24 +149,60 @@ static enum error print_model(const struct options *options, struct problem *pro
     return error;
 }
 
-int model_command_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct options options = {
         .image = {1, 28, 28, 0}, .batch = 32, .device = "cpu", .threads = 1, .passes = 100};
     struct problem problem;
-    if (parse_options(&options, argc, argv, &problem) != OK) {
-        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
-        return 2;
-    }
-    if (options.help)
-        (void)fputs(usage, stdout);
-    else if (!options.line && options.json)
+    const int code = command_read(&model_command, &options, argc, argv);
+    if (code != COMMAND_RUNS)
+        return code;
+    if (!options.line && options.json)
         list_presets_as_json();
     else if (!options.line)
         list_presets();
-    else if (print_model(&options, &problem) != OK) {
-        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
-        return 1;
-    }
+    else if (print_model(&options, &problem) != OK)
+        return command_complain(&problem, 1);
     return 0;
 }
+
+const struct command model_command = {
+    .name = "model",
+    .summary = "the layers of a model as a table: shapes, parameters, work",
+    .forms = {{"hearsay model [options] LINE|NAME|DIR", "the layers of a model as a table"}},
+    .about =
+        "Shapes, parameters, and for one sample the operations of a forward pass and the bytes "
+        "kept\n"
+        "for the backward pass. NAME is a preset, DIR a folder with a config.json, as "
+        "transformers\n"
+        "save it; without any, the presets are listed.",
+    .options =
+        (const struct command_option[]){
+            {"--input", "CxHxW", "the images of the data (default 1x28x28)",
+             .member = offsetof(struct options, image), .set = set_image},
+            {"--context", "N",
+             "tokens of a sample, of a model that begins with 'embed' (default 64)",
+             COMMAND_WHOLE(struct options, length, 1, 1000000)},
+            {"--classes", "N", "that the data has (default 10; of tokens, as many as are embedded)",
+             COMMAND_WHOLE(struct options, classes, 1, 1000000)},
+            {"--batch", "N", "samples of a step, for the memory that training takes (default 32)",
+             COMMAND_WHOLE(struct options, batch, 1, 65536)},
+            {"--time", NULL,
+             "measure instead how long one sample takes: the model as a whole and each\n"
+             "layer, mean, deviation and median",
+             .member = offsetof(struct options, time)},
+            {"--passes", "N", "passes to warm up, and as many that are timed (default 100)",
+             COMMAND_WHOLE(struct options, passes, 1, PASSES_MAX)},
+            {"--device", "DEVICE", "what is timed: cpu (default), auto, cuda:N",
+             .member = offsetof(struct options, device), .set = set_device},
+            {"--threads", "N", "of the CPU (default 1)",
+             COMMAND_WHOLE(struct options, threads, 1, THREADS_MAX)},
+            {"--json", NULL, "print one JSON object; times are milliseconds",
+             .member = offsetof(struct options, json)},
+            {0}},
+    .column = 19,
+    .exit_codes = "0 shown, 1 there is no such model, or it does not fit the data, 2 wrong usage.",
+    .takes_operands = true,
+    .finish = finish,
+    .run = run,
+};

@@ -1,6 +1,5 @@
 #include "commands/predict.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -23,25 +22,6 @@
 #define INPUTS_MAX 1024
 #define TOP_MAX    100
 
-static const char usage[] =
-    "hearsay predict [options] FILE...: what a saved model, or a running node's, says of samples\n"
-    "\n"
-    "  --state DIR|FILE   a node's state folder (default state), or its .safetensors file\n"
-    "  --node HOST:PORT   ask this node of a swarm, which has node.answers = yes\n"
-    "  --swarm-key FILE   to ask with (default swarm.key)\n"
-    "  --identity FILE    to ask as (default: somebody new), where there is a list of members\n"
-    "  --input FILE       samples: an array of NumPy's (.npy), the first dimension counts them;\n"
-    "                     or one image (.png), turned to grey or colours as the model takes it\n"
-    "  --top K            how many classes are named, the likeliest first (default 5)\n"
-    "  --json             print one JSON object a line\n"
-    "  --help             print this\n"
-    "\n"
-    "For each sample a line: its number in the file, then classes with their probabilities, or "
-    "the\n"
-    "numbers that a model of regression predicts. Bytes are normalised as the training's were;\n"
-    "a model that learned float32 takes float32, scaled as the training's was.\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
-
 struct options {
     const char *state; /* state folder or model file */
     const char *node;  /* address of the node that predicts; NULL = use a saved model */
@@ -51,7 +31,6 @@ struct options {
     int inputs;
     int top;
     bool json;
-    bool help;
 };
 
 /* Resources of a prediction, which are released together. */
@@ -71,83 +50,28 @@ struct bench {
     const struct options *options;
 };
 
-static enum error add_input(struct options *options, const char *path, struct problem *problem)
+static enum error add_input(void *self, const struct command_option *option, const char *path,
+                            struct problem *problem)
 {
+    struct options *options = self;
+    (void)option;
     if (options->inputs == INPUTS_MAX)
         return problem_set(problem, TOO_BIG, "more than %d files; name fewer at once", INPUTS_MAX);
     options->input[options->inputs++] = path;
     return OK;
 }
 
-static enum error parse_top(const char *text, int *top, struct problem *problem)
+static enum error finish(void *self, int count, char **words, struct problem *problem)
 {
-    char *end;
-    const long value = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || value < 1 || value > TOP_MAX)
-        return problem_set(problem, MALFORMED, "\"%.40s\": write a whole number from 1 to %d", text,
-                           TOP_MAX);
-    *top = (int)value;
-    return OK;
-}
-
-static enum error parse_option(struct options *options, int option, struct problem *problem)
-{
-    switch (option) {
-    case 's':
-        options->state = optarg;
-        return OK;
-    case 'i':
-        return add_input(options, optarg, problem);
-    case 'n':
-        options->node = optarg;
-        return OK;
-    case 'k':
-        options->swarm_key = optarg;
-        return OK;
-    case 'w':
-        options->identity = optarg;
-        return OK;
-    case 't':
-        return parse_top(optarg, &options->top, problem);
-    case 'j':
-        options->json = true;
-        return OK;
-    case 'h':
-        options->help = true;
-        return OK;
-    default:
-        return problem_set(problem, MALFORMED, "see: hearsay predict --help");
-    }
-}
-
-static enum error parse_options(struct options *options, int argc, char **argv,
-                                struct problem *problem)
-{
-    static const struct option known[] = {{"state", required_argument, NULL, 's'},
-                                          {"input", required_argument, NULL, 'i'},
-                                          {"node", required_argument, NULL, 'n'},
-                                          {"swarm-key", required_argument, NULL, 'k'},
-                                          {"identity", required_argument, NULL, 'w'},
-                                          {"top", required_argument, NULL, 't'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        const enum error error = parse_option(options, option, problem);
-        if (error != OK || options->help)
-            return error;
-    }
-    for (; optind < argc; optind++) {
-        const enum error error = add_input(options, argv[optind], problem);
-        if (error != OK)
-            return error;
-    }
-    if (options->inputs == 0)
+    const struct options *options = self;
+    enum error error = OK;
+    for (int i = 0; error == OK && i < count; i++)
+        error = add_input(self, NULL, words[i], problem);
+    if (error == OK && options->inputs == 0)
         return problem_set(problem, MALFORMED,
                            "there is nothing to predict: name a file with --input; see: hearsay "
                            "predict --help");
-    return OK;
+    return error;
 }
 
 /* Loading of the model. */
@@ -494,18 +418,13 @@ static void bench_free(struct bench *bench)
     arena_release(&bench->arena);
 }
 
-int predict_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct options options = {.state = "state", .swarm_key = "swarm.key", .top = 5};
     struct problem problem;
-    if (parse_options(&options, argc, argv, &problem) != OK) {
-        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
-        return 2;
-    }
-    if (options.help) {
-        (void)fputs(usage, stdout);
-        return 0;
-    }
+    const int code = command_read(&predict_command, &options, argc, argv);
+    if (code != COMMAND_RUNS)
+        return code;
     struct bench bench = {.backend = backend_cpu(1), .options = &options};
     arena_init_growing(&bench.arena);
     const enum error error = predict_all(&bench, &problem);
@@ -515,3 +434,41 @@ int predict_run(int argc, char **argv)
     bench_free(&bench);
     return error == OK ? 0 : 1;
 }
+
+const struct command predict_command = {
+    .name = "predict",
+    .summary = "what a saved model says of samples: classes or numbers",
+    .forms = {{"hearsay predict [options] FILE...",
+               "what a saved model, or a running node's, says of samples"}},
+    .options =
+        (const struct command_option[]){
+            {"--state", "DIR|FILE",
+             "a node's state folder (default state), or its .safetensors file",
+             .member = offsetof(struct options, state)},
+            {"--node", "HOST:PORT", "ask this node of a swarm, which has node.answers = yes",
+             .member = offsetof(struct options, node)},
+            {"--swarm-key", "FILE", "to ask with (default swarm.key)",
+             .member = offsetof(struct options, swarm_key)},
+            {"--identity", "FILE",
+             "to ask as (default: somebody new), where there is a list of members",
+             .member = offsetof(struct options, identity)},
+            {"--input", "FILE",
+             "samples: an array of NumPy's (.npy), the first dimension counts them;\n"
+             "or one image (.png), turned to grey or colours as the model takes it",
+             .set = add_input},
+            {"--top", "K", "how many classes are named, the likeliest first (default 5)",
+             COMMAND_WHOLE(struct options, top, 1, TOP_MAX)},
+            {"--json", NULL, "print one JSON object a line",
+             .member = offsetof(struct options, json)},
+            {0}},
+    .column = 21,
+    .notes = "For each sample a line: its number in the file, then classes with their "
+             "probabilities, or the\n"
+             "numbers that a model of regression predicts. Bytes are normalised as the training's "
+             "were;\n"
+             "a model that learned float32 takes float32, scaled as the training's was.",
+    .exit_codes = "0 done, 1 failed, 2 wrong usage.",
+    .takes_operands = true,
+    .finish = finish,
+    .run = run,
+};

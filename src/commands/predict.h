@@ -2,7 +2,8 @@
 #ifndef HEARSAY_COMMANDS_PREDICT_H
 #define HEARSAY_COMMANDS_PREDICT_H
 
-/* Runs the command. argv[0] begins its messages. Returns the exit code. */
-int predict_run(int argc, char **argv);
+#include "config/command.h"
+
+extern const struct command predict_command;
 
 #endif

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,29 +25,8 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 #define BASES_MAX (OLDER_BASES_MAX + 3)
 
-static const char usage[] =
-    "hearsay rewind [options] [ID]: which bases from before there are to begin again from\n"
-    "hearsay rewind [options] [ID] --to N [--out FILE]: prepare that, and say what is to be done\n"
-    "\n"
-    "For when training has ruined the model, or a member has done harm for longer than the logs "
-    "of\n"
-    "the nodes reach back, so that hearsay expel cannot take out what it published. Run it in the\n"
-    "folder of a node; whether the node runs does not matter, and nothing is changed there. ID: "
-    "of\n"
-    "that member, or its first digits: how much of it is in each base.\n"
-    "\n"
-    "  --to N                  the base with this number; best: that with the best evaluation\n"
-    "  --out FILE              where a copy of it is to go (default start.safetensors)\n"
-    "  --state DIR             the node's state folder (default state)\n"
-    "  --config FILE           or: the node's configuration, which names the folder\n"
-    "  --set SECTION.KEY=VALUE set one key, as hearsay node takes it; may be repeated\n"
-    "  --json                  print one JSON object\n"
-    "  --help                  print this\n"
-    "\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
-
 struct options {
-    struct config_options config; /* state folder, and whether help was requested */
+    struct config_options config; /* state folder */
     const char *id;               /* id of the harmful member; "" = not given */
     const char *out;              /* path of the copy */
     long to;                      /* number of the base to copy, from 1; 0 = list the bases */
@@ -71,63 +49,32 @@ struct bases {
     struct base base[BASES_MAX]; /* the bases, newest first */
 };
 
-static enum error take_option(struct options *options, int letter, struct problem *problem)
+static enum error set_to(void *self, const struct command_option *option, const char *word,
+                         struct problem *problem)
 {
+    struct options *options = self;
     char *end;
-    switch (letter) {
-    case 't':
-        options->to_best = strcmp(optarg, "best") == 0;
-        if (options->to_best)
-            return OK;
-        options->to = strtol(optarg, &end, 10);
-        return *end == '\0' && options->to > 0
-                   ? OK
-                   : problem_set(problem, MALFORMED,
-                                 "--to %.40s: give the number of a base, as hearsay rewind shows "
-                                 "it, or best",
-                                 optarg);
-    case 'o':
-        options->out = optarg;
+    (void)option;
+    options->to_best = strcmp(word, "best") == 0;
+    if (options->to_best)
         return OK;
-    case 'd':
-        options->config.state = optarg;
-        return OK;
-    case 'c':
-        options->config.file = optarg;
-        return OK;
-    case 's':
-        return config_options_add_set(&options->config, optarg, problem);
-    case 'j':
-        options->config.json = true;
-        return OK;
-    case 'h':
-        options->config.help = true;
-        return OK;
-    default:
-        return problem_set(problem, MALFORMED, "see: hearsay rewind --help");
-    }
+    options->to = strtol(word, &end, 10);
+    return *end == '\0' && options->to > 0
+               ? OK
+               : problem_set(problem, MALFORMED,
+                             "--to %.40s: give the number of a base, as hearsay rewind shows it, "
+                             "or best",
+                             word);
 }
 
-static enum error parse_options(struct options *options, int argc, char **argv,
-                                struct problem *problem)
+static enum error finish(void *self, int count, char **words, struct problem *problem)
 {
-    static const struct option known[] = {
-        {"to", required_argument, NULL, 't'},    {"out", required_argument, NULL, 'o'},
-        {"state", required_argument, NULL, 'd'}, {"config", required_argument, NULL, 'c'},
-        {"set", required_argument, NULL, 's'},   {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
-    int letter;
-    *options = (struct options){.id = "", .out = "start.safetensors"};
-    while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        const enum error error = take_option(options, letter, problem);
-        if (error != OK || options->config.help)
-            return error;
-    }
-    if (argc - optind > 1)
+    struct options *options = self;
+    if (count > 1)
         return problem_set(problem, MALFORMED, "one ID at a time; see: hearsay rewind --help");
-    if (argc == optind)
+    if (count == 0)
         return OK;
-    options->id = argv[optind];
+    options->id = words[0];
     return order_giver_check_id(options->id, problem);
 }
 
@@ -158,7 +105,7 @@ static void read_or_name(struct bases *bases, const char *path, uint64_t saved_s
 {
     struct problem problem;
     if (read_base(bases, path, saved_s, id, &problem) != OK)
-        (void)config_options_complain(&problem, 0);
+        (void)command_complain(&problem, 0);
 }
 
 static bool has_file(const struct bases *bases, const char *path)
@@ -181,7 +128,7 @@ static void find_best(struct bases *bases, const char *folder, const char *id)
     const enum error error = best_base_read(disk_real(), folder, &bases->best_base, &problem);
     bases->best = SIZE_MAX;
     if (error != OK && error != MISSING)
-        (void)config_options_complain(&problem, 0);
+        (void)command_complain(&problem, 0);
     best_base_path(path, folder);
     if (error != OK || stat(path, &file) != 0)
         return;
@@ -390,20 +337,17 @@ static enum error prepare(const struct bases *bases, const struct options *optio
     return error;
 }
 
-int rewind_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     static struct bases bases;
-    struct options options;
+    struct options options = {.id = "", .out = "start.safetensors"};
     struct config config;
     struct problem problem;
-    if (parse_options(&options, argc, argv, &problem) != OK)
-        return config_options_complain(&problem, EXIT_USAGE);
-    if (options.config.help) {
-        (void)fputs(usage, stdout);
-        return EXIT_OK;
-    }
+    const int code = command_read(&rewind_command, &options, argc, argv);
+    if (code != COMMAND_RUNS)
+        return code;
     if (config_options_read(&config, &options.config, &problem) != OK)
-        return config_options_complain(&problem, EXIT_USAGE);
+        return command_complain(&problem, EXIT_USAGE);
     enum error error = find_bases(&bases, config.node.state_dir, options.id, &problem);
     const bool shows = options.to == 0 && !options.to_best;
     if (error == OK && shows && options.config.json)
@@ -412,5 +356,36 @@ int rewind_run(int argc, char **argv)
         print_bases(&bases, options.id);
     else if (error == OK)
         error = prepare(&bases, &options, config.node.swarm, &problem);
-    return error == OK ? EXIT_OK : config_options_complain(&problem, EXIT_FAILED);
+    return error == OK ? EXIT_OK : command_complain(&problem, EXIT_FAILED);
 }
+
+const struct command rewind_command = {
+    .name = "rewind",
+    .summary = "begin again from a base before somebody did harm: which, and how",
+    .forms = {{"hearsay rewind [options] [ID]",
+               "which bases from before there are to begin again from"},
+              {"hearsay rewind [options] [ID] --to N [--out FILE]",
+               "prepare that, and say what is to be done"}},
+    .about =
+        "For when training has ruined the model, or a member has done harm for longer than the "
+        "logs of\n"
+        "the nodes reach back, so that hearsay expel cannot take out what it published. Run it in "
+        "the\n"
+        "folder of a node; whether the node runs does not matter, and nothing is changed there. "
+        "ID: of\n"
+        "that member, or its first digits: how much of it is in each base.",
+    .options =
+        (const struct command_option[]){
+            {"--to", "N", "the base with this number; best: that with the best evaluation",
+             .set = set_to},
+            {"--out", "FILE", "where a copy of it is to go (default start.safetensors)",
+             .member = offsetof(struct options, out)},
+            CONFIG_OPTIONS_OF_NODE,
+            CONFIG_OPTION_JSON("print one JSON object"),
+            {0}},
+    .column = 26,
+    .exit_codes = "0 done, 1 failed, 2 wrong usage.",
+    .takes_operands = true,
+    .finish = finish,
+    .run = run,
+};

@@ -9,8 +9,8 @@
 #ifndef HEARSAY_COMMANDS_REWIND_H
 #define HEARSAY_COMMANDS_REWIND_H
 
-/* Runs the command. argv[0] is "hearsay rewind". Returns the exit code: 0 done, 1 failed, 2 wrong
- * usage. */
-int rewind_run(int argc, char **argv);
+#include "config/command.h"
+
+extern const struct command rewind_command;
 
 #endif

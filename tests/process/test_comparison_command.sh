@@ -115,7 +115,7 @@ refused 2 '"good" is not a level' --targets good
 refused 2 'an accuracy is 1 at most; in percent: 85%' --targets 85
 refused 2 'more than 3' --targets 0.1,0.2,0.3,0.4
 refused 2 'allowed: accuracy, loss' --metric f1
-refused 2 'give a number from 1 to 100' --seeds 0
+refused 2 'seeds 0: write a whole number from 1 to 100' --seeds 0
 refused 2 'choose one of them' --tune --settings "$work/found.json"
 refused 2 'give the compare.json of a comparison' --settings "$work/cmp/plays/ako-1.json"
 refused 2 '/nowhere' --settings /nowhere

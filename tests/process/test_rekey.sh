@@ -26,8 +26,8 @@ turned_away() {
 }
 
 tell 'what cannot be ordered is not'
-expect 2 'give hours, from 0 to 87600' "$hearsay" rekey "${by[@]}" --both soon
-expect 2 'give hours' "$hearsay" rekey "${by[@]}" --both -1
+expect 2 'both soon: write a number from 0 to 87600' "$hearsay" rekey "${by[@]}" --both soon
+expect 2 'both -1: write a number' "$hearsay" rekey "${by[@]}" --both -1
 expect 2 'one argument too many' "$hearsay" rekey "${by[@]}" now
 expect 2 'the --reason, which all nodes show' "$hearsay" rekey "${by[@]}" --reason ''
 expect 1 'no node runs' "$hearsay" rekey "${by[@]}" --state "$dir/nowhere"

@@ -18,7 +18,7 @@ expect 1 "no node runs with the state_dir $dir/nowhere" \
     "${status[@]}" --set "node.state_dir=$dir/nowhere"
 expect 2 'batch = 0: too small' "${status[@]}" --set train.batch=0
 expect 2 'no-such.conf' "${status[@]}" --config "$dir/no-such.conf"
-expect 0 'Exit codes, for health probes' "$hearsay" help status
+expect 0 'exit codes are for health probes' "$hearsay" help status
 expect 0 'q or Ctrl.C ends' "$hearsay" help top
 
 tell 'a running node answers'

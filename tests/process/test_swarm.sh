@@ -109,7 +109,7 @@ expect 1 'holds no swarm .*name a folder that is new, empty' "${again[@]}" --dir
 [[ $(ls "$dir/foreign") == photos ]] || fail 'something was put among the photos'
 
 tell 'what is to be is said in percent, and what was missing is said'
-expect 2 'must be a number from 0 to 100' "$hearsay" swarm --target 101
+expect 2 'write a number from 0 to 100' "$hearsay" swarm --target 101
 expect 1 'the target of 99.5 % is not met' "${again[@]}" --dir "$dir/percent" --nodes 1 \
     --target 99.5 --seconds 1
 says "$dir/said.out" '^It was at [0-9.]+ % after [0-9]+ samples when the time was over; .*--seconds' ||

@@ -80,7 +80,7 @@ writes=("$hearsay" generate --state "$dir/two" --prompt 'gossip' --tokens 40)
 "${writes[@]}" | cmp - "$dir/first" || fail 'the same seed gives another text'
 ! "${writes[@]}" --seed 2 | cmp -s - "$dir/first" || fail 'another seed gives the same text'
 expect 0 '^gossip' "${writes[@]}" --temperature 0 --top-k 5
-expect 2 'a temperature from 0 to 100' "${writes[@]}" --temperature -1
+expect 2 'temperature -1: write a number from 0 to 100' "${writes[@]}" --temperature -1
 expect 2 'write a whole number' "${writes[@]}" --top-k many
 expect 1 'none.safetensors: ' "$hearsay" generate --state "$dir/none.safetensors"
 

@@ -3,7 +3,8 @@
 #ifndef HEARSAY_COMMANDS_DATA_DATA_COMMAND_H
 #define HEARSAY_COMMANDS_DATA_DATA_COMMAND_H
 
-/* Runs the command. argv[0] begins its messages. Returns the exit code. */
-int data_command_run(int argc, char **argv);
+#include "config/command.h"
+
+extern const struct command data_command;
 
 #endif

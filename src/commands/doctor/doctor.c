@@ -10,19 +10,6 @@
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-static const char usage[] =
-    "hearsay doctor [options]: before a node starts, try everything its start needs\n"
-    "\n"
-    "  --config FILE           the node's configuration; without it, all keys have defaults\n"
-    "  --set SECTION.KEY=VALUE set one key, after the file was read; may be repeated\n"
-    "  --log FILE              where the node is to write its notes\n"
-    "  --json                  print one JSON object: the lines, and how many failed\n"
-    "  --help                  print this\n"
-    "\n"
-    "It changes nothing, and is no member of the swarm at any time. Each line begins with\n"
-    "ok, WARN (look at this) or FAIL (do what it says first).\n"
-    "Exit codes: 0 nothing failed, 1 something did, 2 wrong usage or configuration.\n";
-
 static void conclude(const struct doctor *doctor)
 {
     if (doctor->lines)
@@ -50,24 +37,41 @@ static int examine(struct doctor *doctor, const struct config_options *options)
     return doctor->failed > 0 ? EXIT_FAILED : EXIT_OK;
 }
 
-int doctor_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    struct config_options options;
-    struct problem problem;
-    if (config_options_parse(&options, TAKES_LOG | TAKES_JSON, argc, argv, &problem) != OK)
-        return config_options_complain(&problem, EXIT_USAGE);
-    if (options.help) {
-        (void)fputs(usage, stdout);
-        return EXIT_OK;
-    }
+    struct config_options options = {0};
+    int code = command_read(&doctor_command, &options, argc, argv);
+    if (code != COMMAND_RUNS)
+        return code;
     struct doctor *doctor = memory_new(1, sizeof *doctor);
     secret_start();
     locked_memory_refuse_dumps();
     doctor->out = stdout;
     doctor->lines = options.json ? json_array() : NULL;
-    const int code = examine(doctor, &options);
+    code = examine(doctor, &options);
     conclude(doctor);
     secret_wipe(doctor, sizeof *doctor);
     free(doctor);
     return code;
 }
+
+const struct command doctor_command = {
+    .name = "doctor",
+    .summary = "before starting: try everything that a start needs",
+    .forms = {{"hearsay doctor [options]", "before a node starts, try everything its start needs"}},
+    .options =
+        (const struct command_option[]){
+            {"--config", "FILE", "the node's configuration; without it, all keys have defaults",
+             .member = offsetof(struct config_options, file)},
+            CONFIG_OPTION_SET("set one key, after the file was read; may be repeated"),
+            {"--log", "FILE", "where the node is to write its notes",
+             .member = offsetof(struct config_options, log)},
+            CONFIG_OPTION_JSON("print one JSON object: the lines, and how many failed"),
+            {0}},
+    .column = 26,
+    .notes =
+        "It changes nothing, and is no member of the swarm at any time. Each line begins with\n"
+        "ok, WARN (look at this) or FAIL (do what it says first).",
+    .exit_codes = "0 nothing failed, 1 something did, 2 wrong usage or configuration.",
+    .run = run,
+};

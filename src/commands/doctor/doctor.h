@@ -15,6 +15,7 @@
 
 #include <jansson.h>
 
+#include "config/command.h"
 #include "config/config.h"
 #include "config/setup.h"
 #include "crypto/identity.h"
@@ -79,8 +80,6 @@ void doctor_rehearse(struct doctor *doctor);
 void doctor_look_at_memory(struct doctor *doctor);
 void doctor_look_at_peers(struct doctor *doctor);
 
-/* Runs the command. argv[0] is "hearsay doctor". Returns the exit code: 0 a node can start
- * (warnings or not), 1 something failed, 2 wrong usage or configuration. */
-int doctor_run(int argc, char **argv);
+extern const struct command doctor_command;
 
 #endif

@@ -1,16 +1,11 @@
 #include "commands/help/completion.h"
 
 #include <ctype.h>
-#include <getopt.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "commands/config_options.h"
 #include "commands/help/completion_script.h"
 #include "commands/help/exit_codes.h"
-#include "commands/help/usage.h"
 #include "config/config_key.h"
 
 #define WORD_BYTES 128
@@ -26,8 +21,12 @@ static void offer(const struct asked *asked, const char *word, const char *help)
 {
     char whole[2 * WORD_BYTES];
     (void)snprintf(whole, sizeof whole, "%s%s", asked->before, word);
-    if (strncmp(whole, asked->typed, strlen(asked->typed)) == 0)
-        (void)fprintf(asked->out, "%s\t%s\n", whole, help);
+    if (strncmp(whole, asked->typed, strlen(asked->typed)) != 0)
+        return;
+    (void)fprintf(asked->out, "%s\t", whole);
+    for (; *help; help++)
+        (void)fputc(*help == '\n' ? ' ' : *help, asked->out);
+    (void)fputc('\n', asked->out);
 }
 
 static void offer_files(const struct asked *asked)
@@ -115,7 +114,7 @@ static bool has(const char *text, const char *part)
     return strstr(text, part) != NULL;
 }
 
-static void offer_value_of(struct asked *asked, const struct usage_option *option)
+static void offer_value_of(struct asked *asked, const struct command_option *option)
 {
     if (has(option->value, "KEY=VALUE"))
         offer_setting(asked);
@@ -125,12 +124,12 @@ static void offer_value_of(struct asked *asked, const struct usage_option *optio
         offer_listed(asked, option->help);
 }
 
-/* Offers the operands that the command's usage lines name: words, or files. */
-static void offer_arguments(const struct asked *asked, const struct usage *usage)
+/* Offers the operands that the command's forms name: words, or files. */
+static void offer_arguments(const struct asked *asked, const struct command *command)
 {
     bool has_files = false;
-    for (size_t i = 0; i < usage->forms; i++) {
-        const char *line = usage->form[i].line;
+    for (size_t i = 0; i < COMMAND_FORMS_MAX && command->forms[i].line; i++) {
+        const char *line = command->forms[i].line;
         const char *word = strrchr(line, ' ');
         has_files = has_files || has(line, "FILE") || has(line, "DIR") || has(line, "SCENARIO");
         if (word && has(word, "|") && islower((unsigned char)word[1]))
@@ -140,37 +139,37 @@ static void offer_arguments(const struct asked *asked, const struct usage *usage
         offer_files(asked);
 }
 
-static void offer_options(const struct asked *asked, const struct usage *usage)
+static void offer_options(const struct asked *asked, const struct command *command)
 {
-    for (size_t i = 0; i < usage->options; i++)
-        offer(asked, usage->option[i].name, usage->option[i].help);
+    for (size_t i = 0; command_option_at(command, i); i++)
+        offer(asked, command_option_at(command, i)->name, command_option_at(command, i)->help);
 }
 
 static void offer_commands(const struct asked *asked, const struct command_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
-        offer(asked, table->command[i].name, table->command[i].summary);
+        offer(asked, table->command[i]->name, table->command[i]->summary);
 }
 
 /* Offers completions of the current word. last: the word before it. */
-static void answer_for(struct asked *asked, const struct usage *usage, const char *last)
+static void answer_for(struct asked *asked, const struct command *command, const char *last)
 {
-    const struct usage_option *option = usage_find(usage, last);
+    const struct command_option *option = command_option_find(command, last);
     const char *equals = strchr(asked->typed, '=');
-    if (option && option->value[0]) {
+    if (option && option->value) {
         offer_value_of(asked, option);
     } else if (strncmp(asked->typed, "--", 2) == 0 && equals) {
-        char name[USAGE_NAME_BYTES];
+        char name[WORD_BYTES];
         (void)snprintf(name, sizeof name, "%.*s", (int)(equals - asked->typed), asked->typed);
         (void)snprintf(asked->before, sizeof asked->before, "%.*s",
                        (int)(equals - asked->typed) + 1, asked->typed);
-        option = usage_find(usage, name);
-        if (option && option->value[0])
+        option = command_option_find(command, name);
+        if (option && option->value)
             offer_value_of(asked, option);
     } else if (asked->typed[0] == '-') {
-        offer_options(asked, usage);
+        offer_options(asked, command);
     } else {
-        offer_arguments(asked, usage);
+        offer_arguments(asked, command);
     }
 }
 
@@ -190,53 +189,50 @@ void completion_answer(FILE *out, const struct command_table *table, int count,
         return;
     }
     const struct command *command = command_find(table, words[0]);
-    if (!command)
-        return;
-    struct usage *usage = memory_new(1, sizeof *usage);
-    char *help = command_help(command);
-    usage_parse(usage, help);
-    answer_for(&asked, usage, words[count - 2]);
-    free(usage);
-    free(help);
+    if (command)
+        answer_for(&asked, command, words[count - 2]);
 }
 
-static const char usage_text[] =
-    "hearsay completion bash|zsh|fish: what completes its command lines in a shell\n"
-    "\n"
-    "Printed as a script, which cmake --install has put where shells look for it; or try it with\n"
-    "\n"
-    "  source <(hearsay completion bash)\n"
-    "  source <(hearsay completion zsh)\n"
-    "  hearsay completion fish | source\n"
-    "\n"
-    "  --help             print this\n"
-    "\n"
-    "Commands, options, keys of the configuration after --set, and files are completed: as the\n"
-    "program says that they are, since the script asks it.\n"
-    "Exit codes: 0 printed, 2 wrong usage.\n";
-
-int completion_run(const struct command_table *table, int argc, char **argv)
+static enum error finish(void *script, int count, char **words, struct problem *problem)
 {
-    static const struct option known[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    struct problem problem;
+    *(const char **)script = count == 1 ? completion_script(words[0]) : NULL;
+    return *(const char **)script ? OK
+                                  : problem_set(problem, MALFORMED,
+                                                "for bash, zsh or fish? see: hearsay completion "
+                                                "--help");
+}
+
+static int run(const struct command_table *all, int argc, char **argv)
+{
+    const char *script;
     if (argc > 1 && strcmp(argv[1], COMPLETION_ASK) == 0) {
-        completion_answer(stdout, table, argc - 2, (const char *const *)argv + 2);
+        completion_answer(stdout, all, argc - 2, (const char *const *)argv + 2);
         return 0;
     }
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        if (option == 'h') {
-            (void)fputs(usage_text, stdout);
-            return 0;
-        }
-        (void)problem_set(&problem, MALFORMED, "see: %s --help", argv[0]);
-        return config_options_complain(&problem, 2);
-    }
-    const char *script = argc - optind == 1 ? completion_script(argv[optind]) : NULL;
-    if (!script) {
-        (void)problem_set(&problem, MALFORMED, "for bash, zsh or fish? see: %s --help", argv[0]);
-        return config_options_complain(&problem, 2);
-    }
+    const int code = command_read(&completion_command, &script, argc, argv);
+    if (code != COMMAND_RUNS)
+        return code;
     (void)fputs(script, stdout);
     return 0;
 }
+
+const struct command completion_command = {
+    .name = "completion",
+    .summary = "what completes these command lines in bash, zsh or fish",
+    .forms = {{"hearsay completion bash|zsh|fish", "what completes its command lines in a shell"}},
+    .about = "Printed as a script, which cmake --install has put where shells look for it; or try "
+             "it with\n"
+             "\n"
+             "  source <(hearsay completion bash)\n"
+             "  source <(hearsay completion zsh)\n"
+             "  hearsay completion fish | source",
+    .options = (const struct command_option[]){{0}},
+    .column = 21,
+    .notes = "Commands, options, keys of the configuration after --set, and files are completed: "
+             "as the\n"
+             "program says that they are, since the script asks it.",
+    .exit_codes = "0 printed, 2 wrong usage.",
+    .takes_operands = true,
+    .finish = finish,
+    .run_on_all = run,
+};

@@ -2,8 +2,8 @@
  *
  *   shell: words typed so far ─► completion_answer ─► a line for each word that may come next
  *
- * The shell's function runs the program to get the candidates. They come from the commands' help
- * and the table of keys, so they always match that version of the program. Tests:
+ * The shell's function runs the program to get the candidates. They come from the commands'
+ * tables and the table of keys, so they always match that version of the program. Tests:
  * tests/unit/commands/test_completion.c and tests/process/test_shells.sh.
  */
 #ifndef HEARSAY_COMMANDS_HELP_COMPLETION_H
@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#include "commands/help/command.h"
+#include "config/command.h"
 
 /* Prints the completions of the words after "hearsay"; the last word is incomplete or empty. Each
  * candidate is a line: the whole word, a tab, its description. If the shell must complete a file
@@ -19,7 +19,6 @@
 void completion_answer(FILE *out, const struct command_table *table, int count,
                        const char *const *words);
 
-/* Runs the command. argv[0] begins its messages. Exit codes: 0 printed, 2 wrong usage. */
-int completion_run(const struct command_table *table, int argc, char **argv);
+extern const struct command completion_command;
 
 #endif

@@ -1,10 +1,6 @@
 #include "commands/help/exit_codes.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/memory.h"
-#include "commands/help/usage.h"
 
 #define COLUMNS 96
 #define INDENT  14
@@ -30,7 +26,7 @@ static void print_folded(FILE *out, const char *text)
 {
     size_t at = INDENT;
     while (*text) {
-        const size_t word = strcspn(text, " ");
+        const size_t word = strcspn(text, " \n");
         if (at > INDENT && at + 1 + word > COLUMNS) {
             (void)fprintf(out, "\n%*s", INDENT, "");
             at = INDENT;
@@ -40,24 +36,19 @@ static void print_folded(FILE *out, const char *text)
         }
         (void)fprintf(out, "%.*s", (int)word, text);
         at += word;
-        text += word + strspn(text + word, " ");
+        text += word + strspn(text + word, " \n");
     }
     (void)fputc('\n', out);
 }
 
 void exit_codes_print(FILE *out, const struct command_table *table)
 {
-    struct usage *usage = memory_new(1, sizeof *usage);
     (void)fputs("The exit codes of all commands:\n\n", out);
     for (size_t i = 0; exit_code_at(i); i++)
         (void)fprintf(out, "  %-10s%s\n", exit_code_at(i)->code, exit_code_at(i)->meaning);
     (void)fputs("\nWhat each command says of its own:\n\n", out);
     for (size_t i = 0; i < table->count; i++) {
-        char *help = command_help(&table->command[i]);
-        usage_parse(usage, help);
-        (void)fprintf(out, "  %-*s", INDENT - 2, table->command[i].name);
-        print_folded(out, usage->exit_codes);
-        free(help);
+        (void)fprintf(out, "  %-*s", INDENT - 2, table->command[i]->name);
+        print_folded(out, table->command[i]->exit_codes);
     }
-    free(usage);
 }

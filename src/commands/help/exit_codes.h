@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "commands/help/command.h"
+#include "config/command.h"
 
 /* The exit codes are printed by `hearsay help exit-codes`. */
 #define EXIT_CODES_TOPIC "exit-codes"

@@ -1,32 +1,15 @@
 #include "commands/help/manual.h"
 
 #include <errno.h>
-#include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "commands/config_options.h"
 #include "commands/help/exit_codes.h"
 #include "commands/help/roff.h"
-#include "commands/help/usage.h"
 #include "config/config_allowed.h"
 
 #define CONFIG_PAGE "node.conf"
-
-static const char usage_text[] =
-    "hearsay manual [options] [COMMAND]: a page for man\n"
-    "\n"
-    "Of a command, of the file of a node's keys (node.conf), or without a name of all. They are\n"
-    "installed with the program (man hearsay, man hearsay-node, man hearsay-node.conf); where\n"
-    "they are not:\n"
-    "\n"
-    "  hearsay manual eval | man -l -\n"
-    "\n"
-    "  --all DIR          write all pages into this folder, which is there\n"
-    "  --help             print this\n"
-    "\n"
-    "Exit codes: 0 printed, 1 a page cannot be written, 2 wrong usage.\n";
+#define TEXT_BYTES  1200
 
 static void print_see_also(FILE *out, const char *name)
 {
@@ -37,50 +20,53 @@ static void print_see_also(FILE *out, const char *name)
     (void)fputs(".BR hearsay\\-node.conf (5)\n", out);
 }
 
-static void print_paragraph(FILE *out, const char *text, bool is_first)
+/* Prints paragraphs. Paragraphs that begin with a blank are examples, whose lines are kept. */
+static void print_paragraphs(FILE *out, const char *text, bool is_first)
 {
-    if (text[0] == 0)
-        return;
-    if (text[0] == ' ') {
-        roff_example(out, text);
-        return;
+    while (*text) {
+        const char *end = strstr(text, "\n\n");
+        const size_t bytes = end ? (size_t)(end - text) : strlen(text);
+        char paragraph[TEXT_BYTES];
+        CHECK(bytes + 1 < sizeof paragraph);
+        (void)snprintf(paragraph, sizeof paragraph, "%.*s\n", (int)bytes, text);
+        if (text[0] != ' ' && !is_first)
+            (void)fputs(".PP\n", out);
+        (text[0] == ' ' ? roff_example : roff_text)(out, paragraph);
+        is_first = false;
+        text += bytes + (end ? 2 : 0);
     }
-    if (!is_first)
-        (void)fputs(".PP\n", out);
-    roff_text(out, text);
 }
 
-static void print_command(FILE *out, const struct command *command, const struct usage *usage)
+static void print_command(FILE *out, const struct command *command)
 {
+    const struct command_option *option;
     char name[COMMAND_TITLE_BYTES];
     (void)snprintf(name, sizeof name, "hearsay-%s", command->name);
     roff_title(out, name, 1);
     roff_heading(out, "NAME");
-    char line[2 * COMMAND_TITLE_BYTES + USAGE_TEXT_BYTES];
+    char line[TEXT_BYTES];
     (void)snprintf(line, sizeof line, "%s - %s", name, command->summary);
     roff_text(out, line);
     roff_heading(out, "SYNOPSIS");
-    for (size_t i = 0; i < usage->forms; i++)
-        roff_item(out, usage->form[i].line, "", usage->form[i].about);
+    for (size_t i = 0; i < COMMAND_FORMS_MAX && command->forms[i].line; i++)
+        roff_item(out, command->forms[i].line, "", command->forms[i].about);
     roff_heading(out, "DESCRIPTION");
-    if (usage->paragraphs == 0)
-        roff_text(out, usage->form[0].about);
-    for (size_t i = 0; i < usage->paragraphs; i++)
-        print_paragraph(out, usage->paragraph[i], i == 0);
-    if (usage->options > 0)
-        roff_heading(out, "OPTIONS");
-    for (size_t i = 0; i < usage->options; i++)
-        roff_item(out, usage->option[i].name, usage->option[i].value, usage->option[i].help);
-    if (usage->exit_codes[0]) {
-        roff_heading(out, "EXIT STATUS");
-        roff_text(out, usage->exit_codes);
-    }
+    if (command->about)
+        print_paragraphs(out, command->about, true);
+    if (command->notes)
+        print_paragraphs(out, command->notes, !command->about);
+    if (!command->about && !command->notes)
+        roff_text(out, command->forms[0].about);
+    roff_heading(out, "OPTIONS");
+    for (size_t i = 0; (option = command_option_at(command, i)); i++)
+        roff_item(out, option->name, option->value ? option->value : "", option->help);
+    roff_heading(out, "EXIT STATUS");
+    roff_text(out, command->exit_codes);
     print_see_also(out, command->name);
 }
 
 static void print_overview(FILE *out, const struct command_table *table)
 {
-    char name[COMMAND_TITLE_BYTES];
     roff_title(out, "hearsay", 1);
     roff_heading(out, "NAME");
     roff_text(out, "hearsay - trains one model on many machines by encrypted gossip");
@@ -92,10 +78,8 @@ static void print_overview(FILE *out, const struct command_table *table)
               "data, gossips its progress to the others in compressed and encrypted form, and "
               "never waits for anybody. At the end all nodes hold the same model, bit for bit.");
     roff_heading(out, "COMMANDS");
-    for (size_t i = 0; i < table->count; i++) {
-        (void)snprintf(name, sizeof name, "%s", table->command[i].name);
-        roff_item(out, name, "", table->command[i].summary);
-    }
+    for (size_t i = 0; i < table->count; i++)
+        roff_item(out, table->command[i]->name, "", table->command[i]->summary);
     roff_item(out, "help", "COMMAND", "what a command can do; exit-codes: how they end");
     (void)fputs(".PP\nEach has a page of its own, such as\n.BR hearsay\\-node (1).\n", out);
     roff_heading(out, "EXIT STATUS");
@@ -106,11 +90,10 @@ static void print_overview(FILE *out, const struct command_table *table)
 
 static void print_key(FILE *out, const struct config_key *key)
 {
-    char name[USAGE_NAME_BYTES], text[USAGE_TEXT_BYTES];
-    (void)snprintf(name, sizeof name, "%s", key->name);
+    char text[TEXT_BYTES];
     (void)snprintf(text, sizeof text, "%s%s", key->help,
                    key->shared == CONFIG_SAME ? " The same on all nodes of a swarm." : "");
-    roff_item(out, name, "", text);
+    roff_item(out, key->name, "", text);
     (void)fputs(".br\n", out);
     (void)snprintf(text, sizeof text, "Default: %s; allowed: %s.",
                    key->initial[0] ? key->initial : "empty", config_allowed_of(key).text);
@@ -145,16 +128,10 @@ static void print_config(FILE *out)
 /* Prints the man page of a command. NULL: the overview, hearsay(1). */
 static void print_page(FILE *out, const struct command_table *table, const struct command *command)
 {
-    if (!command) {
+    if (command)
+        print_command(out, command);
+    else
         print_overview(out, table);
-        return;
-    }
-    struct usage *usage = memory_new(1, sizeof *usage);
-    char *help = command_help(command);
-    usage_parse(usage, help);
-    print_command(out, command, usage);
-    free(usage);
-    free(help);
 }
 
 static FILE *open_page(const char *dir, const char *name)
@@ -175,7 +152,7 @@ static bool close_page(FILE *out)
 static bool write_page(const char *dir, const struct command_table *table, size_t i)
 {
     char name[COMMAND_TITLE_BYTES];
-    const struct command *command = i > 0 && i <= table->count ? &table->command[i - 1] : NULL;
+    const struct command *command = i > 0 && i <= table->count ? table->command[i - 1] : NULL;
     if (i > table->count)
         (void)snprintf(name, sizeof name, "hearsay-%s.5", CONFIG_PAGE);
     else
@@ -198,7 +175,7 @@ static int write_all(const char *dir, const struct command_table *table)
         if (!write_page(dir, table, i)) {
             (void)problem_set(&problem, FAILED, "cannot write a page into %.300s: %s", dir,
                               strerror(errno));
-            return config_options_complain(&problem, 1);
+            return command_complain(&problem, 1);
         }
     return 0;
 }
@@ -213,35 +190,54 @@ static int print_one(const struct command_table *table, const char *name)
         (void)problem_set(&problem, MALFORMED,
                           "no page of \"%.80s\": name a command (hearsay --help), or node.conf",
                           name);
-        return config_options_complain(&problem, 2);
+        return command_complain(&problem, 2);
     } else {
         print_page(stdout, table, command);
     }
     return 0;
 }
 
-int manual_run(const struct command_table *table, int argc, char **argv)
+struct options {
+    const char *dir;  /* folder for all pages; NULL = print one */
+    const char *name; /* name of the command or page; NULL = the overview */
+};
+
+static enum error finish(void *self, int count, char **words, struct problem *problem)
 {
-    static const struct option known[] = {{"all", required_argument, NULL, 'a'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    struct problem problem;
-    const char *dir = NULL;
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        if (option == 'h') {
-            (void)fputs(usage_text, stdout);
-            return 0;
-        }
-        if (option != 'a') {
-            (void)problem_set(&problem, MALFORMED, "see: %s --help", argv[0]);
-            return config_options_complain(&problem, 2);
-        }
-        dir = optarg;
-    }
-    if (argc - optind > (dir ? 0 : 1)) {
-        (void)problem_set(&problem, MALFORMED, "one COMMAND, or --all; see: %s --help", argv[0]);
-        return config_options_complain(&problem, 2);
-    }
-    return dir ? write_all(dir, table) : print_one(table, optind < argc ? argv[optind] : NULL);
+    struct options *options = self;
+    if (count > (options->dir ? 0 : 1))
+        return problem_set(problem, MALFORMED, "one COMMAND, or --all; see: hearsay manual --help");
+    options->name = words[0];
+    return OK;
 }
+
+static int run(const struct command_table *all, int argc, char **argv)
+{
+    struct options options = {0};
+    const int code = command_read(&manual_command, &options, argc, argv);
+    if (code != COMMAND_RUNS)
+        return code;
+    return options.dir ? write_all(options.dir, all) : print_one(all, options.name);
+}
+
+const struct command manual_command = {
+    .name = "manual",
+    .summary = "a page for man, of a command or of the configuration",
+    .forms = {{"hearsay manual [options] [COMMAND]", "a page for man"}},
+    .about =
+        "Of a command, of the file of a node's keys (node.conf), or without a name of all. They "
+        "are\n"
+        "installed with the program (man hearsay, man hearsay-node, man hearsay-node.conf); where\n"
+        "they are not:\n"
+        "\n"
+        "  hearsay manual eval | man -l -",
+    .options = (const struct command_option[]){{"--all", "DIR",
+                                                "write all pages into this folder, which is there",
+                                                .member = offsetof(struct options, dir)},
+                                               {0}},
+    .column = 21,
+    .exit_codes = "0 printed, 1 a page cannot be written, 2 wrong usage.",
+    .takes_operands = true,
+    .finish = finish,
+    .run_on_all = run,
+};

@@ -7,22 +7,13 @@
 #include "state/incarnation.h"
 
 struct admit {
+    struct order_options common;
     const char *id;   /* whole id, or its first digits; NULL = --present */
     const char *name; /* name for the member; NULL = not given */
     bool present;
 };
 
-static enum error take_option(void *self, int letter, const char *word, struct problem *problem)
-{
-    struct admit *admit = self;
-    (void)word;
-    (void)problem;
-    CHECK(letter == 'p');
-    admit->present = true;
-    return OK;
-}
-
-static enum error take_arguments(void *self, int count, char **words, struct problem *problem)
+static enum error finish(void *self, int count, char **words, struct problem *problem)
 {
     struct admit *admit = self;
     admit->id = count > 0 ? words[0] : NULL;
@@ -135,27 +126,29 @@ static enum error give(void *self, struct order_giver *giver, struct problem *pr
     return admit->present ? admit_present(giver, problem) : admit_one(giver, admit, problem);
 }
 
-int admit_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    static const struct option options[] = {{"present", no_argument, NULL, 'p'},
-                                            {NULL, 0, NULL, 0}};
-    static const struct order_command command = {
-        .about =
-            "hearsay admit [options] ID [NAME]: the operator admits a member to the swarm\n"
-            "hearsay admit [options] --present: first of all, everybody who is in it now\n"
-            "\n"
-            "ID: all 64 digits, as hearsay keygen shows them, or the first ones of an id that\n"
-            "the node knows. NAME: for people, at most 64 printable characters. From the first\n"
-            "admission on only those who were admitted are members: the others are expelled,\n"
-            "and what they published stays.\n",
-        .own_help = "  --present               all whom the node takes for alive, and itself\n",
-        .exit_codes = "Exit codes: 0 the node obeys and passes it on, 1 it does not, 2 wrong "
-                      "usage.\n",
-        .options = options,
-        .take_option = take_option,
-        .take_arguments = take_arguments,
-        .give = give,
-    };
     struct admit admit = {0};
-    return order_command_run(&command, &admit, argc, argv);
+    return order_command_run(&admit_command, &admit, argc, argv, give);
 }
+
+const struct command admit_command = {
+    .name = "admit",
+    .summary = "the operator admits a member, or all who are in",
+    .forms = {{"hearsay admit [options] ID [NAME]", "the operator admits a member to the swarm"},
+              {"hearsay admit [options] --present", "first of all, everybody who is in it now"}},
+    .about = "ID: all 64 digits, as hearsay keygen shows them, or the first ones of an id that\n"
+             "the node knows. NAME: for people, at most 64 printable characters. From the first\n"
+             "admission on only those who were admitted are members: the others are expelled,\n"
+             "and what they published stays." ORDER_WHERE_TO_RUN,
+    .options = (const struct command_option[]){{"--present", NULL,
+                                                "all whom the node takes for alive, and itself",
+                                                .member = offsetof(struct admit, present)},
+                                               ORDER_OPTIONS,
+                                               {0}},
+    .column = 26,
+    .exit_codes = "0 the node obeys and passes it on, 1 it does not, 2 wrong usage.",
+    .takes_operands = true,
+    .finish = finish,
+    .run = run,
+};

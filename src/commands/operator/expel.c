@@ -11,6 +11,7 @@
 #include "state/incarnation.h"
 
 struct expel {
+    struct order_options common;
     const char *id;     /* whole id of the member, or its first digits */
     const char *reason; /* reason, which every node shows */
     /* Time from which on the member's rumors are retracted, milliseconds since 1970; 0 = not given.
@@ -19,23 +20,14 @@ struct expel {
     bool all; /* all rumors of the member are retracted */
 };
 
-static enum error take_option(void *self, int letter, const char *word, struct problem *problem)
+static enum error set_since(void *since_ms, const struct command_option *option, const char *word,
+                            struct problem *problem)
 {
-    struct expel *expel = self;
-    switch (letter) {
-    case 'r':
-        expel->reason = word;
-        return OK;
-    case 't':
-        return moment_parse(word, incarnation_wall_ms(), &expel->since_ms, problem);
-    default:
-        CHECK(letter == 'a');
-        expel->all = true;
-        return OK;
-    }
+    (void)option;
+    return moment_parse(word, incarnation_wall_ms(), since_ms, problem);
 }
 
-static enum error take_arguments(void *self, int count, char **words, struct problem *problem)
+static enum error finish(void *self, int count, char **words, struct problem *problem)
 {
     struct expel *expel = self;
     if (count != 1)
@@ -191,34 +183,38 @@ static enum error give(void *self, struct order_giver *giver, struct problem *pr
     return error;
 }
 
-int expel_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    static const struct option options[] = {{"reason", required_argument, NULL, 'r'},
-                                            {"since", required_argument, NULL, 't'},
-                                            {"all", no_argument, NULL, 'a'},
-                                            {NULL, 0, NULL, 0}};
-    static const struct order_command command = {
-        .about =
-            "hearsay expel [options] ID --reason TEXT: put a member out of the swarm\n"
-            "\n"
-            "ID: the first digits of the member's id, as hearsay status shows it; or all 64.\n",
-        .own_help =
-            "  --reason TEXT           what all are told, at most 64 printable characters\n"
-            "  --since TIME            take out what it published since then, and leave what came\n"
-            "                          before: 90s, 2h30m or 3d ago, or 14:30 or\n"
-            "                          \"2026-11-25 14:30\", UTC. The log of the node has to "
-            "reach\n"
-            "                          back so far\n"
-            "  --all                   take out all that it ever published, where a node has a\n"
-            "                          base without it. Without this and --since, what the logs\n"
-            "                          of the nodes may have lost stays\n",
-        .exit_codes = "Exit codes: 0 the node obeys and passes it on, 1 it does not, 2 wrong "
-                      "usage.\n",
-        .options = options,
-        .take_option = take_option,
-        .take_arguments = take_arguments,
-        .give = give,
-    };
     struct expel expel = {0};
-    return order_command_run(&command, &expel, argc, argv);
+    return order_command_run(&expel_command, &expel, argc, argv, give);
 }
+
+const struct command expel_command = {
+    .name = "expel",
+    .summary = "the operator puts a member out of the swarm",
+    .forms = {{"hearsay expel [options] ID --reason TEXT", "put a member out of the swarm"}},
+    .about = "ID: the first digits of the member's id, as hearsay status shows it; or all "
+             "64." ORDER_WHERE_TO_RUN,
+    .options =
+        (const struct command_option[]){
+            {"--reason", "TEXT", "what all are told, at most 64 printable characters",
+             .member = offsetof(struct expel, reason)},
+            {"--since", "TIME",
+             "take out what it published since then, and leave what came\n"
+             "before: 90s, 2h30m or 3d ago, or 14:30 or\n"
+             "\"2026-11-25 14:30\", UTC. The log of the node has to reach\n"
+             "back so far",
+             .member = offsetof(struct expel, since_ms), .set = set_since},
+            {"--all", NULL,
+             "take out all that it ever published, where a node has a\n"
+             "base without it. Without this and --since, what the logs\n"
+             "of the nodes may have lost stays",
+             .member = offsetof(struct expel, all)},
+            ORDER_OPTIONS,
+            {0}},
+    .column = 26,
+    .exit_codes = "0 the node obeys and passes it on, 1 it does not, 2 wrong usage.",
+    .takes_operands = true,
+    .finish = finish,
+    .run = run,
+};

@@ -7,8 +7,8 @@
 #ifndef HEARSAY_COMMANDS_OPERATOR_EXPEL_H
 #define HEARSAY_COMMANDS_OPERATOR_EXPEL_H
 
-/* Runs the command. argv[0] is "hearsay expel". Returns the exit code: 0 the node applies the
- * order, 1 it does not, 2 wrong usage. */
-int expel_run(int argc, char **argv);
+#include "config/command.h"
+
+extern const struct command expel_command;
 
 #endif

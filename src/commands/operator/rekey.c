@@ -16,40 +16,13 @@
 #define WAIT_MS        5000 /* time limit for a status page of the node */
 
 struct rekey {
+    struct order_options common;
     const char *reason;
     double both_hours;
     bool anyone;
 };
 
-static enum error take_hours(struct rekey *rekey, const char *text, struct problem *problem)
-{
-    char *end;
-    rekey->both_hours = strtod(text, &end);
-    if (end != text && *end == '\0' && rekey->both_hours >= 0 &&
-        rekey->both_hours <= BOTH_HOURS_MAX)
-        return OK;
-    return problem_set(problem, MALFORMED,
-                       "--both %.40s: give hours, from 0 to %d, such as 168 for a week", text,
-                       BOTH_HOURS_MAX);
-}
-
-static enum error take_option(void *self, int letter, const char *word, struct problem *problem)
-{
-    struct rekey *rekey = self;
-    switch (letter) {
-    case 'b':
-        return take_hours(rekey, word, problem);
-    case 'r':
-        rekey->reason = word;
-        return OK;
-    default:
-        CHECK(letter == 'a');
-        rekey->anyone = true;
-        return OK;
-    }
-}
-
-static enum error take_arguments(void *self, int count, char **words, struct problem *problem)
+static enum error finish(void *self, int count, char **words, struct problem *problem)
 {
     const struct rekey *rekey = self;
     if (count > 0)
@@ -159,31 +132,37 @@ static enum error give(void *self, struct order_giver *giver, struct problem *pr
     return error;
 }
 
-int rekey_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    static const struct option options[] = {{"both", required_argument, NULL, 'b'},
-                                            {"reason", required_argument, NULL, 'r'},
-                                            {"anyone", no_argument, NULL, 'a'},
-                                            {NULL, 0, NULL, 0}};
-    static const struct order_command command = {
-        .about =
-            "hearsay rekey [options]: give the swarm another key, while it trains\n"
-            "\n"
-            "The new key goes from member to member, and not to those who have been put out.\n",
-        .own_help = "  --both HOURS            for so long older keys let in, too (default 168, a\n"
-                    "                          week; 0: not at all): who is away for longer is to\n"
-                    "                          be given the new key as a file\n"
-                    "  --reason TEXT           what all are told, at most 64 printable characters\n"
-                    "  --anyone                give the new key to whoever comes with an old one\n"
-                    "                          meanwhile, where neither a list nor admissions say\n"
-                    "                          who may be in\n",
-        .exit_codes = "Exit codes: 0 the node has the key and passes it on, 1 it has not, 2 wrong "
-                      "usage.\n",
-        .options = options,
-        .take_option = take_option,
-        .take_arguments = take_arguments,
-        .give = give,
-    };
     struct rekey rekey = {.reason = "the operator renews it", .both_hours = BOTH_HOURS};
-    return order_command_run(&command, &rekey, argc, argv);
+    return order_command_run(&rekey_command, &rekey, argc, argv, give);
 }
+
+const struct command rekey_command = {
+    .name = "rekey",
+    .summary = "the operator gives the swarm another key, while it trains",
+    .forms = {{"hearsay rekey [options]", "give the swarm another key, while it trains"}},
+    .about = "The new key goes from member to member, and not to those who have been put "
+             "out." ORDER_WHERE_TO_RUN,
+    .options =
+        (const struct command_option[]){{"--both", "HOURS",
+                                         "for so long older keys let in, too (default 168, a\n"
+                                         "week; 0: not at all): who is away for longer is to\n"
+                                         "be given the new key as a file",
+                                         COMMAND_REAL(struct rekey, both_hours, 0, BOTH_HOURS_MAX)},
+                                        {"--reason", "TEXT",
+                                         "what all are told, at most 64 printable characters",
+                                         .member = offsetof(struct rekey, reason)},
+                                        {"--anyone", NULL,
+                                         "give the new key to whoever comes with an old one\n"
+                                         "meanwhile, where neither a list nor admissions say\n"
+                                         "who may be in",
+                                         .member = offsetof(struct rekey, anyone)},
+                                        ORDER_OPTIONS,
+                                        {0}},
+    .column = 26,
+    .exit_codes = "0 the node has the key and passes it on, 1 it has not, 2 wrong usage.",
+    .takes_operands = true,
+    .finish = finish,
+    .run = run,
+};

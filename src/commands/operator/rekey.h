@@ -6,8 +6,8 @@
 #ifndef HEARSAY_COMMANDS_OPERATOR_REKEY_H
 #define HEARSAY_COMMANDS_OPERATOR_REKEY_H
 
-/* Runs the command. argv[0] is "hearsay rekey". Returns the exit code: 0 the node has the key and
- * passes it on, 1 it does not, 2 wrong usage. */
-int rekey_run(int argc, char **argv);
+#include "config/command.h"
+
+extern const struct command rekey_command;
 
 #endif

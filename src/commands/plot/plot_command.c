@@ -1,6 +1,5 @@
 #include "commands/plot/plot_command.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,29 +17,6 @@
 
 #define NAME_BYTES 256
 
-const char plot_usage[] =
-    "hearsay plot [options] FILE...: curves of what logs and simulations hold\n"
-    "\n"
-    "FILE is the log of a node (node.log), CSV with a heading, such as the series.csv and\n"
-    "nodes.csv of hearsay sim, or a play of hearsay compare (plays/*.json).\n"
-    "\n"
-    "  --what NAME        loss, test-loss, accuracy, or any other number that the files have,\n"
-    "                     such as samples_per_second, share or lag_s_max (default loss)\n"
-    "  --by NAME          time, samples or bytes: over what (default time); those of a log are\n"
-    "                     of its node alone\n"
-    "  --out FILE         draw a picture, FILE.svg or FILE.png, instead of characters\n"
-    "  --title TEXT       what stands above it\n"
-    "  --range LOW:HIGH   what it shows (default: everything)\n"
-    "  --tensorboard DIR  write them for TensorBoard instead: a run for each curve, and without\n"
-    "                     --what the usual numbers, each under its name\n"
-    "  --json             print the points as one JSON object\n"
-    "  --help             print this\n"
-    "\n"
-    "A column named curve, strategy, contestant or node makes a curve of each. A log that a node\n"
-    "went on with after it was started again is one curve; the time in between does not count.\n"
-    "A .png file takes rsvg-convert, of Debian's package librsvg2-bin.\n"
-    "Exit codes: 0 drawn, 1 failed, 2 wrong usage.\n";
-
 struct plot_options {
     struct series_set set; /* the requested values, and the series read */
     const char *out;       /* output file; NULL = the terminal */
@@ -48,26 +24,32 @@ struct plot_options {
     const char *tensorboard; /* folder for TensorBoard; NULL = not given */
     bool has_range;          /* --range was given */
     double low, high;
-    bool json, help;
+    bool json;
+    char **files;
+    size_t count; /* number of files */
 };
 
 static const char *const BY[] = {
     [BY_TIME] = "time", [BY_SAMPLES] = "samples", [BY_BYTES] = "bytes"};
 
-static enum error take_by(struct plot_options *options, const char *text, struct problem *problem)
+static enum error set_by(void *by, const struct command_option *option, const char *word,
+                         struct problem *problem)
 {
+    (void)option;
     for (size_t i = 0; i < sizeof BY / sizeof *BY; i++)
-        if (strcmp(text, BY[i]) == 0) {
-            options->set.by = (enum series_by)i;
+        if (strcmp(word, BY[i]) == 0) {
+            *(enum series_by *)by = (enum series_by)i;
             return OK;
         }
-    return problem_set(problem, MALFORMED, "--by %.60s: it is time, samples or bytes", text);
+    return problem_set(problem, MALFORMED, "--by %.60s: it is time, samples or bytes", word);
 }
 
-static enum error take_range(struct plot_options *options, const char *text,
-                             struct problem *problem)
+static enum error set_range(void *self, const struct command_option *option, const char *text,
+                            struct problem *problem)
 {
+    struct plot_options *options = self;
     char *end;
+    (void)option;
     options->low = strtod(text, &end);
     const bool has_low = end != text && *end == ':';
     const char *high = has_low ? end + 1 : text;
@@ -80,62 +62,34 @@ static enum error take_range(struct plot_options *options, const char *text,
                        "--range %.60s: two numbers, the lower one first, such as 0.7:0.92", text);
 }
 
-static enum error take_option(struct plot_options *options, int option, const char *command,
-                              struct problem *problem)
+static enum error set_what(void *what, const struct command_option *option, const char *word,
+                           struct problem *problem)
 {
-    switch (option) {
-    case 'w':
-        options->set.what = optarg;
-        if (optarg[0])
-            return OK;
-        return problem_set(problem, MALFORMED, "--what has no name; see: %s --help", command);
-    case 'b':
-        return take_by(options, optarg, problem);
-    case 'o':
-        options->out = optarg;
-        return plot_file_check(optarg, problem);
-    case 't':
-        options->title = optarg;
-        return OK;
-    case 'T':
-        options->tensorboard = optarg;
-        return OK;
-    case 'r':
-        return take_range(options, optarg, problem);
-    case 'j':
-        options->json = true;
-        return OK;
-    case 'h':
-        options->help = true;
-        return OK;
-    default:
-        return problem_set(problem, MALFORMED, "see: %s --help", command);
-    }
+    (void)option;
+    *(const char **)what = word;
+    return word[0]
+               ? OK
+               : problem_set(problem, MALFORMED, "--what has no name; see: hearsay plot --help");
 }
 
-static enum error parse(struct plot_options *options, int argc, char **argv,
-                        struct problem *problem)
+static enum error set_out(void *out, const struct command_option *option, const char *word,
+                          struct problem *problem)
 {
-    static const struct option known[] = {{"what", required_argument, NULL, 'w'},
-                                          {"by", required_argument, NULL, 'b'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"title", required_argument, NULL, 't'},
-                                          {"range", required_argument, NULL, 'r'},
-                                          {"tensorboard", required_argument, NULL, 'T'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        const enum error error = take_option(options, option, argv[0], problem);
-        if (error != OK || options->help)
-            return error;
-    }
-    if (optind == argc)
-        return problem_set(problem, MALFORMED, "which files? see: %s --help", argv[0]);
+    (void)option;
+    *(const char **)out = word;
+    return plot_file_check(word, problem);
+}
+
+static enum error finish(void *self, int count, char **words, struct problem *problem)
+{
+    struct plot_options *options = self;
+    options->files = words;
+    options->count = (size_t)count;
+    if (count == 0)
+        return problem_set(problem, MALFORMED, "which files? see: hearsay plot --help");
     if ((options->json != 0) + (options->out != NULL) + (options->tensorboard != NULL) > 1)
         return problem_set(problem, MALFORMED,
-                           "either --json, --out or --tensorboard; see: %s --help", argv[0]);
+                           "either --json, --out or --tensorboard; see: hearsay plot --help");
     if (!options->set.what && !options->tensorboard)
         options->set.what = "loss";
     return OK;
@@ -288,26 +242,65 @@ static enum error write_tensorboard(const struct plot_options *options, char *co
     return is_first ? error : OK;
 }
 
-int plot_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct plot_options *options = memory_new(1, sizeof *options);
     struct problem problem;
-    int code = 0;
-    if (parse(options, argc, argv, &problem) != OK) {
-        code = config_options_complain(&problem, 2);
-    } else if (options->help) {
-        (void)fputs(plot_usage, stdout);
-    } else if (options->tensorboard) {
-        if (write_tensorboard(options, argv + optind, (size_t)(argc - optind), &problem) != OK)
-            code = config_options_complain(&problem, 1);
-    } else if (read_files(&options->set, argv + optind, (size_t)(argc - optind), &problem) != OK) {
-        code = config_options_complain(&problem, 1);
-    } else if (options->json) {
-        plot_json_write(stdout, &options->set, BY[options->set.by]);
-    } else if (draw(options, &problem) != OK) {
-        code = config_options_complain(&problem, 1);
+    enum error error = OK;
+    int code = command_read(&plot_command, options, argc, argv);
+    if (code == COMMAND_RUNS) {
+        if (options->tensorboard)
+            error = write_tensorboard(options, options->files, options->count, &problem);
+        else
+            error = read_files(&options->set, options->files, options->count, &problem);
+        if (error == OK && options->json)
+            plot_json_write(stdout, &options->set, BY[options->set.by]);
+        else if (error == OK && !options->tensorboard)
+            error = draw(options, &problem);
+        code = error == OK ? 0 : command_complain(&problem, 1);
     }
     series_free(&options->set);
     free(options);
     return code;
 }
+
+const struct command plot_command = {
+    .name = "plot",
+    .summary = "curves of what logs and simulations hold",
+    .forms = {{"hearsay plot [options] FILE...", "curves of what logs and simulations hold"}},
+    .about =
+        "FILE is the log of a node (node.log), CSV with a heading, such as the series.csv and\n"
+        "nodes.csv of hearsay sim, or a play of hearsay compare (plays/*.json).",
+    .options =
+        (const struct command_option[]){
+            {"--what", "NAME",
+             "loss, test-loss, accuracy, or any other number that the files have,\n"
+             "such as samples_per_second, share or lag_s_max (default loss)",
+             .member = offsetof(struct plot_options, set.what), .set = set_what},
+            {"--by", "NAME",
+             "time, samples or bytes: over what (default time); those of a log are\n"
+             "of its node alone",
+             .member = offsetof(struct plot_options, set.by), .set = set_by},
+            {"--out", "FILE", "draw a picture, FILE.svg or FILE.png, instead of characters",
+             .member = offsetof(struct plot_options, out), .set = set_out},
+            {"--title", "TEXT", "what stands above it",
+             .member = offsetof(struct plot_options, title)},
+            {"--range", "LOW:HIGH", "what it shows (default: everything)", .set = set_range},
+            {"--tensorboard", "DIR",
+             "write them for TensorBoard instead: a run for each curve, and without\n"
+             "--what the usual numbers, each under its name",
+             .member = offsetof(struct plot_options, tensorboard)},
+            {"--json", NULL, "print the points as one JSON object",
+             .member = offsetof(struct plot_options, json)},
+            {0}},
+    .column = 21,
+    .notes = "A column named curve, strategy, contestant or node makes a curve of each. A log that "
+             "a node\n"
+             "went on with after it was started again is one curve; the time in between does not "
+             "count.\n"
+             "A .png file takes rsvg-convert, of Debian's package librsvg2-bin.",
+    .exit_codes = "0 drawn, 1 failed, 2 wrong usage.",
+    .takes_operands = true,
+    .finish = finish,
+    .run = run,
+};

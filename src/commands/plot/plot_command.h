@@ -8,10 +8,8 @@
 #ifndef HEARSAY_COMMANDS_PLOT_PLOT_COMMAND_H
 #define HEARSAY_COMMANDS_PLOT_PLOT_COMMAND_H
 
-extern const char plot_usage[];
+#include "config/command.h"
 
-/* Runs the command. argv[0] begins its messages. Returns the exit code: 0 drawn, 1 failed, 2 wrong
- * usage. */
-int plot_run(int argc, char **argv);
+extern const struct command plot_command;
 
 #endif

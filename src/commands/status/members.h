@@ -4,8 +4,8 @@
 #ifndef HEARSAY_COMMANDS_STATUS_MEMBERS_H
 #define HEARSAY_COMMANDS_STATUS_MEMBERS_H
 
-/* Runs the command. argv[0] is "hearsay members". Returns the exit code: 0 shown, 1 no node
- * answers, 2 wrong usage. */
-int members_run(int argc, char **argv);
+#include "config/command.h"
+
+extern const struct command members_command;
 
 #endif

@@ -15,19 +15,6 @@
 
 enum { EXIT_HEALTHY = 0, EXIT_NO_ANSWER = 1, EXIT_USAGE = 2, EXIT_NOT_READY = 3 };
 
-static const char usage[] =
-    "hearsay status [options]: how is the node of this machine?\n"
-    "\n"
-    "  --state DIR             the node's state folder (default state)\n"
-    "  --config FILE           or: the node's configuration, which names the folder\n"
-    "  --set SECTION.KEY=VALUE set one key, as hearsay node takes it; may be repeated\n"
-    "  --json                  print one JSON object, with everything\n"
-    "  --help                  print this\n"
-    "\n"
-    "Exit codes, for health probes: 0 it trains (or relays), 1 no node answers,\n"
-    "2 wrong usage, 3 it answers and is not ready: it joins, catches up, or is alone,\n"
-    "because it reaches none of its peers (it trains on: no reason to restart it).\n";
-
 /* Values of the page as text. */
 
 struct shown {
@@ -452,27 +439,42 @@ static void print_page(FILE *out, const json_t *page)
     status_print_members(out, page);
 }
 
-int status_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    struct config_options options;
+    struct config_options options = {0};
     struct config config;
     struct problem problem;
     json_t *page;
-    if (config_options_parse(&options, TAKES_STATE | TAKES_JSON, argc, argv, &problem) != OK)
-        return config_options_complain(&problem, EXIT_USAGE);
-    if (options.help) {
-        (void)fputs(usage, stdout);
-        return EXIT_HEALTHY;
-    }
+    int code = command_read(&status_command, &options, argc, argv);
+    if (code != COMMAND_RUNS)
+        return code;
     if (config_options_read(&config, &options, &problem) != OK)
-        return config_options_complain(&problem, EXIT_USAGE);
+        return command_complain(&problem, EXIT_USAGE);
     if (status_ask(config.node.state_dir, WAIT_MS, &page, &problem) != OK)
-        return config_options_complain(&problem, EXIT_NO_ANSWER);
+        return command_complain(&problem, EXIT_NO_ANSWER);
     if (options.json && json_dumpf(page, stdout, STATUS_JSON) == 0)
         (void)fputc('\n', stdout);
     else if (!options.json)
         print_page(stdout, page);
-    const int code = flag_of(page, "healthy") ? EXIT_HEALTHY : EXIT_NOT_READY;
+    code = flag_of(page, "healthy") ? EXIT_HEALTHY : EXIT_NOT_READY;
     json_decref(page);
     return code;
 }
+
+const struct command status_command = {
+    .name = "status",
+    .summary = "how the node of this machine is; a health probe",
+    .forms = {{"hearsay status [options]", "how is the node of this machine?"}},
+    .options = (const struct command_option[]){CONFIG_OPTIONS_OF_NODE,
+                                               CONFIG_OPTION_JSON(
+                                                   "print one JSON object, with everything"),
+                                               {0}},
+    .column = 26,
+    .notes = "The exit codes are for health probes.",
+    .exit_codes = "0 it trains (or relays), 1 no node answers,\n"
+                  "2 wrong usage, 3 it answers and is not ready: it joins, catches up, or is "
+                  "alone,\n"
+                  "because it reaches none of its peers (it trains on: no reason to restart it).",
+    .finish = config_options_check,
+    .run = run,
+};

@@ -13,13 +13,11 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "config/command.h"
 
 #define STATUS_COLUMNS 80
 
-/* Runs the command. argv[0] is "hearsay status". Returns the exit code: 0 the node trains or
- * relays; 1 no node answers; 2 wrong usage; 3 the node answers and is not ready: it is joining,
- * catching up, or alone. */
-int status_run(int argc, char **argv);
+extern const struct command status_command;
 
 /* Requests the status page of the node with this state folder (status_watch.h); the caller frees it
  * with json_decref. Waits at most wait_ms for each read or write. A node of another version may

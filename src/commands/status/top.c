@@ -27,19 +27,6 @@
 #define REST_OF_LINE "\033[K"
 #define REST_BELOW   "\033[J"
 
-static const char usage[] =
-    "hearsay top [options]: watch the node of this machine\n"
-    "\n"
-    "  --state DIR             the node's state folder (default state)\n"
-    "  --config FILE           or: the node's configuration, which names the folder\n"
-    "  --set SECTION.KEY=VALUE set one key, as hearsay node takes it; may be repeated\n"
-    "  --help                  print this\n"
-    "\n"
-    "The same as hearsay status, once a second, on the whole terminal: with the loss since you\n"
-    "watch, the part of all samples that each member has learned, and what changed last. From 60\n"
-    "columns on; NO_COLOR leaves colours out. q or Ctrl+C ends.\n"
-    "Exit codes: 0 ended by q or a signal, 1 no terminal, 2 wrong usage.\n";
-
 /* Terminal, signals. */
 
 static volatile sig_atomic_t ended;
@@ -207,19 +194,16 @@ static void watch(const char *dir)
     free(view);
 }
 
-int top_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    struct config_options options;
+    struct config_options options = {0};
     struct config config;
     struct problem problem;
-    if (config_options_parse(&options, TAKES_STATE, argc, argv, &problem) != OK)
-        return config_options_complain(&problem, 2);
-    if (options.help) {
-        (void)fputs(usage, stdout);
-        return 0;
-    }
+    const int code = command_read(&top_command, &options, argc, argv);
+    if (code != COMMAND_RUNS)
+        return code;
     if (config_options_read(&config, &options, &problem) != OK)
-        return config_options_complain(&problem, 2);
+        return command_complain(&problem, 2);
     if (!isatty(STDIN_FILENO) || terminal_of(STDOUT_FILENO).rows == 0) {
         (void)fprintf(
             stderr,
@@ -230,3 +214,19 @@ int top_run(int argc, char **argv)
     watch(config.node.state_dir);
     return 0;
 }
+
+const struct command top_command = {
+    .name = "top",
+    .summary = "the same, live, on the whole terminal",
+    .forms = {{"hearsay top [options]", "watch the node of this machine"}},
+    .options = (const struct command_option[]){CONFIG_OPTIONS_OF_NODE, {0}},
+    .column = 26,
+    .notes = "The same as hearsay status, once a second, on the whole terminal: with the loss "
+             "since you\n"
+             "watch, the part of all samples that each member has learned, and what changed last. "
+             "From 60\n"
+             "columns on; NO_COLOR leaves colours out. q or Ctrl+C ends.",
+    .exit_codes = "0 ended by q or a signal, 1 no terminal, 2 wrong usage.",
+    .finish = config_options_check,
+    .run = run,
+};

@@ -4,8 +4,8 @@
 #ifndef HEARSAY_COMMANDS_STATUS_TOP_H
 #define HEARSAY_COMMANDS_STATUS_TOP_H
 
-/* Runs the command. argv[0] is "hearsay top". Returns the exit code: 0 ended by q or a signal, 1 no
- * terminal, 2 wrong usage. */
-int top_run(int argc, char **argv);
+#include "config/command.h"
+
+extern const struct command top_command;
 
 #endif

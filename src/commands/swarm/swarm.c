@@ -444,7 +444,7 @@ static enum error close_json(FILE *json, const struct swarm *swarm, bool ok,
                        strerror(errno));
 }
 
-static int run(struct swarm *swarm)
+static int run_swarm(struct swarm *swarm)
 {
     struct problem problem = {""};
     FILE *json = NULL;
@@ -465,20 +465,15 @@ static int run(struct swarm *swarm)
     return ok ? 0 : 1;
 }
 
-int swarm_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct swarm *swarm = memory_new(1, sizeof *swarm);
-    struct problem problem;
-    int code = 2;
-    if (swarm_options_parse(&swarm->options, argc, argv, &problem) != OK) {
-        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
-    } else if (swarm->options.help) {
-        (void)fputs(swarm_options_usage, stdout);
-        code = 0;
-    } else {
+    swarm_options_init(&swarm->options);
+    int code = command_read(&swarm_command, &swarm->options, argc, argv);
+    if (code == COMMAND_RUNS) {
         secret_start();
         catch_signals();
-        code = run(swarm);
+        code = run_swarm(swarm);
     }
     for (int i = 0; i < SWARM_NODES_MAX; i++) {
         free(swarm->nodes[i].line);
@@ -487,3 +482,15 @@ int swarm_run(int argc, char **argv)
     free(swarm);
     return code;
 }
+
+const struct command swarm_command = {
+    .name = "swarm",
+    .summary = "run a whole swarm on this machine and show that its nodes agree",
+    .forms = {{"hearsay swarm [options]", "a whole swarm on this machine trains one model"}},
+    .options = swarm_options_table,
+    .column = 20,
+    .exit_codes = "0 all nodes hold the same model and it reaches the target, 1 not so,\n"
+                  "2 wrong usage.",
+    .finish = swarm_options_finish,
+    .run = run,
+};

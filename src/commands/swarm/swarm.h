@@ -104,7 +104,6 @@ enum error swarm_open_json(FILE **json, const char *path, struct problem *proble
 bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count,
                       const struct swarm_goal *goal, bool ok);
 
-/* Runs the command. argv[0] begins its messages. Returns the exit code. */
-int swarm_run(int argc, char **argv);
+extern const struct command swarm_command;
 
 #endif

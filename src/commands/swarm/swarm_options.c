@@ -1,9 +1,6 @@
 #include "commands/swarm/swarm_options.h"
 
-#include <getopt.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,112 +16,28 @@
 #define TARGET_DEEP 0.92
 #define TARGET_BITS 3.0
 
-const char swarm_options_usage[] =
-    "hearsay swarm [options]: a whole swarm on this machine trains one model\n"
-    "\n"
-    "  --nodes N         processes to start (default 4, at most 32)\n"
-    "  --model NAME      xor, mlp, lenet, resnet20, gpt-char, ... (default lenet)\n"
-    "  --layers LINE     a model of your own, as in: \"dense 128, relu, dense 10\"\n"
-    "  --data NAME       idx, npy, generated, xor, text or tokens (default: text for a\n"
-    "                    model that embeds tokens, else idx where it is installed); files\n"
-    "                    of text: --set data.text=FILE (default: the dictionary of Debian's\n"
-    "                    package dict-gcide), of arrays: --set data.x=FILE, data.y=FILE\n"
-    "  --target A        stop when test accuracy stays above it (default 88; 92 of a\n"
-    "                    net with batch norms on idx); 88 and 0.88 are the same, a value\n"
-    "                    above 1 is in percent. Where numbers are predicted: R2. Of text:\n"
-    "                    when the bits per byte stay below it (default 3)\n"
-    "  --seconds S       stop after this time at the latest\n"
-    "  --samples N       stop when all nodes together have learned so many\n"
-    "                    (with neither: after 300 s and 400000 samples, whichever is\n"
-    "                    later, since a busy machine learns more slowly)\n"
-    "  --seed N          of the model, the data and the choices (default 1)\n"
-    "  --json FILE       write the results there, as one JSON object; -: to standard output, and\n"
-    "                    all else to standard error\n"
-    "  --dir DIR         keep keys, configurations, models and notes there; a swarm that\n"
-    "                    is there goes on (default: a temporary folder, removed at the\n"
-    "                    end)\n"
-    "  --set SECTION.KEY=VALUE\n"
-    "                    set a key of every node's configuration (they are\n"
-    "                    listed by: hearsay node --print-config); may be repeated\n"
-    "  --help            print this\n"
-    "\n"
-    "Exit codes: 0 all nodes hold the same model and it reaches the target, 1 not so,\n"
-    "2 wrong usage.\n";
-
-static enum error set_key(struct swarm_options *options, const char *key, const char *value,
+/* Sets a configuration key, which the option names. */
+static enum error set_key(void *self, const struct command_option *option, const char *value,
                           struct problem *problem)
 {
+    struct swarm_options *options = self;
     char assignment[MODEL_LINE_MAX + 64];
-    if (snprintf(assignment, sizeof assignment, "%s=%s", key, value) >= (int)sizeof assignment)
-        return problem_set(problem, TOO_BIG, "--set %s: the value is too long", key);
+    options->names_data |= strcmp(option->key, "data.source") == 0;
+    if (snprintf(assignment, sizeof assignment, "%s=%s", option->key, value) >=
+        (int)sizeof assignment)
+        return problem_set(problem, TOO_BIG, "--set %s: the value is too long", option->key);
     return config_set(&options->config, assignment, problem);
 }
 
-static enum error parse_number(double *value, const char *name, double low, double high,
-                               struct problem *problem)
+static enum error add_set(void *self, const struct command_option *option, const char *assignment,
+                          struct problem *problem)
 {
-    char *end;
-    double parsed = strtod(optarg, &end);
-    if (end == optarg || *end || !(parsed >= low && parsed <= high))
-        return problem_set(problem, MALFORMED, "--%s %.40s: must be a number from %.15g to %.15g",
-                           name, optarg, low, high);
-    *value = parsed;
-    return OK;
-}
-
-static enum error parse_whole(uint64_t *value, const char *name, double low, double high,
-                              struct problem *problem)
-{
-    double parsed = 0;
-    enum error error = parse_number(&parsed, name, low, high, problem);
-    if (error == OK && parsed != floor(parsed))
-        return problem_set(problem, MALFORMED, "--%s %.40s: must be a whole number", name, optarg);
-    if (error == OK)
-        *value = (uint64_t)parsed;
-    return error;
-}
-
-static enum error parse_option(struct swarm_options *options, int option, struct problem *problem)
-{
-    uint64_t nodes = 0;
-    enum error error;
-    switch (option) {
-    case 'n':
-        error = parse_whole(&nodes, "nodes", 1, SWARM_NODES_MAX, problem);
-        options->nodes = (int)nodes;
-        return error;
-    case 'm':
-        return set_key(options, "model.name", optarg, problem);
-    case 'L':
-        return set_key(options, "model.layers", optarg, problem);
-    case 'd':
-        options->names_data = true;
-        return set_key(options, "data.source", optarg, problem);
-    case 't':
-        return parse_number(&options->target, "target", 0, 100, problem);
-    case 'S':
-        return parse_number(&options->seconds, "seconds", 1, 1e7, problem);
-    case 'N':
-        return parse_whole(&options->samples, "samples", 1, 1e15, problem);
-    case 's':
-        return parse_whole(&options->seed, "seed", 1, 1e15, problem);
-    case 'j':
-        options->json = optarg;
-        return OK;
-    case 'D':
-        options->dir = optarg;
-        return OK;
-    case 'k':
-        if (options->sets == SWARM_SETS_MAX)
-            return problem_set(problem, TOO_BIG, "more than %d times --set", SWARM_SETS_MAX);
-        options->set[options->sets++] = optarg;
-        return config_set(&options->config, optarg, problem);
-    case 'h':
-        options->help = true;
-        return OK;
-    default:
-        return problem_set(problem, MALFORMED, "see: hearsay swarm --help");
-    }
+    struct swarm_options *options = self;
+    (void)option;
+    if (options->sets == SWARM_SETS_MAX)
+        return problem_set(problem, TOO_BIG, "more than %d times --set", SWARM_SETS_MAX);
+    options->set[options->sets++] = assignment;
+    return config_set(&options->config, assignment, problem);
 }
 
 bool swarm_options_has_files(const struct config *config)
@@ -225,9 +138,11 @@ static enum error find_kind(struct swarm_options *options, struct problem *probl
     return error;
 }
 
-static enum error complete(struct swarm_options *options, struct problem *problem)
+enum error swarm_options_finish(void *self, int count, char **operands, struct problem *problem)
 {
+    struct swarm_options *options = self;
     enum error error = OK;
+    (void)count, (void)operands;
     options->evaluate_parts = 1;
     if (model_line_tokens(layers_of(&options->config)) > 0 &&
         (!options->names_data || dataset_is_sequences(options->config.data.source)))
@@ -244,35 +159,53 @@ static enum error complete(struct swarm_options *options, struct problem *proble
     return error == OK ? config_check(&options->config, problem) : error;
 }
 
-enum error swarm_options_parse(struct swarm_options *options, int argc, char **argv,
-                               struct problem *problem)
+void swarm_options_init(struct swarm_options *options)
 {
-    static const struct option known[] = {{"nodes", required_argument, NULL, 'n'},
-                                          {"model", required_argument, NULL, 'm'},
-                                          {"layers", required_argument, NULL, 'L'},
-                                          {"data", required_argument, NULL, 'd'},
-                                          {"target", required_argument, NULL, 't'},
-                                          {"seconds", required_argument, NULL, 'S'},
-                                          {"samples", required_argument, NULL, 'N'},
-                                          {"seed", required_argument, NULL, 's'},
-                                          {"json", required_argument, NULL, 'j'},
-                                          {"dir", required_argument, NULL, 'D'},
-                                          {"set", required_argument, NULL, 'k'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
     *options = (struct swarm_options){.nodes = 4, .target = -1, .seed = 1};
     config_defaults(&options->config);
     if (!swarm_options_has_files(&options->config))
         options->config.data.source = DATASET_GENERATED;
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        enum error error = parse_option(options, option, problem);
-        if (error != OK || options->help)
-            return error;
-    }
-    if (optind < argc)
-        return problem_set(problem, MALFORMED,
-                           "swarm takes no argument \"%.80s\"; see: hearsay swarm --help",
-                           argv[optind]);
-    return complete(options, problem);
 }
+
+const struct command_option swarm_options_table[] = {
+    {"--nodes", "N", "processes to start (default 4, at most 32)",
+     COMMAND_WHOLE(struct swarm_options, nodes, 1, SWARM_NODES_MAX)},
+    {"--model", "NAME", "xor, mlp, lenet, resnet20, gpt-char, ... (default lenet)", .set = set_key,
+     .key = "model.name"},
+    {"--layers", "LINE", "a model of your own, as in: \"dense 128, relu, dense 10\"",
+     .set = set_key, .key = "model.layers"},
+    {"--data", "NAME",
+     "idx, npy, generated, xor, text or tokens (default: text for a\n"
+     "model that embeds tokens, else idx where it is installed); files\n"
+     "of text: --set data.text=FILE (default: the dictionary of Debian's\n"
+     "package dict-gcide), of arrays: --set data.x=FILE, data.y=FILE",
+     .set = set_key, .key = "data.source"},
+    {"--target", "A",
+     "stop when test accuracy stays above it (default 88; 92 of a\n"
+     "net with batch norms on idx); 88 and 0.88 are the same, a value\n"
+     "above 1 is in percent. Where numbers are predicted: R2. Of text:\n"
+     "when the bits per byte stay below it (default 3)",
+     COMMAND_REAL(struct swarm_options, target, 0, 100)},
+    {"--seconds", "S", "stop after this time at the latest",
+     COMMAND_REAL(struct swarm_options, seconds, 1, 10000000)},
+    {"--samples", "N",
+     "stop when all nodes together have learned so many\n"
+     "(with neither: after 300 s and 400000 samples, whichever is\n"
+     "later, since a busy machine learns more slowly)",
+     COMMAND_WHOLE(struct swarm_options, samples, 1, 1000000000000000)},
+    {"--seed", "N", "of the model, the data and the choices (default 1)",
+     COMMAND_WHOLE(struct swarm_options, seed, 1, 1000000000000000)},
+    {"--json", "FILE",
+     "write the results there, as one JSON object; -: to standard output, and\n"
+     "all else to standard error",
+     .member = offsetof(struct swarm_options, json)},
+    {"--dir", "DIR",
+     "keep keys, configurations, models and notes there; a swarm that\n"
+     "is there goes on (default: a temporary folder, removed at the\n"
+     "end)",
+     .member = offsetof(struct swarm_options, dir)},
+    {"--set", "SECTION.KEY=VALUE",
+     "set a key of every node's configuration (they are\n"
+     "listed by: hearsay node --print-config); may be repeated",
+     .set = add_set},
+    {0}};

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "commands/swarm/swarm_score.h"
+#include "config/command.h"
 #include "config/config.h"
 
 #define SWARM_SETS_MAX 64
@@ -24,15 +25,17 @@ struct swarm_options {
     const char *dir;  /* folder that is kept at the end; NULL = a temporary one */
     /* [sets] assignments SECTION.KEY=VALUE that override the configuration. */
     const char *set[SWARM_SETS_MAX];
-    int sets;  /* number of assignments */
-    bool help; /* --help was given */
+    int sets; /* number of assignments */
 };
 
-extern const char swarm_options_usage[];
+/* Sets the defaults of all options. */
+void swarm_options_init(struct swarm_options *options);
 
-/* Parses the arguments; the texts belong to argv. MALFORMED: wrong usage. */
-enum error swarm_options_parse(struct swarm_options *options, int argc, char **argv,
-                               struct problem *problem) MUST_USE;
+/* Chooses the data and the settings that were not given, as the `finish` of the command. */
+enum error swarm_options_finish(void *options, int count, char **operands, struct problem *problem);
+
+/* The options of the command, for its table. */
+extern const struct command_option swarm_options_table[];
 
 /* Returns true if the IDX files that the configuration names exist. */
 bool swarm_options_has_files(const struct config *config);

@@ -10,29 +10,26 @@
 
 #include "commands/help/completion.h"
 
-static int run_draw(int argc, char **argv)
-{
-    (void)argc, (void)argv;
-    (void)fputs("hearsay draw [options] FILE: draws\n"
-                "\n"
-                "  --kind NAME             dots, lines or both (default dots)\n"
-                "  --any NAME              one, two, or whatever there is\n"
-                "  --set SECTION.KEY=VALUE a key\n"
-                "  --out DIR               where\n"
-                "  --count N               how many, or all\n"
-                "  --help                  print this\n",
-                stdout);
-    return 0;
-}
-
-static int run_say(int argc, char **argv)
-{
-    (void)argc, (void)argv;
-    (void)fputs("hearsay say yes|no: says\n", stdout);
-    return 0;
-}
-
-static const struct command commands[] = {{"draw", "draws", run_draw}, {"say", "says", run_say}};
+static const struct command draw = {
+    .name = "draw",
+    .summary = "draws",
+    .forms = {{"hearsay draw [options] FILE", "draws"}},
+    .options =
+        (const struct command_option[]){
+            {"--kind", "NAME", "dots, lines or both (default dots)", .member = 0},
+            {"--any", "NAME", "one, two, or whatever\nthere is", .member = 0},
+            {"--set", "SECTION.KEY=VALUE", "a key", .member = 0},
+            {"--out", "DIR", "where", .member = 0},
+            {"--count", "N", "how many, or all", .member = 0},
+            {0}},
+};
+static const struct command say = {
+    .name = "say",
+    .summary = "says",
+    .forms = {{"hearsay say yes|no", "says"}},
+    .options = (const struct command_option[]){{0}},
+};
+static const struct command *const commands[] = {&draw, &say};
 static const struct command_table table = {commands, 2};
 
 /* Returns the words offered after these, which end with NULL. A blank follows each word. */

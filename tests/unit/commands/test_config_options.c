@@ -12,15 +12,17 @@
 #include <getopt.h>
 
 #include "commands/config_options.h"
+#include "commands/status/status.h"
 
 #define ARGUMENTS_MAX 8
-#define STATUS        (TAKES_STATE | TAKES_JSON)
 
 static struct config_options options;
 static struct problem problem;
+static bool is_help;
 
-/* Parses the options a, b and c. The words are static, because `options` points into them. */
-static enum error parse(unsigned takes, const char *a, const char *b, const char *c)
+/* Parses the options a, b and c of hearsay status. The words are static, because `options` points
+ * into them. */
+static enum error parse(const char *a, const char *b, const char *c)
 {
     static char words[ARGUMENTS_MAX][256];
     char *argv[ARGUMENTS_MAX] = {words[0]};
@@ -31,16 +33,16 @@ static enum error parse(unsigned takes, const char *a, const char *b, const char
         (void)snprintf(words[argc], sizeof words[argc], "%s", given[i]);
         argv[argc] = words[argc];
     }
-    optind = 0; /* restarts getopt */
     opterr = 0;
-    return config_options_parse(&options, takes, argc, argv, &problem);
+    options = (struct config_options){0};
+    return command_parse(&status_command, &options, argc, argv, &is_help, &problem);
 }
 
 /* Returns the state folder that these options name. */
 static const char *folder(const char *a, const char *b, const char *c)
 {
     static struct config config;
-    if (parse(STATUS, a, b, c) != OK || config_options_read(&config, &options, &problem) != OK)
+    if (parse(a, b, c) != OK || config_options_read(&config, &options, &problem) != OK)
         fail_msg("%s", problem.text);
     return config.node.state_dir;
 }
@@ -70,7 +72,7 @@ static void a_configuration_names_the_state_folder(void **state)
     assert_string_equal(folder(given, NULL, NULL), "/srv/two");
     assert_string_equal(folder(given, "--set=node.state_dir=three", NULL), "three");
     assert_int_equal(remove(path), 0);
-    assert_int_equal(parse(STATUS, given, NULL, NULL), OK);
+    assert_int_equal(parse(given, NULL, NULL), OK);
     assert_int_equal(config_options_read(&config, &options, &problem), MISSING);
 }
 
@@ -82,29 +84,13 @@ static void rejects_impossible_options(void **state)
                                            {"--config=b", "--state=a"},
                                            {"--state=a", "--set=train.batch=1"}};
     for (size_t i = 0; i < sizeof GIVEN / sizeof GIVEN[0]; i++) {
-        assert_int_equal(parse(STATUS, GIVEN[i][0], GIVEN[i][1], NULL), MALFORMED);
+        assert_int_equal(parse(GIVEN[i][0], GIVEN[i][1], NULL), MALFORMED);
         assert_non_null(strstr(problem.text, "either --state, once, or --config and --set"));
     }
-    assert_int_equal(parse(STATUS, "here", NULL, NULL), MALFORMED);
+    assert_int_equal(parse("here", NULL, NULL), MALFORMED);
     assert_non_null(strstr(problem.text, "hearsay status takes no argument \"here\""));
-    assert_int_equal(parse(STATUS, "--no-such", NULL, NULL), MALFORMED);
+    assert_int_equal(parse("--no-such", NULL, NULL), MALFORMED);
     assert_non_null(strstr(problem.text, "see: hearsay status --help"));
-}
-
-static void a_command_knows_only_its_options(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *given;
-        unsigned takes;
-    } CASES[] = {{"--json", TAKES_JSON},
-                 {"--print-config", TAKES_PRINT_CONFIG},
-                 {"--log=here", TAKES_LOG},
-                 {"--state=here", TAKES_STATE}};
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
-        assert_int_equal(parse(CASES[i].takes, CASES[i].given, NULL, NULL), OK);
-        assert_int_equal(parse(~CASES[i].takes, CASES[i].given, NULL, NULL), MALFORMED);
-    }
 }
 
 int main(void)
@@ -113,7 +99,6 @@ int main(void)
         cmocka_unit_test(the_state_folder_is_named_or_the_usual_one),
         cmocka_unit_test(a_configuration_names_the_state_folder),
         cmocka_unit_test(rejects_impossible_options),
-        cmocka_unit_test(a_command_knows_only_its_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,107 @@
+/* A command of the program and its options, as one table.
+ *
+ *   struct command ─┬─ argv ─► command_read ─► the command's struct, or a message and an exit code
+ *                   ├─► command_help: --help
+ *                   └─► completions and man pages (commands/help)
+ *
+ * Each command has --help and -h. Tests: tests/unit/config/test_command.c.
+ */
+#ifndef HEARSAY_CONFIG_COMMAND_H
+#define HEARSAY_CONFIG_COMMAND_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+#define COMMAND_TITLE_BYTES 32
+#define COMMAND_FORMS_MAX   2
+#define COMMAND_OPTIONS_MAX 32
+#define COMMAND_RUNS        (-1) /* result of command_read: the options are read */
+
+struct command_table;
+
+struct command_option {
+    const char *name;  /* name with its dashes, such as "--state" */
+    const char *value; /* name of the option's value, such as "DIR|FILE"; NULL = a flag */
+    const char *help;  /* description, with a line feed where --help begins a new line */
+    size_t member;     /* offset of the member of the command's struct that the option sets */
+    /* Sets the member. The word belongs to argv. NULL: stores the word (const char *), or true
+     * (bool) for a flag. */
+    enum error (*set)(void *member, const struct command_option *option, const char *word,
+                      struct problem *problem);
+    uint64_t low, high; /* bounds of a number */
+    size_t bytes;       /* size of a whole number */
+    const char *key;    /* configuration key that the option sets, such as "data.dir" */
+};
+
+/* Members of an option that is a number, for its initializer: of `double`, or of a whole number
+ * with 4 or 8 bytes. */
+#define COMMAND_REAL(type, name, lowest, highest)                                                  \
+    .member = offsetof(type, name), .set = command_set_real, .low = (lowest), .high = (highest)
+#define COMMAND_WHOLE(type, name, lowest, highest)                                                 \
+    .member = offsetof(type, name), .bytes = sizeof((type *)NULL)->name, .set = command_set_whole, \
+    .low = (lowest), .high = (highest)
+
+struct command_form {
+    const char *line;  /* form of the command, such as "hearsay export [options] DIR" */
+    const char *about; /* purpose of the form */
+};
+
+struct command {
+    const char *name;    /* name as it is typed */
+    const char *summary; /* purpose in a few words */
+    struct command_form forms[COMMAND_FORMS_MAX];
+    const char *about;                    /* paragraphs before the options; NULL = none */
+    const struct command_option *options; /* own options, ended by one without name */
+    int column;                           /* column of the options' descriptions in --help */
+    const char *notes;                    /* paragraphs after the options; NULL = none */
+    const char *exit_codes; /* meaning of the exit codes, such as "0 done, 1 failed." */
+    bool takes_operands;
+    /* Checks the options that were given, and takes the operands, which belong to argv. NULL = all
+     * options are valid together. */
+    enum error (*finish)(void *self, int count, char **operands, struct problem *problem);
+    /* Runs the command. argv[0] is "hearsay COMMAND", the beginning of its error messages. Returns
+     * the exit code. */
+    int (*run)(int argc, char **argv);
+    /* The same for a command that describes all commands; `run` is NULL then. */
+    int (*run_on_all)(const struct command_table *all, int argc, char **argv);
+};
+
+struct command_table {
+    const struct command *const *command; /* [count] the commands */
+    size_t count;
+};
+
+/* Returns the command with this name; NULL if there is none. */
+const struct command *command_find(const struct command_table *table, const char *name);
+
+/* Returns option i of a command, of which the last is --help; NULL after it. */
+const struct command_option *command_option_at(const struct command *command, size_t i);
+
+/* Returns the option with this name, such as "--state"; NULL if there is none. */
+const struct command_option *command_option_find(const struct command *command, const char *name);
+
+/* Parses the options into the command's struct. Sets *is_help and stops at --help. MALFORMED: wrong
+ * usage. */
+enum error command_parse(const struct command *command, void *self, int argc, char **argv,
+                         bool *is_help, struct problem *problem) MUST_USE;
+
+/* Parses as command_parse does. Prints the help if requested, or the problem. Returns COMMAND_RUNS,
+ * or the exit code with which the command ends. */
+int command_read(const struct command *command, void *self, int argc, char **argv) MUST_USE;
+
+/* Prints the problem to standard error and returns `code`. */
+int command_complain(const struct problem *problem, int code);
+
+/* Prints the text of --help. */
+void command_help(const struct command *command, FILE *out);
+
+/* Sets a whole number of 4 or 8 bytes, or a double, within the bounds of the option. */
+enum error command_set_whole(void *member, const struct command_option *option, const char *word,
+                             struct problem *problem);
+enum error command_set_real(void *member, const struct command_option *option, const char *word,
+                            struct problem *problem);
+
+#endif
