@@ -1,13 +1,14 @@
 /* One layer of a model: its text, its parameters, its computation. model/README.md lists all kinds.
  *
- *   layer_line.c     the line, cut at commas and parentheses, repeated where it says so
- *   layer_words.c    one layer's words, and which kind they name
- *   layer_*.c        one kind each, or some that are alike
- *   model.c          all of them: forward, backward
+ *   layer_line.c     parses the whole layers line: commas, parentheses, repetitions, residuals
+ *   layer_words.c    splits the text of one layer into words and finds its kind
+ *   layer_*.c        one kind of layer each, or a few similar kinds
+ *   model*.c         the whole model: layout of parameters, memory, forward and backward pass
  *
- * A line becomes one list of layers in the order of the text. A residual is three of them, that
- * have no parameters: "residual(" opens it, "|" begins its shortcut, ")" adds the two. Each layer
- * reads the output of the layer `from`. For these files and model_layers.h; all else sees model.h.
+ * A layers line becomes one array of layers in the order of the text. A residual adds up to three
+ * layers without parameters, called joints: "residual(" opens it, "|" begins its shortcut, and ")"
+ * adds body and shortcut. Each layer reads the output of the layer `from`. Files outside this
+ * folder include model.h, or model_layers.h if they need single layers.
  */
 #ifndef HEARSAY_MODEL_LAYERS_LAYER_H
 #define HEARSAY_MODEL_LAYERS_LAYER_H
@@ -26,36 +27,37 @@
 #define LAYER_WORDS_MAX   10
 #define LAYER_TENSORS_MAX 4
 #define LAYER_KEPT_MAX    3
-#define LAYER_NUMBER_MAX  1000000   /* the largest size that a line may ask for */
-#define LAYER_COUNT_MAX   INT32_MAX /* floats in one buffer: what a BLAS can count */
-#define LAYER_INPUT       (-1)      /* `from`, of a layer that reads the model's input */
+#define LAYER_NUMBER_MAX  1000000   /* largest number in a layers line */
+#define LAYER_COUNT_MAX   INT32_MAX /* floats in one buffer; BLAS counts in 32-bit int */
+#define LAYER_INPUT       (-1)      /* `from` of a layer that reads the model's input */
 
-/* How a tensor begins; model_init.c. */
+/* Distribution of the initial values of a tensor. model_init.c draws them. */
 enum layer_init {
     INIT_ZERO,
     INIT_ONE,
-    INIT_FAN,   /* by fan: He's rule before relu, Glorot's otherwise */
-    INIT_SMALL, /* normal with deviation 0.02 */
-    INIT_LAST,  /* the same / √residuals: last weights of a residual */
+    INIT_FAN,   /* by fan-in and fan-out: He's rule before relu, Glorot's otherwise */
+    INIT_SMALL, /* normal with standard deviation 0.02 */
+    INIT_LAST,  /* normal with 0.02 / √residuals: the last matrix of a residual's body */
 };
 
 struct layer_tensor {
-    const char *name; /* "weight": what follows the layer's name */
-    size_t dims[4];   /* outputs first */
-    int rank;         /* number of dims */
+    const char *name; /* last part of the tensor's full name: "weight" of "0.conv.weight" */
+    size_t dims[4];   /* size of each dimension; the first one counts outputs */
+    int rank;         /* number of dimensions */
     enum layer_init init;
-    size_t offset;     /* index of its first number in the flat vector */
-    bool is_statistic; /* statistic of the layer's input; not trained */
+    size_t offset;     /* index of its first entry in the model's flat vector */
+    bool is_statistic; /* running mean or variance of a batch norm; not trained */
 };
 
 struct layer {
-    const struct layer_kind *kind; /* functions of this kind of layer */
-    char text[LAYER_TEXT_MAX];     /* the canonical spelling */
-    int number;                    /* index among layers that compute, from 0 */
-    int depth;                     /* number of residuals around it */
-    int from;                      /* the layer whose output it reads, or LAYER_INPUT */
-    int partner;                   /* ")": layer whose output is added; tied logits: the embed */
-    enum number type; /* type of input, kept numbers and output; the last output may differ */
+    const struct layer_kind *kind; /* functions that parse and compute this kind of layer */
+    char text[LAYER_TEXT_MAX];     /* the layer's words in canonical spelling */
+    int number;                    /* index among all layers except joints, from 0 */
+    int depth;                     /* number of residuals that enclose the layer */
+    int from;                      /* index of the layer whose output it reads, or LAYER_INPUT */
+    int partner;      /* ")": index of the layer whose output is added, or LAYER_INPUT; tied
+                         logits: index of the embed */
+    enum number type; /* type of input and kept activations; the output has y.type */
     struct shape in;  /* shape of an input sample */
     struct shape out; /* shape of an output sample */
     union {
@@ -64,65 +66,67 @@ struct layer {
         struct attention attention; /* attention */
         struct channel_norm norm;   /* batchnorm, groupnorm */
     };
-    float rate;                 /* dropout: part of the numbers that is dropped */
-    bool turns;                 /* attention: rotary position embedding */
+    float rate;                 /* dropout: probability that a number is dropped */
+    bool turns;                 /* attention: applies rotary position embedding (rope) */
     bool is_tied;               /* embed: its table also serves as the weights of the logits */
-    bool borrows;               /* logits: its one tensor is the embed's */
-    enum activation activation; /* activation of the next layer, computed here */
-    bool absorbed;              /* the layer before computes this activation */
+    bool borrows;               /* tied logits: its only tensor is the embed's table */
+    enum activation activation; /* next layer's activation if computed here; else LINEAR */
+    bool absorbed;              /* an activation that the previous layer computes */
     struct layer_tensor tensor[LAYER_TENSORS_MAX];
-    int tensors;                       /* number of tensors */
+    int tensors;                       /* number of tensors of the layer */
     double flops;                      /* additions and multiplications per sample, forward */
-    size_t kept_bytes[LAYER_KEPT_MAX]; /* bytes per sample for the backward pass beside x and y */
-    size_t scratch_bytes;       /* bytes per sample that the layer needs in the shared scratch */
-    void *kept[LAYER_KEPT_MAX]; /* [batch_max, kept_bytes] */
-    struct numbers y;           /* [batch_max, out]; if absorbed, that of the layer before */
+    size_t kept_bytes[LAYER_KEPT_MAX]; /* bytes per sample of each buffer kept for the backward
+                                          pass, besides x and y */
+    size_t scratch_bytes;       /* bytes per sample that it needs of the shared scratch buffer */
+    void *kept[LAYER_KEPT_MAX]; /* buffers kept for the backward pass: [batch_max, kept_bytes] */
+    struct numbers y; /* output: [batch_max, out]; if absorbed, the output of the previous layer */
 };
 
 struct layer_words;
 struct chain;
 
-/* The work of a neighbouring layer that a layer does in the same operation. */
+/* Work of a neighbouring layer that a layer does in the same backend operation. */
 struct fused {
-    const struct layer *sum;        /* norm: the ")" before it, whose sum the norm writes */
-    const struct layer *activation; /* dense: activation after it (backward: before it) */
-    struct numbers before;          /* input of that activation; backward only */
-    struct numbers passed;          /* norm: gradient that is added to dx; backward only */
+    const struct layer *sum;        /* norm: the preceding ")"; the norm also computes its sum */
+    const struct layer *activation; /* dense: activation layer after it; backward: before it */
+    struct numbers before;          /* dense: input of that activation; backward only */
+    struct numbers passed;          /* norm: gradient to add to dx; backward only */
 };
 
-/* One layer's part of a pass over a batch. */
+/* Arguments of one layer's forward or backward pass over a batch. */
 struct pass {
     struct backend *backend;
-    int batch;              /* samples */
-    bool training;          /* a backward pass follows */
-    int from;               /* sequences: first position to compute; earlier ones are kept */
-    int positions;          /* number of positions from there on; 0 = all */
-    const uint32_t *draws;  /* [batch] seeds of dropout; NULL = no dropout */
-    const float *weights;   /* [P] */
+    int batch;     /* number of samples */
+    bool training; /* true if a backward pass follows */
+    int from;      /* sequences: first position to compute; earlier positions are in the cache */
+    int positions; /* sequences: number of positions to compute; 0 = all */
+    const uint32_t *draws;  /* [batch] dropout seeds; NULL = no dropout */
+    const float *weights;   /* [P] all parameters of the model */
     struct numbers rounded; /* trained weights in the type of the activations */
-    float *gradients;       /* [P]; backward only */
-    struct numbers x;       /* [batch, in]; int32 tokens for an embed */
-    struct numbers other;   /* ")" only: second addend */
-    struct fused fused;     /* work that the layer does for its neighbour */
-    struct numbers dy;      /* [batch, out]; backward only */
-    struct numbers dx;      /* [batch, in], or none; backward only */
-    void *scratch;          /* [batch_max, scratch_bytes] */
+    float *gradients;       /* [P] gradients of all parameters; backward only */
+    struct numbers x;       /* input: [batch, in]; int32 tokens for an embed */
+    struct numbers other;   /* ")" and a norm that computes its sum: second addend */
+    struct fused fused;     /* work of a neighbouring layer to do as well */
+    struct numbers dy;      /* gradient of the output: [batch, out]; backward only */
+    struct numbers dx;      /* gradient of x: [batch, in]; at = NULL: not needed; backward only */
+    void *scratch;          /* scratch buffer: [batch_max, scratch_bytes] */
 };
 
 struct layer_kind {
-    const char *name;           /* the first word */
-    const char *usage;          /* all words */
-    enum activation activation; /* the function, for an activation */
+    const char *name;           /* first word in the layers line: "conv" */
+    const char *usage;          /* all words with their options, for messages */
+    enum activation activation; /* the function, if is_activation */
     bool is_activation;
-    bool absorbs;  /* it computes the activation that follows it */
-    bool is_joint; /* "residual(", "|" and ")" */
+    bool absorbs;  /* can compute the activation that follows the layer */
+    bool is_joint; /* true for "residual(", "|" and ")" */
 
-    /* Checks the words; layer->in is set. Sets text, out and what else the kind uses. */
+    /* Parses the layer's words. layer->in is already set. Sets layer->text, layer->out and the
+     * members that this kind uses. Returns MALFORMED and sets the problem if a word is wrong. */
     enum error (*read)(struct layer *layer, const struct layer_words *words,
                        const struct chain *before, struct problem *problem);
     void (*forward)(const struct layer *layer, const struct pass *pass); /* computes layer->y */
-    /* Computes dx, unless it is NULL, and the layer's gradients from dy. dy is overwritten only by
-     * a layer whose activation is not LINEAR. */
+    /* Computes dx (unless dx.at is NULL) and the gradients of the layer's tensors from dy. Only a
+     * layer whose activation is not LINEAR may overwrite dy. */
     void (*backward)(const struct layer *layer, const struct pass *pass);
 };
 
@@ -134,20 +138,21 @@ extern const struct layer_kind layer_dense, layer_logits, layer_conv, layer_maxp
 size_t layer_tensor_count(const struct layer_tensor *tensor);
 size_t layer_parameters(const struct layer *layer);
 
-/* Activations that it keeps in `kept`. */
+/* Returns the buffer kept[which] as numbers of the layer's type. */
 static inline struct numbers layer_kept(const struct layer *layer, int which)
 {
     return (struct numbers){layer->kept[which], layer->type};
 }
 
-/* Of its tensor number `which`, or NULL. */
+/* Returns the weights of the layer's tensor number `which`, or NULL if it has fewer tensors. */
 static inline const float *layer_weights(const struct layer *layer, const struct pass *pass,
                                          int which)
 {
     return which < layer->tensors ? pass->weights + layer->tensor[which].offset : NULL;
 }
 
-/* Returns a tensor of the layer's weights, rounded to the type of the activations for products. */
+/* Returns the weights of tensor number `which`, rounded to the type of the activations. Matrix
+ * products read these. */
 static inline struct numbers layer_rounded(const struct layer *layer, const struct pass *pass,
                                            int which)
 {
@@ -160,12 +165,13 @@ static inline float *layer_gradients(const struct layer *layer, const struct pas
     return which < layer->tensors ? pass->gradients + layer->tensor[which].offset : NULL;
 }
 
-/* Positions of a pass before the layer (an image is one), and numbers of a position. */
+/* Returns the number of input rows of the batch: batch · positions; an image is one row. */
 static inline int layer_rows(const struct layer *layer, const struct pass *pass)
 {
     return pass->batch * (pass->positions > 0 ? pass->positions : (int)shape_positions(layer->in));
 }
 
+/* Returns the length of an input row: the numbers of one position, or of a whole image. */
 static inline size_t layer_width(const struct layer *layer)
 {
     return shape_size(layer->in) / shape_positions(layer->in);

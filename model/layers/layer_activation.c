@@ -1,4 +1,5 @@
-/* Functions of single numbers, and swiglu: of two halves. */
+/* Activation layers: functions of single numbers, and swiglu, which works on two halves of a row.
+ */
 #include <stdio.h>
 
 #include "layers/layer.h"

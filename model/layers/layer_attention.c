@@ -10,7 +10,8 @@
 
 enum kept { QKV, MIXED, LOG_SUMS };
 
-/* The words after the first: H [kv K] [rope] [plain] */
+/* Parses the words after "attention": HEADS [kv K] [rope] [plain]. Returns false if a word is
+ * wrong. */
 static bool read_words(const struct layer_words *words, int *heads, int *kv_heads, bool *turns,
                        bool *is_plain)
 {
@@ -98,7 +99,7 @@ static enum error attention_read(struct layer *layer, const struct layer_words *
     return OK;
 }
 
-/* Which of its tensors: with biases they stand in between. */
+/* Returns the index of the tensor out.weight: 2 if the layer has biases, otherwise 1. */
 static int out_weight(const struct layer *layer)
 {
     return layer->tensors / 2;

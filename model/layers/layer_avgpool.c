@@ -1,4 +1,4 @@
-/* Each channel of an image becomes its mean (Lin, Chen, Yan 2014). */
+/* Global average pooling: replaces each channel of an image by its mean (Lin, Chen, Yan 2014). */
 #include <stdio.h>
 
 #include "layers/layer.h"

@@ -1,5 +1,5 @@
-/* Images normalised by channels: over the batch (batchnorm), or in each sample by groups of
- * channels (groupnorm). */
+/* Norms of image channels: each channel over the whole batch (batchnorm), or groups of channels
+ * within each sample (groupnorm). */
 #include <stdio.h>
 
 #include "layers/layer.h"
@@ -35,8 +35,8 @@ static enum error batch_read(struct layer *layer, const struct layer_words *word
     return OK;
 }
 
-/* Means and variances are not learned: the base holds them as it does the weights, so that all
- * nodes judge by the same ones. */
+/* Parses a batchnorm or groupnorm. The running mean and variance of a batchnorm are tensors, so
+ * that all nodes share them like weights. They are not trained. */
 static enum error norm_read(struct layer *layer, const struct layer_words *words,
                             const struct chain *before, struct problem *problem)
 {

@@ -4,7 +4,7 @@
 #include "layers/layer.h"
 #include "layers/layer_words.h"
 
-/* "5x5" */
+/* Parses a kernel size such as "5x5". Returns false if the word is no kernel size. */
 static bool kernel_read(const char *word, int *height, int *width)
 {
     char first[LAYER_TEXT_MAX];
@@ -15,7 +15,8 @@ static bool kernel_read(const char *word, int *height, int *width)
     return layer_number(first, height) && layer_number(word + length + 1, width);
 }
 
-/* The number behind a word of this name, if that comes next; whether all is well. */
+/* If the next word is `name`, reads the number after it and advances *at. Returns false only if
+ * that number is missing or wrong. */
 static bool read_named(const struct layer_words *words, int *at, const char *name, int *number)
 {
     if (*at >= words->count || strcmp(words->word[*at], name) != 0)
@@ -26,7 +27,8 @@ static bool read_named(const struct layer_words *words, int *at, const char *nam
     return true;
 }
 
-/* F KxK [stride S] [pad P] [groups G] [plain] */
+/* Parses the words after "conv": F KxK [stride S] [pad P] [groups G] [plain]. Returns false if a
+ * word is wrong. */
 static bool read_words(const struct layer_words *words, struct conv *conv, int *width,
                        bool *is_plain)
 {
@@ -87,7 +89,7 @@ static void spell_named(char text[static LAYER_TEXT_MAX], const char *name, int 
         (void)snprintf(text + length, LAYER_TEXT_MAX - length, " %s %d", name, number);
 }
 
-/* Omits default values, so the result is never longer than the input. */
+/* Writes the canonical spelling. It omits default values, so it is never longer than the input. */
 static void spell(const struct conv *conv, bool is_plain, char text[static LAYER_TEXT_MAX])
 {
     (void)snprintf(text, LAYER_TEXT_MAX, "conv %d %dx%d", conv->filters, conv->kernel,

@@ -1,5 +1,5 @@
-/* Dense layers: each position of a sequence by itself, an image as one row of numbers. Logits are
- * the dense layer without biases that gives a number for each token there is. */
+/* Dense layers and logits. A dense layer reads each position of a sequence as a row, or a whole
+ * image as one row. Logits are a last layer without biases, with one output per token or class. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static enum error dense_read(struct layer *layer, const struct layer_words *word
     return OK;
 }
 
-/* In the type of the output. */
+/* Returns the bias in the type of the output. */
 static struct numbers bias(const struct layer *layer, const struct pass *pass)
 {
     return layer->y.type == FLOAT32 ? floats(layer_weights(layer, pass, 1))
@@ -80,7 +80,7 @@ const struct layer_kind layer_dense = {
     .backward = dense_backward,
 };
 
-/* The embed whose table is shared. */
+/* Makes the logits use the table of the model's embed as their weights. */
 static enum error tie(struct layer *layer, const struct layer_words *words,
                       const struct chain *before, struct problem *problem)
 {
@@ -111,7 +111,8 @@ static enum error logits_read(struct layer *layer, const struct layer_words *wor
     return OK;
 }
 
-/* With its loss it is an operation of its own: backend.h, struct logits. */
+/* Has no backward function: one backend operation computes logits, loss and gradients (struct
+ * logits in backend.h). */
 const struct layer_kind layer_logits = {
     .name = "logits",
     .usage = "logits [tied]",

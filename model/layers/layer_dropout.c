@@ -1,13 +1,14 @@
-/* In training some of the numbers become 0 and the others grow, so that their mean stays. */
+/* Dropout: in training, sets random numbers to 0 and scales up all others, which keeps the expected
+ * value. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "layers/layer.h"
 #include "layers/layer_words.h"
 
-#define DROPOUT_MAX 0.95f /* largest part of the numbers that is dropped */
+#define DROPOUT_MAX 0.95f /* largest dropout probability */
 
-/* "0.1" */
+/* Parses a dropout probability such as "0.1". Returns false if it is not in (0, DROPOUT_MAX]. */
 static bool rate_read(const char *word, float *rate)
 {
     char *end = NULL;
@@ -29,7 +30,7 @@ static enum error dropout_read(struct layer *layer, const struct layer_words *wo
     return OK;
 }
 
-/* To where x is not, even if nothing is dropped. */
+/* Writes x with dropout to y, which is another buffer. Without dropout, copies x to y. */
 static void drop(const struct layer *layer, const struct pass *pass, struct numbers x,
                  struct numbers y)
 {

@@ -1,4 +1,4 @@
-/* Tokens become vectors, and vectors learn where they stand. */
+/* Token embeddings, and learned position embeddings that are added to them. */
 #include <stdio.h>
 
 #include "layers/layer.h"
@@ -39,7 +39,8 @@ static void embed_forward(const struct layer *layer, const struct pass *pass)
                                  layer_rounded(layer, pass, 0), layer->y);
 }
 
-/* If the logits also use the table, their gradient is already there. */
+/* Adds to the gradient of the table. If the logits share the table, their backward pass has already
+ * written its part; otherwise the gradient is cleared first. */
 static void embed_backward(const struct layer *layer, const struct pass *pass)
 {
     float *gradients = layer_gradients(layer, pass, 0);
@@ -86,7 +87,7 @@ static void position_forward(const struct layer *layer, const struct pass *pass)
                               layer_weights(layer, pass, 0) + (size_t)pass->from * width, layer->y);
 }
 
-/* Positions that no sequence has learn nothing. */
+/* Positions of the table beyond the length of the sequences get gradient 0. */
 static void position_backward(const struct layer *layer, const struct pass *pass)
 {
     struct backend *backend = pass->backend;

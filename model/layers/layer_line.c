@@ -1,9 +1,9 @@
-/* The grammar of a layers line:
+/* Parses a layers line. Its grammar:
  *
  *   chain  item, item, ...
  *   item   a layer's words | N * item | (chain) | residual(chain) | residual(chain | chain)
  *
- * What is repeated is read as often as it stands in the model: its shapes may differ. */
+ * An item after "N *" is parsed N times, because its input shape may differ each time. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,16 +16,16 @@
 #define NESTED   32 /* largest nesting of parentheses */
 
 struct reader {
-    const char *at; /* the next character of the line */
+    const char *at; /* next character of the line to parse */
     struct chain *chain;
-    int cursor;         /* the layer whose output the next one reads */
-    struct shape shape; /* of that output */
-    int depth;          /* number of residuals around it */
-    int nested;         /* number of parentheses around it */
-    char *text;         /* the canonical spelling so far */
-    size_t used;        /* bytes used in the text */
-    size_t capacity;    /* capacity of the text */
-    int repeats;        /* rereads of a repeated part, which are not spelled again */
+    int cursor;         /* index of the layer whose output the next layer reads */
+    struct shape shape; /* shape of that layer's output */
+    int depth;          /* number of residuals open at this point */
+    int nested;         /* number of parentheses open at this point */
+    char *text;         /* canonical spelling of the line so far */
+    size_t used;        /* bytes of `text` in use */
+    size_t capacity;    /* capacity of `text` in bytes */
+    int repeats;        /* > 0: rereads a repeated item, which is not spelled again */
     struct problem *problem;
 };
 
@@ -56,7 +56,8 @@ static void skip_blanks(struct reader *reader)
         reader->at++;
 }
 
-/* The rest of the line, as far as a sentence has room for it. */
+/* Returns MALFORMED. The message quotes up to 20 characters from the current position and `what`
+ * was expected. */
 static enum error misplaced(const struct reader *reader, const char *what)
 {
     if (*reader->at == '\0')
@@ -74,7 +75,7 @@ static enum error expect(struct reader *reader, char sign, const char *what)
     return OK;
 }
 
-/* The next place of the chain, with what every layer has. */
+/* Points *layer to the next free entry of the chain and sets the members common to all kinds. */
 static enum error next_layer(struct reader *reader, struct layer **layer)
 {
     if (reader->chain->count == LAYERS_MAX)
@@ -121,7 +122,7 @@ static enum error read_chain(struct reader *reader)
     }
 }
 
-/* N * item */
+/* Parses the item of "N * item" N times, but spells it only once. */
 static enum error read_repeated(struct reader *reader, int times)
 {
     skip_blanks(reader);
@@ -178,7 +179,8 @@ static enum error read_shortcut(struct reader *reader, int open)
     return error == OK ? read_chain(reader) : error;
 }
 
-/* Adds the outputs of body and shortcut. */
+/* Appends the joint ")", which adds the outputs of body and shortcut. Returns MALFORMED if their
+ * shapes differ. */
 static enum error close_residual(struct reader *reader, int body, struct shape body_shape)
 {
     struct layer *joint = NULL;
@@ -198,7 +200,8 @@ static enum error close_residual(struct reader *reader, int body, struct shape b
     return OK;
 }
 
-/* The last weights of a residual's body begin small, so that what many of them add stays small. */
+/* Makes the last matrix of the residual's body begin with smaller weights, so that the sum of many
+ * residuals stays small. */
 static void mark_last(struct chain *chain, int open)
 {
     for (int i = chain->count - 1; i > open; i--)

@@ -1,5 +1,5 @@
-/* Each position's numbers, normalised: by mean and deviation (norm), or by their root mean square
- * (rmsnorm). */
+/* Norms of each position's numbers: layer norm by mean and standard deviation (norm), or by the
+ * root mean square (rmsnorm). */
 #include <stdio.h>
 
 #include "layers/layer.h"

@@ -67,7 +67,9 @@ enum error layer_problem(const struct layer_words *words, struct problem *proble
     return problem_set(problem, MALFORMED, "layer %d, '%s': %s", words->number, words->raw, what);
 }
 
-/* Copies the text without the blanks around it, and what cannot be printed as a question mark. */
+/* Copies the text of a layer to words->raw and, in lower case, to words->lower. Trims blanks at
+ * both ends and replaces unprintable characters by '?'. Returns MALFORMED if the text is too long.
+ */
 static enum error words_copy(struct layer_words *words, const char *text, size_t length,
                              struct problem *problem)
 {
@@ -88,8 +90,8 @@ static enum error words_copy(struct layer_words *words, const char *text, size_t
     return OK;
 }
 
-/* Splits lower at its blanks. Words beyond the capacity are only counted, since no kind has that
- * many. */
+/* Splits words->lower at blanks. Words beyond LAYER_WORDS_MAX are counted but not stored, because
+ * no kind has that number of words. */
 static void words_cut(struct layer_words *words)
 {
     char *at = words->lower;
@@ -135,8 +137,8 @@ static bool product_fits(const size_t *factors, int count)
     return true;
 }
 
-/* Nothing may outgrow what a BLAS can count: the weights, the outputs, a conv's patches and
- * padded input. */
+/* Returns true if each weight tensor, the output of a sample, and a conv's patches and padded input
+ * have at most LAYER_COUNT_MAX numbers. BLAS cannot count more. */
 static bool layer_fits(const struct layer *layer)
 {
     const size_t places[] = {(size_t)layer->out.height, (size_t)layer->out.width};

@@ -1,4 +1,4 @@
-/* Reading layers: one layer's words, and the line of all.
+/* Parsing of a layers line and of the words of one layer.
  *
  *   line ─ layer_line.c: grammar ─► text of one layer ─ layer_words.c ─► words ─ its kind ─► layer
  *
@@ -9,47 +9,48 @@
 
 #include "layers/layer.h"
 
-/* One layer of the line in words, lower case. */
+/* Text of one layer, split into lower-case words. */
 struct layer_words {
-    int number;                        /* of the layer, from 1 */
-    char raw[LAYER_TEXT_MAX];          /* the text as written */
-    char lower[LAYER_TEXT_MAX];        /* lower-case copy that the words point into */
-    const char *word[LAYER_WORDS_MAX]; /* the words */
+    int number;                        /* number of the layer for messages, from 1 */
+    char raw[LAYER_TEXT_MAX];          /* the layer's text as written */
+    char lower[LAYER_TEXT_MAX];        /* lower-case copy of raw; the words point into it */
+    const char *word[LAYER_WORDS_MAX]; /* the layer's words */
     int count;                         /* number of words */
 };
 
-/* The layers read so far. */
+/* The layers parsed so far, and facts about the model that their kinds need. */
 struct chain {
     struct layer *layers; /* [LAYERS_MAX] */
     int count;
-    struct shape in;  /* input of the model */
-    int classes;      /* number of classes or tokens */
+    struct shape in;  /* shape of an input sample of the model */
+    int classes;      /* number of classes or tokens of the data */
     enum number type; /* type of activations */
 };
 
 /* layer_words.c */
 
-/* Reads a whole number without sign, 0 .. LAYER_NUMBER_MAX, up to the end of the word. */
+/* Parses the word as an unsigned integer, 0 .. LAYER_NUMBER_MAX. Returns false if it is not one. */
 bool layer_number(const char *word, int *number);
 
-/* MALFORMED, and the sentence begins with the layer's number and text. */
+/* Returns MALFORMED and sets the problem to a message that begins with the layer's number and
+ * text. */
 enum error layer_problem(const struct layer_words *words, struct problem *problem,
                          const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Parses one layer's text into *layer, the next of the chain, and checks that it may follow the
- * others. */
+/* Parses the text of one layer into *layer. `before` holds the layers parsed so far; returns
+ * MALFORMED if this layer may not follow them. */
 enum error layer_read(struct layer *layer, const char *text, size_t length,
                       const struct chain *before, struct problem *problem) MUST_USE;
 
-/* Adds a tensor of these dims, up to the first 0. */
+/* Adds a tensor to the layer. Its rank is the number of dims before the first 0. */
 void layer_add_tensor(struct layer *layer, const char *name, enum layer_init init,
                       const size_t dims[static 4]);
 
 /* layer_line.c */
 
-/* Reads the line into the chain, from kind to tensors, except offsets. text[capacity]: its
- * canonical spelling. Checks each layer by itself and against the one before, but neither the last
- * nor the total. */
+/* Parses the line into the chain: all members of each layer except buffers and the offsets of its
+ * tensors. Writes the canonical spelling to text[capacity]. Checks each layer against its input;
+ * the caller checks that the last layer fits the task, and the total size. */
 enum error layer_line_read(const char *line, struct chain *chain, char *text, size_t capacity,
                            struct problem *problem) MUST_USE;
 

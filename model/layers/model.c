@@ -8,10 +8,8 @@
 #include "layers/model_layers.h"
 #include "layers/model_private.h"
 
-/* Reading. */
-
-/* The flat vector: matrices and filters first, as weight decay is for them alone; then biases and
- * scales; then statistics, which are not trained. */
+/* Order of the flat vector. Matrices and filters come first, because only they have weight decay.
+ * Biases and scales follow, then running statistics, which are not trained. */
 enum part { MATRICES, SCALES, STATISTICS };
 
 static enum part part_of(const struct layer_tensor *tensor)
@@ -40,7 +38,7 @@ static void lay_out(struct model *model, enum part part)
                 model->layers[model->layers[i].partner].tensor[0].offset;
 }
 
-/* Numbers of the largest buffer that the layer reads, writes or keeps for a sample. */
+/* Returns the numbers per sample of the largest buffer that the layer reads, writes or keeps. */
 static size_t largest_buffer(const struct layer *layer)
 {
     const size_t in = shape_size(layer->in), out = shape_size(layer->out);
@@ -51,8 +49,9 @@ static size_t largest_buffer(const struct layer *layer)
     return most;
 }
 
-/* Bounds the memory of the flat vector and of a batch: BLAS and kernels count in 31 bits. Logits
- * are computed some samples at a time. */
+/* Returns MALFORMED if the flat vector or a layer's buffer for a batch is too large: BLAS and
+ * kernels count in 31 bits. Logits need to fit only for one sample, because they are computed some
+ * samples at a time. */
 static enum error check_sizes(const struct model *model, struct problem *problem)
 {
     size_t parameters = 0;
@@ -74,7 +73,8 @@ static enum error check_sizes(const struct model *model, struct problem *problem
     return OK;
 }
 
-/* There may be more outputs than classes here: tokens or classes that only other nodes have. */
+/* Returns MALFORMED if the last layer does not fit the task. It may have more outputs than this
+ * node's data have classes, because other nodes may have other classes or tokens. */
 static enum error check_last(struct model *model, bool exact, struct problem *problem)
 {
     const struct layer *last = &model->layers[model->count - 1];
@@ -92,9 +92,8 @@ static enum error check_last(struct model *model, bool exact, struct problem *pr
                        model->in.length > 0 ? "token" : "class or number of y");
 }
 
-/* A layer with weights computes the activation that follows it, in the pass that adds its biases:
- * the numbers are in the cache then, and their values before the activation are not needed again.
- */
+/* Lets layers with weights compute the activation that follows them, in the loop that adds biases:
+ * the numbers are then in the cache. Only for activations whose backward pass needs no input. */
 static void absorb(struct model *model)
 {
     for (int i = 1; i < model->count; i++) {
@@ -142,7 +141,7 @@ void model_let_go(struct model *model)
     free(model->tensor);
 }
 
-/* samples whose logits are computed at once */
+/* Returns the number of samples whose outputs the last layer computes at once. */
 static int logits_max(const struct model *model)
 {
     const struct layer *last = &model->layers[model->count - 1];
@@ -160,7 +159,6 @@ static size_t logits_budget(const struct model_use *use, struct backend *backend
     return backend ? backend->loss.logits_budget(backend) : LOGITS_FLOATS;
 }
 
-/* A model that has read its line and has no memory of the backend yet. */
 enum error model_read(struct model *model, const char *line, bool exact, struct problem *problem)
 {
     model->layers = memory_new(LAYERS_MAX, sizeof *model->layers);

@@ -4,19 +4,19 @@
  *   layers = embed 256 128, position 64, 4 * (residual(norm, attention 4), …), norm, logits tied
  *
  *   x ─► layer ─► layer ─► … ─► logits ─► softmax cross-entropy, or numbers ─► squared error
- *        └ its tensors in weights[P] and, at the same offsets, in gradients[P]
+ *        └ tensors of the layer: in weights[P] and, at the same offsets, in gradients[P]
  *
- * x is images, or tokens (int32) where the input is a sequence; of a sequence each position has a
- * label, the token that follows. In the flat vector matrices and filters come first, in the order
- * of the layers, then biases and scales, then the running statistics of batch norms: those are not
- * trained, but follow what is measured, and are shared like all others.
+ * The input x is images, or int32 tokens of sequences. Each position of a sequence has a label: the
+ * next token. The flat vector begins with matrices and filters in the order of the layers. Biases
+ * and scales follow, then the running statistics of batch norms. Those are not trained: they follow
+ * the measured statistics. Nodes share them like all other parameters.
  *
- * The weights are not the model's: each call is given some, so the same model computes with a
- * replica's weights, with the base, or with a saved file. Nothing that a call leaves in the model
- * (activations, gradients) matters to the next one, but for model_step's: one model serves any
- * number of learners and evaluators, one call at a time (tests/unit/model/test_evaluator.c).
- * model/README.md lists the layers and presets. Gradients of every layer agree with finite
- * differences: tests/unit/model/test_layers.c.
+ * The model owns no weights: the caller passes them to each call. The same model thus computes with
+ * a replica's weights, with the base, or with a saved file. A call does not depend on earlier
+ * calls, except for model_step. One model therefore serves any number of learners and evaluators,
+ * one call at a time (tests/unit/model/test_evaluator.c). model/README.md lists the layers and
+ * presets. tests/unit/model/test_layers.c compares the gradients of every layer with finite
+ * differences.
  */
 #ifndef HEARSAY_MODEL_LAYERS_MODEL_H
 #define HEARSAY_MODEL_LAYERS_MODEL_H
@@ -29,127 +29,139 @@
 #include "base/error.h"
 #include "base/shape.h"
 
-#define MODEL_LINE_MAX 1024 /* characters of a layers line */
+#define MODEL_LINE_MAX 1024 /* bytes of a layers line, with its final 0 */
 
 struct model;
 
-/* One tensor of the flat vector, for saving by name. */
+/* Name and location of one tensor of the flat vector. */
 struct tensor {
     char name[40];  /* "0.conv.weight", "0.conv.bias": the first layer of the line is 0 */
-    size_t offset;  /* in floats, from the start of the flat vector */
+    size_t offset;  /* index of its first entry in the flat vector */
     size_t dims[4]; /* conv weight: filters, channels, kernel, kernel; dense: out, in */
-    int rank;       /* number of dims, 1 .. 4 */
-    bool is_hidden; /* a matrix or filters that neither read the input nor give the output */
+    int rank;       /* number of dimensions, 1 .. 4 */
+    bool is_hidden; /* matrix or filters of a layer that is neither an input nor the last layer */
     bool is_output; /* belongs to the last layer */
 };
 size_t tensor_entries(const struct tensor *tensor);
 
-/* The layers line of a preset, or NULL; and all names, for messages. */
+/* Returns the layers line of a preset, or NULL if no preset has this name. */
 const char *model_preset(const char *name);
+/* Returns the names of all presets in one string, for messages. */
 const char *model_presets(void);
-const char *model_preset_name(int i); /* NULL past the last */
+/* Returns the name of preset i, or NULL past the last preset. */
+const char *model_preset_name(int i);
 
-/* Tokens that a line embeds; 0: it reads images, or is wrong. */
+/* Returns the vocabulary size of the embed that begins the line, or 0 if the line begins
+ * otherwise. */
 int model_line_tokens(const char *line);
 
-/* Outputs of the widest dense layer of a line; 0: there is none. */
+/* Returns the outputs of the widest dense layer of the line, or 0 if it has no dense layer. */
 int model_line_width(const char *line);
 
-/* Parses and checks the line. batch_max bounds every later call. The last layer must give at least
- * `classes` numbers, and with model_use.exact no more. A wrong line:
- * MALFORMED and a sentence that names the layer and what would be right. Without a backend (NULL)
- * the model takes no memory for a batch, and can be looked at, not computed with. */
+/* Creates a model from a layers line. batch_max is the largest batch of any later call. The last
+ * layer must have at least `classes` outputs. Returns MALFORMED if the line is wrong; the problem
+ * then names the layer and the remedy. If the backend is NULL, the model allocates no memory for
+ * batches: it can be inspected and printed, but computes nothing. */
 enum error model_new(struct model **model, struct arena *arena, struct backend *backend,
                      const char *line, struct shape in, int classes, int batch_max,
                      struct problem *problem) MUST_USE;
 
-/* How a model is to be used. */
+/* Options of model_new_for, which is otherwise like model_new. */
 struct model_use {
     int batch_max;        /* largest number of samples in a call */
     bool recompute;       /* recomputes activations inside residuals in the backward pass instead of
                              keeping them */
-    bool exact;           /* exactly `classes` outputs, which predict numbers */
-    size_t logits_floats; /* logits computed at once, at least a sample's; 0 = backend's choice */
+    bool exact;           /* regression: the last layer must have exactly `classes` outputs */
+    size_t logits_floats; /* logits to keep in memory at once, at least one sample's; 0 = backend's
+                             choice */
 };
 enum error model_new_for(struct model **model, struct arena *arena, struct backend *backend,
                          const char *line, struct shape in, int classes,
                          const struct model_use *use, struct problem *problem) MUST_USE;
 
-/* Gives the backend its memory back; the struct itself is the arena's. */
+/* Frees all memory of the model except the struct itself, which belongs to the arena. */
 void model_free(struct model *model);
 
-/* Memory that each sample of a batch takes in such a model; 0: the line is wrong. */
+/* Returns the bytes of memory that each sample of a batch needs in a float32 model of this line, or
+ * 0 if the line is wrong. */
 size_t model_sample_bytes(const char *line, struct shape in, int classes, bool recompute);
 
-/* Returns the bytes of backend memory for outputs, gradients and scratch; nothing is allocated. */
+/* Returns the bytes of backend memory for a batch of batch_max: outputs, kept activations,
+ * gradients, rounded weights and scratch. Allocates nothing. */
 size_t model_bytes(const struct model *model);
-size_t model_parameters(const struct model *model); /* P */
+size_t model_parameters(const struct model *model); /* P, the length of the flat vector */
 size_t model_decayed(const struct model *model);    /* first entries: matrices and filters */
-size_t model_trained(const struct model *model);    /* first entries: all except statistics */
-double model_flops(const struct model *model);      /* per sample, forward */
-bool model_drops(const struct model *model);        /* it has dropout */
+size_t model_trained(const struct model *model);    /* entries before the running statistics */
+double model_flops(const struct model *model);      /* of the forward pass, per sample */
+bool model_drops(const struct model *model);        /* true if a layer is a dropout */
 int model_batch_max(const struct model *model);
 struct shape model_input(const struct model *model);
-int model_outputs(const struct model *model); /* logits per position: at least the classes */
+int model_outputs(const struct model *model); /* outputs per position, at least `classes` */
 int model_tensors(const struct model *model);
 struct tensor model_tensor(const struct model *model, int i);
 
-/* The line in its canonical spelling: equal models have equal texts, whatever the blanks. */
+/* Returns the layers line in canonical spelling. It does not depend on the blanks, letter case or
+ * default options of the original line. */
 const char *model_line(const struct model *model);
 
-/* The layers in order, repeats written out, each in its canonical spelling, or "residual(", "|" or
- * ")". Models with equal texts compute the same. */
+/* Returns the number of layers, joints included; a repeated layer counts each time. */
 int model_layers(const struct model *model);
+/* Returns the canonical spelling of layer i, or "residual(", "|" or ")" for a joint. Two models
+ * whose layers all have equal texts compute equal functions. */
 const char *model_layer(const struct model *model, int i);
 
-/* Prints a table: layer, output shape, parameters; and for one sample: forward operations, and
- * bytes kept for the backward pass. */
+/* Prints a table with a row per layer: text, output shape, parameters, floating-point operations of
+ * the forward pass per sample, and bytes per sample kept for the backward pass. */
 void model_print(const struct model *model, FILE *out);
 
-/* host_weights[P], by seed alone. Images: He normal before relu, Glorot uniform otherwise.
- * Sequences: normal with deviation 0.02, the last weights of a residual less by the root of how
- * many there are (GPT-2). Biases 0, scales 1. */
+/* Sets host_weights[P] to initial values that depend only on the model and the seed. Images: He
+ * normal before relu, Glorot uniform otherwise. Sequences: normal with standard deviation 0.02; the
+ * last matrix of each residual has 0.02 / √residuals, as in GPT-2. Biases are 0, scales 1. */
 void model_init(const struct model *model, uint64_t seed, float *host_weights);
-/* The same for entries first .. first+count-1 alone, of a model too large to be held twice. */
+/* Sets host_weights[count] to the initial values of entries first .. first+count-1. Use it for a
+ * model whose weights do not fit in host memory twice. */
 void model_init_part(const struct model *model, uint64_t seed, size_t first, size_t count,
                      float *host_weights);
 
-/* logits[batch, classes] for x[batch, in]; memory of the model, valid until the next call. */
+/* Returns the outputs of the last layer, [batch, positions, model_outputs], for x[batch, in]. They
+ * lie in memory of the model and are valid until the next call. */
 const float *model_forward(struct model *model, const float *weights, const float *x, int batch);
 
-/* The same for one sequence with a key-value cache: logits[count, classes] of positions from ..
- * from+count-1, whose tokens are x[count]; the calls before computed those before (model_stepped).
- * Only for models of sequences. Held by tests/unit/model/test_step.c. */
+/* Continues one sequence with a key-value cache. Returns logits[count, model_outputs] of positions
+ * from .. from+count-1, whose tokens are x[count]. Earlier calls must have computed all positions
+ * before `from`: from <= model_stepped. Only for models of sequences that do not recompute. Held by
+ * tests/unit/model/test_step.c. */
 const float *model_step(struct model *model, const float *weights, const float *x, int from,
                         int count);
 
-/* Positions that model_step has computed with these weights; 0 after any other call. */
+/* Returns how far model_step has computed positions with these weights; 0 after any other call. */
 int model_stepped(const struct model *model, const float *weights);
 
-/* Forward, loss, backward. Overwrites gradients[P] with the gradient of the *mean* loss, and adds
- * to the score. labels[batch, positions]. A statistic's gradient is its distance from the measured.
- */
+/* Computes forward pass, loss and backward pass for labels[batch, positions]. Overwrites
+ * gradients[P] with the gradient of the *mean* loss and adds the loss to the score. The gradient of
+ * a running statistic is its value minus the statistic measured on the batch. */
 void model_learn(struct model *model, const float *weights, float *gradients, const float *x,
                  const int32_t *labels, int batch, struct score *score);
 
-/* The samples of a step, or some of them: a large step may be learned in parts, whose gradients are
- * added up. The loss is cross-entropy, or of numbers the mean of the squares of the differences. */
+/* Samples of a training step, or a part of them: the caller may split a large step and add up the
+ * gradients of its parts. The loss is cross-entropy, or mean squared error for regression. */
 struct model_part {
-    const float *x;        /* [samples, in] */
-    const int32_t *labels; /* [samples, positions]; or NULL if numbers are to be predicted: */
-    const float *numbers;  /* [samples, outputs] */
+    const float *x;        /* input: [samples, in] */
+    const int32_t *labels; /* [samples, positions]; NULL for regression */
+    const float *numbers;  /* regression: target values [samples, outputs]; otherwise NULL */
     int samples;
-    int of;                /* samples of the step: the gradient is that of their mean loss */
+    int of;                /* samples of the whole step; losses are divided by it for the mean */
     float smoothing;       /* label smoothing (backend.h) */
-    const uint32_t *draws; /* [samples] seeds of dropout; NULL = no dropout */
+    const uint32_t *draws; /* [samples] dropout seeds; NULL = no dropout */
 };
+/* Like model_learn, for a part of a step. */
 void model_learn_part(struct model *model, const float *weights, float *gradients,
                       const struct model_part *part, struct score *score);
-/* Forward and loss only, without smoothing. */
+/* Computes forward pass and loss, without label smoothing, and adds the loss to the score. */
 void model_score_part(struct model *model, const float *weights, const struct model_part *part,
                       struct score *score);
 
-/* model_score_part for labels. */
+/* Calls model_score_part for a whole batch with labels[batch, positions]. */
 void model_score(struct model *model, const float *weights, const float *x, const int32_t *labels,
                  int batch, struct score *score);
 

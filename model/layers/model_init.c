@@ -1,4 +1,4 @@
-/* The first weights: by seed alone, the same bits on every machine. */
+/* Draws initial weights from a seed, with identical bits on every machine. */
 #include <math.h>
 #include <string.h>
 
@@ -7,14 +7,14 @@
 #include "base/rng.h"
 #include "layers/model_private.h"
 
-#define SMALL 0.02 /* the deviation of GPT-2's weights (Radford et al. 2019) */
+#define SMALL 0.02 /* standard deviation of GPT-2's initial weights (Radford et al. 2019) */
 
-/* Numbers that are drawn side by side: several vectors. */
+/* entries that the inner loop draws together; fills several SIMD registers */
 #define SIDE_BY_SIDE 64
 
-/* Draw n of a generator as rng_uniform gives it, in [0, 1), whatever was drawn before: SplitMix64
- * mixes a counter. Its 53 bits become a double in two halves, both exact, since few processors can
- * turn 64 bits into one in a vector. */
+/* Returns the value in [0, 1) that call n of rng_uniform would return, without the calls before it:
+ * SplitMix64 mixes a counter. Few processors convert 64-bit integers to doubles in a vector, so two
+ * halves of the 53 bits are converted separately, both exactly. */
 static inline double uniform_at(struct rng rng, uint64_t n)
 {
     const uint64_t bits = rng_mix(rng.state + (n + 1) * RNG_STEP) >> 11;
@@ -26,11 +26,10 @@ static inline double uniform_at(struct rng rng, uint64_t n)
     return ((high - 0x1p84) + (low - 0x1p52)) * 0x1p-53;
 }
 
-/* Initial values of tensors: entry i depends only on the seed and on i. */
-
-/* The sum of twelve uniform numbers less six (Irwin, Hall 1927): variance 1 and close to normal.
- * Additions only, and always in this order, because every node must begin with the same bits, and
- * log and cos, which other ways need, differ in the last bit from one C library to the next. */
+/* Draws approximately normal numbers: the sum of twelve uniform numbers minus six has variance 1
+ * (Irwin, Hall 1927). Every node must begin with identical bits. The additions therefore keep this
+ * order, and other methods are ruled out: their log and cos differ in the last bit between C
+ * libraries. Entry i depends only on the generator and on i. */
 EACH_WIDTH static void draw_normal(struct rng rng, double deviation, size_t first, size_t count,
                                    float *restrict weights)
 {
@@ -52,7 +51,8 @@ EACH_WIDTH static void draw_uniform(struct rng rng, double limit, size_t first, 
         weights[i] = (float)(limit * (2 * uniform_at(rng, first + i) - 1));
 }
 
-/* Whether what the layer gives goes into a relu; behind a norm of images, most of it does. */
+/* Returns true if a relu reads the layer's output. Also true if a channel norm reads it, because a
+ * relu usually follows that norm. */
 static bool is_before_relu(const struct model *model, const struct layer *layer)
 {
     const struct layer *next = layer + 1;
@@ -61,8 +61,8 @@ static bool is_before_relu(const struct model *model, const struct layer *layer)
             (next->kind == &layer_batchnorm || next->kind == &layer_groupnorm));
 }
 
-/* He, Zhang, Ren, Sun 2015 before relu; Glorot, Bengio 2010 otherwise. The square roots are exact
- * to the last bit by IEEE 754. */
+/* Draws weights by He, Zhang, Ren, Sun 2015 before a relu, and by Glorot, Bengio 2010 otherwise.
+ * IEEE 754 fixes every bit of a square root, so all machines agree. */
 static void draw_by_fan(const struct layer_tensor *tensor, bool before_relu, struct rng rng,
                         size_t first, size_t count, float *weights)
 {
@@ -88,7 +88,7 @@ static int count_residuals(const struct model *model)
     return count;
 }
 
-/* Entries first .. first+count-1 of tensor t. */
+/* Draws entries first .. first+count-1 of tensor t. */
 static void init_tensor(const struct model *model, int t, uint64_t seed, size_t first, size_t count,
                         float *weights)
 {

@@ -1,19 +1,20 @@
-/* A model's layers one by one, for whoever writes them in another language (src/onnx) or takes
- * their times (src/commands/model_time.h). */
+/* Access to the single layers of a model, for export (src/onnx) and for timing
+ * (src/commands/model_time.h). */
 #ifndef HEARSAY_MODEL_LAYERS_MODEL_LAYERS_H
 #define HEARSAY_MODEL_LAYERS_MODEL_LAYERS_H
 
 #include "layers/layer.h"
 #include "layers/model.h"
 
-/* The layer of this number, joints counted as in model_layer. */
+/* Returns layer i, 0 <= i < model_layers(model). Joints count as layers. */
 const struct layer *model_layer_at(const struct model *model, int i);
 
-/* model_forward for one sample, x[in]: `done` is called behind each layer that computes something,
- * with what it gives; of an activation that the layer before it computes (absorbed) it is not. On a
- * GPU the layer may not be finished then; it is when some of y was downloaded. Held by
- * tests/unit/model/test_model_layers.c. */
+/* Callback of model_forward_each: layer number `layer` has been started and writes its output to y.
+ * On a GPU the layer may still run; downloading any part of y waits for it. */
 typedef void model_layer_done(void *context, int layer, struct numbers y);
+/* Runs the forward pass for one sample, x[in], and calls `done` after each layer that has an output
+ * of its own. "residual(", "|" and an absorbed activation have none. Held by
+ * tests/unit/model/test_model_layers.c. */
 void model_forward_each(struct model *model, const float *weights, const float *x,
                         model_layer_done *done, void *context);
 

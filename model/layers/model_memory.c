@@ -1,8 +1,8 @@
-/* The memory of a model for a batch: activations, kept tensors, gradients and scratch buffers.
+/* Allocates a model's memory for a batch: activations, kept tensors, gradients, scratch buffers.
  *
- * A model that recomputes keeps what goes into each residual and what comes out of it. The
- * activations between are recomputed in the backward pass (Chen et al. 2016), in memory that the
- * residuals share:
+ * A model that recomputes keeps only the input and the output of each residual. The backward pass
+ * computes the activations inside a residual again (Chen et al. 2016). All residuals share the
+ * memory for these activations:
  *
  *   x ─► [ inside ] ─► x ─► [ inside ] ─► x      kept: x
  *            └──── shared ─────┘
@@ -11,10 +11,10 @@
 
 #define ALIGNED 256 /* bytes: alignment that devices require */
 
-/* Of the widest of all layers, a sample. */
+/* Largest needs of any layer, per sample. */
 struct widest {
-    size_t outputs; /* floats without logits, which their gradients overwrite */
-    size_t scratch; /* bytes */
+    size_t outputs; /* numbers of an output; the last layer's gradients overwrite its output */
+    size_t scratch; /* bytes of scratch buffer */
 };
 
 static struct widest find_widest(const struct model *model)
@@ -42,7 +42,8 @@ static bool is_shared(const struct model *model, const struct layer *layer)
     return model->recomputes && layer->depth > 0;
 }
 
-/* Numbers that a layer gives for a batch; of the last one not all are there at once. */
+/* Returns the bytes of a layer's output for a batch. The last layer keeps the outputs of logits_max
+ * samples at most. */
 static size_t output_bytes(const struct model *model, const struct layer *layer, int batch)
 {
     const bool is_last = layer == &model->layers[model->count - 1];
@@ -68,7 +69,8 @@ static size_t layer_bytes(const struct model *model, const struct layer *layer, 
     return bytes;
 }
 
-/* Size of the activations inside the largest residual. */
+/* Returns the bytes of the activations inside the largest residual, or 0 if the model does not
+ * recompute. */
 static size_t shared_bytes(const struct model *model, int batch)
 {
     size_t most = 0, inside = 0;
@@ -80,7 +82,8 @@ static size_t shared_bytes(const struct model *model, int batch)
     return most;
 }
 
-/* From the shared memory, of which `used` bytes are, or memory of its own. */
+/* Returns a buffer for the layer, or NULL for 0 bytes. Inside a recomputed residual the buffer lies
+ * in the shared memory, at offset *used, which advances. Otherwise it is a new allocation. */
 static void *take(const struct model *model, const struct layer *layer, size_t *used, size_t bytes)
 {
     if (bytes == 0)

@@ -1,7 +1,9 @@
 /* Forward and backward pass of a batch.
  *
- *   x ─► layers ─► last layer ─► loss      logits: both at once, some rows at a time
+ *   x ─► layers ─► last layer ─► loss
  *        layers ◄ gradients ◄──────┘
+ *
+ * For logits, one backend operation computes last layer and loss, some rows at a time.
  */
 #include "layers/model_layers.h"
 #include "layers/model_private.h"
@@ -11,7 +13,8 @@ static struct numbers output_of(const struct model *model, int layer, const floa
     return layer == LAYER_INPUT ? floats(x) : model->layers[layer].y;
 }
 
-/* An activation that a dense layer computes with its own output: both outputs are kept. */
+/* Returns true if layer i is an activation that the dense layer before it computes in the same
+ * operation, with both outputs kept. */
 static bool is_fused_activation(const struct model *model, int i)
 {
     const struct layer *layer = &model->layers[i];
@@ -19,8 +22,9 @@ static bool is_fused_activation(const struct model *model, int i)
            model->layers[i - 1].kind == &layer_dense;
 }
 
-/* Returns the number of the layer that reads the sum of the ")" i at once and is a norm, or 0. If
- * the insides of residuals share memory, the norm's output may lie where the sum is read. */
+/* Returns the index of the norm that directly follows the ")" at index i and reads its sum, or 0.
+ * Also 0 if the model recomputes: the norm's output could then overlap the addends in shared
+ * memory. */
 static int norm_of_sum(const struct model *model, int i)
 {
     int next = i + 1;
@@ -33,8 +37,8 @@ static int norm_of_sum(const struct model *model, int i)
     return is_norm && norm->from == i ? next : 0;
 }
 
-/* Computes layer i, and with it the one behind it if one operation does both and it stands before
- * `end`. Returns the number of the last of them. */
+/* Computes layer i. Also computes a following layer before `end` if one operation does both.
+ * Returns the index of the last computed layer. */
 static int layer_forward(struct model *model, struct pass *pass, const float *x, int i, int end)
 {
     const struct layer *layer = &model->layers[i], *own = layer;
@@ -55,7 +59,7 @@ static int layer_forward(struct model *model, struct pass *pass, const float *x,
     return done;
 }
 
-/* The layers from `first` to before `end`. */
+/* Runs the forward pass of layers first .. end-1. */
 static void forward(struct model *model, struct pass *pass, const float *x, int first, int end)
 {
     for (int i = first; i < end; i++)
@@ -64,12 +68,12 @@ static void forward(struct model *model, struct pass *pass, const float *x, int 
     pass->fused = (struct fused){0};
 }
 
-/* The backward pass. A residual's gradient enters its body and is kept until the body's gradient is
- * added to it. */
+/* Gradients of activations in a backward pass. The gradient at a residual's output enters its body.
+ * It is also kept, until it is added to the gradient at the body's input. */
 struct gradient_stack {
-    void *now;                   /* gradient at the output of the next layer */
-    void *kept[LAYER_DEPTH_MAX]; /* gradients at the enclosing residuals, the outermost first */
-    int depth;                   /* number of these residuals */
+    void *now;                   /* gradient at the output of the next layer to process */
+    void *kept[LAYER_DEPTH_MAX]; /* kept gradients of the enclosing residuals, outermost first */
+    int depth;                   /* number of kept gradients */
 };
 
 static bool is_kept(const struct gradient_stack *stack, const void *gradient)
@@ -93,14 +97,14 @@ static struct numbers activations(const struct model *model, void *at)
     return (struct numbers){at, model->type};
 }
 
-/* Adds the body's gradient to the one that bypassed it. */
+/* Passes the "residual(": adds the body's gradient and the gradient that bypassed the body. */
 static void open_backward(struct model *model, struct gradient_stack *stack,
                           const struct layer *open, int batch)
 {
     CHECK(stack->depth > 0);
     void *passed = stack->kept[--stack->depth];
     if (open->from == LAYER_INPUT)
-        return; /* no caller reads the gradient of the input */
+        return; /* the gradient of the model's input is not needed */
     void *to = !is_kept(stack, stack->now) ? stack->now
                : !is_kept(stack, passed)   ? passed
                                            : free_gradient(model, stack);
@@ -110,7 +114,7 @@ static void open_backward(struct model *model, struct gradient_stack *stack,
     stack->now = to;
 }
 
-/* The shortcut's gradient is done; next is the body. */
+/* Passes the "|": keeps the finished gradient of the shortcut and continues with the body. */
 static void shortcut_backward(struct gradient_stack *stack)
 {
     CHECK(stack->depth > 0);
@@ -135,7 +139,8 @@ static void layer_backward(struct model *model, struct gradient_stack *stack,
     stack->now = dx;
 }
 
-/* The norm that a body begins with adds the gradient that passed the body by. */
+/* Runs the backward pass of a norm that begins a residual's body. The norm also adds the gradient
+ * that bypassed the body, so the "residual(" needs no pass of its own. */
 static void norm_backward(struct model *model, struct gradient_stack *stack,
                           const struct layer *norm, struct pass *pass)
 {
@@ -153,7 +158,7 @@ static bool is_first_norm(const struct model *model, int i)
            layer->from != LAYER_INPUT && model->layers[i - 1].kind == &layer_open;
 }
 
-/* The dense layer also computes the gradient of the activation that it reads. */
+/* Runs the backward pass of a dense layer and of the activation before it in one operation. */
 static void dense_backward(struct model *model, struct gradient_stack *stack,
                            const struct layer *dense, struct pass *pass, const float *x)
 {
@@ -169,7 +174,8 @@ static int rows_of(const struct model *model, int samples)
     return samples * (int)shape_positions(model->in);
 }
 
-/* Adds the loss of the outputs of the last layer; writes their gradients, unless dy is NULL. */
+/* Adds the loss of the last layer's outputs to the score. Unless dy is NULL, writes the gradients
+ * of these outputs to dy. */
 static void apply_loss(const struct model *model, const struct model_part *part, float *dy,
                        struct score *score)
 {
@@ -188,8 +194,8 @@ static void apply_loss(const struct model *model, const struct model_part *part,
                                     score);
 }
 
-/* Adds the loss of logits; where the pass trains, writes the gradients of the last layer, and dx of
- * the layer before. */
+/* Computes the logits and adds their loss to the score. In training, also writes the gradients of
+ * the logits' weights and, to dx, of their input. */
 static void apply_logits_loss(const struct model *model, const struct pass *pass,
                               const struct model_part *part, struct numbers dx, struct score *score)
 {
@@ -207,7 +213,8 @@ static void apply_logits_loss(const struct model *model, const struct pass *pass
                                 pass->training ? layer_gradients(last, pass, 0) : NULL, score);
 }
 
-/* Computes the last layer, the loss, the gradients of both, and dx of the layer before. */
+/* Computes the last layer and the loss. Writes the gradients of the layer's tensors and, to dx, of
+ * its input. */
 static void learn_last(struct model *model, struct pass *pass, const struct model_part *part,
                        void *dx, struct score *score)
 {
@@ -225,8 +232,8 @@ static void learn_last(struct model *model, struct pass *pass, const struct mode
     last->kind->backward(last, pass);
 }
 
-/* The input of a residual's body is still there: its layers recompute the activations that the next
- * residual has overwritten. */
+/* Computes the activations inside the residual that ends at layer `close` again, because the next
+ * residual has overwritten them. The residual's input is still in memory. */
 static void recompute(struct model *model, struct pass *pass, const float *x, int close)
 {
     int open = close;
@@ -235,7 +242,7 @@ static void recompute(struct model *model, struct pass *pass, const float *x, in
     forward(model, pass, x, open + 1, close);
 }
 
-/* Leads gradients from the second to last layer back to the first. */
+/* Runs the backward pass from the second to last layer to the first. */
 static void model_backward(struct model *model, struct pass *pass, struct gradient_stack *stack,
                            const float *x)
 {
@@ -258,18 +265,19 @@ static void model_backward(struct model *model, struct pass *pass, struct gradie
             open_backward(model, stack, layer, pass->batch);
         else if (is_first_norm(model, i)) {
             norm_backward(model, stack, layer, pass);
-            i--; /* the "residual(" is done */
+            i--; /* skip the "residual(", which norm_backward did */
         } else if (layer->kind == &layer_dense && layer->activation == LINEAR &&
                    layer->from == i - 1 && i > 0 && is_fused_activation(model, i - 1)) {
             dense_backward(model, stack, layer, pass, x);
-            i--; /* the activation is done */
+            i--; /* skip the activation, which dense_backward did */
         } else
             layer_backward(model, stack, layer, pass);
     }
     CHECK(stack->depth == 0);
 }
 
-/* The weights in the type of the activations: themselves, or one copy for all layers. */
+/* Returns the weights in the type of the activations: the weights themselves if that is float32,
+ * otherwise a rounded copy of all trained weights. */
 static struct numbers rounded(const struct model *model, const float *weights)
 {
     if (model->type == FLOAT32)

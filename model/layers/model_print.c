@@ -1,4 +1,4 @@
-/* The table of a model's layers. */
+/* Prints the table of a model's layers. */
 #include "layers/model_private.h"
 
 #define NAME_WIDTH 34
@@ -11,7 +11,7 @@ static void put_shape(char *text, size_t capacity, struct shape shape)
         (void)snprintf(text, capacity, "%dx%dx%d", shape.channels, shape.height, shape.width);
 }
 
-/* With the unit that leaves three digits and more: "1.23 M". */
+/* Formats a count with at most four digits before the unit: "1230 k", "12.3 M". */
 static void put_count(char *text, size_t capacity, double count)
 {
     static const char *const units[] = {"", " k", " M", " G", " T", " P"};
@@ -33,7 +33,8 @@ static void print_row(FILE *out, const char *name, const char *shape, size_t par
                   memory);
 }
 
-/* Bytes per sample kept from the forward to the backward pass. */
+/* Returns the bytes per sample that the layer keeps for the backward pass, with a float32 output.
+ */
 static double layer_bytes(const struct layer *layer)
 {
     double bytes =

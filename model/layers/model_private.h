@@ -1,4 +1,4 @@
-/* Shared by the files model*.c: the layers and their buffers. */
+/* Struct model: its layers and buffers. Private to the files model*.c. */
 #ifndef HEARSAY_MODEL_LAYERS_MODEL_PRIVATE_H
 #define HEARSAY_MODEL_LAYERS_MODEL_PRIVATE_H
 
@@ -6,7 +6,7 @@
 #include "layers/model.h"
 
 #define SLOPES_MAX    (LAYER_DEPTH_MAX + 2)
-#define LOGITS_FLOATS ((size_t)1 << 24) /* logits computed at once without a backend's choice */
+#define LOGITS_FLOATS ((size_t)1 << 24) /* logits computed at once if there is no backend */
 
 struct model {
     struct backend *backend;
@@ -15,36 +15,38 @@ struct model {
     enum number type; /* type of activations and their gradients */
     int batch_max;
     int logits_max;       /* samples whose logits are computed at once */
-    size_t logits_floats; /* logits computed at once, at least a sample's */
+    size_t logits_floats; /* logits to compute at once; at least one sample's are computed */
     bool recomputes;      /* recomputes activations inside residuals in the backward pass */
-    struct layer *layers; /* [count] */
+    struct layer *layers; /* [count], joints included */
     int count;
-    int depth; /* largest nesting of residuals */
+    int depth; /* largest nesting depth of residuals */
     struct {
         const struct layer *layer;
         int which;     /* index of the tensor in its layer */
     } * tensor;        /* [tensors], in the order of the flat vector */
-    int tensors;       /* tensors of all layers */
-    size_t parameters; /* P */
+    int tensors;       /* number of tensors of all layers */
+    size_t parameters; /* P, length of the flat vector */
     size_t decayed; /* number of entries with weight decay: matrices and filters, which are first */
     size_t trained; /* number of trained entries: all except statistics, which come last */
-    void *gradient[SLOPES_MAX];   /* [2 + depth] gradients of layers' outputs, backward */
-    void *rounded;                /* [trained]: weights in the type of activations; or NULL */
-    void *scratch;                /* scratch buffer of the layer that computes */
-    int stepped;                  /* positions of a sequence that the layers have kept */
-    const float *stepped_weights; /* weights that computed them */
-    void *shared;                 /* memory shared by residuals that are recomputed */
+    void *gradient[SLOPES_MAX];   /* [2 + depth] buffers for gradients of layers' outputs */
+    void *rounded;                /* [trained] weights rounded to `type`; NULL if float32 */
+    void *scratch;                /* scratch buffer that all layers share */
+    int stepped;                  /* positions in the key-value cache of model_step */
+    const float *stepped_weights; /* weights that model_step computed them with */
+    void *shared;                 /* buffers of all recomputed residuals, which use it in turn */
     char line[MODEL_LINE_MAX];
 };
 
-/* model.c: parses the line and releases what it allocated for the layers, which have no memory for
- * a batch then. */
+/* Parses and checks the line and allocates model->layers, but no memory for a batch. On failure
+ * nothing remains allocated. */
 enum error model_read(struct model *model, const char *line, bool exact,
                       struct problem *problem) MUST_USE;
+/* Frees the memory that model_read allocated. */
 void model_let_go(struct model *model);
 
-/* model_memory.c */
+/* Allocates all buffers for batches of batch_max samples from the model's backend. */
 void model_take_memory(struct model *model);
+/* Frees the buffers that model_take_memory allocated. */
 void model_give_memory(struct model *model);
 
 static inline bool layer_has_output(const struct layer *layer)

@@ -1,4 +1,4 @@
-/* The layers of well-known models, and what a line says at first sight. */
+/* Layers lines of well-known models, and quick reading of sizes in a line without parsing it. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 
 #include "layers/model.h"
 
-/* Two convolutions, each with its batch norm, and the input added (He, Zhang, Ren, Sun 2015); the
- * first block of a stage halves the image. */
+/* Residual block of two convolutions with batch norms (He, Zhang, Ren, Sun 2015). HALVING is the
+ * first block of a stage, which halves height and width. */
 #define BODY(first, second)                                                                        \
     "conv " first " pad 1 plain, batchnorm, relu, conv " second " pad 1 plain, batchnorm"
 #define BLOCK(f) "residual(" BODY(f " 3x3", f " 3x3") "), relu"
