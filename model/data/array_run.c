@@ -69,11 +69,11 @@ enum error array_run_open(struct array_run *run, const char *text, const char *k
     return error;
 }
 
-/* State of a pass over the run. */
+/* State of one array_run_read. */
 struct pass {
-    uint32_t from, to; /* samples to read */
-    uint32_t at;       /* index of the next sample in the run */
-    uint64_t most;     /* capacity of the buffer in samples */
+    uint32_t from, to; /* samples to read: indices from .. to-1 in the run */
+    uint32_t at;       /* index in the run of the current file's first sample */
+    uint64_t most;     /* capacity of `block` in samples */
     void *block;
     enum error (*take)(void *context, const struct array_block *block, struct problem *problem);
     void *context;
@@ -85,7 +85,8 @@ static enum error changed(const char *what, struct problem *problem)
                        "%.300s: changed while it was read; wait until it is written", what);
 }
 
-/* Reads a file whose samples are at index pass->at and later. */
+/* Reads the samples of one file that lie in pass->from .. pass->to-1 and passes them to pass->take.
+ * The file's first sample has index pass->at in the run. */
 static enum error read_file(struct pass *pass, struct npy_file *file, struct problem *problem)
 {
     const uint64_t end = pass->at + file->dims[0], to = end < pass->to ? end : pass->to;

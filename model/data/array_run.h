@@ -10,25 +10,28 @@
 struct array_run {
     struct file_list list;
     const char *key; /* configuration key that named the files */
-    /* The caller's choice of the channels' position, which npy_file_order resolves. */
+    /* the caller's choice, perhaps AUTO: npy_file_order decides for each file */
     enum npy_channels channels;
-    struct npy_file like; /* type and shape of all files; the file itself is closed */
-    uint32_t count;       /* samples of all files; `like` has the first file's dims[0] */
+    struct npy_file like; /* type and sample shape of every file; its descriptor is closed */
+    /* samples of all files together; like.dims[0] counts those of the first file only */
+    uint32_t count;
 };
 
-/* Some samples of the run, as stored in a file. */
+/* Consecutive samples of one file, in the type and order of npy_file_read. */
 struct array_block {
-    const char *path; /* path of the file */
+    const char *path; /* path of the file they come from */
     const void *data;
-    uint32_t at;    /* index of the first sample in the run */
-    uint32_t count; /* samples */
+    uint32_t at;    /* index of the block's first sample in the run */
+    uint32_t count; /* samples in the block */
 };
 
-/* Checks the files, whose names are listed in `text`. After OK call array_run_close. */
+/* Opens each file listed in `text` and checks that all have one type and sample shape. key:
+ * configuration key for messages. After OK the caller must call array_run_close. */
 enum error array_run_open(struct array_run *run, const char *text, const char *key,
                           enum npy_channels channels, struct problem *problem) MUST_USE;
 
-/* Reads samples from .. to-1 of the run, block by block, until `take` returns an error. */
+/* Reads samples from .. to-1 of the run and calls `take` for each block of them, in order. Stops at
+ * the first error of `take` and returns it. MALFORMED: a file changed since array_run_open. */
 enum error array_run_read(const struct array_run *run, uint32_t from, uint32_t to,
                           enum error (*take)(void *context, const struct array_block *block,
                                              struct problem *problem),

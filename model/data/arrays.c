@@ -8,27 +8,31 @@
 #include "data/slice.h"
 #include "data/tally.h"
 
-#define SIDE_MAX   65536               /* largest side of a shape, and targets per sample */
-#define SAMPLE_MAX ((uint64_t)1 << 24) /* largest number of numbers per sample */
-#define LOOKS_MAX  1000                /* most classes in files of floats */
-#define LOOKS_EACH 4                   /* fewest samples per class in files of floats */
+/* maximum of channels, height, width and targets per sample */
+#define SIDE_MAX   65536
+#define SAMPLE_MAX ((uint64_t)1 << 24) /* maximum of numbers per sample of x */
+#define LOOKS_MAX  1000                /* floats are labels only if all are below this number */
+/* floats are labels only if every class has this many samples */
+#define LOOKS_EACH 4
 
-/* The files of x and y, and the range of their samples that becomes the data set. */
+/* The files of x and y, and the samples in them that the dataset gets. */
 struct source {
     struct array_run x, y;
-    enum dataset_look look;        /* meaning of y */
-    uint32_t learned;              /* number of training samples, which come first */
-    uint32_t from, to;             /* range of the data set, before it is cut into shards */
-    struct slice_of_samples slice; /* the samples to keep; its keep NULL = all */
+    enum dataset_look look; /* meaning of y: labels or numbers */
+    uint32_t learned;       /* training samples in the files; the test samples follow them */
+    /* samples from .. to-1 are for training or for the test, as the caller asked */
+    uint32_t from, to;
+    /* samples of from .. to-1 in this shard; slice.keep NULL = all */
+    struct slice_of_samples slice;
 };
 
-/* State of one pass over a run. */
+/* State of one pass over x or y. */
 struct filling {
     const struct source *source;
     struct dataset *dataset;
-    struct tally tally; /* statistics of x in bytes */
-    int32_t highest;    /* highest label in y */
-    uint32_t kept;      /* number of samples so far */
+    struct tally tally; /* counts of the byte values in x; unused for floats */
+    int32_t highest;    /* highest label found in y; at least 1 */
+    uint32_t kept;      /* samples copied to the dataset so far */
 };
 
 static bool are_numbers(enum dataset_look look)
@@ -47,7 +51,7 @@ static bool is_kept(const struct source *source, uint32_t at)
            (!source->slice.keep || source->slice.keep[at - source->from]);
 }
 
-/* Checks the types of y and x. */
+/* Checks of the number types and shapes of y and x. */
 
 static enum error check_y(const struct array_run *y, bool is_regression, struct problem *problem)
 {
@@ -96,7 +100,8 @@ enum error arrays_shape(const struct npy_file *file, struct shape *shape, struct
     uint64_t sides[3] = {1, rank > 2 ? file->dims[rank - 2] : 1,
                          rank > 1 ? file->dims[rank - 1] : 1};
     for (int i = 1; i < rank - 2; i++)
-        sides[0] *= file->dims[i]; /* no overflow, because file->size was computed */
+        /* cannot overflow: npy_file_open has checked the product of all dimensions */
+        sides[0] *= file->dims[i];
     if (file->size > SAMPLE_MAX || sides[0] > SIDE_MAX || sides[1] > SIDE_MAX ||
         sides[2] > SIDE_MAX)
         return problem_set(problem, TOO_BIG,
@@ -108,14 +113,13 @@ enum error arrays_shape(const struct npy_file *file, struct shape *shape, struct
     return OK;
 }
 
-/* Reading of samples. */
+/* Copying samples from blocks to the dataset. */
 
 static int64_t label_at(const struct npy_file *like, const void *labels, uint32_t i)
 {
     const bool is_signed = like->kind == 'i';
     if (like->kind == 'f')
-        return (int64_t)((
-            const float *)labels)[i]; /* take_labels has checked that it is a whole number */
+        return (int64_t)((const float *)labels)[i]; /* a whole number: take_labels has checked it */
     switch (like->bytes) {
     case 1:
         return is_signed ? ((const int8_t *)labels)[i] : ((const uint8_t *)labels)[i];
@@ -123,7 +127,7 @@ static int64_t label_at(const struct npy_file *like, const void *labels, uint32_
         return is_signed ? ((const int16_t *)labels)[i] : ((const uint16_t *)labels)[i];
     case 4:
         return is_signed ? ((const int32_t *)labels)[i] : (int64_t)((const uint32_t *)labels)[i];
-    default: /* a number beyond the signed range becomes negative or stays too large */
+    default: /* 8 bytes: a uint64 above INT64_MAX becomes negative; take_labels refuses it */
         return ((const int64_t *)labels)[i];
     }
 }
@@ -183,7 +187,8 @@ static enum error check_finite(const struct array_block *block, size_t size,
                        block->path, block->at + at / size, isnan(numbers[at]) ? "NaN" : "infinity");
 }
 
-/* Copies the rows of floats that are kept, one after the other. */
+/* Copies the block's samples that belong to the dataset to `rows`, `size` floats each. MALFORMED:
+ * any number of the block is NaN or infinite. */
 static enum error take_rows(struct filling *filling, const struct array_block *block, size_t size,
                             float *rows, struct problem *problem)
 {
@@ -211,7 +216,8 @@ static enum error take_numbers(void *context, const struct array_block *block,
                      filling->dataset->numbers, problem);
 }
 
-/* Counts all bytes of the training samples, whatever the shard, and copies the kept ones. */
+/* Counts the byte values of every training or test sample, also of other shards' samples. Copies
+ * the samples that belong to the dataset. */
 static enum error take_pixels(void *context, const struct array_block *block,
                               struct problem *problem)
 {
@@ -226,7 +232,8 @@ static enum error take_pixels(void *context, const struct array_block *block,
     return OK;
 }
 
-/* Allocates memory for the samples, whose count and shape are set. */
+/* Allocates the dataset's arrays of samples and of labels or targets. dataset->count and shape are
+ * set. FAILED: no memory. */
 static enum error take_memory(struct dataset *dataset, const struct source *source,
                               struct problem *problem)
 {
@@ -279,11 +286,11 @@ static enum error read_x(struct dataset *dataset, const struct source *source,
     return OK;
 }
 
-/* Statistics that show whether floats look like classes. */
+/* Statistics that decide whether the floats in y are labels. */
 struct look {
-    uint32_t of[LOOKS_MAX]; /* samples per class */
+    uint32_t of[LOOKS_MAX]; /* samples of each class */
     int classes;            /* highest class + 1 */
-    bool is_regression;     /* a number was seen that cannot be a class */
+    bool is_regression;     /* some number cannot be a label */
 };
 
 static enum error look_at_labels(void *context, const struct array_block *block,
@@ -303,7 +310,7 @@ static enum error look_at_labels(void *context, const struct array_block *block,
     return OK;
 }
 
-/* Determines the task from all of y, if it has floats and the task is not configured. */
+/* Sets *found to the meaning of y. Reads all of y if it has floats and the task is AUTO. */
 static enum error find_task(const struct array_run *y, enum dataset_task task,
                             enum dataset_look *found, struct problem *problem)
 {
@@ -337,7 +344,7 @@ static enum error find_task_of(const char *y, enum dataset_task task, enum datas
     return error;
 }
 
-/* The files. */
+/* Opening the files. */
 
 static enum error open_pair(struct source *source, const struct dataset_options *options, bool test,
                             struct problem *problem)
@@ -350,7 +357,7 @@ static enum error open_pair(struct source *source, const struct dataset_options 
                                problem);
     if (error == OK)
         error = check_x(&source->x, problem);
-    if (error == OK) /* a test set may lack some of the training classes */
+    if (error == OK) /* training y decides for both sets: the test may lack classes */
         error = find_task_of(options->y && options->y[0] ? options->y : y, options->task,
                              &source->look, problem);
     if (error == OK)
@@ -362,7 +369,7 @@ static enum error open_pair(struct source *source, const struct dataset_options 
     return error;
 }
 
-/* Checks that the training files are not among the test files, if these are given separately. */
+/* Checks that no file is both in data.x and in data.test_x. MISMATCH: one is. */
 static enum error check_apart(const struct source *source, const char *test_x,
                               struct problem *problem)
 {

@@ -3,10 +3,10 @@
 #include "base/error.h"
 #include "base/rng.h"
 
-/* Random stream for augmentation, separate from that of the shuffle (batch.c). */
+/* separates the random draws of augmentation from those of the shuffle (batch.c) */
 #define STREAM 0xA06E17ED
 
-/* Draws a number from -most to most, uniformly. */
+/* Returns a uniform random integer in -most .. most. */
 static int32_t draw_move(struct rng *rng, uint32_t most)
 {
     return (int32_t)rng_below(rng, 2 * most + 1) - (int32_t)most;
@@ -49,8 +49,8 @@ size_t augmenter_bytes(const struct augmenter *augmenter, uint32_t size)
     return augmenter->x ? size * sizeof(struct augmentation) : 0;
 }
 
-/* Draws the changes of a batch. It may have samples of several epochs: `at` counts on from one
- * epoch to the next. */
+/* The samples of one batch may belong to several epochs: sample i has index before->at + i, counted
+ * on past the end of an epoch. */
 void augmenter_draw(const struct augmenter *augmenter, const struct batch *before,
                     const uint32_t *pick, uint32_t size, struct augmentation *each)
 {

@@ -10,8 +10,9 @@
 #include "data/synthetic_digits.h"
 #include "data/tally.h"
 
-/* Allocates memory for the samples, whose count and shape are set, and for one more image, into
- * which images of other shards are read. */
+/* Allocates pixels and labels of dataset->count samples; count and shape are set. The pixels have
+ * room for one more image, because read_images also reads images of other shards. FAILED: no
+ * memory. */
 static enum error take_memory(struct dataset *dataset, struct problem *problem)
 {
     dataset->pixels = malloc((dataset->count + (size_t)1) * shape_size(dataset->shape));
@@ -27,7 +28,7 @@ static enum error take_memory(struct dataset *dataset, struct problem *problem)
 static enum error read_labels(struct idx *labels, const struct slice_of_samples *slice,
                               struct dataset *dataset, struct problem *problem)
 {
-    uint8_t highest = 1; /* at least two classes */
+    uint8_t highest = 1; /* so that there are at least two classes */
     uint32_t at = 0;
     for (uint32_t i = 0; i < labels->count; i++) {
         uint8_t label;
@@ -43,7 +44,7 @@ static enum error read_labels(struct idx *labels, const struct slice_of_samples 
     return idx_end(labels, problem);
 }
 
-/* Reads every image, for the statistics, and keeps those of the slice. */
+/* Reads all images of the file for mean and scale, and keeps the images of the slice. */
 static enum error read_images(struct idx *images, const struct slice_of_samples *slice,
                               struct dataset *dataset, struct problem *problem)
 {

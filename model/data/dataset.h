@@ -3,20 +3,20 @@
  *
  *   idx        a folder with {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz]; images with
  *              channels: -images-idx4-
- *   npy        NumPy's arrays of any rank; labels, or numbers to be predicted (arrays.h)
+ *   npy        NumPy's arrays of any rank; y has labels or numbers to predict (arrays.h)
  *   generated  28x28 digits drawn with strokes, distorted, with noise; by seed
- *   xor        the four cases of exclusive or, two inputs; every shard holds all four, and they
- *              are the test set too
+ *   xor        the four cases of exclusive or, two inputs; each shard and the test set
+ *              have all four
  *   text       sequences: the bytes of files
  *   tokens     sequences: numbers in files (token_file.h)
  *
- * How sequences are cut into training, test and shards: sequences.h. They are not normalised.
+ * sequences.h says how sequences are cut into training, test and shards. They are not normalised.
  *
- * Samples that are floats stay as they are. Pixels stay bytes; a batch is normalised as it is
- * gathered: (pixel - mean) · scale, where mean and scale = 1/deviation are those of the whole
- * training set (before sharding), so that every node sees the same numbers. (generated: those of
- * the first DATASET_TALLIED training samples, so that a shard is made without making the rest.)
- * Where all pixels are equal scale is 1. Held by tests/unit/model/test_dataset.c.
+ * Samples that are floats stay as they are. Pixels are stored as bytes. Reading a batch
+ * normalises them: (pixel - mean) · scale, with scale = 1 / standard deviation. Both are computed
+ * over the whole training set before sharding, so all nodes use equal values. For `generated` they
+ * come from the first DATASET_TALLIED training samples, so that a node need not generate all.
+ * If all pixels are equal, scale is 1. Tests: tests/unit/model/test_dataset.c.
  */
 #ifndef HEARSAY_MODEL_DATA_DATASET_H
 #define HEARSAY_MODEL_DATA_DATASET_H
@@ -31,7 +31,7 @@
 #define DATASET_TALLIED     1000
 #define DATASET_CONTEXT_MIN 2
 #define DATASET_CONTEXT_MAX 65536
-#define DATASET_TOKENS_MAX  1000000 /* largest number of different tokens */
+#define DATASET_TOKENS_MAX  1000000 /* maximum of dataset.classes for tokens and labels */
 
 enum dataset_source {
     DATASET_IDX,
@@ -42,66 +42,75 @@ enum dataset_source {
     DATASET_TOKENS,
 };
 
-/* The content of npy's y, as configured. */
+/* Meaning of the array y (source npy), as configured. */
 enum dataset_task {
-    DATASET_TASK_AUTO, /* classes, if y has integers or looks like classes (arrays.h) */
+    DATASET_TASK_AUTO, /* labels if y has integers, or floats that look like labels (arrays.h) */
     DATASET_CLASSES,   /* class labels */
     DATASET_NUMBERS    /* numbers to predict */
 };
 
-/* The content of y, as it was read. */
+/* Meaning of the array y (source npy), as found in its files. */
 enum dataset_look {
-    LOOK_LABELS,       /* labels: integers, or by the configured task */
-    LOOK_FLOAT_LABELS, /* labels, because these float64 numbers look like classes */
+    LOOK_LABELS,       /* labels: y has integers, or the task is DATASET_CLASSES */
+    LOOK_FLOAT_LABELS, /* labels: the task is AUTO, and y has float64 that look like labels */
     LOOK_NUMBERS,      /* numbers to be predicted */
-    LOOK_WHOLE_NUMBERS /* numbers, because they are float32, although they look like classes */
+    LOOK_WHOLE_NUMBERS /* numbers to predict: y has float32, though they look like labels */
 };
 
 struct dataset {
-    uint8_t *pixels; /* [count, channels·height·width] samples of bytes; otherwise NULL */
-    float *numbers;  /* [count, channels·height·width] samples of floats; otherwise NULL */
-    int32_t *labels; /* [count] labels, below classes; NULL = there are targets instead */
-    float *targets;  /* [count, classes] numbers to predict; otherwise NULL */
-    /* [tokens_count] tokens of sequences, one file after the other, each below classes. */
+    /* [count, channels·height·width] samples that are bytes; or NULL */
+    uint8_t *pixels;
+    float *numbers;  /* [count, channels·height·width] samples that are floats; or NULL */
+    int32_t *labels; /* [count] labels, each below `classes`; NULL if there are targets or tokens */
+    float *targets;  /* [count, classes] numbers to predict; NULL if there are labels or tokens */
+    /* [tokens_count] tokens of all files, each below `classes`; NULL if samples are no sequences */
     void *tokens;
     size_t tokens_count;
-    int token_bytes;    /* bytes per token: 1, 2 or 4, unsigned, in the machine's order */
-    uint32_t count;     /* samples; in sequences, windows of `length` tokens end to end */
+    /* bytes per token: 1, 2 or 4; tokens are unsigned, in the machine's byte order */
+    int token_bytes;
+    uint32_t count;     /* samples; of sequences, windows of shape.length tokens without overlap */
     struct shape shape; /* shape of a sample */
-    int classes;        /* highest label or token in the whole file + 1, at least 2; or targets */
-    float mean;         /* mean of the bytes, 0 .. 255 */
-    float scale;        /* 1 / deviation of the bytes */
-    bool channels_last; /* the file has the channels last; pixels and numbers have them first */
-    enum dataset_look look; /* npy: meaning found for y */
+    /* with labels or tokens: highest one in all files + 1, at least 2; with targets: their
+     * number per sample */
+    int classes;
+    float mean;  /* mean of the training set's pixels, 0 .. 255 */
+    float scale; /* 1 / standard deviation of the training set's pixels */
+    /* npy: the file had the channels last; `pixels` or `numbers` have them first */
+    bool channels_last;
+    enum dataset_look look; /* npy: meaning of y, as found in its files */
 };
 
 struct dataset_options {
     enum dataset_source source;
-    const char *directory;       /* idx */
-    const char *files;           /* text, tokens: list of names and patterns (file_list.h) */
-    const char *valid;           /* list of test files; NULL or "" = the last tenth of files */
-    const char *x, *y;           /* npy: lists of files of samples, and of labels or targets */
-    const char *test_x, *test_y; /* lists of test files; NULL or "" = the last tenth of x and y */
-    enum dataset_task task;      /* npy: meaning of y */
-    enum npy_channels channels;  /* npy: dimension of x with the channels */
-    uint32_t context;            /* text, tokens: tokens per sample, DATASET_CONTEXT_MIN .. _MAX */
-    uint64_t seed;               /* seed of generated data and of the shards */
-    uint32_t train_count;        /* generated: number of training samples */
-    uint32_t test_count;         /* generated: number of test samples */
-    uint32_t shard;              /* index of the shard that is kept, from 0 */
-    uint32_t shards;             /* number of shards; 1 = everything is kept */
+    const char *directory; /* idx: folder of the files */
+    const char *files;     /* text, tokens: list of names and patterns (file_list.h) */
+    /* text, tokens: list of test files; NULL or "" = the test is the last tenth of `files` */
+    const char *valid;
+    const char *x, *y; /* npy: lists of files. x: samples, y: labels or targets */
+    /* npy: lists of test files; NULL or "" = the test is the last tenth of x and y */
+    const char *test_x, *test_y;
+    enum dataset_task task; /* npy: whether y has labels or numbers to predict */
+    /* npy: whether the channels are the first or the last dimension of a sample */
+    enum npy_channels channels;
+    uint32_t context;     /* text, tokens: tokens per sample, DATASET_CONTEXT_MIN .. _MAX */
+    uint64_t seed;        /* seed of generated samples and of the cut into shards */
+    uint32_t train_count; /* generated: number of training samples */
+    uint32_t test_count;  /* generated: number of test samples */
+    uint32_t shard;       /* index of the shard to load, below `shards` */
+    uint32_t shards;      /* number of shards; 1 = load all training samples */
 };
 
-/* Loads the training samples of this shard. For images: a permutation by seed, cut in `shards`
- * slices whose sizes differ by at most one, in the order of the file; for sequences: one of
- * `shards` pieces of all tokens. The slices are disjoint and cover everything. Only the shard is in
- * memory. MISMATCH: there is no such shard, or there are more shards than samples. */
+/* Loads the training samples of shard options->shard. Shards are disjoint, their sizes differ by at
+ * most one, and together they have all samples. Images are dealt to shards in a random order by
+ * seed, and keep the order of the file within a shard. Sequences: shard k is the k-th of `shards`
+ * stretches of the tokens. Only the shard is held in memory. MISMATCH: shard >= shards, or a shard
+ * would have too few samples. */
 enum error dataset_load_train(struct dataset *dataset, const struct dataset_options *options,
                               struct problem *problem) MUST_USE;
 
-/* Loads all test samples, in the order of the file; mean and scale stay 0 (use those of the
- * training set, or those saved with a model). The number of classes may differ from the training
- * set's: compare them. */
+/* Loads all test samples, in the order of the file. mean and scale stay 0: set them to those
+ * of the training set. `classes` counts the classes of the test set: the caller compares it with
+ * the training set's. */
 enum error dataset_load_test(struct dataset *dataset, const struct dataset_options *options,
                              struct problem *problem) MUST_USE;
 
@@ -112,13 +121,14 @@ static inline bool dataset_is_sequences(enum dataset_source source)
     return source == DATASET_TEXT || source == DATASET_TOKENS;
 }
 
-/* Returns true if numbers are to be predicted: then errors count, not correct answers. */
+/* Returns true if the model is to predict numbers. Then it is scored by its error, not by correct
+ * answers. */
 static inline bool dataset_is_regression(const struct dataset *dataset)
 {
     return dataset->targets != NULL;
 }
 
-/* Returns the bytes of the samples with their labels or targets. */
+/* Returns the bytes of all samples with their labels or targets, or of all tokens. */
 static inline uint64_t dataset_bytes(const struct dataset *dataset)
 {
     const size_t numbers = shape_size(dataset->shape);
@@ -128,7 +138,7 @@ static inline uint64_t dataset_bytes(const struct dataset *dataset)
                            : (uint64_t)dataset->count * (sample + wanted * sizeof(float));
 }
 
-/* Returns the positions from a sample to the next: 1, or the tokens of a window. */
+/* Returns the distance between the positions of two samples (batch.h): 1, or a window's tokens. */
 static inline uint32_t dataset_stride(const struct dataset *dataset)
 {
     return dataset->shape.length > 0 ? (uint32_t)dataset->shape.length : 1;

@@ -47,7 +47,8 @@ static char *join(const char *folder, const char *name, size_t length)
 
 static void expand(struct file_list *list, const char *folder, const char *rest);
 
-/* Adds everything that one part of a path matches as a pattern. */
+/* Adds all paths that match folder/part/rest, where `part` is a pattern for one name and `rest` the
+ * parts after it. Notes the folder in list->folder. */
 static void expand_pattern(struct file_list *list, const char *folder, const char *part,
                            const char *rest)
 {
@@ -66,7 +67,7 @@ static void expand_pattern(struct file_list *list, const char *folder, const cha
     (void)closedir(open);
 }
 
-/* Adds everything that the rest of a pattern, part by part, matches in this folder. */
+/* Adds all paths below `folder` that match the pattern `rest`, one part of the path at a time. */
 static void expand(struct file_list *list, const char *folder, const char *rest)
 {
     rest += strspn(rest, "/");
@@ -105,7 +106,8 @@ static enum error no_match(const char *pattern, const char *key, struct problem 
                        key, pattern);
 }
 
-/* The order of their bytes is the same on all machines; readdir's is not. */
+/* Adds the paths that match a pattern, sorted by bytes: readdir's order differs between machines.
+ * MISSING: no path matches. */
 static enum error add_matches(struct file_list *list, const char *pattern, const char *key,
                               struct problem *problem)
 {
@@ -129,7 +131,7 @@ static enum error add_name(struct file_list *list, const char *name, const char 
     return OK;
 }
 
-/* Returns the text without surrounding blanks; the caller calls free(). */
+/* Returns the first `length` bytes of the text without surrounding blanks. The caller frees it. */
 static char *name_of(const char *text, size_t length)
 {
     const size_t before = strspn(text, BLANKS);
@@ -141,8 +143,8 @@ static char *name_of(const char *text, size_t length)
     return name;
 }
 
-/* Returns whether a text with commas is one name: such a file exists, or a folder whose name has
- * all the commas. */
+/* Returns true if the text is one name: it has no comma, or a file or folder with this name
+ * exists, or a folder does whose path ends at a slash after the last comma. */
 static bool is_one_name(char *name)
 {
     char *last = strrchr(name, ',');
@@ -156,8 +158,8 @@ static bool is_one_name(char *name)
     return is_one;
 }
 
-/* Returns the longest text from here, up to a comma or the end, that is one name; *length is its
- * length. */
+/* Returns the longest beginning of the text that ends at a comma or the end and is one name
+ * (is_one_name). Sets *length to its length. The caller calls free(). */
 static char *next_name(const char *text, size_t *length)
 {
     *length = strlen(text);

@@ -11,11 +11,11 @@
 #define DIMENSIONS_MAX 4
 #define PACKAGED       "/usr/share/datasets/fashion-mnist/"
 
-/* Largest ratio by which a deflate stream can grow (zlib.net/zlib_tech.html). */
+/* maximum of uncompressed bytes per compressed byte in deflate (zlib.net/zlib_tech.html) */
 #define DEFLATE_RATIO_MAX 1032
 
-/* Returns whether the path is where the Debian package installs its files; for other paths its name
- * would not help. */
+/* Returns true if the path is in the folder of Debian's dataset-fashion-mnist. Only then do
+ * messages advise to install that package. */
 static bool is_packaged(const char *path)
 {
     return strncmp(path, PACKAGED, strlen(PACKAGED)) == 0;
@@ -50,7 +50,8 @@ static enum error open_named(struct idx *idx, int *fd, const char *directory, co
                        idx->path, strerror(errno));
 }
 
-/* Opens the first of the names that exists, plain or compressed. */
+/* Opens the first file that exists among the names of this kind, each tried plain and then with
+ * ".gz". Sets *fd to its descriptor and idx->path to its path. MISSING: there is none. */
 static enum error open_any(struct idx *idx, int *fd, const char *directory, const char *part,
                            struct problem *problem)
 {
@@ -82,7 +83,8 @@ static enum error open_any(struct idx *idx, int *fd, const char *directory, cons
         is_packaged(idx->path) ? ", or install the Debian package dataset-fashion-mnist" : "");
 }
 
-/* Returns an error for a file that is shorter than its format promises, with the reason. */
+/* Reports that a read gave too few bytes, and why: disk error, no memory, damaged gzip data, or a
+ * file that ends early. where: where it ends, such as "in its header". Never returns OK. */
 static enum error fault(const struct idx *idx, const char *where, struct problem *problem)
 {
     int system_error = errno;
@@ -148,7 +150,8 @@ static uint32_t big_endian(const uint8_t *bytes)
 static enum error read_dimensions(struct idx *idx, struct problem *problem)
 {
     uint8_t bytes[4 * DIMENSIONS_MAX];
-    uint32_t sizes[DIMENSIONS_MAX] = {1, 1, 1, 1}; /* default sizes, except the count */
+    /* count, channels, height, width; 1 for dimensions that the file lacks */
+    uint32_t sizes[DIMENSIONS_MAX] = {1, 1, 1, 1};
     enum error error = read_header(idx, bytes, 4 * (unsigned)idx->dimensions, problem);
     if (error != OK)
         return error;
@@ -197,7 +200,8 @@ static enum error open_stream(struct idx *idx, int fd, struct problem *problem)
     return OK;
 }
 
-/* Opens the file and reads its header. The stream takes over the descriptor. */
+/* Reads and checks the header of the file open as fd. Closes fd on error; after OK, idx_close
+ * does. */
 static enum error open_header(struct idx *idx, int fd, struct problem *problem)
 {
     enum error error = open_stream(idx, fd, problem);
@@ -222,7 +226,8 @@ enum error idx_open(struct idx *idx, const char *directory, const char *part, en
     return error == OK ? open_header(idx, fd, problem) : error;
 }
 
-/* Returns IDX_LABELS if the magic number of the file says one dimension, otherwise IDX_IMAGES. */
+/* Returns IDX_LABELS if the file's magic number says one dimension. Returns IDX_IMAGES otherwise,
+ * also if the file cannot be read. */
 static enum idx_kind kind_of(const char *path)
 {
     uint8_t magic[4] = {0};

@@ -1,18 +1,17 @@
-/* Reading an IDX file item by item: the format of MNIST and the sets made in its image.
+/* Reading an IDX file item by item: the format of MNIST and of data sets made to replace it.
  *
  *   OFFSET SIZE MEANING
  *        0    2 zero
- *        2    1 type of the numbers: 0x08, unsigned byte, is the only one read here
- *        3    1 dimensions. 1: labels. 3: images, by count, height, width. 4: with channels,
- *               by count, channels, height, width
- *        4  4·n each dimension, big-endian
+ *        2    1 type of the numbers: only 0x08, unsigned byte, is supported
+ *        3    1 number of dimensions. 1: labels. 3: images: count, height, width.
+ *               4: images with channels: count, channels, height, width
+ *        4  4·n size of each dimension, big-endian
  *      4+4n   … the numbers, row major
  *
- * Plain or gzip, told apart by content. The contents are checked: sizes have bounds, and a count
- * that the file cannot hold is refused before memory is allocated. After OK from idx_end the file
- * was complete and, if gzip, its checksum was right (every truncation:
- * tests/unit/model/test_dataset.c, tests/unit/model/test_idx.c). Bytes after a gzip stream are
- * ignored, as gunzip does.
+ * The file is plain or gzip, as its first bytes say. Sizes have maxima, and a count that the file
+ * cannot hold is refused before memory is allocated. After OK from idx_end the file
+ * was complete and, if gzip, its checksum was right. Bytes after a gzip stream are ignored, as
+ * gunzip does. Tests: tests/unit/model/test_dataset.c and tests/unit/model/test_idx.c.
  */
 #ifndef HEARSAY_MODEL_DATA_IDX_H
 #define HEARSAY_MODEL_DATA_IDX_H
@@ -23,7 +22,7 @@
 #include "base/shape.h"
 
 #define IDX_PATH_MAX     4096
-#define IDX_SIDE_MAX     1024 /* pixels: largest side of an image */
+#define IDX_SIDE_MAX     1024 /* maximum height and width of an image, in pixels */
 #define IDX_CHANNELS_MAX 64
 
 enum idx_kind { IDX_LABELS, IDX_IMAGES };
@@ -32,30 +31,32 @@ struct idx {
     struct gzFile_s *stream;
     enum idx_kind kind;
     int dimensions;
-    uint32_t count;      /* items in the file */
+    uint32_t count;      /* items (labels or images) in the file */
     uint32_t at;         /* items read so far */
     struct shape shape;  /* shape of an item; 1x1x1 for labels */
-    uint64_t file_bytes; /* bytes on the disk */
+    uint64_t file_bytes; /* size of the file on the disk, in bytes */
     char path[IDX_PATH_MAX];
 };
 
-/* Opens the labels or images of a part, "train" or "t10k": the first existing one of
- * directory/train-labels-idx1-ubyte, train-images-idx3-ubyte and train-images-idx4-ubyte, each
- * plain or .gz. Checks the header. After OK the caller must call idx_close; after an error there is
- * nothing to close. */
+/* Opens the labels or the images of a part, "train" or "t10k". Labels are in
+ * directory/train-labels-idx1-ubyte, images in train-images-idx3-ubyte or, if that is missing,
+ * train-images-idx4-ubyte; each may end in .gz. Checks the header. After OK the caller must call
+ * idx_close; after an error there is nothing to close. */
 enum error idx_open(struct idx *idx, const char *directory, const char *part, enum idx_kind kind,
                     struct problem *problem) MUST_USE;
 
-/* Opens one file, labels or images by its header. */
+/* Opens one file and checks its header, which says whether it has labels or images. After OK the
+ * caller must call idx_close; after an error there is nothing to close. */
 enum error idx_open_file(struct idx *idx, const char *path, struct problem *problem) MUST_USE;
 
-/* Reads the next item into `item`, as many bytes as its shape has. There must be one left. */
+/* Copies the next item to `item`, shape_size(idx->shape) bytes. Call it only while at < count. */
 enum error idx_next(struct idx *idx, uint8_t *item, struct problem *problem) MUST_USE;
 
-/* Checks the end after all items: no bytes may follow, and a gzip checksum must be right. */
+/* Checks the end of the file after the last item was read: no bytes may follow, and a gzip checksum
+ * must be right. MALFORMED: the check failed. */
 enum error idx_end(struct idx *idx, struct problem *problem) MUST_USE;
 
-/* Returns the remedy for a damaged file: "write it or download it again". */
+/* Returns advice for messages about a damaged file, such as "write it or download it again". */
 const char *idx_remedy(const struct idx *idx);
 
 void idx_close(struct idx *idx);

@@ -16,10 +16,10 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files' order is t
 #define MAGIC       "\x93NUMPY"
 #define MAGIC_BYTES 6
 #define PREFIX_BYTES                                                                               \
-    12 /* bytes of the magic number, the version, and the longer form of the length */
+    12 /* magic number, version, and header length in the longer form (version 2 or 3) */
 #define HEADER_MAX   ((size_t)1 << 20)
-#define CHANNELS_MAX 4 /* channels of colour with alpha, at most */
-#define SIDE_MIN     8 /* smallest side of images whose channels may be last */
+#define CHANNELS_MAX 4 /* channels are last only if there are at most this many */
+#define SIDE_MIN     8 /* channels are last only if height and width are at least this */
 #define REMEDY       "write it with np.save, or download it again"
 
 static enum error fail_to_read(const struct npy_file *file, struct problem *problem)
@@ -42,7 +42,8 @@ static enum error no_npy(const struct npy_file *file, const unsigned char *begin
                        file->path);
 }
 
-/* Finds the start and the length of the header. */
+/* Sets *begins to the offset of the header's text and *length to its bytes. MALFORMED: the file
+ * does not begin as a .npy file. */
 static enum error read_prefix(const struct npy_file *file, size_t *begins, size_t *length,
                               struct problem *problem)
 {
@@ -151,7 +152,8 @@ static bool is_supported(const struct npy_file *file)
     }
 }
 
-/* Parses descr: a byte order (<, > or |), a kind and a number of bytes, such as "<f4". */
+/* Sets kind, bytes and stored_bytes of the file from descr: a byte order (<, > or |), a kind and a
+ * number of bytes, such as "<f4". */
 static enum error set_type(struct npy_file *file, const struct npy_header *header,
                            struct problem *problem)
 {
@@ -246,7 +248,8 @@ static enum error look_at(struct npy_file *file, struct problem *problem)
 enum error npy_file_open(struct npy_file *file, const char *path, struct problem *problem)
 {
     struct npy_file opened = {.path = path};
-    opened.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait if it is a pipe */
+    /* O_NONBLOCK: open does not wait if the path is a pipe */
+    opened.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (opened.fd < 0)
         return problem_set(problem, errno == ENOENT ? MISSING : FAILED,
                            "%.300s: cannot be opened: %s; name a file that you may read", path,
@@ -268,9 +271,9 @@ static enum error ask_for_channels(const struct npy_file *file, struct problem *
                        file->path, sides[0], sides[1], sides[2]);
 }
 
-/* Decides where the channels are. After the two sides of an image, a last dimension of 1 or 3 is
- * its channels. One of 2 or 4 may also be the width of narrow feature maps, unless the other sides
- * are equal. */
+/* Sets *channels to FIRST or LAST. They can be last only after a height and width of SIDE_MIN or
+ * more, and if there are at most CHANNELS_MAX. 1 or 3 are taken as channels. 2 or 4 are too if
+ * height equals width. MISMATCH: 2 or 4 with unequal sides, which may also be narrow maps. */
 static enum error find_channels(const struct npy_file *file, enum npy_channels *channels,
                                 struct problem *problem)
 {
@@ -320,7 +323,7 @@ static enum error read_bytes(struct npy_file *file, void *to, uint64_t bytes,
     return OK;
 }
 
-/* Writes number `at` of the file's samples to `to`, in the type that is read. */
+/* Copies number `at` of `from`, in the file's type, to `to`. Converts float64 to float32. */
 static void put_number(const struct npy_file *file, const unsigned char *from, uint64_t at,
                        unsigned char *to)
 {
@@ -334,7 +337,8 @@ static void put_number(const struct npy_file *file, const unsigned char *from, u
     memcpy(to, &rounded, sizeof rounded);
 }
 
-/* Reorders samples: from h, w, c in the file to c, h, w. */
+/* Copies samples from `from` to `to`. Changes h, w, c to c, h, w if the file has the channels last,
+ * and float64 to float32. */
 static void reorder(const struct npy_file *file, const unsigned char *from, uint64_t samples,
                     unsigned char *to)
 {

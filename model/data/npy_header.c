@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The unparsed rest of the text. */
+/* The part of the header's text that is not parsed yet: at .. end-1. */
 struct scanner {
     const char *at;
     const char *end;
@@ -49,7 +49,7 @@ static bool take_number(struct scanner *scanner, uint64_t *number)
         if (__builtin_mul_overflow(*number, 10, number) ||
             __builtin_add_overflow(*number, (uint64_t)(*scanner->at - '0'), number))
             return false;
-    (void)take(scanner, "L"); /* suffix of a long, as Python 2 wrote it */
+    (void)take(scanner, "L"); /* suffix that Python 2 wrote after long integers, such as 60000L */
     return scanner->at > from;
 }
 
@@ -73,7 +73,8 @@ static bool take_bool(struct scanner *scanner, bool *value)
     return *value || take(scanner, "False");
 }
 
-/* Skips a list of fields, which is not supported, and finds its end. */
+/* Skips a list of fields (a record type, which npy_file.c refuses). Returns false if the list has
+ * no end. */
 static bool take_fields(struct scanner *scanner)
 {
     int depth = 0;
@@ -95,7 +96,8 @@ static bool take_descr(struct scanner *scanner, struct npy_header *header)
 
 enum key { DESCR = 1, FORTRAN_ORDER = 2, SHAPE = 4 };
 
-/* Parses an entry. Returns the bit of its key; 0 for an unknown key. */
+/* Parses one entry "key: value" into the header. Returns the key's bit (enum key), or 0 if the key
+ * is unknown or the value malformed. */
 static unsigned take_entry(struct scanner *scanner, struct npy_header *header)
 {
     char key[NPY_DESCR_BYTES];

@@ -12,14 +12,15 @@
 #define NPY_DESCR_BYTES 32
 
 struct npy_header {
-    /* Type, such as "<f4"; "" = the numbers are records of several fields. */
+    /* number type, such as "<f4"; "" = records of several fields */
     char descr[NPY_DESCR_BYTES];
     bool fortran_order;
-    int rank; /* number of dims */
+    int rank; /* number of dims that are set */
     uint64_t dims[NPY_RANK_MAX];
 };
 
-/* Parses the text. Returns false if it is not such a dictionary. */
+/* Parses the dictionary text[length]. Returns false if it is malformed or lacks one of the three
+ * keys. */
 bool npy_header_parse(struct npy_header *header, const char *text, size_t length) MUST_USE;
 
 #endif

@@ -11,22 +11,22 @@
 #define BLOCK_BYTES ((size_t)64 * 1024)
 #define BYTE_VALUES 256
 
-/* Files of a list, whose tokens make one run. */
+/* Files of a list, whose tokens are concatenated to one run. */
 struct files {
     struct file_list list;
     const char *key;  /* configuration key that named the files */
-    bool is_text;     /* bytes */
-    uint64_t *counts; /* [list.count] tokens of each file */
-    uint64_t total;   /* of all */
+    bool is_text;     /* each byte of the files is a token */
+    uint64_t *counts; /* [list.count] number of tokens in each file */
+    uint64_t total;   /* number of tokens in all files */
     int token_bytes;  /* bytes per token; equal in all files */
 };
 
-/* Range of the run's tokens that are kept, and their destination. */
+/* The tokens of the run that go into the dataset: indices from .. to-1. */
 struct range {
     uint64_t from;
     uint64_t to;
-    unsigned char *tokens; /* [to - from] tokens of token_bytes each */
-    /* Highest token of the whole run; 0 for text, in which any byte may follow. */
+    unsigned char *tokens; /* [to - from] buffer for the tokens, token_bytes each */
+    /* highest token of the whole run, also outside the range; 0 and unused for text */
     uint32_t highest;
 };
 
@@ -40,7 +40,8 @@ static bool has_valid(const struct dataset_options *options)
     return options->valid && options->valid[0];
 }
 
-/* Lists the training or the test files, which may be the same. */
+/* Sets files->list and key to the training files, or to the test files if train is false. These are
+ * the same files if no test files are configured. MISMATCH: a file is in both lists. */
 static enum error list_files(struct files *files, const struct dataset_options *options, bool train,
                              struct problem *problem)
 {
@@ -108,8 +109,8 @@ static uint32_t highest_of(const void *tokens, size_t count, int token_bytes)
     return highest;
 }
 
-/* Copies the part of a block that is in the range. at: index of the block's first token in the
- * run. */
+/* Copies the tokens of block[count] that are in the range to range->tokens. at: index in the run of
+ * the block's first token. */
 static void keep(struct range *range, const unsigned char *block, uint64_t at, size_t count,
                  size_t token_bytes)
 {
@@ -139,7 +140,8 @@ static enum error read_blocks(struct token_file *file, uint64_t at, uint64_t cou
     return OK;
 }
 
-/* Reads all tokens, so that the highest one is that of every shard; for bytes it is known. */
+/* Copies the range's tokens to range->tokens. Reads the whole run for its highest token, so that
+ * all shards find the same number of classes. For text it reads only what the range needs. */
 static enum error read_files(const struct files *files, struct range *range,
                              struct problem *problem)
 {
@@ -179,7 +181,8 @@ static uint64_t part_of(uint64_t count, uint64_t part, uint64_t parts)
     return count / parts * part + count % parts * part / parts;
 }
 
-/* Returns which tokens of the run belong to this shard, or to the test. */
+/* Returns the range of the run's tokens for this training shard, or for the test if train is false;
+ * `tokens` is not set. */
 static struct range range_of(const struct files *files, const struct dataset_options *options,
                              bool train)
 {

@@ -2,11 +2,12 @@
  *
  *   files ─► token_file.h ─► one run of tokens ─┬─ the first nine tenths ─ shard k of n ─► training
  *                                               └─ the last tenth ─────────────────────► test
- *   with files for the test (options.valid), all of the others are for training
+ *   if options.valid names test files, all of options.files is for training
  *
- * A sample is a window of options.context tokens, and the token after each is its label. Training
- * windows begin anywhere below `context` (batch.h), and so are one fewer than fit. Only the kept
- * tokens are in memory. Held by tests/unit/model/test_sequences.c.
+ * A sample is a window of options.context tokens. The label of each token is the token after it.
+ * The first training window of an epoch begins at a random token below `context` (batch.h), so
+ * there is one window fewer than fits. Only the tokens of the shard are held in memory. Tests:
+ * tests/unit/model/test_sequences.c.
  */
 #ifndef HEARSAY_MODEL_DATA_SEQUENCES_H
 #define HEARSAY_MODEL_DATA_SEQUENCES_H
@@ -16,12 +17,13 @@
 #include "data/dataset.h"
 
 /* Implements dataset_load_train and dataset_load_test; options.shard < options.shards. MISSING: a
- * file is missing. MISMATCH: there are too few tokens. TOO_BIG: too many tokens, or one is too
- * large. The dataset is written only on OK. */
+ * file is missing. MISMATCH: there are too few tokens. TOO_BIG: there are too many tokens, or a
+ * token is too large. Writes *dataset only on OK. */
 enum error sequences_load(struct dataset *dataset, const struct dataset_options *options,
                           bool train, struct problem *problem) MUST_USE;
 
-/* Returns the number of training windows of `tokens` tokens; 0 if there are too few tokens. */
+/* Returns the number of training windows of `context` tokens that a run of `tokens` tokens has; 0
+ * if there are too few tokens. */
 uint32_t sequences_windows(size_t tokens, int context);
 
 #endif

@@ -9,11 +9,11 @@
 #include "data/batch.h"
 #include "data/sequences.h"
 
-/* Scratch data for cutting. */
+/* Scratch buffers of cut. */
 struct desk {
-    uint32_t *order; /* [count] random permutation of the samples */
-    uint32_t *pile;  /* [count] samples dealt at once, in the order of the permutation */
-    double *parts;   /* [nodes] part of the pile for each node */
+    uint32_t *order; /* [count] random permutation of all samples */
+    uint32_t *pile;  /* [count] samples for one call of deal: all samples, or those of one label */
+    double *parts;   /* [nodes] relative amounts of the pile that the nodes get */
 };
 
 static double largest_of(const double *values, uint32_t count)
@@ -24,7 +24,8 @@ static double largest_of(const double *values, uint32_t count)
     return largest;
 }
 
-/* Deals the pile in slices, from the first node to the last. */
+/* Cuts pile[pile_count] into one slice per node, in proportion to desk->parts, and sets the
+ * samples' owners. */
 static void deal(struct shards *shards, const struct desk *desk, uint32_t pile_count)
 {
     double all = 0, before = 0;
@@ -32,7 +33,8 @@ static void deal(struct shards *shards, const struct desk *desk, uint32_t pile_c
         all += desk->parts[i];
     uint32_t at = 0;
     for (uint32_t i = 0; i < shards->nodes; i++) {
-        before += desk->parts[i]; /* in the same order as the total, so it ends at exactly `all` */
+        /* summed in the order of `all`, so the last sum equals `all` exactly */
+        before += desk->parts[i];
         const uint32_t to =
             before < all ? (uint32_t)((double)pile_count * before / all) : pile_count;
         shards->sizes[i] += to - at;
@@ -41,8 +43,8 @@ static void deal(struct shards *shards, const struct desk *desk, uint32_t pile_c
     }
 }
 
-/* Normalises the weights by the largest one, so that equal weights are exactly 1 and their sums
- * exact. */
+/* Sets parts[i] to weights[i] / the largest weight. So equal weights give exactly 1, and sums
+ * without rounding errors. */
 static void weigh(const struct desk *desk, const struct shards_options *options)
 {
     const double largest = largest_of(options->weights, options->nodes);
@@ -58,7 +60,7 @@ static void cut_evenly(struct shards *shards, const struct desk *desk,
     deal(shards, desk, shards->count);
 }
 
-/* Draws a normal variate by Marsaglia's polar method (Marsaglia, Bray 1964). */
+/* Returns a standard normal variate, by Marsaglia's polar method (Marsaglia, Bray 1964). */
 static double draw_normal(struct rng *rng)
 {
     double u, square;
@@ -70,29 +72,30 @@ static double draw_normal(struct rng *rng)
     return u * sqrt(-2 * log(square) / square);
 }
 
-/* Draws a Gamma(shape, 1) variate for shape >= 1 (Marsaglia, Tsang 2000, the method of their
- * figure). */
+/* Returns a Gamma(shape, 1) variate; shape >= 1 (Marsaglia, Tsang 2000). */
 static double draw_gamma(struct rng *rng, double shape)
 {
     const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
     for (;;) {
         const double x = draw_normal(rng);
         const double root = 1 + c * x, v = root * root * root;
-        const double u = 1 - rng_uniform(rng); /* not 0 */
+        const double u = 1 - rng_uniform(rng); /* above 0, so that log(u) is finite */
         if (v > 0 && log(u) < 0.5 * x * x + d - d * v + d * log(v))
             return d * v;
     }
 }
 
-/* Draws the logarithm of a Gamma(shape, 1) variate: that of shape + 1 times u^(1/shape) (their
- * section 6). With a small shape variates underflow a double; their logarithms do not. */
+/* Returns the logarithm of a Gamma(shape, 1) variate, shape > 0: Gamma(shape + 1, 1) · u^(1/shape)
+ * (Marsaglia, Tsang 2000, section 6). For a small shape the variate underflows a double; its
+ * logarithm does not. */
 static double draw_log_gamma(struct rng *rng, double shape)
 {
     const double u = 1 - rng_uniform(rng);
     return log(draw_gamma(rng, shape + 1)) + log(u) / shape;
 }
 
-/* Draws a Dirichlet distribution: Gamma variates, up to a common factor. */
+/* Draws parts[nodes] from the Dirichlet distribution of the options, scaled so that the largest
+ * part is 1. */
 static void draw_parts(const struct desk *desk, const struct shards_options *options,
                        struct rng *rng)
 {
@@ -147,7 +150,7 @@ static void give_one(struct shards *shards, uint32_t node)
 static void cut(struct shards *shards, const struct desk *desk, const struct dataset *whole,
                 const struct shards_options *options)
 {
-    /* The same random stream as in dataset.c, so that the slices are equal. */
+    /* the random stream that slice.c also uses, so that equal weights give its slices */
     batch_shuffle(desk->order, whole->count, rng_new(options->seed, UINT64_MAX));
     if (options->alpha > 0)
         cut_by_label(shards, desk, whole, options);
@@ -158,7 +161,8 @@ static void cut(struct shards *shards, const struct desk *desk, const struct dat
             give_one(shards, i);
 }
 
-/* Computes the ends of the nodes' stretches; equal weights give those of sequences.h. */
+/* Sets the end and the number of windows of each node's stretch. Equal weights give the stretches
+ * of sequences.c. */
 static void cut_stretches(struct shards *shards, const struct dataset *whole,
                           const struct shards_options *options)
 {
@@ -289,7 +293,8 @@ static enum error take_stretch(const struct shards *shards, const struct dataset
     return OK;
 }
 
-/* Copies the node's rows of an array. Returns NULL if there is no such array, or no memory. */
+/* Returns a copy of the node's rows of an array, `bytes` each. Returns NULL if rows is NULL or
+ * memory is exhausted. */
 static void *copy_rows(const struct shards *shards, uint32_t node, const void *rows, size_t bytes)
 {
     char *copy = rows ? malloc(shards->sizes[node] * bytes) : NULL;

@@ -1,5 +1,5 @@
-/* The samples of a shard: a permutation by seed, cut into slices whose sizes differ by at most one.
- * Held by tests/unit/model/test_dataset.c. */
+/* The samples of a shard: all samples in a random order by seed, cut into slices whose sizes differ
+ * by at most one. Tests: tests/unit/model/test_dataset.c. */
 #ifndef HEARSAY_MODEL_DATA_SLICE_H
 #define HEARSAY_MODEL_DATA_SLICE_H
 
@@ -9,16 +9,18 @@
 #include "data/dataset.h"
 
 struct slice_of_samples {
-    uint8_t *keep; /* [count] 1 = the sample is in the shard; the owner frees it */
-    uint32_t kept; /* number of samples kept */
+    /* [count] 1 = the sample is in the shard; to be freed by the caller of slice_new */
+    uint8_t *keep;
+    uint32_t kept; /* number of samples in the shard */
 };
 
-/* Checks that `count` samples can be cut by options->shard and ->shards. MISMATCH: there is no such
- * shard, or too many shards. */
+/* Checks that shard options->shard of options->shards exists and that `count` samples suffice.
+ * MISMATCH: shard >= shards, or shards > count. */
 enum error slice_check(const struct dataset_options *options, uint32_t count,
                        struct problem *problem) MUST_USE;
 
-/* Checks it and selects the samples. FAILED: no memory. */
+/* Selects the samples of shard options->shard among `count` samples. MISMATCH: as slice_check.
+ * FAILED: no memory. */
 enum error slice_new(struct slice_of_samples *slice, const struct dataset_options *options,
                      uint32_t count, struct problem *problem) MUST_USE;
 

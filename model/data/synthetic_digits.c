@@ -6,17 +6,17 @@
 #include "base/error.h"
 #include "base/rng.h"
 
-#define POINTS_MAX  12   /* points per stroke, as listed */
-#define STROKES_MAX 2    /* strokes per form */
-#define UNIT        256  /* canvas units per pixel */
-#define ONE         1024 /* fixed-point 1 for factors */
+#define POINTS_MAX  12   /* maximum number of points in a stroke; a repeated point counts twice */
+#define STROKES_MAX 2    /* maximum number of strokes in a form */
+#define UNIT        256  /* canvas units per pixel, in each direction */
+#define ONE         1024 /* the number 1 in fixed point, for sines, cosines and matrix entries */
 
 struct point {
     int32_t x, y;
 };
 
-/* A stroke as a guiding polygon: corners are rounded, but a point listed twice stays sharp. x to
- * the right, y downwards, the middle of the digit at 0, its height 100. */
+/* A stroke as a polygon line. Its corners are rounded, but a point listed twice stays sharp. x
+ * points right, y down; the digit's middle is at (0, 0) and its height is 100. */
 struct stroke {
     int count;
     struct point points[POINTS_MAX];
@@ -90,10 +90,10 @@ static const struct form forms[] = {
 
 #define FORMS ((uint32_t)(sizeof forms / sizeof *forms))
 
-/* All code below has one draw per statement, because C leaves the order within an expression
- * open. */
+/* In all functions below, a statement makes at most one random draw, because C leaves the order of
+ * evaluation within an expression open. */
 
-/* Draws a number uniformly from -reach .. reach. */
+/* Returns a uniform random integer in -reach .. reach. */
 static int32_t around_zero(struct rng *rng, int32_t reach)
 {
     return (int32_t)rng_below(rng, 2 * (uint32_t)reach + 1) - reach;
@@ -104,7 +104,8 @@ static int32_t between(struct rng *rng, int32_t low, int32_t high)
     return low + (int32_t)rng_below(rng, (uint32_t)(high - low) + 1);
 }
 
-/* Draws the digit first, then one of its forms, so that all classes are equally frequent. */
+/* Returns a random form. Draws the digit first and then one of its forms, so that all ten digits
+ * are equally frequent. */
 static const struct form *choose_form(struct rng *rng)
 {
     const uint32_t label = rng_below(rng, DIGIT_CLASSES);
@@ -117,15 +118,15 @@ static const struct form *choose_form(struct rng *rng)
     return &forms[first + rng_below(rng, count)];
 }
 
-/* An affine map: canvas = matrix · point / ONE + shift; the matrix has canvas units per unit of the
- * forms. */
+/* An affine map from a form's coordinates to the canvas: canvas point = matrix · point / ONE +
+ * shift. */
 struct affine {
-    int32_t xx, xy, yx, yy; /* matrix entries times ONE */
+    int32_t xx, xy, yx, yy; /* matrix entries, in canvas units per unit of the form, times ONE */
     struct point shift;
 };
 
-/* Rotation by the angle whose half has the tangent t: cosine (1 - t²)/(1 + t²), sine 2t/(1 + t²).
- */
+/* Returns a random rotation, shear, scaling and shift. t is the tangent of half the angle: cosine
+ * (1 - t²)/(1 + t²), sine 2t/(1 + t²). */
 static struct affine random_affine(struct rng *rng)
 {
     const int32_t t = around_zero(rng, ONE / 5);
@@ -133,7 +134,7 @@ static struct affine random_affine(struct rng *rng)
     const int32_t cosine = (ONE - square) * ONE / (ONE + square);
     const int32_t sine = 2 * t * ONE / (ONE + square);
     const int32_t shear = around_zero(rng, ONE / 3);
-    /* Canvas units per unit; 54 gives a digit 21 pixels high. */
+    /* scale, in canvas units per unit of the form; 54 makes the digit 21 pixels high */
     const int32_t wide = between(rng, 30, 54);
     const int32_t high = between(rng, 36, 54);
     struct affine affine = {.xx = cosine * wide,
@@ -153,7 +154,7 @@ static struct point transform(const struct affine *affine, struct point point)
     };
 }
 
-/* A line on the canvas, with space for two rounds of corner cutting. */
+/* A polygon line on the canvas. Each of two calls of cut_corners at most doubles its points. */
 struct line {
     int count;
     struct point points[4 * POINTS_MAX];
@@ -186,7 +187,8 @@ static struct point quarter(struct point a, struct point b)
     return (struct point){(3 * a.x + b.x) / 4, (3 * a.y + b.y) / 4};
 }
 
-/* Chaikin 1974: each corner gives way to two points, a quarter along its sides; the ends stay. */
+/* Returns the line with each corner replaced by two points, at a quarter of its two sides (Chaikin
+ * 1974). The first and last point stay. */
 static struct line cut_corners(const struct line *line)
 {
     struct line cut = {.count = 1, .points = {line->points[0]}};
@@ -200,12 +202,13 @@ static struct line cut_corners(const struct line *line)
     return cut;
 }
 
-/* Squared distance of each pixel's middle to the nearest ink, up to FAR. */
+/* For each pixel, the squared distance of its middle to the nearest line, in canvas units; at most
+ * FAR. */
 struct canvas {
     int32_t squared[DIGIT_SIDE][DIGIT_SIDE];
 };
 
-#define REACH (3 * UNIT) /* no pen is wider than this */
+#define REACH (3 * UNIT) /* maximum distance from a line at which a pixel may get ink */
 #define FAR   (REACH * REACH)
 
 static int32_t clamp(int32_t value, int32_t low, int32_t high)
@@ -226,8 +229,7 @@ static int32_t squared_distance(struct point p, struct point a, struct point b)
     return x * x + y * y;
 }
 
-/* first_near returns the first row or column of pixels that ink between a and b can reach; the next
- * function the last one. */
+/* Returns the first row (or column) of pixels that a line from coordinate a to b can ink. */
 static int32_t first_near(int32_t a, int32_t b)
 {
     return clamp(((a < b ? a : b) - REACH) / UNIT, 0, DIGIT_SIDE - 1);
@@ -272,8 +274,8 @@ static int32_t square_root(int32_t square)
     return root;
 }
 
-/* Adds to the light of each pixel: full ink up to `radius` from the middle of the line, none one
- * pixel further, with a smooth edge in between. */
+/* Adds the canvas's lines to the brightness total[pixel]: `light` up to `radius` from a line,
+ * falling to 0 over the next pixel. */
 static void expose(const struct canvas *canvas, int32_t radius, int32_t light,
                    int32_t total[static DIGIT_PIXELS])
 {
@@ -300,7 +302,7 @@ static void draw_digit(struct rng *rng, const struct form *form, int32_t total[s
     expose(&canvas, radius, light, total);
 }
 
-/* Draws a short stray stroke at a random position. */
+/* Adds a short straight line at a random place to the brightness total[pixel]. */
 static void draw_clutter(struct rng *rng, int32_t total[static DIGIT_PIXELS])
 {
     struct canvas canvas;
@@ -316,7 +318,8 @@ static void draw_clutter(struct rng *rng, int32_t total[static DIGIT_PIXELS])
     expose(&canvas, radius, light, total);
 }
 
-/* Returns the sum of eight uniform bytes minus its mean: approximately normal, deviation 209. */
+/* Returns a random integer with mean 0 and standard deviation 209, approximately normal: the sum of
+ * eight uniform bytes minus 1020. */
 static int32_t noise(struct rng *rng)
 {
     int32_t sum = -8 * 255 / 2;

@@ -17,7 +17,8 @@ void tally_normalise(const struct tally *tally, struct dataset *dataset)
         squares += tally->of[value] * value * value;
     }
     const double mean = (double)sum / (double)count;
-    /* A separate variable, so that no compiler fuses it below. */
+    /* In a variable of its own, so that no compiler fuses the product into the subtraction below
+     * (FMA), which would round differently. */
     const double mean_squared = mean * mean;
     const double variance = (double)squares / (double)count - mean_squared;
     dataset->mean = (float)mean;

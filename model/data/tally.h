@@ -9,12 +9,12 @@
 #include "data/dataset.h"
 
 struct tally {
-    uint64_t of[256]; /* count of each byte value; zero at first */
+    uint64_t of[256]; /* number of bytes with each value; the caller zeroes it */
 };
 
 void tally_add(struct tally *tally, const uint8_t *pixels, size_t count);
 
-/* Sets mean and scale of the dataset; at least one pixel must have been added. */
+/* Sets mean and scale of the dataset from the counts. At least one byte must have been counted. */
 void tally_normalise(const struct tally *tally, struct dataset *dataset);
 
 #endif

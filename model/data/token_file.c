@@ -10,11 +10,12 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files' order is the machine's");
 
 #define REMEDY      "write it or download it again"
-#define BLOCK_BYTES ((size_t)64 * 1024) /* bytes read at once if they are only counted */
+#define BLOCK_BYTES ((size_t)64 * 1024) /* bytes per read while the tokens are only counted */
 
-#define PART_BYTES ((size_t)1 << 30) /* most bytes of one zlib call, which counts in unsigned */
+/* maximum of bytes per gzread, whose argument is an unsigned int */
+#define PART_BYTES ((size_t)1 << 30)
 
-/* Least magic number of llm.c's formats, which are dates. */
+/* lowest and highest magic number that can be one of llm.c's, which are dates */
 #define MAGIC_MIN 20240000
 #define MAGIC_MAX 20299999
 
@@ -30,8 +31,8 @@ static enum error fail_to_read(const struct token_file *file, struct problem *pr
                        strerror(errno));
 }
 
-/* Returns an error for a file that gave fewer bytes than before: it shrank, or its compressed data
- * are damaged. */
+/* Reports that a read gave fewer bytes than the count did, and why: disk error, no memory, damaged
+ * gzip data, or a file that became shorter. Never returns OK. */
 static enum error fault(const struct token_file *file, struct problem *problem)
 {
     int code = Z_OK;
@@ -92,7 +93,8 @@ enum error token_file_read(struct token_file *file, void *tokens, size_t count,
                         : read_plain(file, tokens, bytes, problem);
 }
 
-/* Measures a gzip file; zlib compares the checksum at its end. */
+/* Sets file->bytes by reading a whole gzip file, whose checksum zlib verifies, and rewinds it.
+ * FAILED or MALFORMED: see fault. */
 static enum error measure_packed(struct token_file *file, struct problem *problem)
 {
     char block[BLOCK_BYTES];
@@ -118,7 +120,8 @@ enum error token_file_count(struct token_file *file, uint64_t *count, struct pro
     return OK;
 }
 
-/* Opens a text. For a gzip file the stream takes over the descriptor. */
+/* Prepares a text for reading, as gzip if it begins with gzip's magic bytes. Then file->stream owns
+ * the descriptor. */
 static enum error open_text(struct token_file *file, struct problem *problem)
 {
     unsigned char begin[2];
@@ -206,7 +209,8 @@ enum error token_file_open(struct token_file *file, const char *path, bool is_te
                            struct problem *problem)
 {
     struct token_file opened = {.path = path};
-    opened.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait if it is a pipe */
+    /* O_NONBLOCK: open does not wait if the path is a pipe */
+    opened.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (opened.fd < 0)
         return problem_set(problem, errno == ENOENT ? MISSING : FAILED,
                            "%.300s: cannot be opened: %s; name a file that you may read", path,
