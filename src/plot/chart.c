@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define FROM_ZERO 0.5 /* an axis starts at 0 if its first point is within this part of its end */
+/* the x axis starts at 0 if its smallest value is below FROM_ZERO · its largest */
+#define FROM_ZERO 0.5
 
 struct bounds chart_bounds(const struct chart *chart)
 {
@@ -19,7 +20,7 @@ struct bounds chart_bounds(const struct chart *chart)
                                   fmax(all.high, y)};
         }
     if (all.left > all.right)
-        all = (struct bounds){0, 1, 0, 1}; /* default if there are no points */
+        all = (struct bounds){0, 1, 0, 1}; /* there are no points */
     if (all.left > 0 && all.left < FROM_ZERO * all.right)
         all.left = 0;
     if (all.left == all.right)
@@ -37,7 +38,7 @@ static void add(struct curve *thin, double *x, double *y, const struct curve *cu
     y[thin->count++] = curve->y[i];
 }
 
-/* Returns the column of a point. */
+/* Returns the column, 0 .. columns-1, in which a point at x lies. */
 static size_t column_of(double x, const struct bounds *bounds, size_t columns)
 {
     const double part = (x - bounds->left) / (bounds->right - bounds->left);

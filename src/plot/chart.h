@@ -1,4 +1,4 @@
-/* A chart: named curves in one frame. Drawn by chart_svg.h and chart_text.h. */
+/* A chart: several named curves in one frame. chart_svg.h and chart_text.h draw it. */
 #ifndef HEARSAY_PLOT_CHART_H
 #define HEARSAY_PLOT_CHART_H
 
@@ -7,34 +7,35 @@
 
 #define CHART_CURVES_MAX 64
 
-/* A curve: points in the order of x, all finite. */
+/* A curve. x ascends, and all values are finite. */
 struct curve {
-    const char *name;    /* for the legend */
-    const double *x, *y; /* [count] */
-    size_t count;        /* number of points; 0 = only in the legend */
+    const char *name;    /* name of the curve in the legend */
+    const double *x, *y; /* [count] coordinates of the points */
+    size_t count;        /* number of points; 0 = the curve appears only in the legend */
 };
 
-/* The visible area. */
+/* The values of x and y at the sides of the frame. */
 struct bounds {
     double left, right, low, high;
 };
 
 struct chart {
-    const char *title;          /* title above it; "" = none */
-    const char *x_name;         /* name of the horizontal axis, with its unit */
-    const char *y_name;         /* name of the vertical axis */
-    const struct curve *curves; /* [count] */
-    size_t count;               /* at most CHART_CURVES_MAX */
-    bool has_range;             /* low and high are given; otherwise computed */
-    double low, high;           /* bounds of the frame on the vertical axis */
+    const char *title;          /* title above the chart; "" = none */
+    const char *x_name;         /* name and unit of the horizontal axis */
+    const char *y_name;         /* name and unit of the vertical axis */
+    const struct curve *curves; /* [count] curves; later ones are drawn over earlier ones */
+    size_t count;               /* number of curves, at most CHART_CURVES_MAX */
+    bool has_range;             /* low and high are set; false = chart_bounds computes them */
+    double low, high;           /* values of y at the lower and upper side of the frame */
 };
 
-/* Returns bounds of all points and given values, with some extent even for a single point. x starts
- * at 0 unless the data start far from it. */
+/* Returns the bounds of all points, with low and high from the chart if has_range. left < right
+ * even for a single x. left is 0 if the smallest x is below half the largest. */
 struct bounds chart_bounds(const struct chart *chart);
 
-/* Returns a curve that looks the same in a frame of this many columns: the lowest and highest point
- * of each column, at most 2 columns + 2 points. The caller frees its x and y. */
+/* Returns a copy of the curve with only the lowest and the highest point of each column of the
+ * frame. It looks the same at `columns` columns, and has at most 2 · columns points. The caller
+ * frees its x and y. */
 struct curve curve_thin(const struct curve *curve, const struct bounds *bounds, size_t columns);
 
 #endif

@@ -10,13 +10,13 @@
 
 /* Sizes in pixels. */
 #define WIDTH       800
-#define FRAME       360 /* height of the frame */
+#define FRAME       360 /* height of the frame around the curves */
 #define LEFT        72
 #define RIGHT       20
 #define LINE        20 /* height of a line of text */
-#define BELOW       52 /* space for the labels and the name of the axis */
+#define BELOW       52 /* space below the frame for the tick labels and the axis name */
 #define LETTER      7  /* approximate width of a letter */
-#define SAMPLE      22 /* length of a curve's sample in the legend */
+#define SAMPLE      22 /* length of the piece of line beside a name in the legend */
 #define TICKS_DOWN  6
 #define TICKS_RIGHT 8
 
@@ -28,8 +28,8 @@ static const char *const DASHES[] = {"", "6 3", "2 2", "9 3 2 3"};
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 struct place {
-    struct bounds bounds; /* bounds of the visible area */
-    double top;           /* top of the frame, in pixels */
+    struct bounds bounds; /* values of x and y at the sides of the frame */
+    double top;           /* y of the frame's upper side, in pixels from the top of the picture */
 };
 
 static double across(const struct place *place, double x)
@@ -38,7 +38,7 @@ static double across(const struct place *place, double x)
     return LEFT + (WIDTH - LEFT - RIGHT) * (x - bounds->left) / (bounds->right - bounds->left);
 }
 
-/* Clamps values beyond the frame to its edge. */
+/* Returns the pixel row of value y, clamped to the frame. */
 static double down(const struct place *place, double y)
 {
     const struct bounds *bounds = &place->bounds;
@@ -82,7 +82,7 @@ static void write_stroke(FILE *out, size_t k)
         (void)fprintf(out, " stroke-dasharray=\"%s\"", dashes);
 }
 
-/* Layout of the legend: columns as wide as the longest name. */
+/* Layout of the legend. All columns are as wide as the longest name needs. */
 struct legend {
     size_t columns, rows;
     double width; /* width of a column, in pixels */
@@ -148,7 +148,7 @@ static void write_names(FILE *out, const struct chart *chart, const struct place
 static void write_curve(FILE *out, const struct place *place, const struct curve *curve, size_t k)
 {
     struct curve thin = curve_thin(curve, &place->bounds, (WIDTH - LEFT - RIGHT) / 2);
-    if (thin.count == 1) { /* a line through one point is invisible */
+    if (thin.count == 1) { /* draw a single point as a dot: a line would be invisible */
         (void)fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"", across(place, thin.x[0]),
                       down(place, thin.y[0]));
         write_stroke(out, k);

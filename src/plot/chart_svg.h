@@ -4,7 +4,7 @@
  *   legend, in as many rows as it takes
  *   frame with a grid at round numbers; curves of at most 1200 points each
  *
- * Held by tests/unit/plot/test_chart_svg.c and tests/process/test_plot.sh.
+ * Tests: tests/unit/plot/test_chart_svg.c and tests/process/test_plot.sh.
  */
 #ifndef HEARSAY_PLOT_CHART_SVG_H
 #define HEARSAY_PLOT_CHART_SVG_H
@@ -13,7 +13,8 @@
 
 #include "plot/chart.h"
 
-/* Writes the chart. Names may be any bytes; those that XML cannot hold become question marks. */
+/* Writes the chart as SVG. Names may hold any bytes: those that XML forbids are written as question
+ * marks. */
 void chart_svg_write(FILE *out, const struct chart *chart);
 
 #endif

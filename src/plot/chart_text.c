@@ -9,21 +9,21 @@
 #include "plot/ticks.h"
 #include "plot/utf8.h"
 
-#define MARGIN     9 /* columns left of the frame */
+#define MARGIN     9 /* characters left of the frame, for the tick labels */
 #define TICK_ROWS  3 /* rows between two labels */
 #define TICK_WIDTH 12
 #define USUAL      "\033[m"
 
-/* ANSI (ECMA-48): cyan, yellow, green, magenta, blue, red. */
+/* ANSI (ECMA-48) escape sequences for cyan, yellow, green, magenta, blue and red. */
 static const char *const COLOURS[] = {"\033[36m", "\033[33m", "\033[32m",
                                       "\033[35m", "\033[34m", "\033[31m"};
 #define COLOURS_COUNT (sizeof COLOURS / sizeof *COLOURS)
 
-/* A layer of dots for each curve, the first below. */
+/* One layer of dots per curve; later curves cover earlier ones. */
 struct picture {
     const struct chart *chart;
     const struct chart_text_style *style;
-    struct dots *layers; /* [chart->count] */
+    struct dots *layers; /* [chart->count] dots of each curve */
     int rows, columns;   /* size of the frame in characters */
 };
 
@@ -42,7 +42,7 @@ static bool has_letters(const struct picture *picture)
     return picture->chart->count > 1 && !picture->style->has_color;
 }
 
-/* Returns the uppermost curve with a dot in this cell; the number of curves if there is none. */
+/* Returns the index of the topmost curve with a dot in this cell; chart->count if none. */
 static size_t curve_at(const struct picture *picture, int row, int column)
 {
     for (size_t k = picture->chart->count; k-- > 0;)
@@ -89,7 +89,7 @@ static void print_rows(FILE *out, const struct picture *picture, const struct ti
     }
 }
 
-/* Prints the labels, each centred at its column if it fits, and the name. */
+/* Prints the horizontal axis, its tick labels where they fit, and its name. */
 static void print_axis(FILE *out, const struct picture *picture, const struct ticks *right)
 {
     const struct bounds bounds = chart_bounds(picture->chart);

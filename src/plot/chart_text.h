@@ -6,7 +6,7 @@
  *          └───────────
  *           0       20    time, s
  *
- * Several curves have different colours, or letters if there are no colours. Held by
+ * Several curves have different colours, or letters if there are no colours. Tests:
  * tests/unit/plot/test_chart_text.c.
  */
 #ifndef HEARSAY_PLOT_CHART_TEXT_H
@@ -20,9 +20,9 @@
 #define CHART_TEXT_ROWS_MIN    6
 
 struct chart_text_style {
-    int rows, columns; /* size of the whole chart; at least the minimum above */
-    bool is_utf8;      /* UTF-8; false = ASCII */
-    bool has_color;    /* ANSI (ECMA-48) colours may be used */
+    int rows, columns; /* size of the whole chart in characters; at least the minimum above */
+    bool is_utf8;      /* UTF-8 may be printed; false = only ASCII */
+    bool has_color;    /* ANSI (ECMA-48) colours may be printed */
 };
 
 void chart_text_write(FILE *out, const struct chart *chart, const struct chart_text_style *style);

@@ -4,7 +4,7 @@
  *          │    ⠉⠒⠤⣀⡀
  *      0.2 │         ⠈⠉⠒
  *
- * Held by tests/unit/plot/test_timeline.c.
+ * Tests: tests/unit/plot/test_timeline.c.
  */
 #ifndef HEARSAY_PLOT_STRIP_H
 #define HEARSAY_PLOT_STRIP_H
@@ -12,24 +12,24 @@
 #include "plot/dots.h"
 #include "plot/timeline.h"
 
-#define STRIP_MARGIN 9 /* columns left of the curve */
+#define STRIP_MARGIN 9 /* characters left of the curve, for the labels */
 
 struct strip {
-    struct dots dots;         /* the curve */
-    char top[16], bottom[16]; /* labels of the first and the last row */
+    struct dots dots;         /* the curve and its bounds */
+    char top[16], bottom[16]; /* labels beside the first and the last row */
 };
 
-/* Draws the whole timeline in this many rows and columns, up to now_s. The bounds are round numbers
- * around all values. */
+/* Draws the timeline from its first point to now_s in rows · columns characters. low and high
+ * become round numbers that enclose all values. */
 void strip_of(struct strip *strip, struct timeline *timeline, double now_s, int rows, int columns,
               bool is_utf8);
 
-/* Draws the timeline in a given frame: strip->dots has the bounds, top and bottom the labels. rows
- * and columns: size of the whole strip. */
+/* Draws the timeline from its first point to now_s in rows · columns characters, margin included.
+ * The caller has set dots.low, dots.high, dots.is_utf8, top and bottom. */
 void strip_within(struct strip *strip, struct timeline *timeline, double now_s, int rows,
                   int columns);
 
-/* Prints one row without a newline; colour: ANSI, or "". */
+/* Prints one row without a newline. colour: ANSI sequence printed before the curve, or "". */
 void strip_print_row(const struct strip *strip, FILE *out, int row, const char *colour);
 
 #endif

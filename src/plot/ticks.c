@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 
-#define ALMOST 1e-9 /* part of a step that covers rounding errors */
+#define ALMOST 1e-9 /* tolerance for rounding errors, as a part of a step */
 
-/* Returns the least number >= `least` that is 1, 2 or 5 times a power of ten. */
+/* Returns the smallest of the numbers 1, 2 and 5 times a power of ten that is >= `least`. */
 static double round_step(double least)
 {
     static const double ROUND[] = {1, 2, 5};
@@ -18,7 +18,7 @@ static double round_step(double least)
     return 10 * power;
 }
 
-/* Returns a width around a single value, such that its ticks have different labels. */
+/* Returns high - low, or a wider range if the labels of ticks in it would be equal. */
 static double width_of(double low, double high)
 {
     const double least = fmax(fabs(low), fabs(high)) * 1e-6;
@@ -57,7 +57,8 @@ double ticks_last(const struct ticks *ticks)
     return ticks_at(ticks, ticks->count - 1);
 }
 
-/* Returns the SI prefix for an axis that reaches ten thousand or more, otherwise "". */
+/* Returns the SI prefix "k" .. "T" if `largest` is 10,000 or more, otherwise "". Sets *scale to its
+ * factor. */
 static const char *prefix_of(double largest, double *scale)
 {
     static const char *const PREFIX[] = {"k", "M", "G", "T"};

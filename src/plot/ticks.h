@@ -1,5 +1,5 @@
 /* Ticks of an axis: round numbers (1, 2 or 5 times a power of ten) that bound the data.
- * Held by tests/unit/plot/test_ticks.c.
+ * Tests: tests/unit/plot/test_ticks.c.
  */
 #ifndef HEARSAY_PLOT_TICKS_H
 #define HEARSAY_PLOT_TICKS_H
@@ -7,21 +7,23 @@
 #define TICKS_TEXT_BYTES 32
 
 struct ticks {
-    double first, step; /* lowest tick, and distance between ticks */
-    int count;          /* number of ticks, at least two */
+    double first, step; /* value of the lowest tick, and distance between two ticks */
+    int count;          /* number of ticks */
 };
 
-/* Returns about this many ticks, the first <= low and the last >= high. Bounds are finite and low
- * <= high. */
+/* Returns about `about` ticks that enclose low .. high: the first is <= low, the last >= high. low
+ * and high are finite, low <= high, about >= 2. */
 struct ticks ticks_around(double low, double high, int about);
 
-/* Returns about this many ticks between bounds that need not be round; low < high. */
+/* Returns about `about` ticks within low .. high, perhaps fewer than two. low and high are finite,
+ * low < high, about >= 2. */
 struct ticks ticks_within(double low, double high, int about);
 
 double ticks_at(const struct ticks *ticks, int i);
 double ticks_last(const struct ticks *ticks);
 
-/* Formats a tick with as many digits as the step has: "0.25", "1500", "40k", "2.5M". */
+/* Writes the label of tick i to `out`, with enough digits to differ from the next: "0.25", "1500",
+ * "40k", "2.5M". Returns out. */
 const char *ticks_text(const struct ticks *ticks, int i, char out[static TICKS_TEXT_BYTES]);
 
 #endif

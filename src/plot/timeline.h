@@ -1,6 +1,6 @@
-/* A growing curve in bounded memory: it always covers the whole time.
+/* A growing curve in bounded memory, from its first point to its last.
  *
- * Held by tests/unit/plot/test_timeline.c.
+ * Tests: tests/unit/plot/test_timeline.c.
  */
 #ifndef HEARSAY_PLOT_TIMELINE_H
 #define HEARSAY_PLOT_TIMELINE_H
@@ -10,16 +10,18 @@
 #define TIMELINE_POINTS 512
 
 struct timeline {
-    double at_s[TIMELINE_POINTS + 1];  /* times of the points, ascending */
-    double value[TIMELINE_POINTS + 1]; /* value at that time */
+    /* times of the points in seconds, ascending; one more for timeline_until */
+    double at_s[TIMELINE_POINTS + 1];
+    double value[TIMELINE_POINTS + 1]; /* value of each point */
     size_t count;                      /* number of points, at most TIMELINE_POINTS */
 };
 
-/* Adds a point that is not before the last one. When the array is full, every second point goes
- * first. Skips values that are not finite. */
+/* Adds a point; at_s is not before the last point. If the array is full, drops every second point
+ * first. Ignores a value that is NaN or infinite. */
 void timeline_add(struct timeline *timeline, double at_s, double value);
 
-/* Returns the number of points after extending the last value to now_s; 0 = no point. */
+/* Repeats the last value at time now_s, in the element after the points; `count` stays. Returns the
+ * number of elements to draw: count + 1, or 0 without points. */
 size_t timeline_until(struct timeline *timeline, double now_s);
 
 #endif

@@ -1,13 +1,14 @@
-/* Characters of UTF-8 text (RFC 3629). Held by tests/unit/plot/test_chart_svg.c. */
+/* Characters of UTF-8 text (RFC 3629). Tests: tests/unit/plot/test_chart_svg.c. */
 #ifndef HEARSAY_PLOT_UTF8_H
 #define HEARSAY_PLOT_UTF8_H
 
 #include <stddef.h>
 
-/* Returns the bytes of the first character of a text that is not empty; 0 if it is invalid. */
+/* Returns the length in bytes of the first character, or 0 if it is invalid UTF-8. The text
+ * is not empty. */
 size_t utf8_length(const char *text);
 
-/* Returns the number of characters; an invalid byte counts as one. */
+/* Returns the number of characters in a text; each byte of invalid UTF-8 counts as one. */
 size_t utf8_columns(const char *text);
 
 #endif
