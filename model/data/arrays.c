@@ -184,7 +184,8 @@ static enum error check_finite(const struct array_block *block, size_t size,
     return problem_set(problem, MALFORMED,
                        "%.300s: sample %zu holds %s, and only finite numbers can be learned; take "
                        "such samples out or fill them in (np.isfinite, np.nan_to_num)",
-                       block->path, block->at + at / size, isnan(numbers[at]) ? "NaN" : "infinity");
+                       block->path, block->at + at / size,
+                       isnan(numbers[at]) ? "NaN" : "infinity, or a number too large for float32");
 }
 
 /* Copies the block's samples that belong to the dataset to `rows`, `size` floats each. MALFORMED:
