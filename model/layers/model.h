@@ -129,7 +129,7 @@ const float *model_forward(struct model *model, const float *weights, const floa
 
 /* Continues one sequence with a key-value cache. Returns logits[count, model_outputs] of positions
  * from .. from+count-1, whose tokens are x[count]. Earlier calls must have computed all positions
- * before `from`: from <= model_stepped. Only for models of sequences that do not recompute. Held by
+ * before `from`: from <= model_stepped. Only for models of sequences that do not recompute. Tests:
  * tests/unit/model/test_step.c. */
 const float *model_step(struct model *model, const float *weights, const float *x, int from,
                         int count);

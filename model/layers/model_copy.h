@@ -1,4 +1,4 @@
-/* Copies a model to another device. Held by tests/unit/model/test_data_parallel.c. */
+/* Copies a model to another device. Tests: tests/unit/model/test_data_parallel.c. */
 #ifndef HEARSAY_MODEL_LAYERS_MODEL_COPY_H
 #define HEARSAY_MODEL_LAYERS_MODEL_COPY_H
 

@@ -3,7 +3,7 @@
  *
  *   learner_step ─► samples and duration ─► batch_size_on_step ─► learner_set_batch
  *
- * The learner's owner measures the durations; this file reads no clock. Held by
+ * The learner's owner measures the durations; this file reads no clock. Tests:
  * tests/unit/model/test_batch_size.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_BATCH_SIZE_H

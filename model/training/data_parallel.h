@@ -11,7 +11,7 @@
  *
  * Two devices that compute one part each make the same step, bit for bit, as one device that
  * computes both parts. With more devices or parts, sums are rounded in another order.
- * Held by tests/unit/model/test_data_parallel.c.
+ * Tests: tests/unit/model/test_data_parallel.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_DATA_PARALLEL_H
 #define HEARSAY_MODEL_TRAINING_DATA_PARALLEL_H

@@ -9,7 +9,7 @@
  * length, the generator drops the older half and the model reads the newer half again: two
  * positions a token on average. The model also reads the text again if another caller has used it
  * in between. On one machine the same seed gives the same text.
- * Held by tests/unit/model/test_generator.c.
+ * Tests: tests/unit/model/test_generator.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_GENERATOR_H
 #define HEARSAY_MODEL_TRAINING_GENERATOR_H

@@ -20,7 +20,7 @@
  * Each state is reported when it begins, and RECOVERED when it ends. The guard complements defaults
  * that bound the weights and does not replace them: some collapses give no notice.
  *
- * It reads no clock: the caller passes the time. Held by tests/unit/model/test_guard.c, and by
+ * It reads no clock: the caller passes the time. Tests: tests/unit/model/test_guard.c, and by
  * scenarios with planted collapses (configs/sim-ruin-*.conf).
  */
 #ifndef HEARSAY_MODEL_TRAINING_GUARD_H

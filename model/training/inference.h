@@ -1,5 +1,5 @@
 /* Inference with a learner: predictions of its base for a client's samples, computed in the
- * evaluator's buffers. Held by tests/unit/config/test_inference_words.c. */
+ * evaluator's buffers. Tests: tests/unit/config/test_inference_words.c. */
 #ifndef HEARSAY_MODEL_TRAINING_INFERENCE_H
 #define HEARSAY_MODEL_TRAINING_INFERENCE_H
 

@@ -8,7 +8,7 @@
  *
  * It does not contain the learner's model, data and options: a state may only be restored into a
  * learner made from the same ones. A random walk (random_walk_learner.h) also saves to this struct,
- * without moments and batches. Held by tests/unit/model/test_comeback.c.
+ * without moments and batches. Tests: tests/unit/model/test_comeback.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_LEARNER_STATE_H
 #define HEARSAY_MODEL_TRAINING_LEARNER_STATE_H

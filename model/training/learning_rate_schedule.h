@@ -1,6 +1,6 @@
 /* The learning-rate schedule: the rate after a number of samples of all nodes.
  *
- * Held by tests/unit/model/test_optimizer.c and test_adam.c.
+ * Tests: tests/unit/model/test_optimizer.c and test_adam.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_LEARNING_RATE_SCHEDULE_H
 #define HEARSAY_MODEL_TRAINING_LEARNING_RATE_SCHEDULE_H

@@ -2,7 +2,7 @@
  *
  *   samples of all nodes ─► schedule ─► rate ─► struct sgd or adam ─► backend.h
  *
- * Held by tests/unit/model/test_optimizer.c and test_adam.c.
+ * Tests: tests/unit/model/test_optimizer.c and test_adam.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_OPTIMIZER_H
 #define HEARSAY_MODEL_TRAINING_OPTIMIZER_H

@@ -11,7 +11,7 @@
  *
  * "decayed" means with weight decay, "each alone" means one call per tensor. The settings of a step
  * lie in memory of the backend, so that a recorded graph of a step can be replayed with new ones.
- * Held by tests/unit/model/test_optimizer_step.c.
+ * Tests: tests/unit/model/test_optimizer_step.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_OPTIMIZER_STEP_H
 #define HEARSAY_MODEL_TRAINING_OPTIMIZER_STEP_H

@@ -6,7 +6,7 @@
  *      update ─► replica: apply                                          = produced?
  *
  * Simulations use it to test only the protocol. It has a real replica of P entries, all 0 at first,
- * and is so cheap that one thread can run thousands (tests/bench/bench_random_walk.c). Held by
+ * and is so cheap that one thread can run thousands (tests/bench/bench_random_walk.c). Tests:
  * tests/unit/model/test_random_walk_learner.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_RANDOM_WALK_LEARNER_H

@@ -1,5 +1,5 @@
 /* A fault for the simulator: shuffles the labels, so that they no longer match their samples.
- * Held by tests/unit/sim/test_ruin.c. */
+ * Tests: tests/unit/sim/test_ruin.c. */
 #ifndef HEARSAY_MODEL_TRAINING_SHUFFLE_LABELS_H
 #define HEARSAY_MODEL_TRAINING_SHUFFLE_LABELS_H
 

@@ -3,7 +3,7 @@
  *   learner_step ─► device ─► step_time_take: samples, ns
  *
  * The host only queues the steps of a GPU, so the host's clock cannot measure them. On the CPU the
- * host's clock is right, and step_time_take returns nothing. Held by
+ * host's clock is right, and step_time_take returns nothing. Tests:
  * tests/unit/model/test_step_time.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_STEP_TIME_H

@@ -1,7 +1,7 @@
 /* Vitals of a learner: norms of its weights and of the last step's gradient, and idle units.
  *
  * The optimizer has already overwritten the gradient: it is clipped, and LAMB and Muon turn it into
- * a direction. Entries that were exactly 0 are still 0. Held by tests/unit/model/test_vitals.c.
+ * a direction. Entries that were exactly 0 are still 0. Tests: tests/unit/model/test_vitals.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_VITALS_H
 #define HEARSAY_MODEL_TRAINING_VITALS_H

@@ -9,8 +9,8 @@
  *   READY=1 (the node listens and its loop runs) ─► STATUS=…, WATCHDOG=1 ─► STOPPING=1
  *
  * The event loop sends all messages, so if it hangs, WATCHDOG=1 is missing. Sending never blocks.
- * Undelivered messages are lost, except READY=1, which is repeated; the first loss is printed. Held
- * by tests/unit/daemon/test_sd_notify.c.
+ * Undelivered messages are lost, except READY=1, which is repeated; the first loss is printed.
+ * Tests: tests/unit/daemon/test_sd_notify.c.
  */
 #ifndef HEARSAY_DAEMON_SD_NOTIFY_H
 #define HEARSAY_DAEMON_SD_NOTIFY_H

@@ -13,7 +13,7 @@
  * used, so dropouts are not in it. Opset 17, IR version 8: what runtimes of 2022 read.
  *
  * Format: onnx.proto of Debian's libonnx-dev, through protobuf-c. If either was missing at build
- * time, onnx_missing.c replaces the rest of this folder. Held by tests/unit/onnx/test_onnx_file.c
+ * time, onnx_missing.c replaces the rest of this folder. Tests: tests/unit/onnx/test_onnx_file.c
  * and, against ONNX Runtime, tests/process/test_onnx.py.
  */
 #ifndef HEARSAY_ONNX_ONNX_FILE_H
