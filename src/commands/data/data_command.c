@@ -18,7 +18,7 @@ struct options {
     struct config_options config;
     int samples;
     char **files;
-    int count; /* number of files */
+    int count; /* number of files to describe */
 };
 
 static enum error finish(void *self, int count, char **words, struct problem *problem)
@@ -40,7 +40,7 @@ static bool is_colour_terminal(void)
            (strcmp(depth, "truecolor") == 0 || strcmp(depth, "24bit") == 0);
 }
 
-/* Prints a report on each file. A file with a problem does not stop the others. */
+/* Prints a report on each file. Continues with the next file if a file has a problem. */
 static int report_files(char **paths, int count, int samples)
 {
     int code = 0;

@@ -14,7 +14,7 @@
 #include "data/arrays.h"
 
 #define BLOCK_BYTES    ((uint64_t)1 << 20)
-#define COLUMNS_MAX    16 /* most columns of a table for which statistics are printed */
+#define COLUMNS_MAX    16 /* columns up to which a table gets statistics for each column */
 #define TEXT_SHOWN     400
 #define TOKENS_SHOWN   24
 #define BROKEN_NOWHERE UINT64_MAX
@@ -29,7 +29,7 @@ struct summary {
     uint64_t odd_at;    /* index of the sample that has the number `odd` */
     uint64_t broken_at; /* index of the first sample with NaN or infinity; BROKEN_NOWHERE = none */
     double broken;      /* the NaN or infinity itself */
-    void *first;        /* first samples, in the format of the file */
+    void *first;        /* the first samples, to be shown; in the number type of data_reader_next */
     uint64_t first_count;
 };
 
@@ -168,7 +168,8 @@ static void print_statistics(FILE *out, const struct summary *summary,
         print_columns(out, summary, reader->size);
 }
 
-/* Checks whether a node would accept the numbers as samples or as targets. */
+/* Checks that a node would accept the numbers as samples, labels or targets. Returns OK, or the
+ * error that the node would report. */
 static enum error check(const struct summary *summary, const struct data_reader *reader,
                         struct problem *problem)
 {
@@ -239,7 +240,7 @@ static void show(FILE *out, const struct summary *summary, const struct data_rea
         show_numbers(out, summary, reader, in_colour);
 }
 
-/* Returns the number of first samples that the summary keeps for display. */
+/* Returns how many of the file's first samples are shown, given the number that the user wants. */
 static uint64_t shown(const struct data_reader *reader, int samples)
 {
     const uint64_t most = samples == 0                  ? 0

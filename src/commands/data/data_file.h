@@ -9,12 +9,13 @@
 
 #include "base/error.h"
 
-/* Prints the findings and the first `samples` samples, at most DATA_SHOW_MAX. Prints them even if
- * the file has an error. */
+/* Prints what was found in the file, with its first `samples` samples (at most DATA_SHOW_MAX). If
+ * the file has an error, prints what was found before it and returns the error. */
 enum error data_file_report(FILE *out, const char *path, int samples, bool in_colour,
                             struct problem *problem) MUST_USE;
 
-/* Sets *object to the findings as JSON, which the caller frees, even if the file has an error. */
+/* Sets *object to what was found in the file, as JSON; the caller frees it. Sets it even if an
+ * error is returned. */
 enum error data_file_json(json_t **object, const char *path, struct problem *problem) MUST_USE;
 
 #endif

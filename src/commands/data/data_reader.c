@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define LOOKED_AT 512 /* bytes at the start of a file that show its type */
+#define LOOKED_AT 512 /* bytes read from the start of a file to determine its format */
 
 static bool ends_in(const char *path, const char *end)
 {

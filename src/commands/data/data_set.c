@@ -13,7 +13,7 @@
 
 #define TEXT_SHOWN    400
 #define TOKENS_SHOWN  24
-#define CHANNELS_LAST 4 /* image width up to which the last axis may be the channels by mistake */
+#define CHANNELS_LAST 4 /* a width up to this number may in fact be the channels: a note asks */
 
 /* Training and test data with their statistics. */
 struct report {
@@ -104,7 +104,7 @@ static void print_predicted(const struct report *report)
         counts_print(report->out, report->train_counts, report->test_counts, classes);
 }
 
-/* Notes on possible mistakes in the data. They refuse nothing. */
+/* Writes notes on possible mistakes in the data; the data are used nevertheless. */
 
 static void note_classes(const struct report *report)
 {
@@ -155,7 +155,7 @@ static void note_numbers(const struct report *report)
                     report->out);
 }
 
-/* Printed samples. */
+/* Printing of samples. */
 
 static void caption(char text[32], const struct dataset *set, size_t i)
 {
@@ -169,8 +169,8 @@ static void caption(char text[32], const struct dataset *set, size_t i)
                            (double)set->targets[i * (size_t)set->classes + (size_t)k]);
 }
 
-/* Shows augmented samples below the originals, as a first epoch might have them. The samples are
- * normalised first, so that erased parts get the mean value. */
+/* Prints augmented copies of the samples, as a first epoch might have them. Samples are normalised
+ * first, because augmentation fills erased parts with the mean. */
 static void show_augmented(const struct report *report, struct data_show *show)
 {
     const struct dataset *train = &report->train;

@@ -5,10 +5,13 @@
 #include "base/error.h"
 
 #define LINE_MAX_COLUMNS 78
-#define PICTURE_COLUMNS  28 /* most columns of one picture; a wider image is scaled down */
-#define GAP              2
-#define NUMBERS_SHOWN    12
-#define SIDE_MIN         4 /* smallest side of a picture */
+#define PICTURE_COLUMNS                                                                            \
+    28 /* maximum columns of dots in a picture; a wider image is scaled down                       \
+        */
+#define GAP           2
+#define NUMBERS_SHOWN 12
+/* smallest height and width, in pixels, of a sample shown as a picture */
+#define SIDE_MIN 4
 
 static const char SHADES[] = " .:-=+*#%@";
 
@@ -29,7 +32,8 @@ static struct canvas canvas_of(struct shape shape)
     return canvas;
 }
 
-/* Returns the mean of a dot's pixels in one channel, scaled to 0 .. 1; 0 below the image. */
+/* Returns the mean of one channel over the pixels that a dot covers, scaled to 0 .. 1. Returns 0 if
+ * the dot is outside the image. */
 static double dot(const struct data_show *show, const struct canvas *canvas, const float *sample,
                   int channel, int row, int column)
 {

@@ -8,7 +8,7 @@
 
 #include "base/shape.h"
 
-#define DATA_SHOW_MAX 16 /* most samples that are shown */
+#define DATA_SHOW_MAX 16 /* maximum number of samples shown */
 
 /* Samples to show. samples[count, shape]: numbers from `low` (black) to `high` (white).
  * caption[count]: the line below each sample, or NULL. in_colour: draw half blocks in 24-bit

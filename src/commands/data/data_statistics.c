@@ -6,8 +6,9 @@
 #include "base/error.h"
 #include "commands/json_output.h"
 
-#define LINES_MAX 20 /* most classes for which the table has a line each */
-#define NAMED     5  /* rarest and most frequent classes listed if there are more than LINES_MAX */
+#define LINES_MAX 20 /* the table lists every class up to this number of classes */
+/* with more classes, it lists this many of the rarest and of the most frequent */
+#define NAMED 5
 
 void moments_add(struct moments *moments, double number)
 {
@@ -62,8 +63,8 @@ static void print_lines(FILE *out, const uint64_t *train, const uint64_t *test, 
     }
 }
 
-/* Returns the class after `last` in order of frequency, rarest or most frequent first. last =
- * classes: returns the first one. */
+/* Returns the class that follows `last` when classes are sorted by frequency, rarest or most
+ * frequent first. last = classes: returns the first class. Returns `classes` if none follows. */
 static size_t next_of(const uint64_t *counts, size_t classes, size_t last, bool rarest)
 {
     size_t best = classes;

@@ -12,7 +12,7 @@
 struct moments {
     uint64_t count;
     double mean;
-    double squares; /* sum of squared distances from the mean */
+    double squares; /* sum of the numbers' squared distances from their mean */
     double least;
     double most;
 };
