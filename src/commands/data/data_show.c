@@ -5,11 +5,9 @@
 #include "base/error.h"
 
 #define LINE_MAX_COLUMNS 78
-#define PICTURE_COLUMNS                                                                            \
-    28 /* maximum columns of dots in a picture; a wider image is scaled down                       \
-        */
-#define GAP           2
-#define NUMBERS_SHOWN 12
+#define PICTURE_COLUMNS  28 /* maximum columns of dots in a picture */
+#define GAP              2
+#define NUMBERS_SHOWN    12
 /* smallest height and width, in pixels, of a sample shown as a picture */
 #define SIDE_MIN 4
 
