@@ -167,7 +167,7 @@ endif()
 # The Python package, on the library that was built, and installed from source. Python cannot load
 # what a sanitizer is in.
 if(SYSTEM_PYTHON3 AND NOT SANITIZE)
-  foreach(PART arrays finish selection signals torch writes examples)
+  foreach(PART arrays finish log selection signals torch writes examples)
     add_test(NAME python_${PART} COMMAND ${SYSTEM_PYTHON3}
                                          ${CMAKE_SOURCE_DIR}/tests/process/test_python_${PART}.py)
     set_tests_properties(python_${PART} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT
