@@ -118,6 +118,8 @@ add_test(NAME false_base_member COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/t
                                         $<TARGET_FILE:hearsay>)
 add_test(NAME begin_again COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_begin_again.sh
                                   $<TARGET_FILE:hearsay>)
+add_test(NAME guard_remedy COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_guard.sh
+                                   $<TARGET_FILE:hearsay>)
 add_test(NAME expel COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_expel.sh
                             $<TARGET_FILE:hearsay>)
 add_test(NAME expel_since COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_expel_since.sh
