@@ -22,7 +22,8 @@ struct config_options {
     bool json;         /* --json was given */
 };
 
-/* Rows of a command's table. The command's struct is a struct config_options or begins with one. */
+/* Rows of a command's table. The command's struct is a struct config_options or begins with one,
+ * as COMMAND_BEGINS_WITH states. */
 #define CONFIG_OPTION_SET(help)                                                                    \
     {                                                                                              \
         "--set", "SECTION.KEY=VALUE", help, .set = config_options_add_set                          \

@@ -13,6 +13,7 @@ struct options {
     bool print_config;
     bool alone; /* train even if the peers have another swarm or model */
 };
+COMMAND_BEGINS_WITH(struct options, config);
 
 static int run(int argc, char **argv)
 {

@@ -32,6 +32,7 @@ struct options {
     long to;                      /* number of the base to copy, from 1; 0 = list the bases */
     bool to_best;                 /* copy the best base */
 };
+COMMAND_BEGINS_WITH(struct options, config);
 
 /* A saved base in the state folder. */
 struct base {

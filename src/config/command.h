@@ -44,6 +44,10 @@ struct command_option {
     .member = offsetof(type, name), .bytes = sizeof((type *)NULL)->name, .set = command_set_whole, \
     .low = (lowest), .high = (highest)
 
+/* States that a command's struct begins with the member that shared options set. */
+#define COMMAND_BEGINS_WITH(type, name)                                                            \
+    _Static_assert(offsetof(type, name) == 0, "shared options are set by offset")
+
 struct command_form {
     const char *line;  /* form of the command, such as "hearsay export [options] DIR" */
     const char *about; /* purpose of the form */

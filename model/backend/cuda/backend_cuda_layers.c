@@ -11,7 +11,7 @@
 
 #define ROW_STEP 8 /* bfloat16 numbers in 16 bytes; float32 rows of this step are also aligned */
 
-/* Size from which an unaligned product is computed apart or in two parts (is_large). */
+/* Smallest size of an unaligned product that is computed apart or in two parts (is_large). */
 #define LARGE_COUNT ((size_t)1 << 18) /* outputs of the layer for a batch */
 #define LARGE_DEPTH 128               /* inputs of the layer */
 

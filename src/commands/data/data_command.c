@@ -20,6 +20,7 @@ struct options {
     char **files;
     int count; /* number of files to describe */
 };
+COMMAND_BEGINS_WITH(struct options, config);
 
 static enum error finish(void *self, int count, char **words, struct problem *problem)
 {

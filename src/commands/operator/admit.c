@@ -12,6 +12,7 @@ struct admit {
     const char *name; /* name for the member; NULL = not given */
     bool present;
 };
+COMMAND_BEGINS_WITH(struct admit, common);
 
 static enum error finish(void *self, int count, char **words, struct problem *problem)
 {

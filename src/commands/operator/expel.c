@@ -19,6 +19,7 @@ struct expel {
     uint64_t since_ms;
     bool all; /* all rumors of the member are retracted */
 };
+COMMAND_BEGINS_WITH(struct expel, common);
 
 static enum error set_since(void *since_ms, const struct command_option *option, const char *word,
                             struct problem *problem)

@@ -14,6 +14,7 @@ struct order_options {
     struct config_options config; /* the node's state folder */
     const char *key;              /* path of the operator's key file; NULL = the usual one */
 };
+COMMAND_BEGINS_WITH(struct order_options, config);
 
 /* The end of a command's table and of its `about`. */
 #define ORDER_OPTIONS                                                                              \

@@ -21,6 +21,7 @@ struct rekey {
     double both_hours;
     bool anyone;
 };
+COMMAND_BEGINS_WITH(struct rekey, common);
 
 static enum error finish(void *self, int count, char **words, struct problem *problem)
 {
