@@ -91,20 +91,23 @@ static bool is_needed_here(const char *call)
 #endif
 }
 
-/* Returns a condition on argument number i (from 0) of a system call. */
+/* Returns a condition for a filter rule: argument number i (from 0) of the system call compares
+ * in this way with `value`. */
 static struct scmp_arg_cmp argument(unsigned i, enum scmp_compare how, scmp_datum_t value)
 {
     return (struct scmp_arg_cmp){.arg = i, .op = how, .datum_a = value};
 }
 
-/* Returns a condition on some bits of argument number i of a system call. */
+/* Returns a condition for a filter rule: these bits of argument number i (from 0) equal those of
+ * `value`. */
 static struct scmp_arg_cmp bits_of_argument(unsigned i, scmp_datum_t bits, scmp_datum_t value)
 {
     return (struct scmp_arg_cmp){
         .arg = i, .op = SCMP_CMP_MASKED_EQ, .datum_a = bits, .datum_b = value};
 }
 
-/* Refuses sockets other than Unix sockets, TCP, UDP, and sockets to the kernel's routing tables. */
+/* Refuses address families other than Unix, IPv4, IPv6 and netlink, netlink protocols other than
+ * NETLINK_ROUTE, and IP protocols with a number above UDP's. Returns 0, or a negative errno. */
 static int refuse_odd_sockets(scmp_filter_ctx filter)
 {
     static const int used[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
@@ -121,18 +124,18 @@ static int refuse_odd_sockets(scmp_filter_ctx filter)
     }
     if (error == 0)
         error = seccomp_rule_add(filter, refusal, call, 2, argument(0, SCMP_CMP_EQ, AF_NETLINK),
-                                 /* Protocol 0 is NETLINK_ROUTE; all others are refused. */
+                                 /* Protocol 0 is NETLINK_ROUTE; all other netlink protocols are
+                                  * refused. */
                                  argument(2, SCMP_CMP_NE, 0));
     if (error == 0)
-        error =
-            seccomp_rule_add(filter, refusal, call, 2, argument(0, SCMP_CMP_NE, AF_NETLINK),
-                             argument(2, SCMP_CMP_GT, IPPROTO_UDP)); /* SCTP, MPTCP and others */
+        error = seccomp_rule_add(filter, refusal, call, 2, argument(0, SCMP_CMP_NE, AF_NETLINK),
+                                 /* For example SCTP and MPTCP. */
+                                 argument(2, SCMP_CMP_GT, IPPROTO_UDP));
     return error;
 }
 
-/* Refuses processes in their own namespaces, but allows new threads. The filter cannot see the
- * flags of clone3. So it reports that the kernel lacks clone3, and the C library then uses
- * clone. */
+/* Refuses to create processes in new namespaces, but allows new threads. The filter cannot read
+ * the flags of clone3. So clone3 fails with ENOSYS, and the C library then uses clone. */
 static int refuse_namespaces(scmp_filter_ctx filter)
 {
     static const int flags[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,

@@ -15,7 +15,7 @@
 
 #define SECOND_NS      1000000000ull
 #define SIGNAL_ONCE_NS SECOND_NS       /* signals within this time count as one signal */
-#define EVALUATED_PART 100             /* automatic evaluations take at most 1/100 of the time */
+#define EVALUATED_PART 100             /* periodic evaluations take at most 1/100 of the time */
 #define LAST_NS_MAX    (5 * SECOND_NS) /* longest evaluation that a leaving node makes */
 
 struct daemon {
@@ -24,7 +24,7 @@ struct daemon {
     struct host host;        /* the node with its sockets and files */
     struct learner_thread *learner;
     struct sd_notify sd_notify;
-    uint64_t signal_ns;   /* time of the first signal to leave */
+    uint64_t signal_ns;   /* time of the first signal that made the node leave */
     uint64_t evaluate_ns; /* time of the next evaluation; UINT64_MAX = never, or one is under way */
     uint64_t sample_ns;   /* duration of the last evaluation per sample; 0 = unknown */
 };
@@ -65,8 +65,8 @@ static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns, ui
     return every_s > 0 ? now_ns + (every_ns > least_ns ? every_ns : least_ns) : UINT64_MAX;
 }
 
-/* Chooses the test samples for the last evaluation of a leaving node. If train.evaluate_part is
- * auto, it takes at most LAST_NS_MAX. */
+/* Returns on which test samples a leaving node evaluates its base for the last time. If
+ * train.evaluate_part is auto, that evaluation takes at most LAST_NS_MAX. */
 static enum final_evaluation final_evaluation(const struct daemon *daemon)
 {
     const struct setup *setup = &daemon->host.setup;
@@ -101,8 +101,8 @@ static bool on_pumped(void *self)
     return false;
 }
 
-/* Handles a signal. A service manager and a terminal may both send one, so a second signal counts
- * only if it comes clearly later. */
+/* Handles SIGTERM, SIGINT and SIGHUP. A service manager and a terminal may both send a signal.
+ * So a second one ends the node at once only if it comes SIGNAL_ONCE_NS after the first. */
 static void on_signal(void *self, int number)
 {
     struct daemon *daemon = self;
@@ -140,7 +140,8 @@ static enum error prepare(struct daemon *daemon, struct problem *problem)
     enum error error = host_open(&daemon->host, false, problem);
     if (error == OK) {
         sandbox_keep_kernels(config);
-        /* Must come before other threads are created. */
+        /* Must come before other threads are created: the sandbox restricts only later
+         * threads. */
         error = sandbox_enter(config, daemon->sandbox, problem);
     }
     if (error == OK)
@@ -209,7 +210,8 @@ static int run(struct daemon *daemon)
     return code == 0 && host->resets.are_too_many ? 1 : code;
 }
 
-/* Runs a node once, from loading its state to saving it. Sets *again if it must start again. */
+/* Runs a node once, from loading its state to saving it. Sets *again to true if the node must
+ * start again. */
 static int live(const struct config *config, struct sandbox *sandbox, bool stays_alone, bool *again)
 {
     struct daemon *daemon = memory_new(1, sizeof *daemon);

@@ -6,7 +6,7 @@
 /* A step hangs only after 10 s, since a busy system may delay it. */
 #define HUNG_NS_MIN 10000000000ull
 #define STEPS_KNOWN 16  /* number of steps after which the usual time is known */
-#define NEW_PART    0.2 /* weight of the last second in the exponential moving average */
+#define NEW_PART    0.2 /* weight of the last second in the moving average of the rate */
 
 void device_watch_init(struct device_watch *watch, const struct device_watch_options *options)
 {

@@ -15,8 +15,9 @@
 
 struct device_watch_options {
     struct event_log *report; /* receives the notes */
-    double sample_flops;      /* floating-point operations per sample of a training step */
-    double peak_flops;        /* peak floating-point operations per second; 0 = unknown */
+    /* Floating-point operations per sample of a training step; 0 = unknown. */
+    double sample_flops;
+    double peak_flops; /* peak floating-point operations per second; 0 = unknown */
 };
 
 struct device_watch {
@@ -24,18 +25,21 @@ struct device_watch {
     struct device_memory memory; /* memory of the device at its last report; total 0 = no GPU */
     uint64_t steps;              /* number of steps with a known time */
     uint64_t steps_ns;           /* total time of those steps in nanoseconds */
-    double flops_per_s; /* exponential moving average over seconds with steps; 0 = unknown */
-    uint64_t samples;   /* samples learned in this second */
-    bool is_hung;       /* a hanging step was reported and has not ended yet */
+    /* Moving average of floating-point operations per second, over seconds with steps; 0 =
+     * unknown. */
+    double flops_per_s;
+    uint64_t samples; /* samples learned since the last call of device_watch_on_second */
+    bool is_hung;     /* a hanging step was reported and has not ended yet */
 };
 
 void device_watch_init(struct device_watch *watch, const struct device_watch_options *options);
 void device_watch_on_step(struct device_watch *watch, const struct learner_event *event);
-/* Checks for a hanging step; called once a second. working_ns: time at which the present step or
- * order of the learner began; 0 = the learner waits. */
+/* Checks whether a step hangs, and reports when it begins and stops hanging. Called once a
+ * second. working_ns: time at which the present step or order of the learner began; 0 = the learner
+ * waits. */
 void device_watch_on_second(struct device_watch *watch, uint64_t now_ns, uint64_t working_ns);
 
-/* Returns the measurements as JSON for the status page; unknown memory and peak are null. */
+/* Returns the measurements as JSON for the status page; unknown values are null. */
 json_t *device_watch_json(const struct device_watch *watch);
 
 #endif

@@ -183,8 +183,8 @@ static void put_stats(json_t *line, const struct node_stats *stats)
     put_digest(line, "digest", stats->digest);
 }
 
-/* Prints the status line. If the node has made no step yet, the line says why: it has no neighbour,
- * or it still receives what the swarm knows. */
+/* Prints the status line. If the node has made no step yet, the line says why: it has no
+ * neighbour, or it still receives the base. */
 static void print_status(const struct event_log *report, uint64_t now_ns,
                          const struct node_stats *stats, double loss)
 {
@@ -316,7 +316,8 @@ void event_log_evaluated(struct event_log *report, uint64_t now_ns,
     line_end(report, line);
 }
 
-/* Prints the score of the last evaluation before this one, for a comparison on the same samples. */
+/* Prints the score of the last periodic evaluation, and the final score on the same samples for
+ * comparison. Prints nothing if there was no such evaluation. */
 static void say_last(const struct final *final)
 {
     if (final->last.samples == 0)

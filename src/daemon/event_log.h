@@ -65,8 +65,8 @@ void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch);
 void event_log_reset(struct event_log *report, uint64_t now_ns, uint64_t step,
                      const struct learner_resets *resets, bool is_last);
 
-/* Reports weights that no publication can move any further, because the base has a largest value
- * (model/exchange/error_feedback.h). */
+/* Reports weights at the largest value that the base can store: publications cannot increase
+ * them further (model/exchange/error_feedback.h). */
 void event_log_saturated(struct event_log *report, uint64_t now_ns,
                          const struct learner_saturation *saturation, bool companded);
 
@@ -77,14 +77,15 @@ void event_log_evaluated(struct event_log *report, uint64_t now_ns,
 struct final {
     char id[2 * ID_BYTES + 1]; /* id of the node */
     struct node_stats stats;   /* statistics at the end */
-    /* Last evaluation of the base, on all test samples if possible; samples 0 = none was made. */
+    /* Final evaluation of the base, on all test samples if possible; samples 0 = none was
+     * made. */
     struct evaluation evaluation;
     struct evaluation averaged; /* evaluation of the averaged base on the same samples */
-    /* Evaluation of the base on the samples of the earlier evaluations. */
+    /* Final evaluation of the base on the samples of the periodic evaluations. */
     struct evaluation part;
-    /* Last evaluation before this one, on the same samples as `part`; samples 0 = there is none. */
+    /* Last periodic evaluation, on the same samples as `part`; samples 0 = there is none. */
     struct evaluation last;
-    /* Digest computed from the learner's base, to be compared with the node's. */
+    /* Digest computed from the learner's base; must equal the digest in `stats`. */
     uint64_t learner_digest;
     const char *version;             /* version of the base as text */
     uint64_t parameters;             /* number of model parameters */

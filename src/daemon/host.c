@@ -132,7 +132,7 @@ static void on_ready(void *self)
         transport_wake(host->transport); /* calls on_ready again, after other due events */
 }
 
-/* Adds the measurements of the last second to the trail of the node's page. */
+/* Adds the measurements of the last second to the history that the node's web page shows. */
 static void show_second(struct host *host, uint64_t now_ns, const struct node_stats *stats)
 {
     const struct evaluation *base = &host->training.guard.last;
@@ -306,7 +306,7 @@ char *host_page(const struct host *host, size_t *count)
     return text;
 }
 
-/* Callbacks of the web server, and functions that open it. */
+/* Callbacks of the web server and of the status socket, and functions that open both. */
 
 static json_t *status_of(void *self)
 {
@@ -483,7 +483,7 @@ void host_begin(struct host *host, size_t link_bytes)
     startup_notes_resumed(&host->report, now_ns, config, saver_generation(host->saving.saver),
                           host->refused > 0, host->node);
     startup_notes_swarm_key(&host->report, now_ns, config, &host->setup, host->node);
-    /* The node has its own copies of the keys, which it may replace. */
+    /* The node has copied the keys, so these copies are no longer needed. */
     secret_wipe(host->setup.keys->swarm_key, KEY_BYTES);
     secret_wipe(&host->setup.keys->entropy, sizeof host->setup.keys->entropy);
     host->status_ns = now_ns + SECOND_NS;

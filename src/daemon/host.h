@@ -63,9 +63,11 @@ struct host {
     struct node *node;
     struct learner_link *link; /* link to the thread that makes steps; belongs to the owner */
     struct transport *transport;
-    struct saving saving;             /* the checkpoint being taken */
-    char saves[CHECKPOINT_OWNER_MAX]; /* owner's text of its checkpoints (checkpoint_owner.h) */
-    uint32_t refused;                 /* number of checkpoints that the start could not use */
+    struct saving saving; /* the checkpoint being taken */
+    /* Text that binds checkpoints to this identity, swarm and model (checkpoint_owner.h). */
+    char saves[CHECKPOINT_OWNER_MAX];
+    /* Number of checkpoints that could not be used at the start. */
+    uint32_t refused;
     struct operator_orders orders;
     struct known_proofs proofs;
     struct known_votes votes;
@@ -78,13 +80,16 @@ struct host {
     uint64_t status_ns; /* time of the next status line */
     uint64_t owner_ns;  /* next time at which the owner has work; UINT64_MAX = never */
     struct training_watch training;
-    struct resets resets;                 /* resets because training had diverged */
-    struct learner_saturation saturation; /* saturation that was reported last */
-    bool stays_alone;                     /* the node continues even if no peer accepts it */
-    /* Reasons why the node ended: no peer accepts it; it must start again. */
+    struct resets resets; /* counts divergences of training on this node */
+    /* Saturated weights, as the learner last reported them. */
+    struct learner_saturation saturation;
+    bool stays_alone; /* the node continues even if no peer accepts it */
+    /* Reasons why the node ended. is_shut_out: no peer accepts it. starts_again: it must
+     * restart. */
     bool is_shut_out, starts_again;
     bool has_clash; /* the node ended because another process has its identity */
-    bool is_shared; /* the base was the swarm's when has_clash was set */
+    /* The node had a neighbour when has_clash was set, so its base is the swarm's. */
+    bool is_shared;
 };
 
 /* Initializes a zeroed host. Then the functions below are called in their order, each only if the
@@ -103,7 +108,7 @@ struct learner_link_options host_link_options(struct host *host, const struct ex
 /* Runs the node until it has left or transport_stop was called. The owner sets host->link
  * before. */
 void host_run(struct host *host);
-/* Handles the events that the link has now, as after a wake-up. May be called after the host has
+/* Handles all events of the learner that wait in the link. May be called after the host has
  * ended. Returns false if there were none. */
 bool host_drain(struct host *host);
 void host_free(struct host *host);

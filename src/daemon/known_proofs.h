@@ -10,9 +10,9 @@
 
 struct known_proofs {
     const char *folder;     /* state folder; borrowed */
-    uint8_t *known;         /* [NODE_PROOFS_MAX] proofs on the disk; NULL = not loaded */
+    uint8_t *known;         /* [NODE_PROOFS_MAX] bytes: proofs on the disk; NULL = not loaded */
     uint32_t saved;         /* value of node_proofs_changes for the proofs on the disk */
-    struct unsaved unsaved; /* state of writes that failed */
+    struct unsaved unsaved; /* whether the last write failed, and when to try again */
 };
 
 /* Loads the proofs in the folder into the node's options. MALFORMED, MISMATCH: the proofs are
@@ -21,7 +21,7 @@ enum error known_proofs_load(struct known_proofs *proofs, const char *folder,
                              struct node_options *options, struct problem *problem) MUST_USE;
 void known_proofs_free(struct known_proofs *proofs);
 
-/* Saves the node's proofs if there is a new one. Cheap, since it is called after every event. */
+/* Saves the node's proofs if there is a new one. Cheap enough to be called after every event. */
 void known_proofs_keep(struct known_proofs *proofs, const struct node *node,
                        struct event_log *report, uint64_t now_ns);
 

@@ -11,21 +11,22 @@
 #include "node/swarm_keys.h"
 
 struct known_swarm_keys {
-    const char *folder;     /* state folder, borrowed; NULL = the keys are not loaded */
-    uint8_t *known;         /* [NODE_SWARM_KEYS_MAX] keys on the disk, in options.keys.memory */
+    const char *folder; /* state folder, borrowed; NULL = the keys are not loaded */
+    /* [NODE_SWARM_KEYS_MAX] bytes: keys on the disk, in options.keys.memory. */
+    uint8_t *known;
     uint32_t saved;         /* value of node_swarm_keys_changes for the keys on the disk */
-    struct unsaved unsaved; /* state of writes that failed */
+    struct unsaved unsaved; /* whether the last write failed, and when to try again */
 };
 
 /* Loads the keys in the folder into the node's options. folder must stay valid. */
 enum error known_swarm_keys_load(struct known_swarm_keys *keys, const char *folder,
                                  struct node_options *options, struct problem *problem) MUST_USE;
 
-/* Saves the node's keys if they have changed. Cheap, since it is called after every event. */
+/* Saves the node's keys if they have changed. Cheap enough to be called after every event. */
 void known_swarm_keys_keep(struct known_swarm_keys *keys, const struct node *node,
                            struct event_log *report, uint64_t now_ns);
-/* Passes the wall clock to the node, and a new key from `hearsay rekey` if there is one. Called
- * once a second. */
+/* Passes the wall-clock time to the node. If the node lacks a key, passes the one from `hearsay
+ * rekey` if there is one. Called once a second. */
 void known_swarm_keys_look(struct known_swarm_keys *keys, struct node *node,
                            struct event_log *report, uint64_t now_ns);
 

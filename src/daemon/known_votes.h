@@ -10,11 +10,11 @@
 
 struct known_votes {
     const char *folder; /* state folder; borrowed */
-    /* [NODE_VOTES_MAX] votes on the disk; NULL = the configuration does not allow votes. */
+    /* [NODE_VOTES_MAX] bytes: votes on the disk; NULL = votes are not allowed */
     uint8_t *known;
     uint32_t saved;         /* value of node_votes_changes for the votes on the disk */
     uint64_t save_ns;       /* earliest time of the next save */
-    struct unsaved unsaved; /* state of writes that failed */
+    struct unsaved unsaved; /* whether the last write failed, and when to try again */
 };
 
 /* Loads the votes in the folder into the node's options, if these allow votes. MALFORMED, MISMATCH:
@@ -23,8 +23,8 @@ enum error known_votes_load(struct known_votes *votes, const char *folder,
                             struct node_options *options, struct problem *problem) MUST_USE;
 void known_votes_free(struct known_votes *votes);
 
-/* Saves the node's votes if there is a new one, at most once a second, because many arrive together
- * and lost ones arrive again. Cheap, since it is called after every event. */
+/* Saves the node's votes if there is a new one, at most once a second: many votes arrive
+ * together, and peers send lost votes again. Cheap enough to be called after every event. */
 void known_votes_keep(struct known_votes *votes, const struct node *node, struct event_log *report,
                       uint64_t now_ns);
 

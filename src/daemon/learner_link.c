@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 #define EVENT_RING_BYTES (512 * 1024)
-#define OTHER_EVENTS     512 /* events that must still fit in the ring after a report of progress */
+#define OTHER_EVENTS     512 /* a report of progress leaves space for this many other events */
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -148,8 +148,8 @@ static void condition_init(pthread_cond_t *condition)
     CHECK(pthread_condattr_destroy(&attributes) == 0);
 }
 
-/* Returns the size of the request ring: twice the bytes of apply_window entries, because a record
- * may take only half of the ring, and a MiB for small requests. */
+/* Returns the size of the request ring in bytes: 5 bytes for each of 2 · apply_window entries,
+ * because one record may fill at most half of the ring, and 1 MiB for small requests. */
 static uint64_t request_ring_bytes(uint32_t apply_window)
 {
     return (uint64_t)apply_window * 10 + 1024 * 1024;
@@ -204,7 +204,8 @@ static void put(struct learner_link *link, enum learner_request_kind kind,
     learner_link_nudge(link);
 }
 
-/* Performs a READ on this thread. Returns false if the stepping thread is performing an order. */
+/* Performs a READ on the loop's thread and returns true. Returns false, without waiting, if the
+ * stepping thread is performing an order. */
 static bool read_now(struct learner_link *link, const struct action *order)
 {
     if (pthread_mutex_trylock(&link->orders) != 0)

@@ -29,7 +29,8 @@
 #include "training/vitals.h"
 
 struct learner_link_options {
-    uint32_t apply_window;           /* most entries of queued updates; see node.h */
+    /* Maximum number of entries in the queued updates (node.h). */
+    uint32_t apply_window;
     const struct executor_ops *ops;  /* operations of the learner */
     void *learner;                   /* first argument of these operations */
     struct snapshot_queue *snapshot; /* receives the parts of a SAVE; NULL = no SAVE is ordered */
@@ -59,7 +60,7 @@ struct learner_event {
     struct evaluation evaluation;
     /* Evaluation of the averaged base; samples 0 = there is no such base. */
     struct evaluation averaged;
-    uint64_t took_ns; /* duration of both evaluations */
+    uint64_t took_ns; /* EVALUATED: duration of both evaluations together */
     struct learner_resets resets;
     struct learner_saturation saturation;
     struct vitals vitals;
@@ -70,7 +71,7 @@ struct learner_event {
 enum learner_request_kind {
     LEARNER_ORDER,
     LEARNER_EVALUATE,
-    LEARNER_LOOK, /* requests a LOOKED event; none comes before the first step */
+    LEARNER_LOOK, /* requests a LOOKED event; ignored before the learner's first step */
     LEARNER_SLOW, /* halves the learning rate for the rest of the run */
     LEARNER_STOP
 };
@@ -107,8 +108,8 @@ void learner_link_end(struct learner_link *link);
 void learner_link_order(struct learner_link *link, const struct action *order);
 void learner_link_ask(struct learner_link *link, enum learner_request_kind kind);
 bool learner_link_next(struct learner_link *link, struct learner_event *event);
-/* Records whether the loop has further orders that did not fit the ring. While it has, the stepping
- * thread waits for them. They are queued as soon as answers were read. */
+/* Sets whether the loop has further orders for which the queue has no space. While it has, the
+ * stepping thread makes no step, until the loop has queued them. */
 void learner_link_set_more(struct learner_link *link, bool has_more);
 
 /* Functions for the stepping thread. */
@@ -123,8 +124,8 @@ void learner_link_done(struct learner_link *link);
  * took, in nanoseconds. */
 uint64_t learner_link_perform(struct learner_link *link, const struct action *order);
 void learner_link_say(struct learner_link *link, const struct learner_event *event);
-/* Reports steps if the ring has space, otherwise returns false. Progress can be summed up and
- * reported later. Other events cannot, so space is kept for them; their number is bounded. */
+/* Reports steps and returns true if enough space in the ring remains for other events. Otherwise
+ * returns false; the caller adds later steps to the report and tries again. */
 bool learner_link_say_progress(struct learner_link *link, const struct learner_event *progress);
 /* Reports that training has diverged, if `resets` counts more resets than were reported. */
 void learner_link_report_reset(struct learner_link *link, const struct learner_resets *resets);

@@ -8,7 +8,7 @@
 #include "training/step_time.h"
 
 #define MEMORY_NS   1000000000u
-#define PROGRESS_NS 20000000 /* least nanoseconds between two STEPPED events */
+#define PROGRESS_NS 20000000 /* minimum nanoseconds between two STEPPED events */
 
 struct learner_thread {
     struct learner *learner;
@@ -23,7 +23,7 @@ struct learner_thread {
     struct learner_event progress; /* STEPPED event that was not sent yet */
     uint64_t said_ns;              /* time of the last STEPPED event */
     uint64_t due_ns;               /* earliest start of the next step */
-    double rate_factor;            /* factor on the learning rate of the schedule */
+    double rate_factor;            /* the schedule's learning rate is multiplied by this */
     struct learner_thread_used used;
     uint64_t memory_ns; /* time at which the device's memory was last measured */
 
@@ -94,7 +94,8 @@ static void perform(struct learner_thread *thread, const struct action *order)
     if (order->kind == ACTION_PUBLISH && order->last)
         thread->is_training = false;
     if (order->kind == ACTION_PUBLISH)
-        say_progress(thread); /* the node's rumors report the samples learned so far */
+        /* The node needs the number of learned samples for its next rumor. */
+        say_progress(thread);
     count_device_times(thread);
     const uint64_t from_ns = learner_link_now_ns();
     const uint64_t took_ns = learner_link_perform(&thread->link, order);

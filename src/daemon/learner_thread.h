@@ -19,9 +19,9 @@
 
 struct learner_thread_options {
     struct batch_size batch_size; /* rule that chooses the number of samples per step */
-    uint64_t samples_max;         /* most samples to train; 0 = no limit */
-    uint64_t step_ns_min;  /* least nanoseconds between the starts of two steps; 0 = no limit */
-    uint32_t apply_window; /* most entries of queued updates; see node.h */
+    uint64_t samples_max;         /* maximum number of samples to train; 0 = no limit */
+    uint64_t step_ns_min;  /* minimum nanoseconds between the starts of two steps; 0 = no limit */
+    uint32_t apply_window; /* maximum number of entries in the queued updates (node.h) */
     struct snapshot_queue *snapshot; /* receives the parts of a SAVE; NULL = no SAVE is ordered */
     void (*wake)(void *waker);       /* called on the learner's thread when there are new events */
     void *waker;                     /* argument of wake */
@@ -45,7 +45,7 @@ void learner_thread_stop(struct learner_thread *thread);
 /* Processor time that the thread has used, known after its end. */
 struct learner_thread_used {
     uint64_t steps_ns;    /* nanoseconds in local steps */
-    uint64_t exchange_ns; /* nanoseconds in APPLY, PUBLISH, READ and WRITE */
+    uint64_t exchange_ns; /* nanoseconds in the orders APPLY, PUBLISH, READ and WRITE */
 };
 struct learner_thread_used learner_thread_used(const struct learner_thread *thread);
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAMED_MAX 3 /* most processes that one sentence names */
+#define NAMED_MAX 3 /* maximum number of processes in the text */
 
 void lock_holder_sign(int file)
 {
@@ -48,7 +48,7 @@ static void name_of(const char *pid, char name[static 32])
         (void)close(file);
 }
 
-/* Appends a process to the text. */
+/* Appends the id and name of a process to the text. count: number of processes already in it. */
 static void add(char text[static LOCK_HOLDER_BYTES], const char *pid, int count)
 {
     char name[32];

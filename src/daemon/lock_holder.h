@@ -1,4 +1,5 @@
-/* Finds the process that holds the lock of a state folder, for the message to a second one. */
+/* Finds the process that holds the lock of a state folder, for the error message of a second
+ * node that tries to use this folder. */
 #ifndef HEARSAY_DAEMON_LOCK_HOLDER_H
 #define HEARSAY_DAEMON_LOCK_HOLDER_H
 
@@ -7,9 +8,9 @@
 /* Writes the id and the machine of this process into the lock file, which is open for writing. */
 void lock_holder_sign(int file);
 
-/* Writes "held by process 1234 (python3)" for the processes that have the open file, as far as this
- * user may see them. Otherwise writes what lock_holder_sign has written: "held by process 1234 of
- * machine". Writes "" if both are unknown. */
+/* Writes "held by process 1234 (python3)" for the processes that have the lock file open, as far
+ * as this user may see them. Otherwise writes "held by process 1234 of machine" from the text of
+ * lock_holder_sign. Writes "" if both are unknown. */
 void lock_holder_find(int file, char text[static LOCK_HOLDER_BYTES]);
 
 #endif

@@ -25,7 +25,8 @@ void members_file_free(struct members_file *file);
 void members_file_begin(const struct members_file *file, struct node *node, uint64_t now_ns);
 /* Returns true if the node has a member list. */
 bool members_file_is_used(const struct members_file *file);
-/* Loads the list again, after a SIGHUP, and passes it to the node. */
+/* Loads the list again, after a SIGHUP, and passes it to the node. If it is invalid, reports
+ * that and keeps the previous list. */
 void members_file_read_again(struct members_file *file, struct node *node, struct event_log *report,
                              uint64_t now_ns);
 

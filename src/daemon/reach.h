@@ -14,7 +14,9 @@
 
 #include "node/notes.h"
 
-#define REACH_ALONE_NS 10000000000ull /* a joining node also waits this long for an answer */
+/* Time without a neighbour after which a node is alone. A joining node also waits this long for an
+ * answer. */
+#define REACH_ALONE_NS 10000000000ull
 
 enum reach_certainty {
     REACH_GUESSED, /* no peer has answered, or the connection ended without a reason */
@@ -26,7 +28,8 @@ struct reach {
     uint32_t peers;    /* number of configured peers */
     uint64_t since_ns; /* time at which the node last had a neighbour, or its start */
     bool had_one;      /* the node has had a neighbour at some time */
-    bool differs;      /* the last failure: a peer has another swarm, model or protocol */
+    /* The last dial failed because the peer has another swarm, model or protocol. */
+    bool differs;
     /* Certainty of `why`; a less certain reason does not replace it. */
     enum reach_certainty certainty;
     /* Why dialling failed, as text; "" = it has not failed. */

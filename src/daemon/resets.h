@@ -1,6 +1,6 @@
 /* Counts how often training on this node has diverged. After each divergence, training restarts
- * from the swarm's base. Three within an hour mean that the configuration is wrong and a person
- * must correct it. */
+ * from the swarm's base. Three divergences within an hour mean that the configuration is wrong and
+ * a person must correct it. */
 #ifndef HEARSAY_DAEMON_RESETS_H
 #define HEARSAY_DAEMON_RESETS_H
 

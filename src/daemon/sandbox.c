@@ -18,8 +18,8 @@
 #include "daemon/call_filter.h"
 #include "data/file_list.h"
 
-/* Numbers and structs of the kernel's Landlock interface. Headers of the C library may be older
- * than the kernel. */
+/* Numbers and structs of the kernel's Landlock interface. They are defined here because the
+ * system's headers may be older than the kernel. */
 #define RULESET_VERSION 1u /* flag with which landlock_create_ruleset returns its version */
 #define RULE_PATH       1
 #define RULE_PORT       2
@@ -32,11 +32,11 @@
 #define FS_MAKE_DIR     (1ull << 7)
 #define FS_MAKE_REG     (1ull << 8)
 #define FS_MAKE_SOCK    (1ull << 9)
-#define FS_WRITES       0x1ff2ull    /* all accesses of version 1 that change files or folders */
-#define FS_REFER        (1ull << 13) /* renaming into other folders; since version 2 */
-#define FS_TRUNCATE     (1ull << 14) /* truncating files; since version 3 */
-#define NET_BIND        (1ull << 0)  /* binding TCP ports; since version 4 */
-#define SCOPE_SIGNAL    (1ull << 1)  /* signals to other processes; since version 6 */
+#define FS_WRITES       0x1ff2ull    /* accesses of Landlock 1 that change files or folders */
+#define FS_REFER        (1ull << 13) /* renaming into other folders; since Landlock 2 */
+#define FS_TRUNCATE     (1ull << 14) /* truncating files; since Landlock 3 */
+#define NET_BIND        (1ull << 0)  /* binding TCP ports; since Landlock 4 */
+#define SCOPE_SIGNAL    (1ull << 1)  /* signals to other processes; since Landlock 6 */
 
 #define READS (FS_READ_FILE | FS_READ_DIR)
 #define STATES                                                                                     \
@@ -111,8 +111,8 @@ static struct ruleset forbidden(const struct sandbox *sandbox)
     return ruleset;
 }
 
-/* Allows these accesses below a path. If the path does not exist, no rule is needed. Returns false
- * if the kernel refuses the rule. */
+/* Allows these accesses to a file, or to all files below a folder. If the path does not exist,
+ * no rule is needed. Returns false if the kernel refuses the rule. */
 static bool allow(int rules, const struct ruleset *forbids, const char *path, uint64_t rights)
 {
     struct stat about;
@@ -177,8 +177,8 @@ static bool allow_listed(int rules, const struct ruleset *forbids, const char *n
     return is_done;
 }
 
-/* Allows the accesses that the paths in the configuration need. For the member list that is its
- * folder, because people replace the file by a new one. */
+/* Allows the accesses that the paths in the configuration need. For the member list it allows
+ * reading the whole folder, because people replace the file by a new one. */
 static bool allow_configured(int rules, const struct ruleset *forbids, const struct config *config)
 {
     const char *const files[] = {config->data.x,      config->data.y,    config->data.test_x,
@@ -281,8 +281,9 @@ static bool allow_cuda_cache(int rules, const struct ruleset *forbids)
     return !folder || allow(rules, forbids, folder, STATES | FS_MAKE_DIR);
 }
 
-/* Enters the Landlock restrictions for this thread and its later threads. An older kernel knows a
- * shorter struct of forbidden accesses, and accepts a longer one if the further members are 0. */
+/* Enters the Landlock restrictions for this thread and its later threads. An older kernel knows
+ * fewer members of struct ruleset, and accepts the other members if they are 0. Returns false, with
+ * errno, if it fails. */
 static bool restrict_files(const struct config *config, const struct sandbox *sandbox)
 {
     const struct ruleset forbids = forbidden(sandbox);

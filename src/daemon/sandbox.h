@@ -31,7 +31,8 @@
 struct sandbox {
     /* Version of the Landlock interface; 0 = the kernel lacks or disables it. */
     int landlock;
-    bool has_filter; /* a seccomp filter is possible, or installed once the sandbox was entered */
+    /* The kernel supports seccomp filters; after sandbox_enter: the filter is installed. */
+    bool has_filter;
     bool is_entered; /* the sandbox was entered, permanently */
     /* Threads that libraries had created before; Landlock does not restrict them. */
     uint32_t threads;

@@ -17,9 +17,11 @@ struct saving {
     struct learner_link *link;       /* passes orders to the thread that copies the parts */
     struct node *node;               /* the node; provides the history of the base */
     struct training_watch *training; /* provides the score of the saved base */
-    uint8_t *history;                /* [node_history_max] buffer for a history that is not used */
-    uint64_t saved_ns;               /* time at which the last checkpoint was complete; 0 = never */
-    /* Model hash in the newest checkpoint; zeros = the node's own, or no checkpoint. */
+    /* [node_history_max] bytes: scratch buffer for the history of the base. */
+    uint8_t *history;
+    uint64_t saved_ns; /* time at which the last checkpoint was complete; 0 = never */
+    /* Model hash that the newest checkpoint records; zeros = it records none, or there is
+     * none. */
     uint8_t model_hash[16];
     uint32_t ended;           /* number of saves that have ended, with or without success */
     struct saver_result last; /* result of the last save */
@@ -34,7 +36,7 @@ void saving_on_part(const struct saving *saving, uint64_t now_ns, size_t entries
  * and reports it as a note. */
 void saving_on_wake(struct saving *saving, struct event_log *report, uint64_t now_ns);
 
-/* Records that the node continues from a loaded checkpoint, which is the newest one. */
+/* Records the model hash of the newest checkpoint, after one was loaded or written. */
 void saving_on_loaded(struct saving *saving);
 /* Returns true if the newest checkpoint records the model hash for which the orders, proofs and
  * votes of this node are signed. Otherwise they must not be stored: a restarted node would take

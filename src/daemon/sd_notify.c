@@ -20,7 +20,7 @@ static void complain(struct sd_notify *sd_notify, const char *why)
 }
 
 /* Parses the name of the manager's socket. "@name" is an abstract name: its first byte becomes
- * zero, and its end is the end of the address. Returns false if the name is invalid. */
+ * zero, and the length of the address marks its end. Returns false if the name is invalid. */
 static bool address_read(struct sd_notify *sd_notify, const char *name)
 {
     const size_t bytes = strlen(name);
@@ -48,7 +48,8 @@ static bool number_read(const char *text, uint64_t *out)
     return true;
 }
 
-/* Returns half of the longest time between two WATCHDOG=1 in nanoseconds; 0 = none are wanted. */
+/* Returns the nanoseconds between two WATCHDOG=1, which is half of WATCHDOG_USEC; 0 = the
+ * manager wants none. */
 static uint64_t watchdog_read(void)
 {
     const char *usec_text = getenv("WATCHDOG_USEC");

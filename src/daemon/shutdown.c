@@ -82,8 +82,8 @@ int shutdown_shut_out(const struct reach *reach)
     return SHUTDOWN_SHUT_OUT;
 }
 
-/* Evaluates the base. First on the samples of the earlier evaluations, for a comparison; then, for
- * FINAL_ALL, on all test samples. */
+/* Evaluates the base on the samples of the periodic evaluations, for a comparison with them. For
+ * FINAL_ALL, then also evaluates it on all test samples. */
 static void evaluate_final(const struct shutdown *closing, uint64_t now_ns, struct final *final)
 {
     struct learner *learner = closing->setup->learner;

@@ -27,7 +27,8 @@ static void say_who(struct event_log *report, uint64_t now_ns, const struct conf
     event_log_note(report, &note);
 }
 
-/* Reports the values that were chosen for keys with `auto`. */
+/* Reports the optimizer and its settings. Values for keys with `auto` have been chosen
+ * before. */
 static void say_training(struct event_log *report, uint64_t now_ns, const struct config *config,
                          const struct setup *setup)
 {
@@ -38,7 +39,7 @@ static void say_training(struct event_log *report, uint64_t now_ns, const struct
     const struct config_train *train = &config->train;
     char text[200];
     CHECK(train->optimizer < OPTIMIZER_AUTO);
-    /* A node that makes no steps itself does not use these keys. */
+    /* A node that makes no steps itself does not use these settings. */
     if (!learner_can_step(setup->learner))
         return;
     (void)snprintf(

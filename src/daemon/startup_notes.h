@@ -17,15 +17,16 @@ void startup_notes_reading(struct event_log *report, uint64_t now_ns, const stru
 void startup_notes_sandbox(struct event_log *report, uint64_t now_ns, const struct config *config,
                            const struct sandbox *sandbox);
 
-/* Reports the address of the node's page, if it has one. port: the port on which it listens. */
+/* Reports the address of the node's web page. port: the port on which the web server listens. */
 void startup_notes_web(struct event_log *report, uint64_t now_ns, const struct address *http,
                        unsigned port);
 
-/* Reports the checkpoint from which the node continues, and its contents; nothing if generation is
- * 0. is_older: newer checkpoints could not be used. */
 /* Reports if the keys may be swapped to disk, because their memory is not locked. */
 void startup_notes_keys(struct event_log *report, uint64_t now_ns,
                         const struct locked_memory *keys);
+
+/* Reports the checkpoint from which the node continues. Does nothing if generation is 0, which
+ * means that there is none. is_older: newer checkpoints could not be used. */
 void startup_notes_resumed(struct event_log *report, uint64_t now_ns, const struct config *config,
                            uint64_t generation, bool is_older, const struct node *node);
 

@@ -15,7 +15,7 @@
 #include "node/quarantine_api.h"
 #include "node/swarm_keys.h"
 
-/* Functions that measure rates. */
+/* Functions that measure traffic rates. */
 
 void status_track_see(struct status_track *track, uint64_t now_ns, uint64_t sent_bytes,
                       uint64_t received_bytes)
@@ -199,7 +199,8 @@ static void put_rates(json_t *object, const struct status_track *track, uint64_t
     json_put(object, "received_bytes_per_s", json_real(received));
 }
 
-/* Adds how the member was admitted, and its name from the order or the list. */
+/* Adds how the member was admitted, and its name from the operator's order or the member
+ * list. */
 static void put_admission(json_t *object, const struct node *node, const struct member_list *list,
                           const uint8_t id[static ID_BYTES])
 {
@@ -254,7 +255,8 @@ static json_t *strangers_json(const struct node *node, uint64_t now_ns)
     return list;
 }
 
-/* Returns the members that this node or the votes have found harmful. */
+/* Returns the members that this node finds harmful, that have votes against them, or whose
+ * rumors are withheld. */
 static json_t *harms_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();

@@ -17,7 +17,7 @@
 #include "node/inspect.h"
 #include "state/member_list.h"
 
-#define WATCH_SECONDS 5 /* most seconds over which a rate is averaged */
+#define WATCH_SECONDS 5 /* maximum number of seconds over which a rate is averaged */
 
 /* Bytes sent and received by one connection during the last seconds. */
 struct status_track {
@@ -26,7 +26,7 @@ struct status_track {
     uint32_t count; /* number of entries in `past` */
     struct {
         uint64_t at_ns, sent_bytes, received_bytes;
-    } past[WATCH_SECONDS]; /* total bytes in earlier seconds, oldest first */
+    } past[WATCH_SECONDS]; /* total bytes so far at the end of earlier seconds, oldest first */
 };
 
 struct status_watch {

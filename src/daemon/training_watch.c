@@ -8,7 +8,7 @@
 #include "state/best_base.h"
 
 #define PASSES 3 /* cost of a step in forward passes: the backward pass counts as two */
-/* Least time between evaluations for saves, as a multiple of their duration. */
+/* Minimum time between evaluations before checkpoints, as a multiple of their duration. */
 #define EVALUATIONS_PART 100
 /* A score older than this does not count for the present base. */
 #define SCORE_NS_MAX 60000000000ull
@@ -65,13 +65,13 @@ static void ask(const struct training_watch *watch, enum learner_request_kind ki
 /* Characters that need no quotes in a shell. */
 #define PLAIN_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:@%/"
 
-/* Returns the options for `hearsay rewind` that name the state folder; NULL if the folder has no
- * best base. */
+/* Returns the option for `hearsay rewind` that names the state folder; "" for the default
+ * folder. Returns NULL if the folder has no best base. */
 static const char *where(const struct training_watch *watch, char text[static 128])
 {
     const char *folder = watch->options.folder;
     const bool is_plain = folder[strspn(folder, PLAIN_CHARACTERS)] == '\0';
-    /* A folder name that does not fit is replaced by STATE_DIR. */
+    /* A folder name that does not fit is replaced by the word STATE_DIR. */
     const bool fits = strlen(folder) <= 98 && !strchr(folder, '\'');
     if (watch->kept.samples == 0)
         return NULL;

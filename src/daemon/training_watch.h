@@ -66,8 +66,8 @@ double training_watch_on_second(struct training_watch *watch);
 /* Requests an evaluation of the base before a checkpoint, if the best base is kept and the last
  * evaluation is not recent. */
 void training_watch_before_save(struct training_watch *watch, uint64_t now_ns);
-/* Returns the score of the base that is being saved if it is better than the best base on the disk;
- * otherwise, or if the score is unknown, NULL. */
+/* Returns the score of the base that is being saved if it is better than the score of the best
+ * base on the disk. Otherwise, or if the score is unknown or old, returns NULL. */
 const struct evaluation *training_watch_best(const struct training_watch *watch, uint64_t now_ns);
 /* Records that a base with this score was saved as the best one. */
 void training_watch_on_kept(struct training_watch *watch, const struct evaluation *score);

@@ -1,7 +1,5 @@
-/* Decides when a failed write to the disk is tried again. Reports the first failure, and the later
- * success.
- * Tests: tests/process/test_disk.sh.
- */
+/* Decides when a failed write to the disk is tried again. Reports the first failed attempt, and
+ * the first success after it. Tests: tests/process/test_disk.sh. */
 #ifndef HEARSAY_DAEMON_UNSAVED_H
 #define HEARSAY_DAEMON_UNSAVED_H
 
