@@ -26,24 +26,27 @@
 
 #include "node/rate/rate_private.h"
 
-#define UTILISATION   0.7       /* part of a link's rate that is used; the rest absorbs bursts */
-#define ROOM_LEAST    0.1       /* least part of a link's rate that own rumors get */
-#define STANDING      0.25      /* least part of the median headroom of a link in good standing */
-#define CROWDED       (1.0 / 3) /* part of the links with queues from which on the budget falls */
-#define LAG_S         2.0       /* least limit in seconds above which a member counts as lagging */
-#define LAG_GROWING   0.5 /* part of the lag limit; a node that lags more keeps its estimate */
-#define LEARNING_MAX  64  /* most members that budget_lagging reads */
+/* Part of a link's rate that a node uses; the remainder absorbs bursts. */
+#define UTILISATION 0.7
+#define ROOM_LEAST  0.1 /* minimum part of a link's rate for own rumors */
+/* A link with less of the median headroom is not in good standing. */
+#define STANDING 0.25
+#define CROWDED  (1.0 / 3) /* the budget falls if this part of the links is crowded */
+/* Minimum lag limit, seconds; a member with a longer lag is lagging. */
+#define LAG_S 2.0
+/* Part of the lag limit; with a longer lag, the estimate does not grow. */
+#define LAG_GROWING   0.5
+#define LEARNING_MAX  64  /* members that budget_lagging counts, at most */
 #define MOST          0.5 /* part of the training members that must lag before the budget falls */
 #define BACKOFF_LEAST 0.02
-#define BACKOFF_FALLS 0.7 /* factor on the backoff per second while it falls */
-#define BACKOFF_RISES 1.1 /* factor on the backoff per second while it rises */
+#define BACKOFF_FALLS 0.7 /* factor on the backoff per second while an overload is seen */
+#define BACKOFF_RISES 1.1 /* factor on the backoff per second while no overload is seen */
 #define INGRESS_FADE  0.97
-#define GROWTH        2 /* largest growth factor of the estimate per second */
-#define SEEN                                                                                       \
-    0.5 /* part of a found rate that is certain: doubling finds it within a factor of two */
-#define TRIED 0.5 /* part of the budget that a publication must use to test it */
+#define GROWTH        2   /* largest growth factor of the estimate per second */
+#define SEEN          0.5 /* part of a measured rate that is certain: doubling may overshoot */
+#define TRIED         0.5 /* part of the budget that a publication must use to test the estimate */
 #define UNDER_WAY                                                                                  \
-    (2 * ACK_BYTES)  /* most unacknowledged bytes of all members together during a probe */
+    (2 * ACK_BYTES)  /* unacknowledged bytes of all members up to which a probe may start */
 #define CAP_USED 0.9 /* part of uplink_max that rumors may take; the remainder is for requests */
 
 static int compare(const void *a, const void *b)
@@ -52,9 +55,9 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Counts the traffic of one neighbour since the last review: received, and sent beside own rumors.
- * At most `left` bytes of own rumors may still be queued. Blocks do not count, because they give
- * way. */
+/* Updates the neighbour's moving averages: bytes per second received, and bytes per second sent
+ * except own rumors and blocks. Blocks do not count, because they give way to rumors. span_s:
+ * seconds since the last call. left: upper limit of own_bytes afterwards. */
 static void count_traffic(const struct peer *peer, struct rate_neighbour *neighbour, double span_s,
                           double left)
 {
@@ -67,7 +70,7 @@ static void count_traffic(const struct peer *peer, struct rate_neighbour *neighb
     const uint64_t sent = all > blocks ? all - blocks : 0;
     const uint64_t own = sent < neighbour->own_bytes ? sent : neighbour->own_bytes;
     const double incoming = (double)(link->received - neighbour->received_seen);
-    /* Averages over about a second, so that a handshake just before a review barely counts. */
+    /* A moving average over about a second: a handshake just before a review barely counts. */
     const double kept = exp2(-span_s);
     neighbour->other = kept * neighbour->other + (1 - kept) * (double)(sent - own) / span_s;
     neighbour->incoming = 0.5 * neighbour->incoming + 0.5 * incoming / span_s;
@@ -77,9 +80,9 @@ static void count_traffic(const struct peer *peer, struct rate_neighbour *neighb
     neighbour->own_bytes = (uint64_t)fmin((double)(neighbour->own_bytes - own), left);
 }
 
-/* Links that carry rumors, with one entry per link. */
+/* Links that carry rumors. Each array has one entry per link. */
 struct rooms {
-    double room[NODE_PEERS_MAX];     /* bytes per second left for own rumors */
+    double room[NODE_PEERS_MAX];     /* bytes per second of the link left for own rumors */
     double rate[NODE_PEERS_MAX];     /* bytes per second that the link carries */
     bool is_crowded[NODE_PEERS_MAX]; /* too many rumors are queued on the link */
     uint32_t count;                  /* number of links */
@@ -87,10 +90,10 @@ struct rooms {
 
 /* Summary over the links in good standing. */
 struct standing {
-    double room;      /* least headroom, bytes per second */
-    double rate;      /* least rate, bytes per second */
-    uint32_t links;   /* number of links */
-    uint32_t crowded; /* number of links with too many queued rumors */
+    double room;      /* least headroom of these links, bytes per second */
+    double rate;      /* least rate of these links, bytes per second */
+    uint32_t links;   /* number of links in good standing */
+    uint32_t crowded; /* number of links in good standing with too many queued rumors */
 };
 
 static struct standing standing_of(const struct rooms *rooms)
@@ -169,7 +172,7 @@ double budget_lagging(const struct node *node, bool with_us)
 {
     const struct members *members = membership_members(node);
     const double most_ms = 1000 * lag_most_s(node);
-    uint32_t lagging = 0, learning = 0; /* numbers of members; at most LEARNING_MAX are read */
+    uint32_t lagging = 0, learning = 0; /* numbers of members; at most LEARNING_MAX are judged */
     for (uint32_t i = with_us ? 0 : 1; i < members->count && learning < LEARNING_MAX; i++) {
         const struct member *member = &members->members[i];
         const bool learns = member->known_live && member->record.trains;

@@ -5,28 +5,30 @@
 #include "base/error.h"
 
 #define SECOND_NS     1e9
-#define SEGMENT_BYTES 1448.0             /* fewest bytes worth a write while more are queued */
+#define SEGMENT_BYTES 1448.0             /* minimum size of a write while more bytes are queued */
 #define CLOCK_US_MAX  (INT64_MAX / 4000) /* keeps the difference of two clocks below an overflow */
-#define QUANTUM_S     0.005 /* least time that one write takes on a fast link, seconds */
-#define DEPTH_S       0.02  /* seconds of unused credit that a bucket keeps */
+#define QUANTUM_S     0.005 /* minimum size of a write, in seconds of the link's rate */
+#define DEPTH_S       0.02  /* seconds of unused credit that a token bucket keeps */
 #define DEPTH_MIN     4096.0
-#define ROUND_NS      50000000u  /* shortest round */
+#define ROUND_NS      50000000u  /* shortest round of rate control */
 #define LOOK_NS       100000000u /* window of the minimum filter over delays */
-#define WINDOW_S      0.1 /* seconds of window beyond the round trip, for delayed acknowledgements */
+#define WINDOW_S      0.1 /* seconds of the rate in flight beyond a round trip: ACKs come late */
 #define WINDOW_MIN    8192.0
 #define TRIP_FIRST_NS 200000000u
-#define BASE_NS       30000000000u /* half of the time for which a base delay counts */
-#define TARGET_S      0.005        /* least target, seconds: delay that pacing and clocks add */
+#define BASE_NS       30000000000u /* half of the time for which a measured base delay counts */
+/* Minimum backlog target, seconds: delay of pacing and clocks. */
+#define TARGET_S      0.005
 #define TARGET_BULK_S 0.060
-#define TARGET_MORE_S 0.040 /* part of the target at 64 kB/s, seconds; ~ 1 / sqrt(rate) */
+#define TARGET_MORE_S 0.040 /* seconds of the target at 64 kB/s; proportional to 1 / sqrt(rate) */
 #define CUT_MAX       0.35  /* part of the rate that a full cut removes in a round */
-#define CUT_FULL      3.0   /* excess backlog that causes a full cut, in targets */
-#define FRESH_S       10.0  /* seconds for which a tested rate is fully trusted */
+#define CUT_FULL      3.0   /* backlog above the target that causes a full cut, in targets */
+#define FRESH_S       10.0  /* seconds after its last test for which a rate is fully trusted */
 #define USED          0.5   /* part of the rate that a round must carry to test it */
-#define GROWTH        1.2   /* largest growth factor of a tested rate per second */
-#define GROWTH_MAX    0.5   /* largest part of the rate that is added in one round */
-#define STRIDE        2.0 /* backlog that a round's increase may add after an overload, in targets */
-#define STRIDE_GROWS  1.5 /* factor on the largest increase after each good round */
+/* Largest relative increase of a tested rate per second; 1 doubles it. */
+#define GROWTH       1.2
+#define GROWTH_MAX   0.5 /* largest part of the rate that one round adds */
+#define STRIDE       2.0 /* backlog that one increase may add after an overload, in targets */
+#define STRIDE_GROWS 1.5 /* factor on the largest increase after each good round */
 
 void congestion_init(struct congestion *link, uint64_t now_ns)
 {
@@ -42,7 +44,8 @@ void congestion_init(struct congestion *link, uint64_t now_ns)
                                 .acked_ns = now_ns};
 }
 
-/* Returns the pace for new bytes: the rate, discounted by the age of its last test. */
+/* Returns the pace for new bytes, bytes per second: the rate, discounted by the age of its last
+ * test. */
 static double pace_of(const struct congestion *link, uint64_t now_ns)
 {
     CHECK(now_ns >= link->tried_ns && link->rate > 0);
@@ -56,7 +59,7 @@ static double depth_of(double rate)
     return fmax(rate * DEPTH_S, DEPTH_MIN);
 }
 
-/* Returns the fewest bytes worth a write while `waiting` bytes are queued. */
+/* Returns the minimum size of a write while `waiting` bytes are queued. */
 static double quantum_of(double rate, size_t waiting)
 {
     return fmin(fmax(rate * QUANTUM_S, SEGMENT_BYTES), (double)waiting);
@@ -66,7 +69,8 @@ bool congestion_is_open(struct congestion *link, uint64_t now_ns, double rate_ma
 {
     const double rate = fmin(pace_of(link, now_ns), rate_max);
     const double window = fmax(rate * ((double)link->trip_ns / SECOND_NS + WINDOW_S), WINDOW_MIN);
-    const double proven = WINDOW_MIN + 2 * (double)link->arrived; /* triples with each round trip */
+    /* Triples with each round trip. */
+    const double proven = WINDOW_MIN + 2 * (double)link->arrived;
     CHECK(link->arrived <= link->sent);
     const bool is_open = (double)(link->sent - link->arrived) < fmin(window, proven) &&
                          link->marks_count < LINK_MARKS / 2;
@@ -108,8 +112,8 @@ void congestion_on_sent(struct congestion *link, uint64_t now_ns, size_t bytes)
     CHECK(bytes > 0 && link->marks_count <= LINK_MARKS);
     link->bucket.credit -= (double)bytes;
     link->sent += bytes;
-    /* The ring is full, so these bytes count as handed over at the time of the last mark. Their
-     * delay is overestimated, never underestimated. */
+    /* The ring is full, so these bytes get the time of the last mark. Their delay is
+     * overestimated, never underestimated. */
     if (link->marks_count == LINK_MARKS) {
         link->marks[(link->marks_first + LINK_MARKS - 1) % LINK_MARKS].bytes = link->sent;
         return;
@@ -118,8 +122,8 @@ void congestion_on_sent(struct congestion *link, uint64_t now_ns, size_t bytes)
         (struct mark){.bytes = link->sent, .at_ns = now_ns};
 }
 
-/* Sets *handed_ns to the time when byte number `bytes` was handed to the transport, and drops older
- * marks. Returns false if no mark covers that byte. */
+/* Sets *handed_ns to the time when byte number `bytes` was passed to the transport, and drops
+ * older marks. Returns false if no mark contains that byte. */
 static bool take_mark(struct congestion *link, uint64_t bytes, uint64_t *handed_ns)
 {
     CHECK(link->marks_first < LINK_MARKS && link->marks_count <= LINK_MARKS);
@@ -162,7 +166,7 @@ static int64_t way_of(const struct congestion *link)
 static double target_s(const struct congestion *link)
 {
     const double rate = link->rate;
-    const double slow = SEGMENT_BYTES / rate; /* seconds of one segment on a slow link */
+    const double slow = SEGMENT_BYTES / rate; /* seconds that one segment takes at this rate */
     return (link->is_bulk ? TARGET_BULK_S : TARGET_S) + 2 * slow +
            TARGET_MORE_S * sqrt(64e3 / rate);
 }
@@ -178,9 +182,9 @@ static bool is_made_use_of(const struct congestion *link, double round_s)
     return link->is_pressed || is_filled(link, round_s);
 }
 
-/* Returns the next round's rate, given this round's backlog and the bytes per second that arrived
- * (0 = unknown). While the backlog shrinks, an earlier cut is already at work and the rate stays.
- */
+/* Returns the rate of the next round, given this round's backlog and the bytes per second that
+ * arrived (0 = unknown). Keeps the rate while the backlog shrinks, because an earlier cut is
+ * already at work. */
 static double next_rate(const struct congestion *link, double backlog_s, double round_s,
                         double delivered)
 {
@@ -198,9 +202,9 @@ static double next_rate(const struct congestion *link, double backlog_s, double 
     return -room > CUT_FULL && delivered > 0 ? fmin(cut, 0.9 * delivered) : cut;
 }
 
-/* Ends a round that tested a pace below the rate. After a good round the next pace is twice as
- * high, at most the rate. After a bad one the pace becomes the rate. Returns true if the rate
- * itself must not change. */
+/* Updates the trust in the rate after a round. After a good round (little backlog), the next
+ * pace is twice as high, at most the rate. After a bad one, the rate falls to the pace. Returns
+ * true if the caller must keep the rate, because the round tested less. */
 static bool regain_confidence(struct congestion *link, uint64_t now_ns, bool is_good)
 {
     const double pace = pace_of(link, now_ns);

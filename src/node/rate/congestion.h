@@ -37,12 +37,13 @@
 
 #include "node/rate/token_bucket.h"
 
-#define LINK_RATE_FIRST 32768.0  /* assumed bytes per second of a new link */
-#define LINK_RATE_MIN   500.0    /* least bytes per second: links may share the thinnest line */
-#define LINK_RATE_MAX   1.25e9   /* bytes per second at most: 10 Gbit/s */
-#define LINK_MARKS      256      /* capacity for send times of unacknowledged bytes */
-#define ACK_BYTES       2048     /* received bytes that are worth an acknowledgement */
-#define ACK_NS          25000000 /* shortest time between two acknowledgements */
+#define LINK_RATE_FIRST 32768.0 /* assumed bytes per second of a new link */
+/* Lower limit of a rate, bytes per second: links may share a thin line. */
+#define LINK_RATE_MIN 500.0
+#define LINK_RATE_MAX 1.25e9   /* upper limit of a rate, bytes per second: 10 Gbit/s */
+#define LINK_MARKS    256      /* marks that a link keeps for unacknowledged bytes, at most */
+#define ACK_BYTES     2048     /* an acknowledgement is due after this many received bytes */
+#define ACK_NS        25000000 /* shortest time between two acknowledgements */
 
 /* A byte count and the time at which it was reached. */
 struct mark {
@@ -51,23 +52,23 @@ struct mark {
 };
 
 struct congestion {
-    uint64_t born_ns;  /* start of the conversation */
+    uint64_t born_ns;  /* time when the conversation started */
     double rate;       /* estimated bytes per second that the network carries */
     bool is_starting;  /* before the first backlog: each round that tests the rate doubles it */
     double stride;     /* largest relative increase of the rate in a round */
     double confidence; /* part of the rate that was trusted at tried_ns, in (0, 1] */
     uint64_t tried_ns; /* time when a round last tested the rate */
-    struct token_bucket bucket;    /* bytes that may be handed over now */
-    uint64_t sent;                 /* bytes handed over so far */
-    uint64_t arrived;              /* bytes acknowledged so far */
-    struct mark marks[LINK_MARKS]; /* ring: totals of bytes handed over and not acknowledged, with
-                                      the times of handing over */
-    uint32_t marks_first;          /* index of the oldest mark */
-    uint32_t marks_count;          /* number of marks */
-    uint64_t trip_ns;              /* round-trip time without the backlog */
-    uint64_t backlog_ns;           /* queueing delay in the last round; 0 = none */
+    struct token_bucket bucket; /* credit of bytes that may be passed to the transport now */
+    uint64_t sent;              /* bytes passed to the transport so far */
+    uint64_t arrived;           /* bytes acknowledged so far */
+    /* Ring: a mark per write to the transport that is not yet acknowledged. */
+    struct mark marks[LINK_MARKS];
+    uint32_t marks_first; /* index of the oldest mark */
+    uint32_t marks_count; /* number of marks */
+    uint64_t trip_ns;     /* round-trip time without the backlog */
+    uint64_t backlog_ns;  /* queueing delay in the last round; 0 = no delay */
 
-    uint64_t round_ns;      /* start of this round */
+    uint64_t round_ns;      /* time when this round began */
     uint64_t round_ends;    /* the round ends when more than this total of bytes has arrived */
     struct mark round_from; /* first acknowledgement since the backlog began, at the receiver's
                                time; 0 bytes = no backlog */
@@ -76,28 +77,28 @@ struct congestion {
 
     /* least one-way delay since look_ns; includes the offset of the clocks */
     int64_t look_delay_ns;
-    uint64_t look_ns;       /* start of the window of look_delay_ns */
+    uint64_t look_ns;       /* time when the window of look_delay_ns began */
     int64_t base_delay[2];  /* least one-way delays of this half minute and of the one before */
-    uint64_t base_delay_ns; /* start of this half minute */
+    uint64_t base_delay_ns; /* time when the half minute of base_delay[0] began */
     bool has_base_delay;    /* base_delay is valid */
 
-    uint64_t received;    /* bytes received from the other side so far */
-    uint64_t received_ns; /* time when the last of these bytes arrived */
+    uint64_t received;    /* bytes received from the peer so far */
+    uint64_t received_ns; /* time when the last received byte arrived */
     uint64_t acked;       /* number of received bytes that were acknowledged */
     uint64_t acked_ns;    /* time when the last acknowledgement was sent */
 };
 
 void congestion_init(struct congestion *link, uint64_t now_ns);
 
-/* Returns how many of the `waiting` bytes may be handed over now: 0, or enough to be worth a write.
- * The pace never exceeds `rate_max` bytes per second. */
+/* Returns how many of the `waiting` bytes may be passed to the transport now: 0, or enough for
+ * an efficient write. The pace never exceeds `rate_max` bytes per second. */
 size_t congestion_allows(struct congestion *link, uint64_t now_ns, size_t waiting, double rate_max);
-/* Returns the time from which congestion_allows may return more than 0, unless an acknowledgement
- * changes that. */
+/* Returns the earliest time at which congestion_allows may return more than 0, if no
+ * acknowledgement arrives before. */
 uint64_t congestion_wake_ns(const struct congestion *link, uint64_t now_ns, size_t waiting,
                             double rate_max);
-/* Returns true if more bytes may be in flight. If the peer acknowledges nothing, the result becomes
- * false and stays so. */
+/* Returns true if fewer bytes are unacknowledged than the window allows. Without
+ * acknowledgements the window fills, and the result stays false. */
 bool congestion_is_open(struct congestion *link, uint64_t now_ns, double rate_max);
 /* Returns true if at most unacknowledged_max bytes are in flight and no backlog was ever seen. */
 bool congestion_is_idle(const struct congestion *link, uint64_t unacknowledged_max);
@@ -110,7 +111,7 @@ bool congestion_on_ack(struct congestion *link, uint64_t now_ns, uint64_t bytes,
                        uint64_t ack_delay_us);
 
 void congestion_on_received(struct congestion *link, uint64_t now_ns, size_t bytes);
-/* Returns true if an acknowledgement is due. It carries link->received as of link->received_ns. */
+/* Returns true if an acknowledgement of the received bytes is due. */
 bool congestion_owes_ack(const struct congestion *link, uint64_t now_ns);
 void congestion_on_acked(struct congestion *link, uint64_t now_ns);
 

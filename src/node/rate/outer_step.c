@@ -10,11 +10,11 @@
  * (tests/decisions/008-outer-momentum-with-adam.md). Half: 1.861 nats of a language model with Adam
  * (0.6: 1.851). Double: 0.8 has 1.867. */
 #define MOMENTUM       0.6
-#define MOMENTUM_TAKEN (1.0 / 3) /* part of the local momentum that is subtracted from MOMENTUM */
-#define HEAD_BYTES     150.0 /* bytes: head, signature, record and message of a rumor (threshold.c) */
-#define HEAD_PART      0.05 /* part of a publication that heads may take */
+#define MOMENTUM_TAKEN (1.0 / 3) /* part of a learner's own momentum, subtracted from MOMENTUM */
+#define HEAD_BYTES     150.0     /* bytes of a rumor's head, signature, record and message */
+#define HEAD_PART      0.05      /* part of a publication's bytes that rumor heads may take */
 #define PART_MOVED                                                                                 \
-    0.25 /* part of the entries; a publication that moves fewer leaves much unpublished */
+    0.25 /* a publication of fewer entries, as a part of all, leaves much unpublished */
 /* Bench: library (tests/decisions/029-publications-and-the-learner.md). Half: not measured. Double:
  * a fiftieth took 4.2 % of training with Adam, where 3 % is the goal. */
 #define PUBLISH_PART 0.0125 /* part of a learner's time that cutting publications may take */
@@ -30,8 +30,9 @@ static double reaction_s(const struct outer_step_measured *measured)
     return measured->delay_s * measured->hops + OUTER_STEP_STEPS * measured->step_s;
 }
 
-/* Returns the gain up to which longer intervals still pay. Averaging over many nodes leaves
- * headroom for it, more so where budgets cut publications. */
+/* Returns the largest gain for which a longer interval still improves training. More learners
+ * allow a larger one, because their average has less noise. So does a budget that cuts
+ * publications. */
 static double usual_gain(const struct outer_step_measured *measured)
 {
     const double most = fmax(sqrt(measured->learners) / 2, 1);
@@ -43,28 +44,30 @@ static double heads_s(const struct outer_step_measured *measured)
     return HEAD_BYTES / HEAD_PART / measured->bytes_per_s;
 }
 
-/* Returns the shortest interval, in seconds, that is worth the bytes of rumor heads and the
- * learner's time. */
+/* Returns the shortest interval, in seconds, at which rumor heads take few of the bytes and
+ * publishing takes little of the learner's time. */
 static double least_s(const struct outer_step_measured *measured)
 {
     return fmax(heads_s(measured), measured->publish_s / PUBLISH_PART);
 }
 
-/* Returns the interval in seconds for this gain, at least least_s. */
+/* Returns the interval between publications for this gain, in seconds; at least least_s. */
 static double due_s(const struct outer_step_measured *measured, double gain)
 {
     return fmax(gain * reaction_s(measured), least_s(measured));
 }
 
-/* Returns the seconds of OUTER_STEP_MANY steps; INFINITY while the time of a step is unknown. */
+/* Returns the seconds that OUTER_STEP_MANY steps take, at least OUTER_STEP_MANY_S; INFINITY
+ * while the time of a step is unknown. */
 static double many_s(const struct outer_step_measured *measured)
 {
     const double many = OUTER_STEP_MANY * measured->step_s;
     return measured->step_s > 0 ? fmax(many, OUTER_STEP_MANY_S) : INFINITY;
 }
 
-/* Returns the shortest interval in seconds. A publication that moves most entries gains nothing by
- * coming sooner. */
+/* Returns the shortest interval between publications, in seconds: OUTER_STEP_S, or less if the
+ * last publication moved few entries. After a publication of many entries, an earlier one gains
+ * nothing. */
 static double shortest_s(const struct outer_step_measured *measured)
 {
     return measured->part < PART_MOVED ? fmin(OUTER_STEP_S, many_s(measured)) : OUTER_STEP_S;

@@ -52,38 +52,39 @@
 /* Bench: exchange (tests/decisions/004-gain-as-a-root.md). Half: an interval of half a reaction
  * oscillates where members are far apart (76.8 % in one place). Double: not measured; ten steps
  * gain nothing. */
-#define OUTER_STEP_STEPS     8.0    /* local steps until a node has reacted to an update */
-#define OUTER_STEP_S         0.25   /* shortest interval, seconds */
-#define OUTER_STEP_MANY      256.0  /* steps that allow a publication before OUTER_STEP_S */
-#define OUTER_STEP_MANY_S    0.0625 /* shortest interval of a node with many steps, seconds */
-#define OUTER_STEP_BEGINNING 6      /* number of early publications */
-#define OUTER_STEP_FIRST_S   1.0    /* longest interval between early publications, seconds */
+#define OUTER_STEP_STEPS 8.0  /* local steps until a node has reacted to an update */
+#define OUTER_STEP_S     0.25 /* shortest interval between publications, seconds */
+/* Local steps that allow a shorter interval than OUTER_STEP_S. */
+#define OUTER_STEP_MANY      256.0
+#define OUTER_STEP_MANY_S    0.0625 /* shortest interval after OUTER_STEP_MANY steps, seconds */
+#define OUTER_STEP_BEGINNING 6      /* first publications of a node, with shorter intervals */
+#define OUTER_STEP_FIRST_S   1.0    /* longest interval between first publications, seconds */
 
 struct outer_step_measured {
     double learners;       /* effective number of live members that train; >= 1 */
     double delay_s;        /* one-way delay to a neighbour, seconds; 0 = unknown */
     double hops;           /* network hops to most members; >= 1 */
-    double step_s;         /* seconds of one local step; 0 = unknown */
-    double bytes_per_s;    /* publication budget; > 0 */
+    double step_s;         /* seconds that one local step takes; 0 = unknown */
+    double bytes_per_s;    /* bytes per second that may be published; > 0 */
     double publish_s;      /* seconds that cutting a publication takes the learner; 0 = unknown */
     double part;           /* part of the entries that the last publication moved, in [0, 1] */
     double momentum;       /* local momentum that lengthens steps (optimizer_carries), in [0, 1) */
-    double interval_s;     /* configured interval, seconds; 0 = auto */
+    double interval_s;     /* configured interval between publications, seconds; 0 = auto */
     double gain;           /* configured gain; 0 = auto */
-    uint32_t publications; /* publications so far */
+    uint32_t publications; /* publications of this node so far */
     bool is_cut;           /* the budget cut the last publication */
 };
 
 struct outer_step {
     double interval_s; /* mean seconds between two publications */
-    double gain;       /* weight of the swarm's progress; 1 = average */
-    double beta;       /* outer momentum; a novelty weight above 1 still divides it */
+    double gain;       /* factor on the swarm's average progress; 1 = plain average */
+    double beta;       /* outer momentum, before its division by the novelty weight */
 };
 
 struct outer_step outer_step_of(const struct outer_step_measured *measured);
 
-/* Returns the mean number of network hops to most of `live` members. Up to `mesh` members are fully
- * connected; in a larger swarm each has `degree` neighbours. */
+/* Returns the number of network hops after which a rumor has reached most of `live` members. Up
+ * to `mesh` members are fully connected; in a larger swarm each has `degree` neighbours. */
 double outer_step_hops(uint32_t live, uint32_t mesh, uint32_t degree);
 
 #endif

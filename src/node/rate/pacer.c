@@ -6,10 +6,10 @@
 #include "node/rate/rate_private.h"
 
 #define CAP_DEPTH_S   0.02 /* seconds of unused uplink_max that may be used later */
-#define SEGMENT_BYTES 1448 /* fewest bytes worth a write while more are queued */
-#define FULL_S        0.5  /* most queued rumors, in seconds of the link's rate */
-#define CROWDED_S     0.3  /* queued rumors that mean overload, in seconds of the link's rate */
-#define BUSY_S        0.2  /* queue to which no blocks are added, in seconds of the link's rate */
+#define SEGMENT_BYTES 1448 /* minimum size of a write while more bytes are queued */
+#define FULL_S        0.5  /* no rumor joins a longer queue; seconds of the link's rate */
+#define CROWDED_S     0.3  /* more queued rumors are an overload; seconds of the link's rate */
+#define BUSY_S        0.2  /* no block joins a longer queue; seconds of the link's rate */
 #define WAITS_LEAST   8192 /* bytes that may queue on any link, however slow */
 
 /* Returns the bytes that uplink_max allows now. */
@@ -30,7 +30,7 @@ static uint64_t cap_wake_ns(const struct node *node, double wanted)
     return node->now_ns + 1 + (uint64_t)(missing * 1e9 / (double)node->options.uplink_max);
 }
 
-/* Lets the peer be served again at wake_ns; returns 0, since no bytes may be sent now. */
+/* Makes the pacer serve the peer again at wake_ns. Returns 0: no bytes may be sent now. */
 static size_t wait_until(struct node *node, const struct peer *peer, uint64_t wake_ns)
 {
     CHECK(wake_ns > node->now_ns);
@@ -55,12 +55,12 @@ static size_t allows(struct node *node, const struct peer *peer, bool is_open, d
     if (most == 0)
         return wait_until(node, peer, congestion_wake_ns(link, node->now_ns, waiting, rate_max));
     if (most == waiting && (double)most <= cap)
-        return SIZE_MAX; /* no limit, since encryption adds bytes to the messages */
+        return SIZE_MAX; /* no limit: all messages fit, and encryption makes them longer */
     return (double)most < cap ? most : (size_t)cap;
 }
 
-/* Sets the action to a SEND of as many bytes as may go to this peer now. Returns false if none may.
- */
+/* Sets *action to a SEND of as many bytes as may go to this peer now. Returns false if no bytes
+ * may be sent. */
 static bool next_send(struct node *node, const struct peer *peer, struct action *action)
 {
     struct congestion *link = &rate_neighbour(node, peer)->link;
@@ -163,7 +163,8 @@ void pacer_on_ack(struct node *node, const struct peer *peer, const struct messa
 
 /* Queues. */
 
-/* Returns true if `bytes` take longer than `span_s` on the peer's line. */
+/* Returns true if sending `bytes` bytes to the peer takes longer than `span_s` seconds, or if
+ * they fill half of its queue. */
 static bool takes_longer(const struct node *node, const struct peer *peer, size_t bytes,
                          double span_s)
 {
@@ -176,8 +177,8 @@ bool pacer_is_full(const struct node *node, const struct peer *peer)
     return takes_longer(node, peer, queue_bytes(&peer->queue), FULL_S);
 }
 
-/* Returns true if too many rumors are queued for the peer. The last publication may stay queued for
- * as long as the budget saved up for it (publish_left). */
+/* Returns true if too many rumors are queued for the peer. The part of the last publication that
+ * may still be queued (publish_left) is never too many. */
 bool pacer_is_crowded(const struct node *node, const struct peer *peer)
 {
     const size_t waiting = queue_bytes(&peer->queue);

@@ -7,22 +7,24 @@
 #include "node/membership/shares.h"
 #include "node/rate/rate_private.h"
 
-#define BYTES_LEAST 256 /* bytes that a publication may always take */
-#define WAIT_LEAST  0.5 /* shortest wait as part of the interval between two publications */
-#define WAIT_MOST   1.5 /* longest wait as part of the interval between two publications */
+#define BYTES_LEAST 256 /* bytes that a publication may take under any budget */
+#define WAIT_LEAST  0.5 /* shortest wait between two publications, in intervals */
+#define WAIT_MOST   1.5 /* longest wait between two publications, in intervals */
 #define ANSWER_STEPS                                                                               \
-    (2 * OUTER_STEP_STEPS) /* steps until other nodes have answered a publication */
+    (2 * OUTER_STEP_STEPS) /* local steps until other nodes have published their reaction */
 /* Bench: bench_language_exchange.py (tests/decisions/005-publish-every-four-steps.md). Half: 1.663
  * nats of a language model (4: 1.640). Double: 1.660. */
 #define FULL_STEPS 4 /* steps between two publications that the budget does not cut */
 #define WAITED_STEPS                                                                               \
     ANSWER_STEPS /* steps between two publications that the budget cuts: time for answers */
 #define CUT             0.8 /* a publication that used more than this part of its bytes counts as cut */
-#define FULL_GROWS      1.25 /* assumed size of an uncut publication, as a factor of a cut one */
+#define FULL_GROWS      1.25 /* assumed size of an uncut publication, relative to a cut one */
 #define FINISH_PAUSE_NS (SECOND_NS / 5) /* time between two publications of a finishing node */
-#define HURRIES_MOST    256             /* most consecutive publications of a node that is alone */
-#define HURRIED_PART    (1.0F / 50) /* part of the first threshold; ends immediate publications */
-#define RATE_MIN        1e-6 /* samples per second of a node that has stopped; 0 would mean unknown */
+/* Consecutive publications of a node alone in the swarm, at most. */
+#define HURRIES_MOST 256
+/* Immediate publications end below this part of the first tau. */
+#define HURRIED_PART (1.0F / 50)
+#define RATE_MIN     1e-6 /* samples per second of a node that has stopped; 0 would mean unknown */
 
 static int compare(const void *a, const void *b)
 {
@@ -61,7 +63,7 @@ bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t sample
     struct publish_schedule *schedule = &node->rate->schedule;
     schedule->steps += steps;
     schedule->samples += samples;
-    const double many = WAIT_LEAST * OUTER_STEP_MANY; /* steps in the shortest wait */
+    const double many = WAIT_LEAST * OUTER_STEP_MANY; /* local steps in the shortest wait */
     const bool were_many = schedule->steps_since >= many;
     schedule->steps_since += steps;
     measure_step(schedule, node->now_ns, steps);
@@ -117,8 +119,8 @@ void publish_schedule_draw_wait(struct publish_schedule *schedule, double least,
     schedule->wait = least + (most - least) * drawn;
 }
 
-/* Returns the wait in terms of the present interval, so that a long interval of a bad moment does
- * not last. */
+/* Returns the wait between two publications in ns: the drawn number of intervals times the
+ * present interval. So a long interval ends when conditions improve. */
 uint64_t publish_schedule_wait_ns(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -126,7 +128,7 @@ uint64_t publish_schedule_wait_ns(const struct node *node)
     return (uint64_t)(1e9 * schedule->outer_step.interval_s * schedule->wait);
 }
 
-/* Returns the bytes that the budget has saved up since the last publication. */
+/* Returns the bytes that the budget has accumulated since the last publication. */
 static double due_bytes(const struct node *node)
 {
     CHECK(node->now_ns >= node->rate->schedule.published_ns);
@@ -137,8 +139,8 @@ static double due_bytes(const struct node *node)
     return node->rate->budget.bytes_per_s * seconds;
 }
 
-/* Returns the fewest steps that are worth a publication. If the lines have headroom, more
- * publications pay; otherwise larger ones pay. */
+/* Returns the number of steps after which a publication pays. It is smaller if the lines have
+ * headroom. */
 static double steps_least(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -196,8 +198,8 @@ void publish_schedule_hurry(struct node *node)
     publishing_move(node, PUBLISHING_WANTED);
 }
 
-/* Returns true if the node must publish again immediately: it is alone in the swarm, and much is
- * unpublished. */
+/* Returns true if the node must publish again immediately: it is alone in the swarm, and much
+ * progress is unpublished. */
 static bool hurries_on(struct node *node, const struct update *update)
 {
     struct publish_schedule *schedule = &node->rate->schedule;
@@ -210,15 +212,15 @@ static bool hurries_on(struct node *node, const struct update *update)
     return schedule->hurries > 0 && leaving_stage(node) == STAGE_RUNNING;
 }
 
-/* Returns the largest publication that fits the rumor log, whatever the budget (rumor_log.h). */
+/* Returns the largest size of a publication that the rumor log can hold, in bytes. */
 static double bytes_most(const struct node *node)
 {
     return fmin((double)node->options.log_bytes / 8, UINT32_MAX);
 }
 
-/* Returns the bytes that the next publication may take. The first publication is small, because it
- * reaches every node along every link, and its duplicates shape the broadcast trees. A node alone
- * in the swarm has no line to spare and publishes everything. */
+/* Returns the bytes that the next publication may take. The first publication is small, because
+ * it reaches every node along every link, and its duplicates shape the broadcast trees. A node
+ * alone in the swarm shares no line and publishes everything. */
 static uint32_t budget_bytes(const struct node *node, bool is_first)
 {
     const struct rate *rate = node->rate;

@@ -29,28 +29,29 @@ void rate_on_end(struct node *node, const struct peer *peer);
 
 /* Returns the measurements of the neighbour's link. */
 const struct congestion *rate_link(const struct node *node, const struct peer *peer);
-/* Adds this folder's part of the statistics. */
+/* Sets the rates and byte counts in *stats. */
 void rate_stats(const struct node *node, struct node_stats *stats);
 
 /* Pacer. */
 
-/* Sets the action to the next SEND or HANGUP; returns false if there is none. Serves peers in turn,
+/* Sets *action to the next SEND or HANGUP. Returns false if there is none. Serves peers in turn,
  * so that no peer takes the whole uplink. */
 bool pacer_next_action(struct node *node, struct action *action);
-/* Marks all waiting peers as ready if the earliest of their waiting times has passed. */
+/* Marks all waiting peers as ready if the earliest waiting time has passed. */
 void pacer_on_time(struct node *node);
 uint64_t pacer_wake_ns(const struct node *node);
 
 void pacer_say_ack(struct node *node, const struct peer *peer);
-/* Sends an acknowledgement if one is due. */
+/* Sends the peer an acknowledgement if one is due. */
 void pacer_consider_ack(struct node *node, const struct peer *peer);
 void pacer_on_ack(struct node *node, const struct peer *peer, const struct message *ack);
 
 /* Returns true if the queued rumors take half a second of the line. Then no further rumor is
  * queued. */
 bool pacer_is_full(const struct node *node, const struct peer *peer);
-/* Returns true if the line is overloaded: the queued rumors take more than CROWDED_S, and are more
- * than the rest of the last publication. */
+/* Returns true if the line is overloaded: the queued rumors take more than CROWDED_S seconds,
+ * and they are more than the part of the last publication that may still be queued (publish_left).
+ */
 bool pacer_is_crowded(const struct node *node, const struct peer *peer);
 /* Returns true if the queued messages take a fifth of a second of the line. Then no further blocks
  * are queued. */
@@ -58,20 +59,21 @@ bool pacer_is_busy(const struct node *node, const struct peer *peer);
 
 /* Budget. */
 
-/* Updates the budget, once a second. eager: slots of the neighbours that own rumors are pushed to.
- * together: slots of all neighbours that rumors pass to. lag_ns: for how long a rumor has been
- * missing on this node. */
+/* Updates the budget; call it once a second. eager: slots of the neighbours that own rumors are
+ * pushed to. together: slots of all neighbours that rumors pass to. lag_ns: time for which a rumor
+ * has been missing on this node. */
 void budget_review(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
 /* Doubles the budget (slow start) if the last publication used it and has arrived everywhere, and
  * no link has seen a backlog yet. */
 void budget_probe(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
 /* Counts bytes of an own rumor that were queued for this neighbour. */
 void budget_on_own(struct node *node, const struct peer *peer, size_t bytes);
-/* Returns the fraction of the training members that lag; 0 if no member trains. with_us: count this
- * node as well. */
+/* Returns the fraction of the training members that lag; 0 if no member trains. with_us: include
+ * this node. */
 double budget_lagging(const struct node *node, bool with_us);
 
-double budget_uplink(const struct node *node); /* bytes per second that all links carry together */
+/* Returns the bytes per second that all links carry together. */
+double budget_uplink(const struct node *node);
 /* Returns the bytes per second that this node can receive: the highest recent rate, fading by 3 %
  * per second. */
 double budget_ingress(const struct node *node);
@@ -86,11 +88,11 @@ double budget_slowest(const struct node *node);
 bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t samples);
 /* Measures this node's throughput in samples per second; called once a second. */
 void publish_schedule_measure(struct node *node);
-/* Chooses interval, gain and outer momentum again from present measurements. */
+/* Computes interval, gain and outer momentum from the present measurements. */
 void publish_schedule_renew(struct node *node);
-/* Moves to WANTED if a publication is due. */
+/* Changes the publishing state to WANTED if a publication is due. */
 void publish_schedule_consider(struct node *node);
-/* Makes a publication due now, if a step was made since the last one. */
+/* Makes a publication due now, if the learner has made a step since the last publication. */
 void publish_schedule_hurry(struct node *node);
 
 /* Inputs of a publication that the schedule does not determine. */
@@ -100,19 +102,21 @@ struct publish_facts {
     /* First publication of this incarnation: kept small, since it reaches every node along every
      * link. */
     bool is_first;
-    double beta; /* outer momentum */
+    double beta; /* outer momentum of this publication */
 };
-/* Moves from WANTED to OUT and fills in the PUBLISH action. */
+/* Changes the publishing state from WANTED to OUT and fills in the PUBLISH action. */
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
                             struct action *action);
-/* Moves from OUT to IDLE: `update` was published as `bytes` bytes of rumors, and cutting it took
- * the learner took_ns of processor time. Returns true if it was the last publication. */
+/* Changes the publishing state from OUT to IDLE. `update` was published as `bytes` bytes of
+ * rumors; cutting it took took_ns of the learner's processor time. Returns true if this was the
+ * node's last publication. */
 bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update *update,
                           uint64_t took_ns);
 
 /* Returns the outer momentum of the next update. */
 double publish_schedule_beta(const struct node *node);
-uint64_t publish_schedule_samples(const struct node *node); /* samples learned by this node */
+/* Returns the number of samples that this node has learned. */
+uint64_t publish_schedule_samples(const struct node *node);
 double publish_schedule_samples_per_s(const struct node *node);
 
 #endif

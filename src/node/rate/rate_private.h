@@ -1,4 +1,4 @@
-/* The state of this folder; only its own files include it. */
+/* Private header of the rate folder: the state of pacer, budget and publish schedule. */
 #ifndef HEARSAY_NODE_RATE_RATE_PRIVATE_H
 #define HEARSAY_NODE_RATE_RATE_PRIVATE_H
 
@@ -15,27 +15,29 @@
 #define BUDGET_LEAST 2048.0
 #define BUDGET_FIRST 0x1p-10 /* first budget in bytes per second and per parameter */
 
-/* Longest time for which a budget saves up, unless one wait is longer. */
+/* Longest time for which the budget accumulates, unless one publication wait is longer. */
 #define PUBLISH_SPAN_NS (10 * SECOND_NS)
 
 /* State per neighbour, by slot. */
 struct rate_neighbour {
-    struct congestion link; /* congestion control of the link since the first byte */
+    struct congestion link; /* congestion control of the neighbour's link */
     double allowed;         /* bytes per second that the neighbour accepts; 0 = unlimited */
-    uint64_t own_bytes;     /* bytes of own rumors queued for it and not yet sent */
-    uint64_t sent_seen;     /* bytes sent to it up to the last review */
-    uint64_t blocks_seen;   /* bytes of blocks sent to it up to the last review */
-    uint64_t received_seen; /* bytes received from it up to the last review */
-    double other;    /* bytes per second sent to it except own rumors and blocks, moving average */
-    double incoming; /* bytes per second received from it, moving average */
+    uint64_t own_bytes;     /* bytes of own rumors queued for the neighbour and not yet sent */
+    uint64_t sent_seen;     /* bytes sent to the neighbour up to the last call of budget_review */
+    /* Bytes of blocks sent to the neighbour up to the last call of budget_review. */
+    uint64_t blocks_seen;
+    /* Bytes received from the neighbour up to the last call of budget_review. */
+    uint64_t received_seen;
+    double other;    /* bytes per second sent except own rumors and blocks, moving average */
+    double incoming; /* bytes per second received from the neighbour, moving average */
 };
 
 /* State of pacer.c. */
 struct pacer {
-    struct slots held_up; /* slots that are to be served again at wake_ns */
-    uint64_t wake_ns;     /* earliest time to serve a waiting slot; UINT64_MAX = no slot waits */
-    uint32_t turn;        /* slot to serve first; rotates */
-    struct token_bucket uplink; /* token bucket of uplink_max */
+    struct slots held_up; /* slots of peers that are served again at wake_ns */
+    uint64_t wake_ns;     /* earliest time to serve a waiting peer; UINT64_MAX = no peer waits */
+    uint32_t turn;        /* slot of the peer to serve first; rotates */
+    struct token_bucket uplink; /* credit of bytes that uplink_max allows now */
     uint64_t ended_sent;        /* bytes sent in ended conversations */
     uint64_t ended_received;    /* bytes received in ended conversations */
 };
@@ -46,9 +48,9 @@ struct budget {
     double rate_estimate; /* estimated bytes per second that the links carry */
     double backoff;       /* factor in (0, 1]; falls while other members cannot keep up */
     double bytes_per_s;   /* budget: rate_estimate · backoff, or the configured value */
-    uint64_t grew_ns;     /* time when the estimate last grew */
+    uint64_t grew_ns;     /* time when rate_estimate last grew */
     double due_bytes;     /* bytes that the publication under way may take */
-    bool is_tried;        /* a publication has used most of its budget since the estimate grew */
+    bool is_tried;        /* a publication has used most of its budget since rate_estimate grew */
     double slowest;       /* bytes per second of the slowest link in good standing */
     double uplink;        /* bytes per second that all links carry together, a lower bound */
     double ingress;       /* highest recent bytes per second received; fades by 3 % per second */
@@ -57,11 +59,12 @@ struct budget {
 /* State of publish_schedule.c. */
 struct publish_schedule {
     struct outer_step outer_step; /* present interval, gain and momentum */
-    double share;                 /* share of the last publication, 0 .. 1 */
-    double withheld;   /* part of the unpublished progress withheld at the last publication */
-    double asked_gain; /* gain requested for the last publication */
-    double novelty;    /* factor by which the last publication counted beyond asked_gain · share */
-    bool is_last;      /* the publication under way ends training */
+    /* This node's share of the training at the last publication, 0 .. 1. */
+    double share;
+    double withheld;        /* part of the unpublished progress withheld at the last publication */
+    double asked_gain;      /* gain requested for the last publication */
+    double novelty;         /* novelty weight of the last publication (publish_schedule.c); >= 1 */
+    bool is_last;           /* the publication under way ends training */
     uint64_t published_ns;  /* time at which the last publication was requested */
     uint64_t span_ns;       /* time between the requests of the last two publications */
     double wait;            /* wait after published_ns, in intervals; drawn for each publication */
@@ -77,12 +80,13 @@ struct publish_schedule {
     uint32_t steps_since;   /* steps since the last publication */
     uint32_t hurries;       /* publications that may still follow immediately; 0 = none */
     float hurried_tau;      /* threshold of the first publication in a series of immediate ones */
-    uint64_t stepped_ns;    /* end of the last step; 0 = none yet */
+    uint64_t stepped_ns;    /* time when the last step ended; 0 = no step yet */
     double step_s;          /* seconds of a step, moving average; 0 = unknown */
     double publish_s;       /* seconds that a publication takes the learner, moving average */
     uint64_t measured_ns;   /* time of the last throughput measurement */
-    uint64_t measured_samples; /* samples learned up to that measurement */
-    double samples_per_s;      /* samples per second, moving average; 0 = unknown */
+    uint64_t measured_samples; /* samples learned by this node up to measured_ns */
+    /* Samples that this node learns per second, moving average; 0 = unknown. */
+    double samples_per_s;
 };
 
 struct rate {
@@ -112,7 +116,7 @@ static inline double publish_span_s(const struct node *node)
     return (double)(span_ns < PUBLISH_SPAN_NS ? span_ns : PUBLISH_SPAN_NS) * 1e-9;
 }
 
-/* Returns the bytes of the last publication that may still be queued for a neighbour. */
+/* Returns how many bytes of the last publication may still be queued for a neighbour. */
 static inline double publish_left(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -133,7 +137,7 @@ uint64_t line_downlink_part(const struct node *node, const struct peer *peer);
 
 /* Records whether a publication used its budget, so that the estimate may grow. */
 void budget_on_published(struct node *node, uint64_t bytes);
-/* Returns the randomly drawn time between two publications. */
+/* Returns the randomly drawn time between two publications, in ns. */
 uint64_t publish_schedule_wait_ns(const struct node *node);
 /* Draws the next wait, in intervals between `least` and `most`. */
 void publish_schedule_draw_wait(struct publish_schedule *schedule, double least, double most);

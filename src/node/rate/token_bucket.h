@@ -1,4 +1,4 @@
-/* A token bucket: a credit of bytes that may be handed over. The credit grows at a rate, up to a
+/* A token bucket: a credit of bytes that may be passed on. The credit grows at a rate, up to a
  * depth. Each link has a bucket that paces it (congestion.h); another bucket limits all links
  * together to uplink_max (pacer.c).
  *
@@ -10,11 +10,12 @@
 #include <stdint.h>
 
 struct token_bucket {
-    double credit;  /* bytes that may be handed over now; negative = overdrawn */
+    double credit;  /* bytes that may be passed on now; negative = overdrawn */
     uint64_t at_ns; /* time when the bucket was last filled */
 };
 
-/* Fills a bucket at `rate`, up to `depth` bytes. Callers subtract the bytes that they hand over. */
+/* Fills the bucket at `rate` bytes per second, up to `depth` bytes. Callers subtract the bytes
+ * that they pass on. */
 void token_bucket_fill(struct token_bucket *bucket, uint64_t now_ns, double rate, double depth);
 
 #endif
