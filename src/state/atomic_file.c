@@ -23,7 +23,8 @@ void atomic_file_begin(struct atomic_file *file, const struct disk *disk, const 
     file->error = disk_path(path, folder, name, ATOMIC_FILE_SUFFIX);
     if (file->error != 0)
         return;
-    /* If the old file cannot be removed, creating the new one fails and reports that. */
+    /* If the old file cannot be removed, the call of create below fails, and its error is
+     * reported. */
     (void)disk->remove(disk->self, path);
     file->handle = disk->create(disk->self, path, mode);
     if (file->handle < 0)

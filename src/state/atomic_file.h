@@ -34,14 +34,15 @@ struct atomic_file {
  * folder's path is too long. */
 bool atomic_file_split(const char *path, char folder[DISK_PATH_MAX], const char **name);
 
-/* Creates NAME.new with these permissions. First removes one that a crash may have left. */
+/* Creates NAME.new with these permissions. First removes a NAME.new that a crash may have
+ * left. */
 void atomic_file_begin(struct atomic_file *file, const struct disk *disk, const char *folder,
                        const char *name, int mode);
 /* Writes bytes to NAME.new. Does nothing after a failure. */
 void atomic_file_write(struct atomic_file *file, const void *from, size_t bytes);
 /* Makes the file durable under its name. Returns 0, or the negative errno of the first failure. */
 int atomic_file_end(struct atomic_file *file) MUST_USE;
-/* Removes NAME.new, so that NAME keeps its contents. Called instead of end. */
+/* Removes NAME.new, so that NAME keeps its contents. Call it instead of atomic_file_end. */
 void atomic_file_abandon(struct atomic_file *file);
 
 #endif

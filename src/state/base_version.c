@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "node/broadcast/history.h"
 
-#define ENTRY_TEXT_BYTES                                                                           \
-    (ID_TEXT_BYTES + 40) /* bytes of an entry's text: id, two numbers, separators and a blank */
+/* Maximum length of an entry's text: id, two numbers, separators and a blank. */
+#define ENTRY_TEXT_BYTES (ID_TEXT_BYTES + 40)
 
 static int by_name(const void *a, const void *b)
 {
@@ -52,8 +52,8 @@ static size_t entry_text(const struct history_entry *entry, char text[static ENT
     return (size_t)length;
 }
 
-/* Returns how many of the first origins fit in `room` bytes. Each origin's text ends with a blank,
- * and the last blank becomes the terminating zero. */
+/* Returns how many origins, from the first one on, have texts that fit in `room` bytes together.
+ * Each text ends with a blank, and the last blank becomes the terminating zero. */
 static size_t count_fitting(const struct history_entry *origins, size_t count, size_t room)
 {
     char text[ENTRY_TEXT_BYTES];

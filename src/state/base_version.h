@@ -5,7 +5,7 @@
  *
  * A node keeps its history in the order in which it last heard each origin. That order differs from
  * node to node. The text is sorted and does not depend on it, so nodes of equal version save equal
- * files, byte for byte. Tests: tests/unit/state/test_base_version.c, and for whole processes by
+ * files, byte for byte. Tests: tests/unit/state/test_base_version.c, and for whole processes
  * tests/process/test_from_model.sh.
  */
 #ifndef HEARSAY_STATE_BASE_VERSION_H
@@ -19,7 +19,7 @@
  * oldest incarnations are left out (an incarnation is a time, so the lowest is the oldest). */
 void base_version_text(const uint8_t *history, size_t history_bytes, char *out, size_t room);
 
-/* Summary of a version text, with the rumors of a given member. */
+/* Summary of a base's version text. */
 struct base_summary {
     uint32_t members; /* members with rumors in the base */
     uint64_t rumors;  /* rumors in the base */

@@ -12,7 +12,7 @@
 #define BASE_NAME  "base-best.safetensors"
 #define BASE_NEW   "base-best.new"
 #define SCORE_NAME "best"
-#define SCORE_MAX  1024 /* most bytes of the score file */
+#define SCORE_MAX  1024 /* maximum size of the score file in bytes */
 
 void best_base_path(char path[static BASE_PATH_BYTES], const char *folder)
 {

@@ -58,8 +58,8 @@ static void remove_generation(const struct disk *disk, const char *folder, uint6
             (void)disk->remove(disk->self, path);
 }
 
-/* Removes all generations below `end`. The folder must not change while it is listed, so each
- * removal takes a new listing. */
+/* Removes all generations below `end`. Lists the folder again for each removal, because the
+ * folder must not change while it is listed. */
 static void remove_before(const struct disk *disk, const char *folder, uint64_t end)
 {
     struct look look = {.with_unfinished = true};

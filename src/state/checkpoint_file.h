@@ -58,7 +58,7 @@ enum error checkpoint_read(const struct disk *disk, const char *folder,
                            struct checkpoint *checkpoint, const struct checkpoint_target *target,
                            uint64_t generation, struct problem *problem) MUST_USE;
 
-/* Returns how a record changes the digest of the base. */
+/* Returns the number that a record adds to the digest of the base. */
 uint64_t checkpoint_digest_of(const struct snapshot_record *record);
 
 /* Writes the file name of a generation into name[CHECKPOINT_NAME_MAX]. */

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Texts between the parts of: node ID in swarm "NAME": INPUT, layout N: LAYERS; START */
+/* Texts between the parts of an owner's text: node ID in swarm "NAME": INPUT, layout N: LAYERS;
+ * START */
 #define BEFORE_ID    "node "
 #define BEFORE_SWARM " in swarm \""
 #define BEFORE_MODEL "\": "

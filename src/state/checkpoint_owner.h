@@ -26,13 +26,13 @@ void checkpoint_owner_describe(const struct identity *identity, const char *swar
  * own: the node's text from checkpoint_owner_describe. */
 void checkpoint_owner_of_swarm(char text[CHECKPOINT_OWNER_MAX], const char *own,
                                const uint8_t model_hash[static 16]);
-/* Returns true if `theirs` is such a text of the node whose text is `own`, and then sets
- * model_hash. `theirs` may be any text. */
+/* Returns true and sets model_hash if `theirs` is a text that checkpoint_owner_of_swarm writes
+ * for the node whose text is `own`. `theirs` may be any text. */
 bool checkpoint_owner_is_of_swarm(const char *theirs, const char *own,
                                   uint8_t model_hash[static 16]);
 
-/* Explains the first part in which two different owner's texts differ, and what to do. The result
- * is the end of a sentence that begins "it is of". `theirs` may be any text. */
+/* Writes the first part in which two different owner's texts differ, and what to do. The written
+ * text is the end of a sentence that begins with "it is of". `theirs` may be any text. */
 void checkpoint_owner_difference(char out[CHECKPOINT_DIFFERENCE_MAX], const char *theirs,
                                  const char *ours);
 

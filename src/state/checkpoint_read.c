@@ -26,7 +26,7 @@ struct source {
     uint32_t *index;
     /* [SNAPSHOT_ENTRIES_MAX] levels of the record's update. */
     int8_t *level;
-    size_t end;                             /* number of entries in the parts read so far */
+    size_t end;                             /* number of parameters in the parts read so far */
     uint64_t digest;                        /* digest of the base as read so far */
     const struct checkpoint_target *target; /* receiver of the records */
     struct problem *problem;                /* receives the sentence of a failure */
@@ -60,8 +60,8 @@ static bool is_of_before(const struct source *source)
     return source->header.format == CHECKPOINT_FORMAT_BEFORE;
 }
 
-/* Checks the header's values. Its checksum was right, so damage is no explanation for a wrong
- * value: some program has written it. */
+/* Checks the header's values. Its checksum was right, so a wrong value is not damage: some
+ * program has written it. */
 static enum error check_format(const struct source *source)
 {
     const struct checkpoint_header *header = &source->header;
@@ -130,8 +130,8 @@ static enum error makes_no_sense(const struct source *source)
                        source->path, source->end);
 }
 
-/* Reads the optimizer's moments of a part. If the file has another number of moments than the
- * learner, skips them and sets the learner's to 0. */
+/* Reads the optimizer's moments of a part. If the file's number of moments is not the learner's,
+ * skips them and sets the learner's moments to 0. */
 static enum error take_moments(struct source *source, const struct learner_state *part)
 {
     const size_t bytes = part->parameters * sizeof(float);

@@ -12,8 +12,8 @@ void checkpoint_name(char *name, uint64_t generation)
     CHECK(length > 0 && length < CHECKPOINT_NAME_MAX);
 }
 
-/* Returns how a record changes the digest of the base. The digest is linear, so the sum of these
- * changes is the digest of the whole base, and no copy of the base is needed. */
+/* Returns the number that a record adds to the digest of the base. The digest is linear, so the
+ * sum of these numbers is the digest of the whole base, and no copy of the base is needed. */
 uint64_t checkpoint_digest_of(const struct snapshot_record *record)
 {
     const struct learner_state *part = &record->part;

@@ -54,8 +54,8 @@ int disk_write_all(const struct disk *disk, int handle, const void *from, size_t
  * errno. */
 int64_t disk_read_all(const struct disk *disk, int handle, void *to, size_t bytes);
 
-/* Writes "FOLDER/NAMESUFFIX" to path. Returns 0 or -ENAMETOOLONG. */
 #define DISK_PATH_MAX 4096
+/* Writes "FOLDER/NAMESUFFIX" to path. Returns 0 or -ENAMETOOLONG. */
 int disk_path(char path[DISK_PATH_MAX], const char *folder, const char *name, const char *suffix);
 
 /* Returns the free bytes on the disk that has this folder; 0 = none, or unknown. */

@@ -27,8 +27,8 @@ enum error incarnation_begin(const struct disk *disk, const char *folder, uint64
                              uint64_t reserve, uint64_t *incarnation,
                              struct problem *problem) MUST_USE;
 
-/* Sets *incarnation to the number that a start would get now. Does not write the file. Its errors
- * are those of incarnation_begin. */
+/* Sets *incarnation to the number that a node would get if it started now. Does not write the
+ * file. Returns the errors of incarnation_begin. */
 enum error incarnation_look(const struct disk *disk, const char *folder, uint64_t wall_ms,
                             uint64_t reserve, uint64_t *incarnation,
                             struct problem *problem) MUST_USE;

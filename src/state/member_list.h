@@ -15,7 +15,7 @@
 #include "state/disk.h"
 
 #define MEMBER_NAME_MAX 48
-#define MEMBER_LIST_MAX (256 * 1024) /* most bytes of a file */
+#define MEMBER_LIST_MAX (256 * 1024) /* maximum size of the file in bytes */
 
 struct member_list {
     uint32_t count; /* number of members, 1 .. NODE_LISTED_MAX */
@@ -27,8 +27,8 @@ struct member_list {
 /* Parses the text of a list. MALFORMED: a line is wrong, and the list must not be used. */
 enum error member_list_parse(struct member_list *list, const char *text, size_t bytes,
                              struct problem *problem) MUST_USE;
-/* Loads the list in a file. FAILED: the file cannot be read. TOO_BIG: it is larger than a list can
- * be. MALFORMED: a line is wrong. */
+/* Loads the list in a file. FAILED: the file cannot be read. TOO_BIG: it has more than
+ * MEMBER_LIST_MAX bytes. MALFORMED: a line is wrong. */
 enum error member_list_load(struct member_list *list, const struct disk *disk, const char *path,
                             struct problem *problem) MUST_USE;
 

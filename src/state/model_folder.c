@@ -116,7 +116,7 @@ enum error model_folder_read(const char *folder, struct model_folder_about *abou
     return OK;
 }
 
-/* Returns true if two transformers have equal numbers. Ignores the number of positions, which
+/* Returns true if two transformers have equal dimensions. Ignores the number of positions, which
  * depends on the data. Two last layers that are not tied count as equal, because `logits` and
  * `dense` have equal tensors. */
 static bool same_numbers(const struct transformer *a, const struct transformer *b)

@@ -20,16 +20,17 @@
 
 /* The properties of a model that config.json describes. */
 struct model_folder_about {
-    char layers[MODEL_LINE_MAX]; /* layers line of the model */
-    int positions;               /* positions of the longest sequence */
-    int tokens;                  /* size of the vocabulary */
+    /* The model's layers as one line of the configuration (model.layers). */
+    char layers[MODEL_LINE_MAX];
+    int positions; /* positions of the longest sequence */
+    int tokens;    /* size of the vocabulary */
 };
 
 /* Returns true if the path is a folder with a config.json. */
 bool model_folder_is(const char *path);
 
-/* Writes the path of the tensors' file to `file`: PATH/model.safetensors if `path` is such a
- * folder, otherwise `path` itself. */
+/* Writes the path of the tensors' file to `file`: PATH/model.safetensors if `path` is a folder
+ * with a config.json, otherwise `path` itself. */
 void model_folder_tensors(char file[static MODEL_FOLDER_PATH_BYTES], const char *path);
 
 /* Reads the folder's config.json. MISMATCH: our layers cannot represent this model. */

@@ -29,13 +29,15 @@ enum error older_bases_list(const struct disk *disk, const char *folder, struct 
                             struct problem *problem) MUST_USE;
 void older_bases_path(char path[static BASE_PATH_BYTES], const char *folder, uint64_t saved_s);
 
-/* Keeps base.safetensors, which was just saved, as an older base if the last one is old enough. At
- * most `most` bases are kept; 0 = none. Older ones are removed only after the new one is durable.
- * FAILED: it cannot be kept, for example because the file system has no hard links. */
+/* Keeps base.safetensors, which was just saved, as an older base if the last kept one is at
+ * least an hour old. At most `most` bases are kept; 0 = none. Surplus bases are removed only after
+ * the new one is durable. FAILED: it cannot be kept, for example because the file system has no
+ * hard links. */
 enum error older_bases_keep(const struct disk *disk, const char *folder, uint64_t now_s,
                             uint32_t most, struct problem *problem) MUST_USE;
 
-/* Returns the index of the base to remove, by the rule above; there must be at least two. */
+/* Returns the index of the base to remove, by the rule at the top of this file. There must be at
+ * least two bases. */
 uint32_t older_bases_to_go(const struct older_bases *bases, uint64_t now_s);
 
 #endif

@@ -113,7 +113,8 @@ enum error order_files_take(const struct disk *disk, const char *folder, uint8_t
     char path[DISK_PATH_MAX];
     const enum error error = load(disk, folder, ORDER_FILE, ORDERS_HANDED_MAX, out, bytes, problem);
     if (error != MISSING && disk_path(path, folder, ORDER_FILE, "") == 0)
-        /* Otherwise the node would read and refuse it again. */
+        /* Also removes a file that cannot be read; otherwise the node would try again every
+         * second. */
         (void)disk->remove(disk->self, path);
     return error;
 }

@@ -22,7 +22,8 @@
 #define PROOFS_FILE "proofs"
 #define VOTES_FILE  "votes"
 
-#define ORDERS_HANDED     64 /* most orders in the file `order`, as in one message */
+/* Maximum number of orders in the file `order`, and in one message. */
+#define ORDERS_HANDED     64
 #define ORDERS_HANDED_MAX ((size_t)ORDERS_HANDED * ORDER_BYTES_MAX)
 
 /* Loads all orders into out[NODE_ORDERS_MAX]. *bytes: their size; 0 if there is no file. FAILED:

@@ -190,7 +190,7 @@ enum error safetensors_load(const char *path, const struct model *model, float *
     if (error != OK)
         return error;
     struct tensor_names names;
-    /* The result is copied only on success, and the last tensor may be wrong. */
+    /* Reads into a copy, because an error in the last tensor must leave the result unchanged. */
     float *floats = memory_new(bytes, 1);
     choose_names(&file, model, &names);
     error = read_tensors(&file, &names, floats, problem);

@@ -25,7 +25,7 @@ struct safetensors_about {
     char layers[MODEL_LINE_MAX]; /* canonical layers line of the model */
     struct shape in;             /* shape of a sample */
     int classes;                 /* number of classes, or of predicted numbers for a regression */
-    bool is_regression;          /* the model predicts numbers */
+    bool is_regression;          /* the model predicts numbers, not classes */
     float mean;                  /* a pixel is normalised as (pixel - mean) · scale */
     float scale;                 /* factor of that formula: 1 / standard deviation */
     uint64_t digest;             /* digest of the base */

@@ -12,9 +12,9 @@
 
 #include "base/memory.h"
 
-#define LISTED    3  /* most tensors in a list */
-#define NAME_MAX_ 24 /* most characters of a name in a list */
-#define RANK_MAX  4  /* most dimensions of a shape in a list */
+#define LISTED    3  /* maximum number of tensors in a list */
+#define NAME_MAX_ 24 /* maximum number of characters of a name in a list */
+#define RANK_MAX  4  /* maximum number of dimensions of a shape in a list */
 
 static enum error read_at(const struct safetensors_file *file, void *to, uint64_t bytes,
                           uint64_t at, struct problem *problem)

@@ -7,7 +7,7 @@
 
 #include "data/dataset.h"
 
-/* Largest side of a shape, so that the product of three sides fits in size_t. */
+/* Maximum side of a shape; the product of three sides fits in size_t. */
 #define SIDE_MAX    65536
 #define CLASSES_MAX DATASET_TOKENS_MAX
 #define TOKENS      " tokens" /* text after the length of a sequence */

@@ -109,7 +109,7 @@ static enum error find(const struct safetensors_file *file, const struct tensor_
     return OK;
 }
 
-/* Returns the index in the flat vector of number i of the tensor in the file. */
+/* Returns the index in the model's flat vector of number i of the file's tensor. */
 static size_t place_of(const struct named_tensor *tensor, size_t i)
 {
     if (!tensor->is_transposed)

@@ -14,7 +14,7 @@
 #include "state/incarnation.h"
 #include "state/older_bases.h"
 
-/* How the save under way is to end. */
+/* How the save under way ends; GOES_ON = not decided yet. */
 enum verdict { GOES_ON, ENDS, ABANDONED, TOO_SLOW };
 
 struct saver {
@@ -31,12 +31,13 @@ struct saver {
 
     bool is_running;       /* the saver's thread was started and not joined yet */
     bool is_asked;         /* the learner was asked for a part and has not answered yet */
-    size_t taken;          /* number of entries in the parts that the learner has copied */
+    size_t taken;          /* number of parameters in the parts that the learner has copied */
     pthread_t thread;      /* the saver's thread: writes the checkpoint and the base */
     pthread_mutex_t mutex; /* used only to sleep and to wake up */
-    pthread_cond_t moved;  /* signalled when a record, space in the queue or a verdict has come */
-    _Atomic(int) verdict;  /* an enum verdict, set once per save by the loop's thread */
-    int32_t *units;        /* [P] the base as written; used by the saver's thread */
+    /* Signalled when the queue has a new record or new space, or the verdict was set. */
+    pthread_cond_t moved;
+    _Atomic(int) verdict; /* an enum verdict, set once per save by the loop's thread */
+    int32_t *units;       /* [P] copy of the base that the saver's thread writes */
     /* [P] the averaged base; used by the saver's thread; NULL = no part had it. */
     float *mean;
     bool lacks_mean;       /* some part had no averaged base; used by the saver's thread */
@@ -64,7 +65,7 @@ size_t saver_base_bytes(const struct saver_options *options)
     return options->parameters * (sizeof(int32_t) + (options->averages ? sizeof(float) : 0));
 }
 
-/* Wakes a thread that waits, so that it checks its condition again. Any thread may call it. */
+/* Wakes a waiting thread, so that it checks its condition again. Any thread may call it. */
 static void move(void *waker)
 {
     struct saver *saver = waker;
@@ -165,7 +166,7 @@ static void keep_part(struct saver *saver, const struct learner_state *part)
 {
     struct learner_state *numbers = &saver->checkpoint.state;
     memcpy(saver->units + part->first, part->base, part->parameters * sizeof *part->base);
-    *numbers = *part; /* numbers of the last part are the numbers of the checkpoint */
+    *numbers = *part; /* the checkpoint has the numbers of its last part */
     numbers->parameters = saver->options.parameters;
     if (part->average_samples > 0)
         keep_mean(saver, part);

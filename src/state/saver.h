@@ -31,10 +31,10 @@ struct saver_options {
     /* File of the base, written after each checkpoint; model NULL = not written. */
     struct export base;
     uint32_t older_bases;   /* number of older bases to keep (older_bases.h) */
-    size_t parameters;      /* P of the learner */
+    size_t parameters;      /* number of parameters of the learner */
     uint32_t moments;       /* moments of the learner's optimizer */
-    size_t part_parameters; /* number of entries of a part (snapshot_part_parameters) */
-    size_t entries;         /* most entries of queued updates (snapshot.h) */
+    size_t part_parameters; /* number of parameters of a part (snapshot_part_parameters) */
+    size_t entries;         /* maximum number of entries in the queued updates (snapshot.h) */
     bool averages;          /* also writes the averaged base (averaged_base.h) */
     /* Called on the saver's thread when results of saver_next or saver_took may have changed. */
     void (*wake)(void *waker);
@@ -46,8 +46,8 @@ struct saver;
 /* Creates a saver. It uses the memory of the queue until saver_free. During a save it also uses
  * four bytes per parameter for the exported base, and four for the averaged base. */
 struct saver *saver_new(const struct saver_options *options);
-/* saver_queue_bytes returns the bytes that saver_new allocates; saver_base_bytes returns the
- * further bytes that a save needs. */
+/* saver_queue_bytes returns the bytes that saver_new allocates. saver_base_bytes returns the
+ * bytes that a save additionally needs. */
 size_t saver_queue_bytes(const struct saver_options *options);
 size_t saver_base_bytes(const struct saver_options *options);
 

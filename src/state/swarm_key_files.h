@@ -3,8 +3,7 @@
  *
  *   FOLDER/swarm.key        newest key; copy it to a machine that has only an older key
  *   FOLDER/swarm.key.older  previous key, as long as the node accepts it
- *   FOLDER/swarm.key.next   new key from `hearsay rekey` for the running node; an order announces
- * it
+ *   FOLDER/swarm.key.next   new key from `hearsay rekey`, until the running node has read it
  *
  * Files appear completely or not at all (atomic_file.h). Tests:
  * tests/unit/state/test_swarm_key_files.c.

@@ -23,12 +23,14 @@ int config_reader_number(struct config_reader *reader, const char *key, int othe
 
 bool config_reader_flag(struct config_reader *reader, const char *key, bool otherwise);
 
-/* Set MISMATCH unless the key has this value, the only one that our layers support. A missing real
- * number counts as `otherwise`; a missing flag is accepted. */
+/* config_reader_expect_real and config_reader_expect_flag set MISMATCH unless the key has this
+ * value, the only one that our layers support. A missing real number counts as `otherwise`; a
+ * missing flag is accepted. */
 void config_reader_expect_real(struct config_reader *reader, const json_t *object, const char *key,
                                double value, double otherwise);
 void config_reader_expect_flag(struct config_reader *reader, const char *key, bool value);
-/* Sets MISMATCH unless the key has one of two words with one meaning. A missing key is accepted. */
+/* Sets MISMATCH unless the key has one of two words, which have the same meaning. A missing key
+ * is accepted. */
 void config_reader_expect_word(struct config_reader *reader, const json_t *object, const char *key,
                                const char *word, const char *same);
 

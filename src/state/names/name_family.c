@@ -18,8 +18,8 @@ const struct name_family *name_family_find(const char *model_type)
     return NULL;
 }
 
-/* Reads a transformer's numbers from the first layer of each kind. The caller checks the other
- * layers with same_layers. */
+/* Derives a transformer's dimensions from its first layer of each kind. The caller checks the
+ * other layers with same_layers. */
 static void look_at(const struct model *model, struct transformer *transformer)
 {
     int first_dense = 0;

@@ -21,7 +21,7 @@
 /* Kind of the last layer. */
 enum head { HEAD_TIED, HEAD_LOGITS, HEAD_DENSE };
 
-/* Numbers that define a transformer within its family. */
+/* Dimensions that define a transformer within its family. */
 struct transformer {
     int tokens;    /* size of the vocabulary */
     int width;     /* numbers in the vector of one position */
@@ -33,11 +33,10 @@ struct transformer {
     enum head head;
 };
 
-/* Where a layer is: before, in or after the blocks. name_rule.layer counts from the first layer
- * there. */
+/* Where a layer is: before, in or after the transformer's repeated blocks. */
 enum name_place { NAME_BEFORE, NAME_BLOCK, NAME_BEHIND };
 
-/* Rows of our tensor that are one tensor in the other library. */
+/* Rows of our tensor that the other library stores as one tensor. */
 enum name_rows {
     ROWS_ALL,
     ROWS_QUERIES,
@@ -49,7 +48,8 @@ enum name_rows {
 
 struct name_rule {
     enum name_place place;
-    int layer;          /* index of the layer at its place; joints are not counted */
+    /* Index of the layer, counted from 0 at its `place`; joints are not counted. */
+    int layer;
     const char *tensor; /* our name without the layer's number: "attention.qkv.weight" */
     enum name_rows rows;
     bool is_transposed; /* the other library stores the tensor as [in, out] */
@@ -65,11 +65,11 @@ struct name_family {
     int first;  /* number of layers before the blocks */
     int layers; /* number of layers of a block; joints are not counted */
 
-    /* Writes the layers line for a transformer with these numbers. */
+    /* Writes the layers line for a transformer with these dimensions. */
     void (*line)(const struct transformer *transformer, char line[static MODEL_LINE_MAX]);
-    /* Reads a transformer's numbers from config.json. Stops at the first problem. */
+    /* Reads a transformer's dimensions from config.json. Stops at the first problem. */
     void (*read)(struct config_reader *reader, struct transformer *transformer);
-    /* Returns the config.json for a transformer with these numbers. */
+    /* Returns the config.json for a transformer with these dimensions. */
     json_t *(*config)(const struct transformer *transformer);
 };
 
@@ -83,8 +83,8 @@ extern const struct name_family names_gpt2, names_llama;
 bool name_parts_is_joint(const char *text);
 bool name_parts_is_dropout(const char *text);
 
-/* Adds the tensor that the rule describes, under `name`. layer: number of its layer without joints
- * and dropouts. Returns false if that layer has no such tensor. */
+/* Adds the tensor that the rule describes, under `name`. layer: index of its layer in the model,
+ * without joints and dropouts. Returns false if that layer has no such tensor. */
 bool name_parts_put(struct tensor_names *names, const struct model *model, int layer,
                     const struct name_rule *rule, const char *name);
 
@@ -100,11 +100,12 @@ void name_parts_spell_head(const struct transformer *transformer, char line[stat
 /* Returns the family with this model_type; NULL if there is none. */
 const struct name_family *name_family_find(const char *model_type);
 
-/* Returns true if the model belongs to the family, and sets its numbers. */
+/* Returns true if the model belongs to the family, and sets the model's dimensions. */
 bool name_family_matches(const struct name_family *family, const struct model *model,
                          struct transformer *transformer);
 
-/* Returns the family of the model, and sets its numbers; NULL if it belongs to none. */
+/* Returns the family of the model, and sets the model's dimensions. Returns NULL if it belongs
+ * to none. */
 const struct name_family *name_family_of(const struct model *model,
                                          struct transformer *transformer);
 

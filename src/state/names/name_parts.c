@@ -5,8 +5,8 @@
 #include "state/names/name_family.h"
 #include "state/names/tensor_names.h"
 
-/* Restricts the tensor to some rows of our matrix. A joint matrix has as many query rows as it has
- * columns; keys and values share the remaining rows equally. */
+/* Restricts the tensor to some rows of our matrix. Our matrix of queries, keys and values has as
+ * many query rows as columns; keys and values share the remaining rows equally. */
 static void cut_rows(struct named_tensor *tensor, enum name_rows rows)
 {
     const size_t all = tensor->dims[0], width = tensor->dims[1];
@@ -57,7 +57,8 @@ bool name_parts_is_dropout(const char *text)
     return strncmp(text, "dropout ", 8) == 0;
 }
 
-/* Returns the number of a layer with dropouts counted, from its number without them. */
+/* Returns the index of a layer in the model, dropouts counted, from its index without
+ * dropouts. */
 static int number_of(const struct model *model, int layer)
 {
     int dropouts = 0;

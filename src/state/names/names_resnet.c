@@ -22,7 +22,7 @@ const struct name_style names_resnet = {
     .spare = spare,
 };
 
-/* Position in the model while its layers are compared with a ResNet's, one by one. */
+/* Position in the model while its layers are compared with those of a ResNet, one by one. */
 struct walk {
     struct tensor_names *names;
     const struct model *model;
@@ -52,8 +52,8 @@ static bool pass(struct walk *walk, const char *word)
     return true;
 }
 
-/* Adds the name of a tensor of the last layer passed. Returns false if that layer lacks the
- * tensor. */
+/* Adds the name of a tensor of the layer that was passed last. Returns false if that layer lacks
+ * the tensor. */
 static bool put(struct walk *walk, const char *tensor, const char *layer, const char *name)
 {
     char full[NAMED_TENSOR_BYTES];

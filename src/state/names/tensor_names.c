@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "state/names/name_family.h"
 
-#define PARTS_MAX 3 /* most parts into which one of our tensors is split */
+#define PARTS_MAX 3 /* one of our tensors is split into at most this many */
 
 static void begin(struct tensor_names *names, const struct name_style *style,
                   const struct model *model)
@@ -86,7 +86,7 @@ static enum error of_no_family(const struct model *model, struct problem *proble
         model_line(model));
 }
 
-/* Checks the names: together their tensors must have as many numbers as the model. */
+/* Returns true if the named tensors together have as many numbers as the model. */
 static bool are_all(const struct tensor_names *names, const struct model *model)
 {
     size_t numbers = 0;

@@ -21,11 +21,11 @@ struct named_tensor {
     char name[NAMED_TENSOR_BYTES];
     size_t dims[4];     /* dimensions in the file */
     int rank;           /* number of dimensions */
-    size_t offset;      /* index of its first number in the flat vector */
+    size_t offset;      /* index of the tensor's first number in the model's flat vector */
     bool is_transposed; /* the tensor is [in, out] in the file and [out, in] in the model */
 };
 
-/* Differences in the names between files of one family. */
+/* How names differ between files of one family. */
 struct name_style {
     const char *prefix;       /* prefix that some files omit; "" = none */
     const char *alias[2][2];  /* parts of names and their alternatives; NULL = unused */
@@ -34,7 +34,7 @@ struct name_style {
 
 struct tensor_names {
     const struct name_style *style; /* style of the family; NULL = our own names */
-    struct named_tensor *tensor;    /* [count] */
+    struct named_tensor *tensor;    /* [count] the tensors of the file */
     int count;
 };
 
@@ -46,11 +46,11 @@ void tensor_names_own(struct tensor_names *names, const struct model *model);
 enum error tensor_names_family(struct tensor_names *names, const struct model *model,
                                struct problem *problem) MUST_USE;
 
-/* Returns how many numbers a tensor has. */
+/* Returns the number of elements of a tensor. */
 size_t named_tensor_count(const struct named_tensor *tensor);
 
-/* Writes spelling number `which` of a tensor's name. Spelling 0 is the name itself; later ones may
- * be equal to it. Returns false if there is no such spelling. */
+/* Writes spelling number `which` of a tensor's name. Spelling 0 is the name itself; other
+ * spellings may equal it. Returns false if there is no such spelling. */
 bool tensor_names_spelling(const struct tensor_names *names, const char *name, int which,
                            char spelling[static NAMED_TENSOR_BYTES]);
 
