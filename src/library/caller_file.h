@@ -35,7 +35,7 @@ enum error caller_file_load(const char *folder, struct caller_file *file,
 enum error caller_file_save(const char *folder, const struct caller_file *file,
                             struct problem *problem) MUST_USE;
 
-/* Sets *has to whether the folder has a checkpoint, valid or not. */
+/* Sets *has to true if the folder has a checkpoint, valid or not. */
 enum error caller_file_has_checkpoint(const char *folder, bool *has,
                                       struct problem *problem) MUST_USE;
 

@@ -131,7 +131,8 @@ static const struct update *publish(void *self, const struct publish_terms *term
     struct caller_learner *caller = self;
     gather_all(caller);
     const struct update *update = learner_publish(caller->learner, terms);
-    scatter_all(caller); /* withheld progress may move any entry */
+    /* A publication may change any weight, by the progress that it withholds. */
+    scatter_all(caller);
     return update;
 }
 

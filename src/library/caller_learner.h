@@ -41,7 +41,7 @@ struct caller_learner {
     bool has_stream; /* the caller has named a stream */
     /* List of the tensors in the backend's memory; NULL = they are the weights. */
     struct weights_copy *moved;
-    /* Update whose entries were copied and that is not applied yet. */
+    /* Update whose entries were copied and that is not applied yet; NULL = none. */
     const struct update *gathered;
     bool is_filled;   /* the tensors were filled; since then they have the weights */
     bool is_fetched;  /* this call has run `fetch` */
@@ -63,12 +63,13 @@ void caller_learner_fill(struct caller_learner *caller);
 /* Frees the lists of the tensors. Call it when the learner is no longer used and its backend is
  * still open. */
 void caller_learner_free(struct caller_learner *caller);
-/* Copies all weights from the tensors, once the tensors were filled. */
+/* Copies all weights from the tensors to the learner. Does nothing before the tensors are
+ * filled. */
 void caller_learner_gather(struct caller_learner *caller);
-/* Sets weights and tensors to the base, once the tensors were filled. */
+/* Sets weights and tensors to the base. Does nothing before the tensors are filled. */
 void caller_learner_revert(struct caller_learner *caller);
-/* Ends a call: orders the GPU work of the call before the caller's work, and runs `store` if the
- * call has written tensors. */
+/* Ends a call: the caller's later GPU work then waits for the GPU work of this call. Runs
+ * `store` if the call has written tensors. */
 void caller_learner_leave(struct caller_learner *caller);
 
 #endif

@@ -73,8 +73,8 @@ static void make_learner(struct engine *engine, struct setup *setup, const float
     shared_settings_text(&engine->config, setup->settings);
 }
 
-/* Reads the initial weights of a run from the tensors, unless the node continues from a
- * checkpoint. */
+/* Reads the initial weights of a run from the tensors. If they are wrong and the node continues
+ * from a checkpoint, uses zeros, because the checkpoint replaces them. */
 static enum error read_start(struct engine *engine, bool goes_on, float *start,
                              struct problem *problem)
 {

@@ -385,7 +385,8 @@ void caller_tensors_finish(const struct caller_tensors *tensors)
                           sizeof first); /* the download waits for all earlier GPU work */
 }
 
-/* Describes the tensors. The hash of each tensor also covers the hash of the tensors before it. */
+/* Describes the tensors. Hashes them one after the other; each hash also covers the previous
+ * one. */
 void caller_tensors_describe(const struct caller_tensors *tensors, const char *run,
                              char text[static CALLER_TENSORS_TEXT])
 {

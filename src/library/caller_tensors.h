@@ -37,7 +37,7 @@ struct caller_tensor {
 };
 
 struct caller_tensors {
-    struct caller_tensor *item; /* [count] */
+    struct caller_tensor *item; /* [count] the tensors, in the order of the vector */
     uint32_t count;             /* number of tensors */
     size_t parameters;          /* P: entries of all tensors together */
     enum hearsay_device device; /* device of all tensors */
@@ -51,8 +51,8 @@ struct caller_tensors {
  * entries than a model may have. */
 enum error caller_tensors_init(struct caller_tensors *tensors, const struct hearsay_tensor *given,
                                uint32_t count, struct problem *problem) MUST_USE;
-/* Sets the backend of the tensors' device, which all functions below need except
- * caller_tensors_place, need_float32 and check. The caller keeps ownership. */
+/* Sets the backend of the tensors' device. All functions below that access data need it. The
+ * caller keeps ownership. */
 void caller_tensors_use(struct caller_tensors *tensors, struct backend *backend);
 void caller_tensors_free(struct caller_tensors *tensors);
 
@@ -64,8 +64,8 @@ enum error caller_tensors_place(struct caller_tensors *tensors, const struct mod
 enum error caller_tensors_need_float32(const struct caller_tensors *tensors,
                                        struct problem *problem) MUST_USE;
 
-/* Returns OK if `others` is equal to `tensors` except for data and types; otherwise MALFORMED and a
- * message. */
+/* Returns OK if `others` has the same names and shapes as `tensors`; types and data may differ.
+ * Otherwise returns MALFORMED, with a message. */
 enum error caller_tensors_check(const struct caller_tensors *tensors,
                                 const struct caller_tensors *others,
                                 struct problem *problem) MUST_USE;

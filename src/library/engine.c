@@ -75,7 +75,7 @@ static bool look(struct engine *engine, struct engine_standing *standing)
     const struct engine_standing before = *standing;
     const struct reach *reach = &engine->host.report.reach;
     const bool is_refused = reach->peers > 0 && reach->differs && !reach->had_one;
-    /* A node that all others refuse will be shut out. */
+    /* If no peer accepts this node, it will be shut out, so it does not count as running. */
     standing->is_running = node_phase(node) == NODE_RUNNING && !is_refused;
     standing->digest = node_digest(node);
     standing->waiting = node_waiting(node);
@@ -93,8 +93,8 @@ static void change(struct engine *engine)
     learner_link_nudge(&engine->link);
 }
 
-/* Handles the end of a save that the caller requested: records the result and returns true, or asks
- * for another save. */
+/* Handles the end of a save that the caller requested: records the result and returns true. If
+ * the save was abandoned, requests another one and returns false. */
 static bool look_at_saves(struct engine *engine, struct engine_standing *standing)
 {
     const struct saving *saving = &engine->host.saving;
@@ -110,8 +110,8 @@ static bool look_at_saves(struct engine *engine, struct engine_standing *standin
     return true;
 }
 
-/* Passes new requests to the node; call it with the mutex locked. Returns true if the node got
- * one. */
+/* Passes new requests to the node; call it with the mutex locked. Returns true if the node has
+ * actions to perform. */
 static bool grant(struct engine *engine)
 {
     const struct engine_wishes *wishes = &engine->wishes;
@@ -296,7 +296,8 @@ static void say_progress(struct engine *engine)
 static void perform(struct engine *engine, const struct action *order)
 {
     if (order->kind == ACTION_PUBLISH)
-        say_progress(engine); /* the node's rumors report the samples learned so far */
+        /* The node needs the number of learned samples for its next rumor. */
+        say_progress(engine);
     (void)learner_link_perform(&engine->link, order);
     if (order->kind == ACTION_TRAIN)
         engine->may_step = true;

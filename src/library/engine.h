@@ -47,8 +47,9 @@ struct engine_standing {
     enum finish_state finish; /* progress of finishing (node/settle.h) */
     /* Text for people that lists the members for which the node waits to finish. */
     char waits_for[ENGINE_WAITS_MAX];
-    uint32_t saves;            /* saves that the caller requested and that have ended */
-    struct saver_result saved; /* result of the last of these saves */
+    /* Number of the caller's last request for a checkpoint that was fulfilled. */
+    uint32_t saves;
+    struct saver_result saved; /* result of the save for that request */
     struct node_stats stats;   /* statistics, updated once a second and at the end */
     uint64_t digest;           /* digest of the base after all known rumors are applied */
     uint64_t waiting;          /* known rumors that are not applied yet */
@@ -89,9 +90,10 @@ struct engine {
     char device[DEVICE_TEXT_MAX]; /* name of the tensors' device */
     /* Name of the run; "" = the configuration describes the model. */
     char run[HEARSAY_RUN_MAX + 1];
-    bool has_bad_tensors;          /* open failed because the tensors or their contents are wrong */
-    struct caller_file file;       /* the host program's bytes, as stored on the disk */
-    bool may_step;                 /* the node has reported that its base is the swarm's */
+    bool has_bad_tensors;    /* open failed because the tensors or their contents are wrong */
+    struct caller_file file; /* the host program's bytes, as stored on the disk */
+    /* The node has permitted training, because its base is the swarm's. */
+    bool may_step;
     struct learner_event progress; /* STEPPED event that was not sent yet */
     uint64_t left_ns;              /* time at which the last step call returned to the caller */
     bool has_wish;     /* a request to settle is not fulfilled yet, and no step was made since it */

@@ -25,7 +25,7 @@ struct hearsay {
     /* Protects the members below. The thread that is inside a call may read them without it. */
     pthread_mutex_t gate;
     struct engine *engine;    /* the running node; NULL = closed */
-    struct hearsay_info last; /* numbers of the node when the engine was closed */
+    struct hearsay_info last; /* numbers of the node at the time when the engine was closed */
     struct note_queue notes;  /* notes of the node, for any thread */
     /* Message of the last failure with each error; "" = none. */
     struct problem sentences[HANDLE_ERRORS];

@@ -10,7 +10,7 @@
 #include "library/engine.h"
 #include "library/handle.h"
 
-#define SAMPLES_MAX UINT32_MAX /* most samples of one step */
+#define SAMPLES_MAX UINT32_MAX /* maximum number of samples in one step */
 #define LOSS_MAX    1e30       /* largest loss that is counted; a larger one is unknown */
 #define WAIT_MAX_S  1e9        /* longest wait in seconds: practically unlimited */
 
@@ -30,8 +30,8 @@ static bool due_of(double timeout_s, uint64_t *due_ns)
     return true;
 }
 
-/* Returns the error, with its message, of a wait or step that found no running node or timed
- * out. */
+/* Returns the error, with its message, of a call that waited too long or found no running
+ * node. */
 static int on_end(struct hearsay *node, const struct engine_standing *standing)
 {
     switch (standing->end) {
@@ -216,8 +216,8 @@ static bool has_finished(const struct engine *engine, const struct engine_standi
     return standing->finish == FINISH_DONE;
 }
 
-/* Ends training. Sets the tensors to the base once they hold nothing that is still to be published,
- * and again when all members have finished. */
+/* Ends training. Sets the tensors to the base when all their progress was published, and again
+ * when all members have finished. */
 static int finish(struct hearsay *node, uint64_t due_ns)
 {
     struct engine *engine = node->engine;
@@ -260,7 +260,7 @@ int hearsay_revert(struct hearsay *node)
     const int error = enter_joined(node);
     if (error != HEARSAY_OK)
         return error;
-    /* Also fetches the tensors, before a later publication reads them. */
+    /* Reads the tensors first, and then sets them to the base. */
     caller_learner_revert(&node->engine->caller);
     return leave(node, HEARSAY_OK);
 }
@@ -309,7 +309,7 @@ int hearsay_base(struct hearsay *node, const struct hearsay_tensor *tensors, uin
     return error == HEARSAY_OK ? leave(node, base(node, tensors, tensors_count)) : error;
 }
 
-/* Saves the caller's bytes, then saves a checkpoint. */
+/* Saves the caller's bytes in the state folder (caller_file.h). */
 static int keep(struct hearsay *node, const void *extra, size_t bytes)
 {
     struct caller_file *file = &node->engine->file;

@@ -25,7 +25,7 @@ struct note_queue {
     pthread_mutex_t mutex;                    /* protects the members below */
     struct queued_note notes[NOTE_QUEUE_MAX]; /* ring buffer of the unread notes */
     uint32_t from, count;                     /* index of the oldest note, and number of notes */
-    uint64_t lost; /* notes lost since a note last reported their number */
+    uint64_t lost; /* number of lost notes that no note has reported yet */
 };
 
 void note_queue_init(struct note_queue *queue);

@@ -126,7 +126,7 @@ static int open_it(struct hearsay *node, const struct hearsay_options *options)
         memcpy(engine->run, options->run, strlen(options->run) + 1);
     engine->caller.copies = (struct caller_copies){options->fetch, options->store, options->self};
     if (options->run && options->fetch)
-        c_locale_call(options->fetch, options->self); /* gets the initial weights */
+        c_locale_call(options->fetch, options->self); /* reads the initial weights */
     if (open_device(engine, &problem) != OK)
         return handle_fail(node, HEARSAY_UNSUPPORTED, "%s", problem.text);
     error = check_memory(engine->tensors.parameters, &problem);
