@@ -37,13 +37,13 @@ void base_digest_on_write(struct node *node, const struct action *write)
     add(node, digest);
 }
 
-/* Returns the digest of the update's entries that are in unwritten blocks. The update's indices are
- * ascending. */
+/* Returns the digest of those entries of the update that are in unwritten blocks. The update's
+ * indices are ascending. */
 static uint64_t digest_of_missing(const struct node *node, const struct update *update)
 {
     const uint32_t each = node->options.block_entries;
     const uint64_t *from = node->transfer->fetch.from;
-    uint64_t digest = 0, end = 0; /* end: first index after the previous entry's block */
+    uint64_t digest = 0, end = 0; /* end: first index after the block of the previous entry */
     bool is_missing = false;
     CHECK(each > 0 && update->count <= node->options.parameters);
     for (uint32_t i = 0; i < update->count; i++) {

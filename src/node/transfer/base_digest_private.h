@@ -1,4 +1,4 @@
-/* Digest of a base being fetched; base_digest.c explains it. */
+/* Check of a fetched base against its promised digest; base_digest.c explains it. */
 #ifndef HEARSAY_NODE_TRANSFER_BASE_DIGEST_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_BASE_DIGEST_PRIVATE_H
 
@@ -6,13 +6,13 @@
 
 /* State of base_digest.c. */
 struct base_digest {
-    uint64_t missing; /* digest that the missing blocks must sum up to */
+    uint64_t missing; /* sum that the digests of the missing blocks must have */
 };
 
-/* Starts a check before any block is written. digest: digest of the promised base, all updates
- * given to the learner included. */
+/* Starts the check of a base, before any of its blocks is written. digest: digest of the
+ * promised base, including all updates that the learner was given. */
 void base_digest_begin(struct node *node, uint64_t digest);
-/* Subtracts the digest of a block that the learner is given now. */
+/* Subtracts from `missing` the digest of a block that the learner is given now. */
 void base_digest_on_write(struct node *node, const struct action *write);
 /* Returns true if the written blocks together have the promised digest. */
 bool base_digest_is_right(const struct node *node);

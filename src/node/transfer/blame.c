@@ -31,8 +31,8 @@ void blame_put(struct node *node, const uint8_t id[static ID_BYTES])
         connection_hang_up(node, peer, BYE_BROKEN, "gave a base that is not what it says");
 }
 
-/* Adds a note on a false base. The note names the donor of the history, even if many nodes gave
- * blocks. */
+/* Adds a note that a fetched base is false. The note names the donor of the history, even if
+ * other nodes also gave blocks. */
 static void note_false(struct node *node)
 {
     const struct blame *blame = &node->transfer->blame;
@@ -52,8 +52,8 @@ static void note_false(struct node *node)
     memcpy(note->who, donor, sizeof donor);
 }
 
-/* For REFUSED_NS, requests nothing from the nodes that gave blocks: another node may have the
- * swarm's base. */
+/* Requests no base or blocks from the nodes that gave blocks, for REFUSED_NS: another node may
+ * have the swarm's base. */
 static void rest_suspects(struct node *node)
 {
     const struct peer *peer;

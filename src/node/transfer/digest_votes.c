@@ -22,11 +22,11 @@
 #include "node/broadcast/equivocation.h"
 #include "node/transfer/transfer_private.h"
 
-#define AGREE_MIN  3                /* votes for our base that confirm it, the donor's included */
-#define WAIT_NS    (5 * SECOND_NS)  /* waiting time for further votes when one differs */
+#define AGREE_MIN  3 /* votes for our base, the donor's included, that confirm the base */
+#define WAIT_NS    (5 * SECOND_NS)  /* time to wait for more votes after the first differing vote */
 #define CONFIRM_NS (60 * SECOND_NS) /* time without a differing vote that confirms the base */
-#define RUMORS_MAX 64               /* most rumors of the log that are read for one vote */
-#define COUNT_EACH SECOND_NS /* shortest time between a neighbour's votes that read the log */
+#define RUMORS_MAX 64               /* rumors of the log that are read for one vote, at most */
+#define COUNT_EACH SECOND_NS /* shortest time between two readings of the log for one neighbour */
 
 static uint64_t less(uint64_t digest, uint64_t other)
 {
@@ -42,15 +42,15 @@ void digest_votes_begin(struct node *node)
         transfer->neighbours[i].digest_vote = (struct digest_vote){0};
 }
 
-/* A neighbour's version that is contained in ours, computed from ours by subtracting rumors. */
+/* A neighbour's version that is part of ours, computed from ours by subtracting rumors. */
 struct within {
     uint64_t hash;   /* hash of the version */
-    uint64_t digest; /* digest of the version's base */
+    uint64_t digest; /* digest of a base that is the sum of the version's rumors */
     uint32_t left;   /* rumors that may still be subtracted */
 };
 
-/* Subtracts our rumors of the origin from number `next` on. Returns false if the log lacks them, or
- * if they are more than may be subtracted. */
+/* Subtracts our rumors of the origin with numbers >= `next`. Returns false if the log lacks one
+ * of them, or if they are more than `within->left`. */
 static bool take_out(struct node *node, struct within *within, const struct origin *origin,
                      uint32_t next)
 {
@@ -76,8 +76,9 @@ static bool take_out(struct node *node, struct within *within, const struct orig
     return true;
 }
 
-/* Computes the digest that our base would have at the neighbour's version. Returns false if our log
- * or version does not suffice. */
+/* Computes the digest that our base would have if it contained only the rumors of the
+ * neighbour's version. Returns false if that version is not part of ours, or if the log lacks a
+ * rumor. */
 static bool digest_within(struct node *node, const struct message *version, uint64_t *digest)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -106,7 +107,7 @@ static bool is_donor(const struct node *node, const struct peer *peer)
 }
 
 /* Returns true if a vote of this neighbour may read rumors of the log now. COUNT_EACH limits the
- * work that its versions can cause. */
+ * work that a neighbour can cause. */
 static bool may_count(const struct node *node, const struct digest_vote *digest_vote)
 {
     return digest_vote->heard_ns == 0 || node->now_ns - digest_vote->heard_ns >= COUNT_EACH;
@@ -144,8 +145,7 @@ struct votes {
     const struct peer *other; /* a neighbour that voted for the most frequent other base */
 };
 
-/* Returns the number of neighbours that voted with this difference of digests and are not blamed.
- */
+/* Returns the number of unblamed neighbours whose digest differs from ours by `apart`. */
 static uint32_t count(const struct node *node, uint64_t apart)
 {
     uint32_t have = 0;
@@ -174,7 +174,8 @@ static struct votes count_votes(const struct node *node)
 
 /* Notes. */
 
-/* Adds a note on our base. It names the donor, unless the base was restored from a checkpoint. */
+/* Adds a warning about our base. The note names the donor, unless the base was restored from a
+ * checkpoint. */
 static void note(struct node *node, const char *is_what, const char *because)
 {
     const struct transfer *transfer = node->transfer;
@@ -216,7 +217,7 @@ static void note_tie(struct node *node, const struct votes *votes)
     node->transfer->digest_votes.is_tie_noted = true;
 }
 
-/* Decides whether the base is confirmed, refuted or tied. */
+/* Decides whether our base is confirmed, refuted or tied. */
 
 static void judge(struct node *node)
 {

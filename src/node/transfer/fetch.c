@@ -24,18 +24,19 @@
 #include "node/transfer/transfer_private.h"
 
 #define ANSWER_NS                                                                                  \
-    (5 * SECOND_NS) /* time without an answer after which a neighbour has no base to give */
+    (5 * SECOND_NS) /* time to wait for a history; then the neighbour has none to give */
 #define STALL_NS                                                                                   \
-    (30 * SECOND_NS) /* time without a block after which a neighbour has no blocks to give */
-#define REFUSED_NS (10 * SECOND_NS) /* pause before a donor that failed is asked again */
+    (30 * SECOND_NS) /* time to wait for a block; then the neighbour has none to give */
+#define REFUSED_NS (10 * SECOND_NS) /* pause before a failed donor is asked again */
 #define SLOW_NS                                                                                    \
-    (5 * SECOND_NS) /* time after which a slow neighbour's blocks are requested elsewhere */
-#define STUCK_NS (15 * SECOND_NS) /* time without a useful block after which the fetch restarts */
-#define REST_NS  (20 * SECOND_NS) /* shortest time that a taken-over base is kept */
-#define RESTS    3                /* shortest time that a base is kept, in times of its takeover */
+    (5 * SECOND_NS) /* time without a block; then an idle neighbour is asked for the blocks */
+#define STUCK_NS                                                                                   \
+    (15 * SECOND_NS) /* after this time without a useful block, another base is requested */
+#define REST_NS (20 * SECOND_NS) /* shortest time for which a node keeps a taken-over base */
+#define RESTS   3 /* a node keeps a base for at least this many times its fetching time */
 #define FAR_RUMORS                                                                                 \
-    64 /* missing rumors above which a node is far behind, if they also outnumber the blocks */
-#define FAR_EACH    8                /* added to FAR_RUMORS per active origin after joining */
+    64 /* missing rumors, beyond the number of blocks, above which a node is far behind */
+#define FAR_EACH    8                /* added to FAR_RUMORS per active origin, for a joined node */
 #define PROGRESS_NS (10 * SECOND_NS) /* time between two notes of progress */
 #define SPANS_MIN   2 /* spans requested at once from a new donor; more as it delivers */
 
@@ -69,9 +70,9 @@ static bool is_waiting(const struct node *node)
     return false;
 }
 
-/* Returns true if no node seems to have the version that we took over: for STUCK_NS no neighbour
+/* Returns true if the version that we took over seems to be lost: for STUCK_NS no neighbour
  * could be asked for blocks, or no block was useful. Waiting for a slow neighbour does not count.
- * Also true if the complete base was false. */
+ * Also returns true if the complete base was false. */
 static bool is_stuck(const struct node *node)
 {
     const struct fetch *fetch = &node->transfer->fetch;
@@ -84,10 +85,9 @@ static bool is_stuck(const struct node *node)
     return !is_waiting(node);
 }
 
-/* Returns true if this node may take over the neighbour's base. Three sides could take over each
- * other's bases in a circle, where one side wins by learning and two sides by the order of origins.
- * So a node that has just taken over a base, or is fetching one, yields only to a side that has
- * clearly learned more. */
+/* Returns true if this node may take over the neighbour's base. Without this rule three sides
+ * could take over each other's bases in a circle. So a node that has just taken over a base, or is
+ * fetching one, yields only to a side that has clearly learned more. */
 static bool may_yield(const struct node *node, const struct transfer_neighbour *neighbour)
 {
     return neighbour->is_decisive ||
@@ -95,7 +95,7 @@ static bool may_yield(const struct node *node, const struct transfer_neighbour *
 }
 
 /* Returns true if our base must be replaced: digest votes refute it, or it contains an expelled
- * member's rumors that the log no longer has. */
+ * member's rumors that the log has dropped. */
 static bool must_replace(const struct node *node)
 {
     return digest_votes_refute(node) || (retract_needs_base(node) && !proofs_are_contested(node) &&
@@ -103,7 +103,7 @@ static bool must_replace(const struct node *node)
 }
 
 /* Returns true if the neighbour's base should replace ours: it is far ahead, or wins after a
- * partition. A stuck node takes any base. */
+ * partition. For a stuck node any base is better. */
 static bool is_better(const struct node *node, const struct peer *peer)
 {
     const struct transfer_neighbour *neighbour = transfer_neighbour(node, peer);
@@ -125,14 +125,15 @@ static bool is_better(const struct node *node, const struct peer *peer)
     return neighbour->is_ahead && !neighbour->ours_preferred && base_is_whole(node);
 }
 
-/* Returns false if the neighbour may not give blocks because of earlier blame. */
+/* Returns false if the neighbour is blamed, or if only the donor may give blocks (from_donor). */
 static bool may_give(const struct node *node, const struct peer *peer)
 {
     const bool from_donor = node->transfer->blame.from_donor && base_state(node) == BASE_FETCHING;
     return !blame_is_on(node, peer) && (!from_donor || blame_is_donor(node, peer));
 }
 
-/* Returns true if the neighbour has the blocks being fetched, as far as its version shows. */
+/* Returns true if this node may request blocks from the neighbour: its version seems to contain
+ * all rumors of the base being fetched. */
 bool fetch_may_ask(const struct node *node, const struct peer *peer)
 {
     return broadcast_is_together(node, peer) &&
@@ -150,10 +151,10 @@ static const struct peer *choose_donor(struct node *node)
     return chosen;
 }
 
-/* Asks a random neighbour with a better base for it. A node that serves its base does not ask: if
- * two nodes took over each other's base, both bases would be lost. A node that has asked sends no
- * history meanwhile. Joined nodes skip half of the calls at random, so that two nodes do not keep
- * asking each other. */
+/* Requests the history of a random neighbour with a better base. A node that serves its base
+ * does not ask: if two nodes took over each other's base, both bases would be lost. A node that has
+ * asked sends no history meanwhile. Joined nodes skip half of the calls at random, so that two
+ * nodes do not keep asking each other. */
 static void ask(struct node *node)
 {
     const bool serves = serve_has_served_lately(node);
@@ -162,7 +163,7 @@ static void ask(struct node *node)
         return;
     const struct peer *donor = choose_donor(node);
     if (rumor_log_is_waiting(broadcast_log(node)))
-        return; /* the learner is the bottleneck, so a base would not help */
+        return; /* the learner is the bottleneck, so another base would not help */
     if (!donor || !connection_say(node, donor, &(struct message){.kind = TAKE}))
         return;
     struct history_request *request = &node->transfer->request;
@@ -174,7 +175,9 @@ static void ask(struct node *node)
     request->entries = 0;
 }
 
-/* Returns true if the missing rumors are more bytes than all blocks of the base. */
+/* Returns true if fetching all blocks costs less than the missing rumors: more rumors are
+ * missing than the base has blocks, plus FAR_RUMORS, plus FAR_EACH per active origin after joining.
+ */
 static bool is_far(const struct node *node, uint64_t missing)
 {
     const uint64_t each =
@@ -244,7 +247,7 @@ uint8_t fetch_standing(const struct node *node)
     return node->transfer->fetch.standing;
 }
 
-/* Returns the next blocks that were not requested from any neighbour; count 0 = none. */
+/* Returns the next blocks that no neighbour was asked for; count 0 = no such block. */
 static struct span next_span(struct node *node)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -268,8 +271,8 @@ static void set_from(struct fetch *fetch, struct span span, uint64_t from)
         fetch->from[span.block + i] = from;
 }
 
-/* Marks the blocks that were requested from this neighbour as missing, so that others are asked for
- * them. */
+/* Marks all blocks that this neighbour was asked for as missing, so that another neighbour is
+ * asked for them. */
 static void release(struct node *node, uint64_t conn)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -288,8 +291,8 @@ static void give_up(struct node *node, const struct peer *donor)
     neighbour->refused_ns = node->now_ns;
 }
 
-/* Lets an idle neighbour deliver the blocks of one slow neighbour, when all blocks were requested.
- * The first answer counts. */
+/* Marks the blocks of one slow neighbour as missing, so that the idle neighbour free_one is
+ * asked for them. The first answer counts. */
 static void take_from_slow(struct node *node, const struct peer *free_one)
 {
     const struct peer *peer;
@@ -303,8 +306,8 @@ static void take_from_slow(struct node *node, const struct peer *free_one)
     }
 }
 
-/* Returns true if pending_blocks has space for another span besides all blocks already requested.
- */
+/* Returns true if pending_blocks has space for one more span, after all blocks already
+ * requested. */
 static bool has_room_for_span(const struct node *node)
 {
     uint32_t taken = 0;
@@ -349,7 +352,7 @@ static void consider_fetching_from(struct node *node, const struct peer *peer)
         fetch_from(node, peer);
 }
 
-/* Requests blocks, first from the donor: other neighbours may know equally many rumors, but
+/* Requests blocks, first from the donor: another neighbour may know equally many rumors, but
  * different ones. */
 static void fetch(struct node *node)
 {
@@ -361,7 +364,7 @@ static void fetch(struct node *node)
         consider_fetching_from(node, peer);
 }
 
-/* Counts a block that was requested from the neighbour. */
+/* Counts a block that has arrived from the neighbour. */
 static void count_block(struct node *node, struct transfer_neighbour *neighbour)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -431,8 +434,8 @@ static void finish(struct node *node)
     joining_join(node, "holds what the swarm knows");
 }
 
-/* Ends the fetch after the last block. If the base is false, the whole base must be fetched again.
- */
+/* Ends the fetch after the last block. If the base is false, it is not used, and the node
+ * fetches another one. */
 static void end_fetching(struct node *node)
 {
     struct fetch *fetch = &node->transfer->fetch;

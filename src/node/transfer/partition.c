@@ -15,7 +15,7 @@
 #include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
-#define DECISIVE 1.25 /* ratio of samples learned alone that decides without a tie-break */
+#define DECISIVE 1.25 /* ratio of the samples of both sides above which no tie-break is needed */
 
 /* Adds an origin to the contest. Several sides may meet in any order, and must all end with the
  * same base. So unless one side has clearly learned more, the smallest tag decides: the side that
@@ -43,14 +43,14 @@ bool partition_ours_preferred(const struct contest *contest)
                                           : contest->first_is_ours;
 }
 
-/* Seconds that each side has learned alone, without the other. */
+/* Seconds for which each side has learned without the other. */
 struct alone_s {
     double ours;
     double theirs;
 };
 
-/* Returns the seconds in which an origin learned these samples. rate: its samples per second, from
- * the side that knows more of its samples, so that both sides use the same rate. */
+/* Returns the seconds in which an origin learned `samples` samples. rate: the origin's samples
+ * per second, according to the side that knows more of its samples. So both sides use one rate. */
 static double seconds_of(uint64_t samples, float rate)
 {
     return rate > 0 && isfinite(rate) ? (double)samples / (double)rate : 0;
@@ -66,14 +66,15 @@ static void count_time(struct alone_s *alone, const struct origin *ours,
         alone->theirs = fmax(alone->theirs, seconds_of(there - here, theirs->rate));
 }
 
-/* Returns false for expelled or unadmitted members, whose learning counts on neither side. */
+/* Returns false if the origin's member is expelled or unadmitted: its learning counts on neither
+ * side. */
 static bool counts(const struct node *node, const struct origin *origin)
 {
     return origin->keep == KEEP_ALL && admitted_may_be(node, origin->id);
 }
 
-/* Compares every origin of which the sides know different samples: the listed origins, and our
- * origins that the other side does not know. Both sides know the same of all other origins. */
+/* Compares every origin of which the two sides know different samples. These are the origins
+ * listed in the message, and our origins that the other side does not know. */
 static void compare_all(struct node *node, const struct message *version, struct alone_s *alone,
                         struct contest *contest)
 {
@@ -110,7 +111,7 @@ void partition_judge(struct node *node, const struct peer *from, const struct me
                               fmin(alone.ours, alone.theirs) > node->options.partition_s);
     neighbour->ours_preferred = partition_ours_preferred(&contest);
     neighbour->is_decisive = partition_is_decisive(&contest);
-    /* a neighbour without a whole base has none that we could take over */
+    /* A neighbour without a complete base has none that we could take over. */
     neighbour->peer_yields = neighbour->ours_preferred || !version->base;
     CHECK(alone.ours >= 0 && alone.theirs >= 0);
 }

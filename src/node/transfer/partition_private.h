@@ -1,16 +1,16 @@
-/* The contest between the bases of two sides after a partition; partition.c explains it. */
+/* Decides which side's base wins after a partition; partition.c explains it. */
 #ifndef HEARSAY_NODE_TRANSFER_PARTITION_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_PARTITION_PRIVATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Comparison of the samples that only one side has learned. */
+/* Comparison of what the two sides have learned. */
 struct contest {
-    /* samples that only our side has learned, and samples that only the other side has */
+    /* samples that only our side knows, and samples that only the other side knows */
     double ours, theirs;
-    uint64_t first_tag; /* smallest tag of an origin of which one side knows more samples */
-    bool first_is_ours; /* our side knows more samples of the origin first_tag */
+    uint64_t first_tag; /* smallest tag of an origin of which the sides know different samples */
+    bool first_is_ours; /* our side knows more samples of the origin with that tag */
 };
 #define CONTEST ((struct contest){.first_tag = UINT64_MAX})
 void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs);

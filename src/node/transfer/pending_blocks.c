@@ -14,7 +14,7 @@
 #include "node/broadcast/equivocation.h"
 #include "node/transfer/transfer_private.h"
 
-#define WAIT_NS (5 * SECOND_NS) /* waiting time for rumors of a block that this node lacks */
+#define WAIT_NS (5 * SECOND_NS) /* time for which a block waits for rumors that this node lacks */
 
 static struct pending_block *free_place(const struct node *node)
 {
@@ -25,8 +25,8 @@ static struct pending_block *free_place(const struct node *node)
     return NULL;
 }
 
-/* Requests the block from another neighbour. The base of the first neighbour does not match our
- * version, so its next blocks would not match either. */
+/* Drops a block and requests it again, from another neighbour: the base of the first neighbour
+ * does not match our version, so its next blocks would not match either. */
 static void ask_again(struct node *node, struct pending_block *block)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -40,16 +40,17 @@ static void ask_again(struct node *node, struct pending_block *block)
     block->entries = 0;
 }
 
-/* Returns true if a block must agree with our base on this origin's rumors. In a rolling snapshot
- * only own rumors matter. */
+/* Returns true if a block must agree with our base about this origin's rumors. In a rolling
+ * snapshot, only this node's own rumors must agree. */
 static bool matters(const struct node *node, uint32_t origin_index)
 {
     return base_state(node) != BASE_ROLLING ||
            origin_index == versions_index(broadcast_versions(node), broadcast_own(node));
 }
 
-/* Reads the version of a block. Returns MISSING if it contains an unknown origin, MISMATCH if its
- * unlisted part differs from ours. In a rolling snapshot only own rumors must be certain. */
+/* Reads into version[] how many rumors of each origin the block contains. Returns MISSING if the
+ * block lists an unknown origin, and MISMATCH if its unlisted origins differ from ours. In a
+ * rolling snapshot, only the number of own rumors must be certain. */
 static enum error read_version(const struct node *node, const struct message *block,
                                uint32_t *version)
 {
@@ -75,8 +76,8 @@ static enum error read_version(const struct node *node, const struct message *bl
     return !are_known ? MISSING : is_sure ? OK : MISMATCH;
 }
 
-/* Returns true if the block contains rumors of an expelled member beyond its limit. In a rolling
- * snapshot only own rumors are checked. */
+/* Returns true if the block contains more rumors of an expelled member than may stay. A rolling
+ * snapshot checks only own rumors. */
 static bool has_excess(const struct node *node, const uint32_t *version)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -120,8 +121,8 @@ void pending_clear(struct node *node)
     pending->is_ready = false;
 }
 
-/* Returns true if the learner was given every rumor in the block. Then sets block->missing to the
- * number of rumors that the block lacks. */
+/* Returns true if the learner was given every rumor in the block. Then sets block->missing to
+ * the number of our rumors that the block lacks. */
 static bool is_covered(const struct node *node, struct pending_block *block)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -159,7 +160,7 @@ static bool lacks(const struct node *node, const struct pending_block *block,
            entry->seq < broadcast_versions(node)->origins[entry->origin_index].applied;
 }
 
-/* Adds one rumor of the log to all blocks that lack it. */
+/* Adds one rumor of the log to each block that lacks it. */
 static void replay(struct node *node, const struct rumor_log_entry *entry)
 {
     const struct update *update = NULL;
@@ -176,8 +177,8 @@ static void replay(struct node *node, const struct rumor_log_entry *entry)
     }
 }
 
-/* Returns how many entries the learner may be given now; at least the entries of one block while
- * the learner is idle. */
+/* Returns how many entries the learner may be given now. While the learner is idle, these are at
+ * least the entries of one block. */
 static uint32_t room_of(const struct node *node)
 {
     const uint32_t window = node->options.limits.apply_window, applying = broadcast_applying(node);
@@ -186,8 +187,8 @@ static uint32_t room_of(const struct node *node)
     return room > least ? room : least;
 }
 
-/* Chooses as many blocks as the learner may be given at once, and adds the rumors of our base that
- * they lack. */
+/* Starts a round: chooses as many blocks as the learner may be given now, and adds to them the
+ * rumors of our base that they lack. */
 static void make_ready(struct node *node)
 {
     struct pending_blocks *pending = &node->transfer->pending;
@@ -239,8 +240,8 @@ static struct action write_of(struct node *node, struct pending_block *block)
     return action;
 }
 
-/* Returns true if the block contains the rumors that this node knows, not other rumors with equal
- * numbers (equivocation). */
+/* Returns true if the block's rumors are those in our log, by the hash of its version. They
+ * differ if an origin has sent different rumors with one number (equivocation). */
 static bool is_of_our_streams(const struct node *node, const struct pending_block *block)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -257,9 +258,9 @@ static bool is_of_our_streams(const struct node *node, const struct pending_bloc
     return hash == block->hash;
 }
 
-/* Sets the action to the WRITE of the next block that matches our base; false if there is none.
- * Prepares no blocks during a publication, since they would lack the update that it is about to cut
- * from the residual. */
+/* Sets *action to the WRITE of the next block that matches our base. Returns false if there is
+ * none. Starts no round during a publication: the learner is about to add an update to the base
+ * that the blocks would lack. */
 bool pending_next_write(struct node *node, struct action *action)
 {
     struct pending_blocks *pending = &node->transfer->pending;

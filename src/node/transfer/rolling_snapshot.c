@@ -21,10 +21,11 @@
 
 #define LAG_NS      (10 * SECOND_NS)
 #define USUAL_BYTES 4096.0 /* assumed bytes of a rumor before one has arrived */
-#define ENOUGH      0.5  /* part of the received bytes that may be rumors; the rest is for blocks */
-#define FEW         0.25 /* largest part of the other members that counts as few */
+/* Part of the received bytes that rumors may take; the other part is for blocks. */
+#define ENOUGH 0.5
+#define FEW    0.25 /* part of the other members; if at most this part lags, few of them lag */
 
-/* Returns true if a neighbour has been connected long enough to send something. */
+/* Returns true if a neighbour has been connected for longer than LAG_NS. */
 static bool has_company(const struct node *node)
 {
     const struct peer *peer;
@@ -34,8 +35,9 @@ static bool has_company(const struct node *node)
     return false;
 }
 
-/* Returns true if the versions of most neighbours show at least half of the rumors that this node
- * lacks. Member records would be too late: when all nodes lag, records lag as well. */
+/* Returns true if most neighbours have at least half of the rumors that this node lacks, as
+ * their versions show. Member records would show it too late: when all nodes lag, records also lag.
+ */
 static bool others_keep_up(const struct node *node)
 {
     const uint64_t own = broadcast_versions(node)->rumors;
@@ -49,8 +51,8 @@ static bool others_keep_up(const struct node *node)
     return 2 * keeping_up > neighbours;
 }
 
-/* Returns true if this node's line is too slow: the node lags while few other members do. If all
- * lagging nodes gave up their bases, no base would be left. With two training nodes the answer is
+/* Returns true if this node lags because its line is too slow: few other members lag. If all
+ * lagging nodes gave up their bases, no base would be left. With two training nodes it returns
  * false: each publishes at most as much as the other can receive (rate/budget.c). */
 static bool is_too_slow(const struct node *node)
 {
@@ -61,7 +63,8 @@ static bool is_too_slow(const struct node *node)
            !fetch_is_asking(node) && !serve_has_served_lately(node);
 }
 
-/* Starts a round of blocks. fresh_ns: time up to which every block of the base is current. */
+/* Starts a round in which each block is fetched once. fresh_ns: the base contains all rumors
+ * published before this time. */
 static void begin_round(struct node *node, uint64_t fresh_ns)
 {
     node->transfer->rolling.rumors_before = broadcast_most_shown(node, false);
@@ -84,8 +87,8 @@ static void begin(struct node *node)
                     (double)lag_ns * 1e-9);
 }
 
-/* Returns true if this node's line could carry the rumors that the swarm published during the last
- * round. */
+/* Returns true if this node's line could carry all rumors that the swarm published during the
+ * last round. */
 static bool could_keep_up(const struct node *node)
 {
     struct node_stats stats = {0};
@@ -105,12 +108,13 @@ static void end_round(struct node *node)
     CHECK(base_state(node) == BASE_ROLLING);
     joining_join(node, "holds what the swarm knew lately");
     node->transfer->rolling.wants_whole = could_keep_up(node);
-    /* The residual now contains everything that this node learned in the meantime. */
+    /* The residual now contains all own progress, so later rounds need not keep the weights. */
     node->transfer->fetch.keep_weights = false;
     begin_round(node, node->transfer->fetch.began_ns);
 }
 
-/* Keeps the donor while it has blocks. Otherwise chooses a random neighbour. */
+/* Keeps the present donor while blocks may be requested from it. Otherwise chooses a random
+ * neighbour. */
 static void choose_donor(struct node *node)
 {
     struct rolling_snapshot *rolling = &node->transfer->rolling;
@@ -121,7 +125,8 @@ static void choose_donor(struct node *node)
     rolling->donor = other ? other->conn : 0;
 }
 
-/* Requests member records, which otherwise follow the trees of rumors. */
+/* Requests the member list. A node that takes no rumors is in no broadcast tree, and lists
+ * follow the trees. */
 static void ask_for_members(struct node *node)
 {
     const struct peer *donor = connection_open_peer(node, node->transfer->rolling.donor);

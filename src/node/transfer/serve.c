@@ -26,23 +26,24 @@
 #define HISTORY_AT_ONCE ((MESSAGE_MAX - MESSAGE_ADDS) / HISTORY_ENTRY_BYTES)
 #define TURN_S          5
 #define HELD_NS                                                                                    \
-    SECOND_NS /* shortest time between two histories to one neighbour while rumors are withheld */
-#define ANEW_NS    (5 * SECOND_NS) /* a request after such a pause may be for another base */
-#define SERVE_AUTO 12.5e6 /* default limit for blocks, bytes per second: a sixteenth of a core */
-#define SERVE_PART 0.25   /* default limit as part of the rate of all links, if that is more */
+    SECOND_NS /* shortest time between histories for one neighbour while rumors are withheld */
+#define ANEW_NS (5 * SECOND_NS) /* after such a pause a request may be for another base */
+/* Default limit for blocks, bytes per second; costs a sixteenth of a core. */
+#define SERVE_AUTO 12.5e6
+#define SERVE_PART 0.25 /* default limit as a part of the rate of all links, where that is more */
 #define LISTED_MAX ((MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX) / VERSION_ENTRY_BYTES)
 
 _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
 
-/* Returns false while our base is incomplete, contains rumors of an expelled member beyond its
- * limit, or is refuted. */
+/* Returns false while this node must give no blocks: its base is incomplete, refuted, or
+ * contains more rumors of an expelled member than may stay. */
 static bool may_serve(const struct node *node)
 {
     return base_is_whole(node) && !retract_needs_base(node) && !digest_votes_refute(node);
 }
 
-/* Records a neighbour's request. If it may be for another base, the neighbour's blocks must contain
- * every rumor known by now. */
+/* Records a neighbour's request. If the request may be for another base, the neighbour's blocks
+ * must contain every rumor that is known now. */
 static void on_asked(struct node *node, const struct peer *from, bool is_anew)
 {
     struct transfer_neighbour *neighbour = transfer_neighbour(node, from);
@@ -55,8 +56,8 @@ static void on_asked(struct node *node, const struct peer *from, bool is_anew)
 
 /* History of the base. */
 
-/* Returns the queue space that a history needs, in bytes. Its parts must describe one moment, so
- * they are sent together or not at all. */
+/* Returns the queue space that a history needs, in bytes. All its parts must describe one
+ * version, so they are queued together or not at all. */
 static size_t history_room(size_t incarnations)
 {
     return (incarnations + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE * FRAME_MAX;
@@ -73,7 +74,7 @@ uint32_t node_incarnations_max(size_t send_queue_bytes)
     return (uint32_t)(send_queue_bytes / 8 * 7 / FRAME_MAX * HISTORY_AT_ONCE);
 }
 
-/* Returns the number of origins in the base of all known rumors that are not withheld. */
+/* Returns the number of origins with a known rumor that is not withheld. */
 static uint32_t origins_in_base(const struct node *node)
 {
     uint32_t count = 0;
@@ -111,8 +112,8 @@ static void say_history(struct node *node, const struct peer *to, uint64_t diges
     CHECK(left == 0 && history.part == history.parts);
 }
 
-/* Returns true if our base is of use to the neighbour. A base without rumors helps only a node that
- * lacks the first weights. */
+/* Returns true if our base is of use to the neighbour. A base without rumors is of use only to a
+ * node that lacks the first weights. */
 static bool has_history(const struct node *node, const struct peer *to)
 {
     return origins_in_base(node) > 0 ||
@@ -129,7 +130,8 @@ void serve_on_take(struct node *node, const struct peer *from)
         has_room_for_history(node, from) && !(is_soon && withheld_has_any(node)) &&
         withheld_digest(node, &digest)) {
         node->transfer->serve.served_ns = node->now_ns;
-        broadcast_forget_backlog(node, from); /* the base contains all rumors of the backlog */
+        /* The base that the neighbour takes contains these rumors. */
+        broadcast_forget_backlog(node, from);
         say_history(node, from, digest);
         return;
     }
@@ -158,14 +160,14 @@ void serve_on_fetch(struct node *node, const struct peer *from, uint64_t block, 
     node->transfer->serve.served_ns = node->now_ns;
 }
 
-/* Returns how many blocks fit the neighbour's queue. */
+/* Returns how many blocks fit in the neighbour's queue. */
 static uint32_t room_for(const struct peer *peer)
 {
     const size_t waiting = peer_queued_bytes(peer);
     return waiting < peer->queue.max ? (uint32_t)((peer->queue.max - waiting) / FRAME_MAX) : 0;
 }
 
-/* Returns the most bytes of blocks that this node sends per second; INFINITY = no limit. */
+/* Returns the bytes of blocks per second that this node may send, at most; INFINITY = no limit. */
 static double serve_rate(const struct node *node)
 {
     const uint64_t fixed = node->options.serve_bytes_per_s;
@@ -175,8 +177,8 @@ static double serve_rate(const struct node *node)
                                     : (double)fixed;
 }
 
-/* Returns the number of version entries to send with each block: one for each active origin, if
- * they fit. */
+/* Returns the number of version entries to send with each block: one for each active origin, at
+ * most as many as fit. */
 static uint32_t listed(const struct node *node)
 {
     const uint32_t most =
@@ -184,9 +186,9 @@ static uint32_t listed(const struct node *node)
     return broadcast_active_origins(node) < most ? broadcast_active_origins(node) : most;
 }
 
-/* Returns how many blocks a neighbour gets per turn: all waiting neighbours get a turn within
- * TURN_S at our rate, and the neighbour's link carries the blocks within that time, so no block is
- * old when it is sent. */
+/* Returns how many blocks the neighbour gets in one turn. Within TURN_S, all waiting neighbours
+ * get their turns at our rate, and the neighbour's link carries the blocks. So no block is old when
+ * it is sent. */
 static uint32_t fair_turn(const struct node *node, const struct peer *peer)
 {
     uint32_t takers = 0;
@@ -199,7 +201,7 @@ static uint32_t fair_turn(const struct node *node, const struct peer *peer)
     return (uint32_t)fmin(fmax(blocks, 1), READ_BLOCKS);
 }
 
-/* Removes the first blocks that the neighbour requested, at most `most`, from its list and returns
+/* Removes blocks from the front of the neighbour's list of requests, at most `most`, and returns
  * them. */
 static struct span take_fetch(struct transfer_neighbour *neighbour, uint32_t most)
 {
@@ -221,15 +223,15 @@ static void put_back(struct transfer_neighbour *neighbour, struct span span)
 {
     CHECK(span.count > 0 && neighbour->fetches_count <= FETCHES_MAX);
     if (neighbour->fetches_count == FETCHES_MAX)
-        return; /* the neighbour will request these blocks again */
+        return; /* the list is full; the neighbour will request these blocks again */
     memmove(neighbour->fetches + 1, neighbour->fetches,
             neighbour->fetches_count * sizeof *neighbour->fetches);
     neighbour->fetches[0] = span;
     neighbour->fetches_count++;
 }
 
-/* Returns the next neighbour in turn that waits for blocks and has received most of its last ones;
- * NULL = none. */
+/* Returns the next neighbour in turn that waits for blocks and has a short queue, if the learner
+ * has applied the rumors that its blocks must contain (serve_from). NULL = no such neighbour. */
 static const struct peer *next_taker(struct node *node)
 {
     const uint32_t places = node->options.limits.peers_max;
@@ -255,8 +257,9 @@ static void begin_reading(struct node *node, uint64_t conn, struct span span)
         .is_out = true, .bases = node->transfer->fetch.bases, .conn = conn, .span = span};
 }
 
-/* Sets serve.heads to the rumors that the learner's present answer contains. This includes all own
- * rumors, since they become known only when the learner has cut them from its residual. */
+/* Sets serve.heads to the heads of the last rumors that the learner had applied when it gave its
+ * present answer. All own rumors count, because they become known only when the learner has cut
+ * them. */
 static const struct serve *look_at_answer(struct node *node)
 {
     const struct serve *serve = &node->transfer->serve;
@@ -267,13 +270,13 @@ static const struct serve *look_at_answer(struct node *node)
 bool serve_next_read(struct node *node, struct action *action)
 {
     if (node->transfer->serve.reading.is_out || node->now_ns < node->transfer->serve.next_ns ||
-        broadcast_has_blocks_given(node) || /* the last blocks of a base taken over */
-        retract_is_due(node) || retract_is_under_way(node))
+        /* Blocks of a base taken over are still at the learner. */
+        broadcast_has_blocks_given(node) || retract_is_due(node) || retract_is_under_way(node))
         return false;
     const struct peer *peer = next_taker(node);
     if (!peer)
         return false;
-    if (!may_serve(node)) { /* the base that the neighbour requested is gone */
+    if (!may_serve(node)) { /* this node no longer has the base that the neighbour requested */
         transfer_neighbour(node, peer)->fetches_count = 0;
         refuse(node, peer);
         return false;
@@ -297,8 +300,8 @@ static void pay(struct node *node, uint64_t bytes)
         node->now_ns + (uint64_t)((double)bytes * 1e9 / serve_rate(node));
 }
 
-/* Returns true if a base with these heads contains rumors of an expelled member beyond its present
- * limit. */
+/* Returns true if a base with these heads contains more rumors of an expelled member than may
+ * stay. */
 static bool has_excess(const struct node *node, const struct signed_head *const *heads)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -314,7 +317,7 @@ static void say_blocks(struct node *node, const struct peer *to, struct span spa
 {
     CHECK(span.block < node->transfer->blocks && span.count <= node->transfer->blocks - span.block);
     const struct signed_head *const *heads = look_at_answer(node)->heads;
-    if (has_excess(node, heads)) { /* the block is read again after the retraction */
+    if (has_excess(node, heads)) { /* the blocks are read again after the retraction */
         put_back(transfer_neighbour(node, to), span);
         return;
     }
@@ -332,7 +335,7 @@ static void say_blocks(struct node *node, const struct peer *to, struct span spa
         if (!connection_say(node, to, &message)) {
             put_back(transfer_neighbour(node, to),
                      (struct span){.block = span.block + i, .count = span.count - i});
-            break; /* rumors have filled the queue since the READ */
+            break; /* rumors have filled the neighbour's queue since the READ */
         }
         bytes += message.text.count + message.bulk.count;
         units += entries;

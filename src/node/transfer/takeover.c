@@ -16,9 +16,9 @@
 #include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
-/* Returns true if a takeover would lose rumors that must stay. Two nodes may each know a few rumors
- * that no log has any more. The rumors of one node are then lost, and both nodes must choose the
- * same side. */
+/* Returns true if a takeover would lose rumors of the side that wins. Two nodes may each know a
+ * few rumors that no log has any more. The rumors of one node are then lost, and both nodes must
+ * decide for the same side. */
 static bool would_lose_more(const struct node *node, const uint32_t *next)
 {
     const struct history_request *request = &node->transfer->request;
@@ -39,13 +39,13 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
         if (next[origin_index] == 0)
             partition_count(&contest, origin->tag, origin->samples, 0);
     }
-    /* Neither side knows more samples: the differing origins reported none. */
+    /* No origin decides: where the two sides differ, no samples were reported. */
     const bool is_open = contest.first_tag == UINT64_MAX;
     return loses &&
            (is_open ? versions->digest > request->digest : partition_ours_preferred(&contest));
 }
 
-/* Returns the reason to replace our base; NULL if it can stay. */
+/* Returns the reason why our base must be replaced; NULL if it can stay. */
 static const char *reason_to_replace(const struct node *node)
 {
     if (broadcast_lacks_first(node))
@@ -58,7 +58,7 @@ static const char *reason_to_replace(const struct node *node)
     return NULL;
 }
 
-/* Adds a note on the start of a takeover. why: the reason to replace our base, or NULL. */
+/* Adds a note that a takeover has started. why: the reason to replace our base, or NULL. */
 static void note_beginning(struct node *node, const struct peer *donor, const char *why)
 {
     char text[192];
@@ -73,8 +73,8 @@ static void note_beginning(struct node *node, const struct peer *donor, const ch
     (void)connection_note(node, donor, NOTE_CATCHING_UP, LEVEL_INFO, text);
 }
 
-/* Requests the versions of neighbours again, because earlier ones were compared with another
- * version of ours. */
+/* Requests the neighbours' versions again, because their earlier ones were compared with our old
+ * version. */
 static void ask_anew(struct node *node, const struct peer *donor)
 {
     for (uint32_t i = 0; connection_neighbour(node, &i); i++)
@@ -145,8 +145,8 @@ static void note_no_room(struct node *node, const struct peer *donor)
             "which is to be raised; or it says what cannot be");
 }
 
-/* Appends the next part of the history. Returns TOO_BIG if the history has too many entries,
- * MISMATCH if this is not the next part. */
+/* Appends the next part of a history. Returns TOO_BIG if the history has too many entries, and
+ * MISMATCH if this part is not the next one. */
 static enum error put_part(struct node *node, const struct message *part)
 {
     struct history_request *request = &node->transfer->request;
@@ -160,8 +160,8 @@ static enum error put_part(struct node *node, const struct message *part)
            part->bulk.count);
     request->entries += (uint32_t)entries;
     request->digest = part->digest;
-    request->asked_ns = node->now_ns; /* restarts the wait for an answer, since a thin line needs
-                                         long for all parts */
+    /* Waits for the next part: a thin line needs long for all parts. */
+    request->asked_ns = node->now_ns;
     request->parts++;
     return OK;
 }

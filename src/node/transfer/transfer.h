@@ -19,66 +19,67 @@
 #include "node/core.h"
 
 #define FETCHES_MAX                                                                                \
-    4 /* spans of blocks that one neighbour may wait for; further requests are refused */
+    4 /* spans that a neighbour may have requested from us; we refuse further ones */
 
 struct transfer *transfer_new(struct arena *arena, const struct node *node);
 size_t transfer_arena_bytes(const struct node_options *options);
-/* Call it when the conversation with this neighbour has ended: clears the state for it. */
+/* Call it when the conversation with this peer has ended: clears its state. */
 void transfer_on_end(struct node *node, const struct peer *peer);
 void transfer_stats(const struct node *node, struct node_stats *stats);
 
-/* Call it when a neighbour has sent its whole version. Decides whether we are partitioned from it,
- * and whose base is kept. */
+/* Call it when a neighbour has sent its whole version. Decides whether a partition has separated
+ * this node from the neighbour, and which of the two bases wins. */
 void partition_judge(struct node *node, const struct peer *from, const struct message *version);
-/* Returns true if the neighbour is to take over our base; false if we take over its base. */
+/* Returns true if the neighbour is to take over our base, and false if we take over its base. */
 bool partition_peer_yields(const struct node *node, const struct peer *peer);
 
 /* Fetch. */
 
-/* Requests a base and its blocks; called a few times a second, or on demand. */
+/* Requests a base, or blocks of the base being fetched. Call it a few times a second, or on
+ * demand. */
 void fetch_consider(struct node *node);
-bool fetch_is_asking(const struct node *node); /* a requested history has not arrived yet */
-/* Call it when this node has adopted the model hash of a node with this standing (first_weights.h).
- * Forgets all rumors, and fetches the base of any neighbour. */
+/* Returns true while a requested history has not arrived. */
+bool fetch_is_asking(const struct node *node);
+/* Call it when this node has adopted the model hash of a node with this standing
+ * (first_weights.h). Forgets all rumors, and fetches the base of any neighbour. */
 void fetch_begin_first(struct node *node, uint8_t standing);
 uint8_t fetch_standing(const struct node *node);
-/* Records that this node lacks `missing` rumors of the neighbour's version. Returns true if the gap
- * is so large that rumors will not close it. */
+/* Records that this node lacks `missing` rumors of the neighbour's version. Returns true if only
+ * the neighbour's base can close the gap. */
 bool fetch_on_missing(struct node *node, const struct peer *from, const struct message *version,
                       uint64_t missing);
 bool fetch_is_ahead(const struct node *node, const struct peer *peer);
-void fetch_set_ahead(struct node *node,
-                     const struct peer *peer); /* marks it as far ahead: only its base still
-                                                  contains the rumors that we lack */
+/* Marks the neighbour as far ahead: only its base still contains the rumors that we lack. */
+void fetch_set_ahead(struct node *node, const struct peer *peer);
 void fetch_on_block(struct node *node, const struct peer *from, const struct message *block);
-void fetch_on_lost(struct node *node, uint64_t conn); /* call it when a conversation has ended */
+void fetch_on_lost(struct node *node, uint64_t conn); /* Call it when a conversation has ended. */
 bool fetch_next_write(struct node *node, struct action *action);
-/* Returns true once after a base is complete; then the caller tells the neighbours. */
+/* Returns true once after a base has become complete. Then tell the neighbours. */
 bool fetch_take_announcement(struct node *node);
-/* Returns the time when the learner was last given a block, or when the wait for a block started.
- */
+/* Returns the time when the learner was last given a block, or when this node began to wait for
+ * one. */
 uint64_t fetch_wrote_ns(const struct node *node);
 void fetch_restart_wait(struct node *node);
 
-/* Handles a part of a donor's history. Returns true if it completed the history and our version was
- * replaced. */
+/* Handles a part of a donor's history. Returns true if the history is complete now and our
+ * version was replaced. */
 bool takeover_on_history(struct node *node, const struct peer *from, const struct message *history);
 
-/* Records that the learner's base moves by this update: a rumor that it was given, or our own
- * publication. */
+/* Records an update that the learner adds to its base: a received rumor or an own publication. */
 void transfer_on_update(struct node *node, const struct update *update);
 
-/* Records a neighbour's digest vote: compares its version and digest with ours. Returns false if
- * the two cannot be compared. */
+/* Records a neighbour's digest vote, from its version and digest. Returns false if they cannot
+ * be compared with ours. */
 bool digest_votes_on_version(struct node *node, const struct peer *from,
                              const struct message *version);
-void digest_votes_consider(struct node *node); /* called once a second */
+/* Counts the digest votes and decides. Call it once a second. */
+void digest_votes_consider(struct node *node);
 
-/* Records that this many rumors of an expelled member have left our version. The base being fetched
- * must not contain them either. */
+/* Call it when `rumors` rumors of an expelled member have left our version. Drops pending blocks
+ * that contain them, and makes a checkpoint due. */
 void transfer_on_retracted(struct node *node, uint64_t rumors);
 
-/* Starts, continues or ends a rolling snapshot; called a few times a second. */
+/* Starts, continues or ends a rolling snapshot. Call it a few times a second. */
 void rolling_snapshot_consider(struct node *node);
 
 /* Serve. */

@@ -1,4 +1,4 @@
-/* The state of this folder; only its own files include it. */
+/* Private header of the transfer folder: the state of its files. */
 #ifndef HEARSAY_NODE_TRANSFER_TRANSFER_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_TRANSFER_PRIVATE_H
 
@@ -14,95 +14,97 @@
 #include "node/transfer/transfer.h"
 #include "wire/block.h"
 
-#define SERVING_NS  (10 * SECOND_NS) /* time after serving for which a node keeps its base */
-#define READ_BLOCKS 8                /* most blocks requested or read at once */
+#define SERVING_NS  (10 * SECOND_NS) /* a node keeps its base for this time after serving it */
+#define READ_BLOCKS 8                /* blocks that one FETCH or READ may be for, at most */
 
-/* A range of blocks. */
+/* A range of consecutive blocks. */
 struct span {
-    uint32_t block; /* first block */
+    uint32_t block; /* number of the first block */
     uint32_t count; /* number of blocks */
 };
 
 /* State per neighbour, by slot. */
 struct transfer_neighbour {
-    bool has_base;       /* its last VERSION says that it has a whole base */
-    bool lacks_first;    /* it lacks the first weights of the swarm */
-    bool is_ahead;       /* its rumors are far ahead of ours: only its base closes the gap */
-    bool ours_preferred; /* our base wins against its base */
-    bool is_decisive;    /* one side has clearly learned more */
-    /* Across a partition: true = the neighbour takes over our base, false = we take over its
+    bool has_base;       /* the neighbour's last VERSION says that it has a complete base */
+    bool lacks_first;    /* the neighbour lacks the first weights of the swarm */
+    bool is_ahead;       /* the neighbour is far ahead of us: only its base closes the gap */
+    bool ours_preferred; /* our base wins against the neighbour's base */
+    bool is_decisive;    /* one of the two sides has clearly learned more */
+    /* After a partition: true = the neighbour takes over our base, false = we take over its
      * base. */
     bool peer_yields;
-    uint64_t refused_ns;            /* time when it last had no useful base or block; 0 = never */
-    bool has_given;                 /* the neighbour gave a block of the base being fetched */
-    struct digest_vote digest_vote; /* vote of the neighbour on our base */
+    uint64_t refused_ns; /* time when the neighbour last had no useful base or block; 0 = never */
+    bool has_given;      /* a block of the base being fetched came from the neighbour */
+    struct digest_vote digest_vote; /* the neighbour's vote on our base */
 
-    uint32_t asked_blocks;             /* number of blocks requested from it and not received */
-    uint32_t asked_spans[FETCHES_MAX]; /* number of unreceived blocks of each requested span, oldest
-                                          span first */
-    uint32_t asked_spans_count;        /* number of entries in asked_spans */
-    uint32_t spans_max;                /* most spans that may be requested from it at once */
-    /* Time when its last block arrived; before its first block, time of the first request. */
+    uint32_t asked_blocks; /* number of blocks requested from the neighbour and not received */
+    /* Unreceived blocks of each requested span, oldest span first. */
+    uint32_t asked_spans[FETCHES_MAX];
+    uint32_t asked_spans_count; /* number of entries in asked_spans */
+    uint32_t spans_max;         /* spans that may be requested from the neighbour at once */
+    /* Time when the neighbour's last block arrived; before that, time of the first request. */
     uint64_t gave_ns;
 
     struct span fetches[FETCHES_MAX]; /* spans of our base that the neighbour has requested */
     uint32_t fetches_count;           /* number of entries in fetches */
-    uint64_t fetched_ns;              /* time of its last request for blocks or a history */
-    uint64_t serve_from; /* its blocks must contain all rumors before this log position */
+    uint64_t fetched_ns; /* time when the neighbour last requested blocks or a history */
+    /* Blocks for the neighbour must contain all rumors before this log position. */
+    uint64_t serve_from;
 };
 
 /* State of fetch.c and takeover.c: a requested history. */
 struct history_request {
     bool is_asked; /* a neighbour was asked for a history and has not sent all of it */
-    /* conn of the neighbour asked; after the takeover, of the donor of our version */
+    /* conn of the neighbour asked for a history; after the takeover, of the donor */
     uint64_t donor;
-    uint64_t asked_ns; /* time of the request or of the last part */
+    uint64_t asked_ns; /* time of the request, or time when the last part arrived */
     uint64_t parts;    /* parts of the history received so far */
-    uint8_t *history;  /* [incarnations_max] entries received */
-    uint32_t entries;  /* number of entries received */
+    uint8_t *history;  /* [incarnations_max] history entries received so far */
+    uint32_t entries;  /* number of history entries received so far */
     uint64_t digest;   /* digest of the base that the history describes */
     uint32_t *next;    /* [incarnations_max] number of rumors in the history, by origin index */
 };
 
 /* State of fetch.c. */
 struct fetch {
-    uint64_t rumors;     /* rumors in the base being taken over */
-    uint32_t bases;      /* number of fetches begun, each round of a rolling snapshot included */
-    uint8_t standing;    /* standing of the node whose model hash was adopted (first_weights.h) */
-    bool keep_weights;   /* the learner keeps its weights: their difference to the new base becomes
-                            residual */
+    uint64_t rumors;  /* number of rumors in the base being fetched */
+    uint32_t bases;   /* number of fetches begun, each round of a rolling snapshot included */
+    uint8_t standing; /* standing of the node whose model hash was adopted (first_weights.h) */
+    /* The learner keeps its weights; their difference to the base becomes residual. */
+    bool keep_weights;
     bool is_unannounced; /* the base is complete, and the neighbours were not told yet */
-    bool is_false;       /* all blocks arrived, and the base does not have the promised digest */
+    bool is_false;       /* the complete base does not have the promised digest */
     uint64_t began_ns;   /* time when this fetch or this round of a rolling snapshot started */
     uint64_t noted_ns;   /* time of the last note of progress */
-    uint64_t moved_ns;   /* time when a block was last written, or of the start */
-    uint64_t came_ns;    /* time when the first block after moved_ns arrived; 0 = none */
-    uint64_t wrote_ns;   /* time when a block was last written, or when waiting started; a restarted
-                            fetch does not reset it */
-    uint64_t rest_ns;    /* until this time, only the base of a partition that clearly learned more
-                            replaces this one */
-    uint64_t *from;  /* [blocks] conn of the neighbour asked for the block, or a BLOCK_ constant */
-    uint32_t cursor; /* all blocks before this one were requested or have arrived */
-    uint32_t blocks_written; /* blocks given to the learner */
-    uint64_t bytes;          /* bytes received for this base */
+    uint64_t moved_ns;   /* time when the learner was last given a block, or began_ns */
+    uint64_t came_ns;    /* time when the first block after moved_ns arrived; 0 = no block yet */
+    /* Time when the learner was last given a block, or when waiting started; unlike moved_ns,
+     * unchanged when a fetch restarts. */
+    uint64_t wrote_ns;
+    /* Before this time, only a base of a side that clearly learned more replaces ours. */
+    uint64_t rest_ns;
+    uint64_t *from;  /* [blocks] conn of the neighbour asked for each block, or a BLOCK_ value */
+    uint32_t cursor; /* all blocks with smaller numbers were requested or have arrived */
+    uint32_t blocks_written; /* number of blocks given to the learner */
+    uint64_t bytes;          /* bytes of blocks received for this base */
 };
 
 #define BLOCK_MISSING 0
 #define BLOCK_PENDING 1
-#define BLOCK_WRITTEN 2 /* smaller than the conn of any neighbour */
+#define BLOCK_WRITTEN 2 /* no neighbour has a conn this small */
 
 /* State of rolling_snapshot.c. */
 struct rolling_snapshot {
-    /* This node's line could carry the swarm's rumors, so a complete base is to be fetched. */
+    /* This node's line could carry the swarm's rumors, so the node fetches a complete base. */
     bool wants_whole;
-    uint64_t rumors_before; /* known rumors at the start of this round */
-    uint64_t donor;         /* conn of the donor */
+    uint64_t rumors_before; /* rumors that the swarm had published when this round started */
+    uint64_t donor;         /* conn of the neighbour that gives the blocks */
 };
 
-/* A READ that the learner answers with blocks for a neighbour. */
+/* A READ: the learner's answer is blocks for a neighbour. */
 struct reading {
-    bool is_out; /* the READ was requested and not answered */
-    /* value of fetch.bases at the request; the answer is useless if it has changed */
+    bool is_out; /* the learner has not answered the READ yet */
+    /* fetch.bases when the READ began; if it has changed since, the answer is useless */
     uint32_t bases;
     uint64_t conn;    /* conn of the neighbour that wants the blocks */
     struct span span; /* blocks to read */
@@ -110,34 +112,34 @@ struct reading {
 
 /* State of serve.c. */
 struct serve {
-    struct reading reading; /* the READ under way */
-    bool is_save_asked;     /* the owner wants a checkpoint early */
+    struct reading reading; /* the current READ */
+    bool is_save_asked;     /* the owner has asked for an immediate checkpoint */
     bool is_saving;         /* a SAVE is under way */
-    /* Value of fetch.bases when the SAVE was requested; the answer is useless if it has changed. */
+    /* fetch.bases when the SAVE began; if it has changed since, the answer is useless */
     uint32_t saving_bases;
-    const struct signed_head **heads; /* [incarnations_max] scratch buffer, by origin index: head of
-                                         the origin's last rumor in an answer, or NULL */
-    /* time when this node was last asked for blocks or sent a history; 0 = never */
+    /* [incarnations_max] scratch buffer: head of each origin's last rumor in an answer, or NULL. */
+    const struct signed_head **heads;
+    /* time when a neighbour last requested blocks or was sent a history; 0 = never */
     uint64_t served_ns;
-    uint64_t next_ns; /* earliest start of the next READ for a peer */
+    uint64_t next_ns; /* earliest time of the next READ for a neighbour */
     uint32_t turn;    /* slot of the neighbour that was served last */
-    uint64_t save_ns; /* time of the next checkpoint */
-    uint64_t bytes;   /* bytes of blocks sent */
+    uint64_t save_ns; /* time when the next checkpoint is due */
+    uint64_t bytes;   /* bytes of blocks sent so far */
 };
 
 struct transfer {
     uint32_t blocks;                /* number of blocks of a base */
     uint64_t *seen;                 /* scratch buffer: a bit per origin */
-    struct history_request request; /* a requested history */
-    struct fetch fetch;             /* a base being fetched */
-    /* rolling snapshot: blocks instead of rumors, over a thin line */
+    struct history_request request; /* the history being requested */
+    struct fetch fetch;             /* the base being fetched */
+    /* state of a rolling snapshot, which fetches blocks instead of rumors */
     struct rolling_snapshot rolling;
-    struct pending_blocks pending;         /* received blocks */
-    struct base_digest base_digest;        /* check of the complete base */
+    struct pending_blocks pending;         /* received blocks that are not in our base yet */
+    struct base_digest base_digest;        /* check of the fetched base's digest */
     struct digest_votes digest_votes;      /* digest votes on our base */
-    struct blame blame;                    /* donors, and members that gave a false base */
-    struct serve serve;                    /* serving of our base to others */
-    struct transfer_neighbour *neighbours; /* [peers_max] by slot */
+    struct blame blame;                    /* the donor, and members that gave a false base */
+    struct serve serve;                    /* giving our base to other nodes and to checkpoints */
+    struct transfer_neighbour *neighbours; /* [peers_max] state per neighbour, by slot */
 };
 
 static inline struct transfer_neighbour *transfer_neighbour(const struct node *node,
@@ -151,15 +153,14 @@ static inline uint32_t transfer_block_entries(const struct node *node, uint32_t 
     return block_entries(node->options.parameters, node->options.block_entries, block);
 }
 
-/* Starts fetching all blocks: of a base with this many rumors (BASE_FETCHING), or for a round of a
- * rolling snapshot (BASE_ROLLING). */
+/* Starts fetching all blocks: of a base with `rumors` rumors (BASE_FETCHING), or for a round of
+ * a rolling snapshot (BASE_ROLLING). */
 void fetch_begin(struct node *node, enum base_state state, uint64_t rumors);
 bool fetch_may_ask(const struct node *node, const struct peer *peer);
 
 /* Makes the periodic checkpoint due now, because the last one contains another base. */
 void serve_save_soon(struct node *node);
-/* Returns true if this node served its base within SERVING_NS. Such a node does not give up its
- * base. */
+/* Returns true if this node has served its base within SERVING_NS. Such a node keeps its base. */
 bool serve_has_served_lately(const struct node *node);
 
 #endif
