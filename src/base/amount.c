@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#define LAST_MS 253402300799999ull /* last millisecond of the year 9999, since 1970 */
+#define LAST_MS 253402300799999ull /* last millisecond of the year 9999, counted from 1970 */
 
 struct amount amount_of(double amount, const char *unit)
 {

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 
 #define ALIGN       ((size_t)64)
-#define PIECE_BYTES ((size_t)16 << 20) /* smallest piece of an arena that grows */
+#define PIECE_BYTES ((size_t)16 << 20) /* minimum size of a piece of a growing arena */
 
 /* Header of a piece of a growing arena; links to the previous piece. */
 struct before {

@@ -110,7 +110,7 @@ _Noreturn void check_failed(const char *file, int line, const char *condition)
         is_failing = true;
         print_failure(file, line, condition);
         for (struct check_hook *hook; (hook = latest);) {
-            latest = hook->before; /* a hook that fails is not run again */
+            latest = hook->before; /* if the hook itself fails a CHECK, it is not run again */
             hook->run(hook->context);
         }
     }

@@ -25,8 +25,8 @@ static void unlock(void)
     CHECK(pthread_mutex_unlock(&mutex) == 0);
 }
 
-/* Closes all registered files in the child. The fork has left the child with one thread that holds
- * the lock, so it only calls close() and unlocks. */
+/* Closes all registered files in a forked child. The child has only the thread that called fork,
+ * and that thread holds the lock. So this only calls close() and unlocks. */
 static void close_all(void)
 {
     for (size_t i = 0; i < words; i++)

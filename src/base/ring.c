@@ -3,7 +3,8 @@
 #include "base/error.h"
 
 #define HEAD_BYTES 8
-#define SKIP       UINT32_MAX /* value in place of a size: the next record is at the start */
+/* In place of a record's size: the next record is at the start of the buffer. */
+#define SKIP UINT32_MAX
 
 static uint64_t rounded(uint32_t bytes)
 {
@@ -32,7 +33,8 @@ static uint32_t *size_at(const struct ring *ring, uint64_t at)
     return (uint32_t *)(void *)(ring->bytes + (at & (ring->size - 1)));
 }
 
-/* Returns how many bytes must be skipped so that `need` bytes are contiguous. */
+/* Returns how many bytes at the end of the buffer must be skipped so that `need` bytes are
+ * contiguous. */
 static uint64_t skip_for(const struct ring *ring, uint64_t head, uint64_t need)
 {
     CHECK(need <= ring->size / 2);

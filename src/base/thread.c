@@ -13,7 +13,7 @@ struct errand {
     void *argument;
 };
 
-/* Runs the new thread's function in the C locale. Without this the thread would have the locale of
+/* Runs the new thread's function in the C locale. Otherwise the thread would have the locale of
  * the process, which a host program may have set. */
 static void *run_in_c_locale(void *given)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define EXIT_USAGE   2
-#define FIRST_OPTION 256 /* getopt's value of the first option, above all characters */
+#define FIRST_OPTION 256 /* getopt_long's value for the first option, above all characters */
 
 static const struct command_option HELP = {"--help", NULL, "print this", .member = 0};
 
@@ -163,7 +163,7 @@ enum error command_set_whole(void *member, const struct command_option *option, 
     errno = 0;
     uint64_t value = strtoull(word, &end, 10);
     const bool is_too_large = errno != 0;
-    const double real = strtod(word, &end_of_real); /* reads also 4e5 */
+    const double real = strtod(word, &end_of_real); /* also accepts 4e5 */
     if (*end && real == floor(real) && real >= 0 && real <= 1e15) {
         value = (uint64_t)real;
         end = end_of_real;

@@ -18,7 +18,7 @@
 #define COMMAND_TITLE_BYTES 32
 #define COMMAND_FORMS_MAX   2
 #define COMMAND_OPTIONS_MAX 32
-#define COMMAND_RUNS        (-1) /* result of command_read: the options are read */
+#define COMMAND_RUNS        (-1) /* result of command_read: the command may run */
 
 struct command_table;
 
@@ -32,12 +32,12 @@ struct command_option {
     enum error (*set)(void *member, const struct command_option *option, const char *word,
                       struct problem *problem);
     uint64_t low, high; /* bounds of a number */
-    size_t bytes;       /* size of a whole number */
+    size_t bytes;       /* size of a whole number: 4 or 8 */
     const char *key;    /* configuration key that the option sets, such as "data.dir" */
 };
 
-/* Members of an option that is a number, for its initializer: of `double`, or of a whole number
- * with 4 or 8 bytes. */
+/* Initialize the members of an option whose value is a number: COMMAND_REAL for a double,
+ * COMMAND_WHOLE for a whole number of 4 or 8 bytes. */
 #define COMMAND_REAL(type, name, lowest, highest)                                                  \
     .member = offsetof(type, name), .set = command_set_real, .low = (lowest), .high = (highest)
 #define COMMAND_WHOLE(type, name, lowest, highest)                                                 \
@@ -69,7 +69,8 @@ struct command {
     /* Runs the command. argv[0] is "hearsay COMMAND", the beginning of its error messages. Returns
      * the exit code. */
     int (*run)(int argc, char **argv);
-    /* The same for a command that describes all commands; `run` is NULL then. */
+    /* Used instead of `run` for a command that describes all commands, such as completions;
+     * `run` is then NULL. Returns the exit code. */
     int (*run_on_all)(const struct command_table *all, int argc, char **argv);
 };
 

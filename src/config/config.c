@@ -80,9 +80,9 @@ static bool is_binary(int byte)
     return (byte >= 0 && byte < ' ' && byte != '\t' && byte != '\r') || byte == 0x7F;
 }
 
-/* Implements ini_reader of libinih: returns the next line without leading blanks. libinih would
- * append an indented line to the value before it. A line that libinih would cut off or misread ends
- * the reading. */
+/* Implements ini_reader of libinih: returns the next line, or NULL to end the reading. Removes
+ * leading blanks, because libinih would append an indented line to the value before it. Ends at a
+ * line that libinih would cut off or misread. */
 static char *read_line(char *line, int room, void *context)
 {
     struct reading *reading = context;

@@ -17,12 +17,14 @@
 #include "layers/model.h"
 #include "training/optimizer.h"
 
-#define CONFIG_SLICES_MAX       4096
-#define CONFIG_PATH_BYTES       1024
-#define CONFIG_FILES_BYTES      4096
-#define CONFIG_NAME_BYTES       64
-#define CONFIG_LINE_BYTES       16384 /* most bytes of a line in a file, and of a --set argument */
-#define CONFIG_INCARNATIONS_MAX 32768 /* most incarnations whose history fits in a checkpoint */
+#define CONFIG_SLICES_MAX  4096
+#define CONFIG_PATH_BYTES  1024
+#define CONFIG_FILES_BYTES 4096
+#define CONFIG_NAME_BYTES  64
+/* Maximum length in bytes of a line in a file, and of a --set argument. */
+#define CONFIG_LINE_BYTES 16384
+/* Maximum number of incarnations whose history fits in a checkpoint. */
+#define CONFIG_INCARNATIONS_MAX 32768
 #define CONFIG_AUTO             0 /* value of an unsigned number whose text is `auto` or `none` */
 #define CONFIG_AUTO_OF_0        UINT64_MAX /* value for `auto` where 0 is a valid number */
 #define CONFIG_AUTO_REAL        (-1.0)     /* value for `auto` of a real number */
@@ -50,7 +52,7 @@ struct config_node {
     /* grace_s: most seconds that leaving may take. save_s: seconds between checkpoints; 0 = one at
      * the end only. */
     double grace_s, save_s;
-    uint32_t older_bases;        /* number of older bases kept beside the newest one */
+    uint32_t older_bases;        /* number of older bases to keep */
     char log[CONFIG_PATH_BYTES]; /* log file; "" = none; "-" = standard output */
     /* Whether the best base and the averaged base are saved beside the newest one. */
     bool best_base, averaged_base;
@@ -82,7 +84,7 @@ struct config_data {
     uint32_t train_count, test_count; /* numbers of generated training and test samples */
     struct augment_options augment;   /* augmentation of training images */
     enum dataset_task task;           /* npy: whether y has classes or numbers to predict */
-    enum npy_channels channels;       /* npy: which dimension of x has the channels of images */
+    enum npy_channels channels;       /* npy: which dimension of x has an image's channels */
     uint32_t classes; /* number of classes in the swarm; 0 = from the labels of this node */
     /* Mean and standard deviation of byte samples, equal on all nodes; CONFIG_AUTO_REAL = measured
      * on this node's data. */
@@ -114,12 +116,13 @@ struct config_train {
     /* Factor on the rate: per period (step), or at the end of the period (cosine, linear). */
     double decay;
     uint64_t samples_max;       /* most samples that this node trains; 0 = no limit */
-    double evaluate_s;          /* least seconds between evaluations; 0 = none are made */
+    double evaluate_s;          /* minimum seconds between evaluations; 0 = none are made */
     struct slice evaluate_part; /* part of the test set for evaluations */
 };
 
 struct config_exchange {
-    /* Bytes per second of own rumors; CONFIG_AUTO = as much as links and members can take. */
+    /* Bytes per second of the node's own rumors; CONFIG_AUTO = as much as links and members can
+     * take. */
     uint64_t bytes_per_s;
     uint64_t uplink_max; /* most bytes per second sent to all neighbours together; 0 = no limit */
     /* Most bytes per second received from all neighbours together; 0 = no limit. */
@@ -127,14 +130,14 @@ struct config_exchange {
     uint64_t neighbour_max; /* most bytes per second sent to one neighbour; 0 = no limit */
     /* Mean seconds between publications; CONFIG_AUTO_REAL = automatic. */
     double interval_s;
-    /* Fewest local steps between publications; CONFIG_AUTO = automatic. */
+    /* Minimum number of local steps between publications; CONFIG_AUTO = automatic. */
     uint32_t steps_min;
     /* Largest part of the parameters in one publication; CONFIG_AUTO_REAL = automatic. */
     double density_max;
     double tau; /* smallest residual that is published; CONFIG_AUTO_REAL = automatic */
     /* Step size and momentum of the outer optimizer; CONFIG_AUTO_REAL = automatic. */
     double gain, beta;
-    /* Part of the unpublished residual that is taken out of the weights; CONFIG_AUTO_REAL =
+    /* Part of the unpublished residual that is withheld from the weights; CONFIG_AUTO_REAL =
      * automatic. */
     double withheld;
     bool weigh_throughput; /* weighs each node's progress by the samples it learned */

@@ -67,8 +67,8 @@ enum error config_key_unknown(const char *section, const char *name, struct prob
  * than 32 characters. */
 const char *config_key_nearest(const char *typed, const char *const *words, size_t count);
 
-/* Writes all words to out, separated by commas, the most similar to `typed` first. */
 #define CONFIG_RANK_BYTES 400
+/* Writes all words to out, separated by commas, the most similar to `typed` first. */
 void config_key_rank(const char *typed, const char *const *words, size_t count,
                      char out[static CONFIG_RANK_BYTES]);
 

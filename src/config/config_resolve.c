@@ -2,7 +2,7 @@
 
 /* Weight decay of SGD, an L2 penalty in the gradient before the momentum. */
 #define DECAY_SGD 0.0005
-/* Decoupled weight decay of others: a step subtracts rate · decay · weight. */
+/* Weight decay of the other optimizers, decoupled: a step subtracts rate · decay · weight. */
 #define DECAY_OTHER 0.1
 #define CLIP_SGD    5
 #define CLIP_OTHER  1

@@ -93,14 +93,14 @@ static enum error set_word(void *to, const struct config_key *key)
     CHECK(is_number(key) && key->bytes <= sizeof(double));
     if (key->type == CONFIG_REAL)
         *(double *)to = CONFIG_AUTO_REAL;
-    else /* works because all bytes of these two values are equal */
+    else /* all bytes of CONFIG_AUTO are 0x00, and all bytes of CONFIG_AUTO_OF_0 are 0xff */
         memset(to, key->min > 0 ? 0 : 0xff, key->bytes);
     return OK;
 }
 
 static bool is_word(const void *value, const struct config_key *key)
 {
-    double word; /* space for a number of any type */
+    double word; /* has space for a number of any type */
     (void)set_word(&word, key);
     return memcmp(value, &word, key->bytes) == 0;
 }

@@ -14,23 +14,24 @@
 #include "wire/bytes.h"
 #include "wire/model_parts.h"
 
-/* Seconds of separate training after which two sides merge as a partition (partition.c). */
+/* Two sides that trained separately for more seconds than this merge as after a partition
+ * (partition.c). */
 #define PARTITION_S 30
-#define DENSITY_MAX 0.1 /* largest part of the parameters in a publication, if automatic */
-/* Number of entries that a publication may always have, if automatic. */
+#define DENSITY_MAX 0.1 /* automatic maximum part of the parameters in a publication */
+/* The automatic maximum always allows this many entries in a publication. */
 #define DENSITY_ENTRIES   16384.0
 #define EVALUATED_SAMPLES 2000  /* samples per evaluation if evaluate_part is auto */
 #define EVALUATED_TOKENS  32768 /* tokens per evaluation if evaluate_part is auto */
 /* Order in the flat vector: 2 = all matrices, then biases; 1 = by layer. */
 #define PARAMETER_LAYOUT 2
-/* Outputs of a dense layer from which bfloat16 is faster than TF32. */
+/* Number of outputs of a dense layer from which bfloat16 is faster than TF32. */
 #define WIDE        1024
 #define BATCH_BYTES ((uint64_t)128 << 20) /* default of batch_bytes on the CPU */
-/* Vectors [P] on a GPU: weights, base, gradients, evaluated base, exchange. */
+/* Vectors [P] that a GPU has: weights, base, gradients, evaluated base, exchange. */
 #define VECTORS          5
 #define EVALUATION_BATCH 100
 #define EVALUATION_BYTES ((size_t)128 << 20)
-/* Most bytes of an evaluation batch of images or tables. */
+/* Maximum number of bytes in an evaluation batch of images or tables. */
 #define EVALUATION_IMAGES ((size_t)1 << 30)
 #define START_TEXT_BYTES  32
 
@@ -179,13 +180,14 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Returns exchange.withheld; 0 if it is auto and the optimizer is SGD. Adam and similar optimizers make
- * steps of one length even if gradients disagree, so their unpublished residual grows fast. With
- * SGD withholding gained nothing (tests/decisions/012-hold-back-with-adam.md). */
+/* Returns exchange.withheld; 0 if it is auto and the optimizer is SGD. Adam and similar
+ * optimizers make steps of one length even if gradients disagree, so their unpublished residual
+ * grows fast. With SGD withholding gained nothing (tests/decisions/012-hold-back-with-adam.md). */
 static double withheld(const struct config *config)
 {
     const bool is_plain = config->train.optimizer == OPTIMIZER_SGD;
-    return config->exchange.withheld == CONFIG_AUTO_REAL && is_plain ? 0 : config->exchange.withheld;
+    return config->exchange.withheld == CONFIG_AUTO_REAL && is_plain ? 0
+                                                                     : config->exchange.withheld;
 }
 
 bool setup_averages(const struct config *config)
@@ -198,9 +200,9 @@ bool setup_holds(const struct config *config)
     return withheld(config) != 0;
 }
 
-/* Returns the most entries of a publication. The automatic limit bounds memory, so it does not
- * apply to small models: with a few thousand parameters it would leave nine tenths of many steps
- * unpublished, and the base would follow only after minutes. */
+/* Returns the maximum number of entries in a publication. The automatic limit bounds memory, so
+ * it does not apply to small models: with a few thousand parameters it would leave nine tenths of
+ * many steps unpublished, and the base would follow only after minutes. */
 uint32_t setup_density_max(const struct config *config, size_t parameters)
 {
     const double part = config->exchange.density_max, all = (double)parameters;
@@ -481,13 +483,15 @@ static uint64_t ns_of(double seconds)
     return (uint64_t)(seconds * 1e9);
 }
 
-/* Longer than the transport's limit for a connection attempt (socket/connector.h). */
+/* The node's limit for a connection attempt; longer than the transport's own
+ * (socket/connector.h). */
 #define DIAL_NS 30000000000ull
 
 _Static_assert(NODE_SERVE_AUTO == CONFIG_AUTO_OF_0, "applied on as it is");
 
-/* Returns the most entries queued at the learner: what ten peers publish per step if each publishes
- * the largest automatic part every sixteen steps, but at least one rumor. */
+/* Returns the maximum number of entries queued at the learner: what ten peers publish
+ * during one step if each publishes the largest automatic part every sixteen steps. At least
+ * one rumor fits. */
 static uint32_t apply_window(size_t parameters)
 {
     return (uint32_t)fmax(RUMOR_ENTRIES_MAX, 10.0 / 16 * DENSITY_MAX * (double)parameters);

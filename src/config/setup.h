@@ -104,8 +104,8 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
                        struct arena *arena, struct backend *backend, struct setup_model *made,
                        struct problem *problem) MUST_USE;
 
-/* Returns the largest batch that a learner with this configuration may use. free_bytes: free memory
- * of the GPU; 0 = the device is the CPU. */
+/* Returns the largest batch that a learner with this configuration may use. free_bytes: free
+ * memory of the GPU in bytes; 0 = the device is the CPU. */
 uint32_t setup_batch_max(const struct config *config, const struct dataset *train,
                          size_t free_bytes);
 
@@ -122,13 +122,13 @@ struct learner_options setup_learner_options(const struct config *config,
  * auto. */
 struct batch_size setup_batch_size(const struct config *config, const struct model *model);
 
-/* Returns the least time between the starts of two steps; 0 = no limit. */
+/* Returns the minimum nanoseconds between the starts of two steps; 0 = no limit. */
 uint64_t setup_step_ns_min(const struct config *config);
 
-/* Returns the most entries of a publication; >= 1. */
+/* Returns the maximum number of entries in a publication; at least 1. */
 uint32_t setup_density_max(const struct config *config, size_t parameters);
 
-/* Returns true if publications may take a part of the unpublished residual out of the weights
+/* Returns true if publications may withhold a part of the unpublished residual from the weights
  * (model/exchange/replica.h). */
 bool setup_holds(const struct config *config);
 /* Returns true if the node keeps an averaged base (model/training/base_average.h). */

@@ -7,8 +7,8 @@
 #include "config/config.h"
 #include "wire/message.h"
 
-/* Writes these settings. A node that only relays leaves out keys of data and training; a node with
- * all the data leaves out its shard. */
+/* Writes the settings that the node compares. A node that only relays leaves out keys of data
+ * and training; a node with all the data leaves out its shard. */
 void shared_settings_text(const struct config *config, char out[static SETTINGS_MAX + 1]);
 /* Appends how this node normalises byte samples, because nodes with their own files may differ. */
 void shared_settings_add_scale(char text[static SETTINGS_MAX + 1], float mean, float scale);

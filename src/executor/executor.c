@@ -81,7 +81,8 @@ static void note(const struct executor *executor, const struct action *order,
     } else if (order->kind == ACTION_PUBLISH) {
         snapshot_note_update(snapshot, SNAPSHOT_OWN, answer->update, (float)order->terms.beta);
     } else if (order->kind == ACTION_WRITE) {
-        snapshot_break(snapshot); /* the base is replaced, so the parts so far are useless */
+        /* The order replaces the base, so the copied parts are useless. */
+        snapshot_break(snapshot);
     }
 }
 

@@ -56,7 +56,8 @@ struct answer {
     double agreement;     /* APPLY: cosine between update and residual, if the order requests it */
     const int32_t *units; /* READ: entries of the base; valid until the next READ */
     const float *numbers; /* PREDICT: the predictions; valid until the next PREDICT */
-    uint64_t took_ns;     /* processor time of the order, set by the owner; 0 = unknown */
+    /* Processor time of the order in nanoseconds, set by the owner; 0 = unknown. */
+    uint64_t took_ns;
 };
 
 /* Returns true if the action is an order for the learner. Other actions are for the network and the
@@ -73,7 +74,8 @@ void executor_answer(struct node *node, uint64_t now_ns, const struct answer *an
 
 /* Returns the size in bytes of an order together with all data that it points to. */
 size_t order_bytes(const struct action *order);
-/* Copies an order with that data to room[order_bytes], and returns the copy. */
+/* Copies an order, with all data that it points to, to room[order_bytes], and returns the
+ * copy. */
 const struct action *order_copy(void *room, const struct action *order);
 
 #endif

@@ -1,6 +1,5 @@
-/* The present bottleneck of a swarm in one sentence, for a person who wonders what to buy: faster
- * lines, more machines, or nothing. Tests: tests/unit/page/test_bottleneck.c.
- */
+/* Writes one sentence about the present bottleneck of a swarm, for a person who wonders what to
+ * buy: faster lines, more machines, or nothing. Tests: tests/unit/page/test_bottleneck.c. */
 #ifndef HEARSAY_PAGE_BOTTLENECK_H
 #define HEARSAY_PAGE_BOTTLENECK_H
 
@@ -15,7 +14,7 @@ struct bottleneck {
     double fetched;    /* received part of the base while the node catches up, 0 .. 1 */
     double alone_s;    /* seconds without a neighbour; 0 = the node has one, or needs none */
     double link_use;   /* used part of the links' capacity, 0 .. 1 */
-    /* link_use is an upper bound: no link was ever full, so their true capacity is unknown. */
+    /* link_use is an upper bound: no link was ever full, so the true capacity is unknown. */
     bool is_bound;
     double lag_s;     /* seconds for which this node has lacked a rumor */
     double computing; /* part of the learner's time spent in steps, 0 .. 1 */

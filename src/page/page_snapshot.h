@@ -48,8 +48,8 @@ struct page_snapshot_node {
 };
 void page_snapshot_node(json_t *snapshot, const struct page_snapshot_node *node);
 
-/* A link between two nodes in that drawing. from, to: indices of the nodes in the order of their
- * creation. Unknown numbers are NAN. */
+/* A link between two nodes in the drawing of the swarm. from, to: indices of the nodes, in the
+ * order in which they were added. Unknown numbers are NAN. */
 struct page_snapshot_link {
     uint32_t from, to;
     double rate_bytes_per_s; /* bytes per second that the link can carry */
@@ -70,8 +70,8 @@ json_t *page_snapshot_figure(json_t *snapshot, const struct page_snapshot_figure
 /* Adds a curve to the figure. style: "line", "points" (connected), "dashed", "thin" or "bold". */
 json_t *page_snapshot_series(json_t *figure, const char *name, const char *style);
 void page_snapshot_point(json_t *series, double x, double y);
-/* Adds a point whose y is a mean; low and high are the minimum and maximum of the averaged
- * values. */
+/* Adds a point whose y is a mean of several values; low and high are their minimum and
+ * maximum. */
 void page_snapshot_point_between(json_t *series, double x, double y, double low, double high);
 
 /* Adds a table. heads: column titles, terminated by NULL. texts: number of first columns that have

@@ -113,7 +113,7 @@ static const struct metric OF_MEMBERS[] = {
      "lag_s"},
 };
 
-#define LABEL_DIGITS 8 /* hexadecimal digits of an id in a label */
+#define LABEL_DIGITS 8 /* number of hexadecimal digits of an id in a label */
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
 /* Returns field "a", or field "b" of object "a" for "a.b", as a number; NAN if unknown. */

@@ -9,7 +9,8 @@
 #include "page/bottleneck.h"
 #include "page/page_snapshot.h"
 
-/* Seconds that a base may lag behind while its node still counts as training the same model. */
+/* A base counts as equal to the others if it lacks no rumor for longer than this many
+ * seconds. */
 #define IN_STEP_S    5
 #define TEXT_BYTES   160
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
@@ -40,8 +41,8 @@ static bool is_live(const json_t *member)
     return strcmp(text(member, "state"), "live") == 0;
 }
 
-/* Returns the state of a member for the page. A live member is "lost" while this node receives no
- * new record of it. */
+/* Returns the state of a member for the page. A live member is "lost" if this node receives no
+ * new records of that member. */
 static const char *state_of(const json_t *member)
 {
     return is_live(member) && json_is_true(json_object_get(member, "is_lost"))
@@ -56,9 +57,9 @@ static void name_of(const json_t *member, char out[static TEXT_BYTES])
     (void)snprintf(out, TEXT_BYTES, "%.40s%s%.8s", name, name[0] ? " " : "", text(member, "id"));
 }
 
-/* Adds the badge that shows whether all live members have equal models. A member's digest is as old
- * as its last signed record. So while nodes train, the badge compares how far members lag behind
- * instead of digests. */
+/* Adds the badge that shows whether all live members have equal models. While nodes train,
+ * digests are out of date, because each is as old as the member's last signed record. So the badge
+ * then shows how far the members lag behind. */
 static void put_badge(json_t *snapshot, const json_t *page)
 {
     const json_t *members = json_object_get(page, "members");
@@ -94,16 +95,16 @@ static double part_of(double part, double whole)
     return whole > 0 ? part / whole : (double)NAN;
 }
 
-/* Returns bytes_per_s / rate_bytes_per_s, at most 1; NAN if the rate is unknown. fmin is not used,
- * because fmin(NAN, 1) is 1. */
+/* Returns the used part of a link's rate, at most 1; NAN if the rate is unknown. Does not use
+ * fmin, because fmin(NAN, 1) is 1. */
 static double use_of(double bytes_per_s, double rate_bytes_per_s)
 {
     const double use = part_of(bytes_per_s, rate_bytes_per_s);
     return use > 1 ? 1 : use;
 }
 
-/* Returns the used part of this node's open links. *is_bound: no link's rate was measured; the
- * rates are lower bounds, so the result is an upper bound. */
+/* Returns the used part of the rate of this node's open links together. *is_bound: true if no
+ * link's rate was measured; then the rates are lower bounds, and the result is an upper bound. */
 static double link_use(const json_t *page, bool *is_bound)
 {
     const json_t *links = json_object_get(page, "links");
@@ -200,8 +201,7 @@ static void put_facts(json_t *snapshot, const json_t *page)
     page_snapshot_fact(snapshot, "digest", text(page, "digest"));
 }
 
-/* Returns the index of the node with this id among the drawn nodes; their number if it is not
- * drawn. */
+/* Returns the index of the member with this id; the number of members if there is none. */
 static size_t place_of(const json_t *members, const char *id)
 {
     size_t i = 0;
@@ -306,7 +306,7 @@ static void put_neighbours(json_t *snapshot, const json_t *page)
     }
 }
 
-/* A curve of the page: plots one value of the trail's rows over another one. */
+/* A curve of the page: plots one column of the trail over another one. */
 struct curve {
     enum trail_value x, y;
     double x_factor, y_factor;

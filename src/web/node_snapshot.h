@@ -17,7 +17,7 @@
 #define HAPPENED_MAX        64
 #define HAPPENED_TEXT_BYTES 448
 
-/* The latest events for people, in a ring buffer. */
+/* The newest events for people, in a ring buffer. */
 struct happened {
     uint32_t count; /* number of events so far; event number n is at index n % HAPPENED_MAX */
     struct {

@@ -20,8 +20,9 @@
 #define IDLE_S       10
 #define MEMORY_BYTES (16 * 1024)
 #define BACKLOG      64
-#define FRAME_BYTES  (16 * 1024) /* most bytes of events that libmicrohttpd requests per call */
-#define RETRY_MS     2000 /* milliseconds after which a disconnected browser connects again */
+/* Maximum number of bytes that libmicrohttpd requests per call of read_event. */
+#define FRAME_BYTES (16 * 1024)
+#define RETRY_MS    2000 /* milliseconds after which a disconnected browser connects again */
 /* Most rounds per call of web_server_run, so that the loop also does other work. */
 #define TURNS_MAX    8
 #define JSON_TYPE    "application/json"
@@ -29,9 +30,9 @@
 #define PLAIN_TYPE   "text/plain; charset=utf-8"
 #define HTML_TYPE    "text/html; charset=utf-8"
 
-/* An event for clients of /events, until all of them have received it. */
+/* An event for clients of /events; freed when all of them have received it. */
 struct event {
-    uint32_t readers; /* number of clients that have not received all of it */
+    uint32_t readers; /* number of clients that have not received the whole text */
     size_t count;
     char *text; /* lines in the format of server-sent events */
 };
@@ -41,7 +42,7 @@ struct watcher {
     struct MHD_Connection *connection; /* NULL = this entry is free */
     /* The client has received all events and waits for the next one. */
     bool is_suspended;
-    struct event *event; /* event being sent; NULL = none */
+    struct event *event; /* event that is being sent to the client; NULL = none */
     size_t sent;         /* bytes of the event sent so far */
 };
 
@@ -132,7 +133,7 @@ static bool is_ready(struct web_server *server)
     return server->is_ready;
 }
 
-/* Discards the texts. Clients that are receiving one of them get all of it. */
+/* Discards the stored texts. A client that is receiving one still gets all of it. */
 void web_server_renew(struct web_server *server)
 {
     server->is_judged = false;
@@ -467,8 +468,8 @@ int web_server_file(const struct web_server *server)
     return server->file;
 }
 
-/* Does the due work in a few rounds. The descriptor does not signal all of it: resumed connections,
- * and bytes that were read but not parsed. */
+/* Does the due work in at most TURNS_MAX rounds, and returns true if more work is due. The
+ * descriptor does not signal resumed connections, nor bytes that were read but not parsed. */
 bool web_server_run(struct web_server *server)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;

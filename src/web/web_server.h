@@ -31,7 +31,7 @@
 /* Most connections from one address, so that other addresses can also connect. */
 #define WEB_PER_ADDRESS_MAX 32
 #define WEB_WATCHERS_MAX    16
-#define WEB_TOKEN_MIN       16 /* fewest characters of a token */
+#define WEB_TOKEN_MIN       16 /* minimum number of characters of a token */
 
 enum web_text { WEB_STORY, WEB_STATUS, WEB_METRICS };
 #define WEB_TEXTS (WEB_METRICS + 1)
@@ -62,7 +62,8 @@ unsigned web_server_port(const struct web_server *server);
 int web_server_file(const struct web_server *server);
 bool web_server_run(struct web_server *server);
 
-/* Discards the texts made so far. The owner calls it once a second. */
+/* Discards the stored texts, so that new requests get new ones. The owner calls it once a
+ * second. */
 void web_server_renew(struct web_server *server);
 
 /* Returns true if at least one client follows /events. */
