@@ -5,7 +5,7 @@ static bool is_caller(const struct peer *peer)
     return peer->state == PEER_GREETED || peer->state == PEER_PROVED;
 }
 
-/* Callers that have not shown the swarm key. Each address is parsed once, so a flood costs
+/* The callers now, with their networks. Each address is parsed once, so a flood of callers costs
  * little. */
 struct callers {
     const struct peer *peers[NODE_PEERS_MAX];
@@ -33,15 +33,16 @@ static uint32_t crowd_of(const struct callers *callers, uint64_t network)
     return crowd;
 }
 
-/* Returns true if the caller has not shown the swarm key, or takes long to finish its handshake. */
+/* Returns true if the caller may lose its slot to another one: it has not shown the swarm key,
+ * or its handshake takes longer than GREETING_NS. */
 static bool may_lose_its_place(const struct node *node, const struct peer *peer)
 {
     return peer->state == PEER_GREETED ||
            (peer->state == PEER_PROVED && node->now_ns - peer->since_ns > GREETING_NS);
 }
 
-/* Returns the caller that has waited longest in the most crowded network, or in `only`; NULL if all
- * may stay. */
+/* Returns the caller that loses its slot: the one that has waited longest in the most crowded
+ * network, or in the network `only`. Returns NULL if all callers keep their slots. */
 static const struct peer *who_goes(const struct node *node, const struct callers *callers,
                                    const uint64_t *only)
 {
@@ -69,8 +70,8 @@ static bool make_way(struct node *node, const struct callers *callers, const uin
     return peer != NULL;
 }
 
-/* Returns the number of slots for callers that have not shown the swarm key. Half of all slots are
- * reserved for authenticated peers. */
+/* Returns the number of slots for callers. Half of all slots are reserved for authenticated
+ * peers. */
 static uint32_t places(const struct node *node)
 {
     const uint32_t half = node->options.limits.peers_max / 2,

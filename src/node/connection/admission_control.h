@@ -15,8 +15,8 @@
 
 #include "node/connection/connection.h"
 
-/* Returns true if a caller from this address gets a slot; another caller may have lost its slot for
- * it. On false the connection is to be closed at once. */
+/* Returns true if a caller from this address may have a slot; another caller may have lost its
+ * slot for that. If it returns false, close the connection at once. */
 bool admission_control_admits(struct node *node, const struct address *from);
 
 #endif

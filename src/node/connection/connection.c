@@ -5,24 +5,29 @@
 
 #include "node/lifecycle/lifecycle.h"
 
-#define CLOSING_NS (2 * SECOND_NS)   /* time for queued bytes to leave after a goodbye */
-#define LASTED_NS  (60 * SECOND_NS)  /* minimum age for an immediate redial after BYE_RENEW */
-#define RENEW_NS   (600 * SECOND_NS) /* period of new session keys; up to 59 s are added */
-#define ASKING_NS  (60 * SECOND_NS)  /* longest inference session */
-#define PINGS      3                 /* pings within the neighbour timeout */
-#define RTT_NS     (30 * SECOND_NS)  /* longest time between two measurements of the round trip */
+/* Time after a goodbye in which the queued bytes may leave. */
+#define CLOSING_NS (2 * SECOND_NS)
+/* A conversation older than this is redialled at once after BYE_RENEW. */
+#define LASTED_NS (60 * SECOND_NS)
+/* A session gets new keys after this time and up to 59 s more. */
+#define RENEW_NS  (600 * SECOND_NS)
+#define ASKING_NS (60 * SECOND_NS) /* longest duration of an inference session */
+#define PINGS     3                /* pings sent during limits.silence_ns */
+#define RTT_NS    (30 * SECOND_NS) /* longest time between two measurements of a round trip */
 
 _Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");
 
 struct connections {
-    struct peer *peers; /* [peers_max] by slot */
-    struct slots open;  /* slots of neighbours */
-    struct slots ready; /* slots of peers that may have bytes to send or must end */
-    /* keys and introduction of this node for handshakes; in memory for keys */
+    struct peer *peers; /* [peers_max] conversations by slot */
+    struct slots open;  /* slots of peers that are neighbours */
+    /* Slots of peers that may have bytes to send, or whose conversation must end. */
+    struct slots ready;
+    /* this node's swarm keys, identity and introduction; in the arena for secrets */
     struct credentials *credentials;
-    struct message_reader *reader; /* decodes messages */
-    uint32_t generation;           /* number of the last conversation; the upper half of its conn */
-    struct connection_said said[MESSAGE_KINDS]; /* messages and bytes sent, by message kind */
+    struct message_reader *reader; /* decoder of messages */
+    uint32_t generation;           /* number of the last conversation; upper half of its conn */
+    /* By message kind: number and bytes of the messages sent. */
+    struct connection_said said[MESSAGE_KINDS];
 };
 
 size_t connections_arena_bytes(const struct node_options *options)
@@ -117,7 +122,7 @@ uint32_t connection_slot(const struct node *node, const struct peer *peer)
     return (uint32_t)slot;
 }
 
-/* Casts away const: only this folder may change a peer. */
+/* Casts away const. Only this folder may change a peer. */
 static struct peer *own(struct node *node, const struct peer *peer)
 {
     return &node->connections->peers[connection_slot(node, peer)];
@@ -196,7 +201,7 @@ static struct peer *start(struct node *node, bool dialled, const struct address 
         struct peer *peer = &connections->peers[i];
         if (peer->state != PEER_FREE)
             continue;
-        if (++connections->generation == 0) /* wraps around after 2^32 conversations */
+        if (++connections->generation == 0) /* after 2^32 conversations, numbers repeat */
             connections->generation = 1;    /* 0 is never used, so no conn is 0 */
         peer_start(peer, (uint64_t)connections->generation << 32 | i, dialled, address,
                    node->now_ns);
@@ -316,7 +321,7 @@ static enum retry retry_after(const struct node *node, const struct peer *peer, 
 {
     if (reason == BYE_IDENTITY_TAKEN || reason == BYE_EXPELLED ||
         (reason == BYE_NOT_ADMITTED && joining_has_joined(node)))
-        /* not for an unadmitted newcomer, which may be admitted before it gives up */
+        /* a newcomer redials sooner: it may be admitted before it gives up */
         return RETRY_LATE;
     CHECK(node->now_ns >= peer->born_ns);
     const bool lasted = node->now_ns - peer->born_ns > LASTED_NS;
@@ -411,8 +416,8 @@ static bool is_ping_due(const struct node *node, const struct peer *peer)
            (now_ns - peer->heard_ns > ping_ns || now_ns - peer->pinged_ns > RTT_NS);
 }
 
-/* Returns the time limit of the present phase: connecting and handshake, showing the swarm key, or
- * an inference session. */
+/* Returns the time limit for the peer's present state: connecting, showing the swarm key,
+ * finishing the handshake, or an inference session. */
 static uint64_t handshake_ns(const struct node *node, const struct peer *peer)
 {
     if (peer->state == PEER_DIALLING && node->options.limits.dial_ns > 0)
@@ -438,7 +443,7 @@ bool connection_check(struct node *node, const struct peer *peer, uint64_t patie
 {
     const uint64_t now_ns = node->now_ns;
     CHECK(peer->state != PEER_FREE && patience_ns > 0);
-    /* Marks the peer as ready again, since it may have to end or to send. */
+    /* Marks the peer as ready again: its conversation may have to end, or it has bytes to send. */
     if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer, true) > 0)
         connection_set_ready(node, connection_slot(node, peer), true);
     if (peer->state < PEER_OPEN && now_ns - peer->born_ns > handshake_ns(node, peer))

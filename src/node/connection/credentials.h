@@ -12,37 +12,38 @@
 #include "node/swarm_keys.h"
 
 struct swarm_key {
-    uint8_t key[KEY_BYTES]; /* swarm key */
-    uint32_t order;         /* number of the order that brought the key; 0 = none */
+    uint8_t key[KEY_BYTES]; /* a key of the swarm */
+    uint32_t order;         /* number of the order that introduced the key; 0 = no order */
 };
 
-/* Values derived from a swarm key. */
+/* Values derived from one swarm key. */
 struct entry_key {
-    struct gate gate;       /* checks a caller's first frame */
+    struct gate gate;       /* creates and checks the first frame of a conversation */
     uint8_t psk[KEY_BYTES]; /* pre-shared key of the Noise handshake */
-    uint32_t order;         /* number of the order that brought the key; 0 = none */
+    uint32_t order;         /* number of the order that introduced the key; 0 = no order */
 };
 
 struct credentials {
     const struct identity *identity; /* this node's keys and id */
     struct introduction ours;        /* this node's introduction */
     const char *parts;       /* parts of this node's model (wire/model_parts.h); NULL = unknown */
-    struct entropy *entropy; /* source of ephemeral keys */
-    struct entry_key keys[SWARM_KEYS_MAX]; /* accepted keys, newest first */
-    uint32_t keys_count;                   /* number of keys */
+    struct entropy *entropy; /* random numbers for ephemeral keys */
+    struct entry_key keys[SWARM_KEYS_MAX]; /* swarm keys that this node accepts, newest first */
+    uint32_t keys_count;                   /* number of swarm keys */
 };
 
-/* Initializes the credentials with one key that no order brought. identity and entropy must outlive
- * them. */
+/* Initializes the credentials with one swarm key that no order introduced. identity and entropy
+ * must stay valid as long as the credentials. */
 void credentials_init(struct credentials *credentials, const struct identity *identity,
                       const uint8_t swarm_key[static KEY_BYTES], const struct introduction *ours,
                       struct entropy *entropy);
 
-/* Replaces the keys, newest first, at least one. Handshakes under way keep their key. */
+/* Replaces the swarm keys: at least one, newest first. A handshake that has started keeps its
+ * key. */
 void credentials_set_keys(struct credentials *credentials, const struct swarm_key *keys,
                           uint32_t count);
 
-/* Replaces the introduction that all gates show and compare. */
+/* Replaces this node's introduction, which first frames contain. */
 void credentials_set_introduction(struct credentials *credentials, const struct introduction *ours);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define MAY(state)    (1u << (state))
 #define URGENT_BYTES  2048
-#define VERSION_BYTES 2 /* protocol version in message 2 */
+#define VERSION_BYTES 2 /* bytes of the protocol version in message 2 */
 #define ANSWER_BYTES  (CERTIFICATE_BYTES + VERSION_BYTES)
 
 static const unsigned MOVES[PEER_STATES] = {
@@ -64,8 +64,8 @@ void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct add
     peer->pinged_ns = now_ns;
 }
 
-/* Returns where the next plaintext frame goes, before the session. The answer to one frame may
- * arrive before the transport reports it as sent, so frames are appended. */
+/* Returns where to write the next frame of the handshake. It is appended to `out`, because the
+ * transport may not have reported the previous frame as sent. */
 static uint8_t *frame_content(struct peer *peer)
 {
     CHECK(peer->out_bytes + LENGTH_BYTES + GREETING_MAX <= SENDING_BYTES);
@@ -79,7 +79,7 @@ static void send_frame(struct peer *peer, size_t content_bytes)
     peer->out_bytes += LENGTH_BYTES + content_bytes;
 }
 
-/* Starts a handshake. dialers: the dialer's oldest protocol version. */
+/* Starts a handshake. dialers: oldest protocol version of the dialer. */
 static void begin_handshake(struct peer *peer, const struct credentials *credentials,
                             const struct entry_key *key, uint16_t dialers)
 {
@@ -107,7 +107,8 @@ void peer_on_connected(struct peer *peer, const struct credentials *credentials,
     peer_move(peer, PEER_ANSWERED, now_ns);
 }
 
-/* Returns our key that opens this gate; NULL if none does. */
+/* Returns the swarm key with which this first frame authenticates; NULL if it does with none.
+ * Sets *theirs to the caller's introduction. */
 static const struct entry_key *key_for(const struct credentials *credentials, const uint8_t *frame,
                                        struct introduction *theirs)
 {
@@ -119,8 +120,8 @@ static const struct entry_key *key_for(const struct credentials *credentials, co
     return NULL;
 }
 
-/* Creates message 2. It names the version only if that is newer than the dialer's oldest, so
- * nothing changes for a build that knows one version. */
+/* Creates message 2. It contains the chosen protocol version only if that is newer than the
+ * dialer's oldest one, so the message stays valid for a build that knows one version. */
 static enum error create_answer(struct peer *peer, const struct credentials *credentials,
                                 uint16_t dialers)
 {
@@ -139,7 +140,8 @@ static enum error create_answer(struct peer *peer, const struct credentials *cre
     return error;
 }
 
-/* Appends the refusal. A caller with another form of model also gets the parts of our model. */
+/* Appends a refusal to `out`. A caller whose model has another form also gets the list of parts
+ * of our model. */
 static void create_refusal(struct peer *peer, const struct credentials *credentials,
                            const struct entry_key *key, const uint8_t *ephemeral)
 {
@@ -160,7 +162,7 @@ static void create_refusal(struct peer *peer, const struct credentials *credenti
     secret_wipe(&gate, sizeof gate);
 }
 
-/* Acceptor: handles the gate and message 1. */
+/* Acceptor: handles the first frame, which is the gate and message 1. */
 static enum error on_greeting(struct peer *peer, const struct credentials *credentials,
                               const uint8_t *frame, size_t bytes, struct problem *problem)
 {
@@ -194,7 +196,7 @@ static enum error learn_identity(struct peer *peer, const uint8_t *payload, size
     return identity_check(peer->id, payload, peer->keys->handshake.their_public);
 }
 
-/* Reads the version that the acceptor chose among the offered ones. */
+/* Dialer: reads the protocol version that the acceptor has chosen from the offered ones. */
 static enum error learn_protocol(struct peer *peer, const struct introduction *offered,
                                  const uint8_t *payload, size_t *bytes)
 {
@@ -216,8 +218,8 @@ static void begin_session(struct peer *peer)
     secret_wipe(receive_key, sizeof receive_key);
 }
 
-/* Returns true if the frame is a refusal that one of our keys opens. Tries each of them, since any
- * may have been shown. */
+/* Returns true if the frame is a refusal that authenticates with one of our swarm keys. Tries
+ * all keys, since this node may have shown any of them. */
 static bool is_refusal(struct peer *peer, const struct credentials *credentials,
                        const uint8_t *frame, size_t bytes, struct introduction *theirs)
 {
@@ -257,13 +259,13 @@ static enum error on_answer(struct peer *peer, const struct credentials *credent
     return OK;
 }
 
-/* Dialer: handles the parts of the other model. Names the first part that differs, or else repeats
- * the reason of the refusal. */
+/* Dialer: handles the list of parts of the acceptor's model. Sets *problem to the first part
+ * that differs, or to the reason of the refusal. */
 static enum error on_parts(const struct peer *peer, const struct credentials *credentials,
                            uint8_t *frame, size_t bytes, struct problem *problem)
 {
     char difference[MODEL_PARTS_DIFFERENCE];
-    uint8_t *parts = frame + WIDE_NONCE_BYTES; /* opened in place */
+    uint8_t *parts = frame + WIDE_NONCE_BYTES; /* decrypted in place */
     if (peer->refusal_key < credentials->keys_count &&
         parts_consume(&credentials->keys[peer->refusal_key].gate, frame, bytes,
                       peer->keys->handshake.ephemeral_public, parts) == OK &&
@@ -285,7 +287,7 @@ static enum error on_proof(struct peer *peer, const uint8_t *frame, size_t bytes
     return OK;
 }
 
-/* Handles a complete frame before the session stands. */
+/* Handles a complete frame before the session is established. */
 static enum peer_event on_greeting_frame(struct peer *peer, const struct credentials *credentials,
                                          uint64_t now_ns, uint8_t *frame, size_t bytes,
                                          struct problem *problem)
@@ -304,7 +306,7 @@ static enum peer_event on_greeting_frame(struct peer *peer, const struct credent
     case PEER_TURNED_AWAY:
         error = on_parts(peer, credentials, frame, bytes, problem);
         break;
-    default: /* peer_take collects frames in these four states only */
+    default: /* peer_take reads frames only in these four states */
         CHECK(false);
     }
     peer->differs = error == MISMATCH || error == MISSING;
@@ -336,7 +338,8 @@ static enum peer_event on_frame(struct peer *peer, const struct credentials *cre
     return PEER_SAID;
 }
 
-/* Moves bytes from data until `want` are in the buffer. Returns false if data ends before that. */
+/* Moves bytes from *data into `in` until it contains `want` bytes. Returns false if there are
+ * too few. */
 static bool fill(struct peer *peer, size_t want, const uint8_t **data, size_t *bytes)
 {
     CHECK(want <= FRAME_MAX + LENGTH_BYTES && peer->in_bytes <= FRAME_MAX + LENGTH_BYTES);
@@ -363,7 +366,8 @@ enum peer_event peer_take(struct peer *peer, const struct credentials *credentia
             break;
         }
         CHECK(peer->in_used <= peer->in_bytes);
-        peer->in_bytes -= peer->in_used; /* removes the last frame, which was alone in the buffer */
+        /* Removes the previous frame; the buffer contained no other. */
+        peer->in_bytes -= peer->in_used;
         peer->in_used = 0;
         if (!fill(peer, LENGTH_BYTES, data, bytes))
             break;
@@ -412,7 +416,7 @@ bool peer_knows(const struct peer *peer, enum message_kind kind)
     return message_since(kind) <= peer->protocol;
 }
 
-/* Returns true for small control messages, which overtake bulk data. */
+/* Returns true for kinds of small control messages, which are sent before other messages. */
 static bool is_urgent(enum message_kind kind)
 {
     return kind == PING || kind == PONG || kind == ACK || kind == WANT || kind == PRUNE;
@@ -423,7 +427,8 @@ bool peer_say(struct peer *peer, const struct message *message)
     CHECK(peer_knows(peer, message->kind));
     CHECK((message->text.at || !message->text.count) && (message->bulk.at || !message->bulk.count));
     const size_t most = message->text.count + message->bulk.count + MESSAGE_ADDS;
-    const bool introduced = peer->keys->session.sent_records > 0; /* HELLO goes first */
+    /* HELLO must be the first message. */
+    const bool introduced = peer->keys->session.sent_records > 0;
     struct queue *queue = message->kind == BLOCK                   ? &peer->blocks
                           : introduced && is_urgent(message->kind) ? &peer->urgent
                                                                    : &peer->queue;
@@ -443,8 +448,8 @@ bool peer_say(struct peer *peer, const struct message *message)
     return true;
 }
 
-/* Returns the next queue to send from. Blocks go last, since they are useless without the
- * rumors. */
+/* Returns the queue from which to send next. Blocks go last, since they are useless without the
+ * rumors that they contain. */
 static struct queue *next_queue(struct peer *peer, bool is_open)
 {
     if (queue_bytes(&peer->urgent) > 0 || !is_open)
@@ -452,7 +457,8 @@ static struct queue *next_queue(struct peer *peer, bool is_open)
     return queue_bytes(&peer->queue) > 0 ? &peer->queue : &peer->blocks;
 }
 
-/* Encrypts queued messages into out: as many as fit, until it has `most` bytes. */
+/* Encrypts queued messages into `out` until it has `most` bytes or the next message does not
+ * fit. */
 static void seal_queued(struct peer *peer, size_t most, bool is_open)
 {
     CHECK(!peer->sending && peer->out_bytes <= SENDING_BYTES);

@@ -44,102 +44,108 @@ enum peer_state {
     PEER_STATES
 };
 
-/* When an ended conversation may be dialled again. */
+/* When to dial again after a conversation has ended. */
 enum retry {
-    RETRY_USUAL,   /* after the backoff for its number of failures */
+    RETRY_USUAL,   /* after a backoff that grows with the number of failures */
     RETRY_AT_ONCE, /* at once: the conversation ended only to get new keys */
-    RETRY_LATE     /* after the longest backoff: the call will be refused for a while */
+    RETRY_LATE     /* after the longest backoff: until then, a call would be refused */
 };
 
-#define GREETING_MAX  512 /* largest frame before authentication, except the parts of a model */
-#define PARTS_MAX     (MODEL_PARTS_MAX + PARTS_ADD)
-#define FRAME_NS      ((uint64_t)10000000000) /* longest time for a frame, even on a slow link */
-#define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES)) /* most bytes of one SEND */
+#define GREETING_MAX 512 /* largest frame before authentication, except a list of parts */
+#define PARTS_MAX    (MODEL_PARTS_MAX + PARTS_ADD)
+/* Longest time in which a frame must arrive, even on a slow link. */
+#define FRAME_NS      ((uint64_t)10000000000)
+#define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES)) /* largest SEND, in bytes */
 
-/* Reason in the note when the other side does not answer a gate. */
+/* Reason in the note if the other side closes after our first frame. */
 #define PEER_NO_ANSWER                                                                             \
     "it closed without an answer: another swarm key (copy the newest), or no hearsay node"
 
 struct peer {
-    enum peer_state state;  /* state of the drawing above */
-    uint64_t conn;          /* number of the conversation: generation << 32 | slot */
-    bool dialled;           /* we dialled it */
-    struct address address; /* dialled address, or the caller's */
-    uint8_t id[ID_BYTES];   /* id of the peer; from MEETING on */
-    uint64_t incarnation;   /* incarnation of the peer; from OPEN on */
+    enum peer_state state;  /* present state in the drawing above */
+    uint64_t conn;          /* number of the conversation; its lower 32 bits are the slot */
+    bool dialled;           /* this node has dialled the peer */
+    struct address address; /* address that was dialled, or from which the call came */
+    uint8_t id[ID_BYTES];   /* id of the peer; known from MEETING on */
+    uint64_t incarnation;   /* incarnation of the peer; known from OPEN on */
     uint16_t protocol;      /* newest protocol version that both sides speak; from MEETING on */
-    uint32_t key_order; /* number of the order that brought the swarm key in use; from MEETING on */
-    uint64_t born_ns;   /* start of the dial, or of the accepted connection */
-    uint64_t since_ns;  /* start of the present state */
-    /* arrival of the last bytes; those of a frame that takes longer than FRAME_NS do not count */
+    uint32_t key_order;     /* number of the order that introduced the used swarm key */
+    uint64_t born_ns;       /* time when dialling began, or when the call was accepted */
+    uint64_t since_ns;      /* time when the present state began */
+    /* Time when bytes last arrived. Bytes of a frame that takes longer than FRAME_NS do not
+     * count. */
     uint64_t heard_ns;
-    uint64_t framed_ns;        /* end of the last whole frame */
-    uint64_t pinged_ns;        /* time of the last PING */
-    uint64_t answered_ns;      /* time of the last PING that was answered */
-    uint64_t rtt_ns;           /* last measured round trip; 0 = unknown */
-    uint64_t renew_ns;         /* time at which the session's keys are too old */
-    bool sending;              /* a SEND is with the transport */
-    bool hangup_asked;         /* HANGUP was given out */
-    enum retry retry;          /* when to dial again */
-    bool was_open, was_silent; /* the peer was a neighbour; the conversation ended by silence */
-    bool quiet;                /* the end of this conversation adds no note */
-    bool differs;              /* the conversation ends because swarm, model or protocol differ */
-    bool was_told;             /* the conversation ends because the other side sent BYE */
-    bool asks; /* an inference client or a version probe: it will not become a neighbour */
-    uint32_t refusal_key;       /* index of our key with which its refusal was sealed */
-    struct introduction theirs; /* introduction of the peer, once one side has refused the other */
-    char why[256];              /* reason for the end of the conversation, for the note */
-    struct peer_keys *keys;     /* secrets of the conversation, in memory for keys */
-    uint8_t *in;                /* [FRAME_MAX + 2] frame being received */
-    size_t in_bytes;            /* bytes of that frame so far */
-    size_t in_used;             /* size of the frame that was handled last */
-    uint8_t *out;               /* [SENDING_BYTES] encrypted bytes to hand over */
-    size_t out_bytes;           /* number of bytes in out */
-    size_t sending_bytes;       /* bytes of out that the transport has now */
-    struct queue queue;         /* messages in order */
-    struct queue urgent;        /* small control messages, sent first */
-    struct queue blocks;        /* blocks, sent when no other message waits */
-    uint64_t blocks_sealed;     /* encrypted bytes of blocks that have left `blocks` */
+    uint64_t framed_ns;   /* time when the last frame was complete */
+    uint64_t pinged_ns;   /* time when the last PING was sent */
+    uint64_t answered_ns; /* time when the last answered PING was sent */
+    uint64_t rtt_ns;      /* last measured round-trip time; 0 = unknown */
+    uint64_t renew_ns;    /* time when the session must get new keys */
+    bool sending;         /* the transport has not yet reported the last SEND as sent */
+    bool hangup_asked;    /* the HANGUP action was returned */
+    enum retry retry;     /* when to dial again */
+    /* was_open: the conversation was open at its end. was_silent: it ended by silence. */
+    bool was_open, was_silent;
+    bool quiet;    /* the end of this conversation adds no note */
+    bool differs;  /* the conversation ends because swarm, model or protocol differ */
+    bool was_told; /* the conversation ends because the other side sent BYE */
+    bool asks;     /* the peer is an inference client or a version probe, never a neighbour */
+    uint32_t refusal_key; /* index of our swarm key with which the peer's refusal was sealed */
+    /* Introduction of the peer; valid if one side has refused the other. */
+    struct introduction theirs;
+    char why[256];          /* reason why the conversation ended, for the note */
+    struct peer_keys *keys; /* secrets of the conversation, in the arena for secrets */
+    uint8_t *in;            /* [FRAME_MAX + 2] frame being received */
+    size_t in_bytes;        /* number of bytes in `in` */
+    size_t in_used;         /* size of the frame in `in` that was handled last */
+    uint8_t *out;           /* [SENDING_BYTES] encrypted bytes to send */
+    size_t out_bytes;       /* number of bytes in `out` */
+    size_t sending_bytes;   /* number of bytes of `out` in the SEND under way */
+    struct queue queue;     /* messages to send, in order */
+    struct queue urgent;    /* small control messages, sent before the other messages */
+    struct queue blocks;    /* blocks, sent when no other message waits */
+    uint64_t blocks_sealed; /* bytes of blocks encrypted so far */
 };
 
-/* Allocates the buffers of a peer. `keys` holds the secrets and may be the same arena if it has
- * enough space. */
+/* Allocates the buffers of a peer. `keys` is the arena for its secrets; it may equal `arena`. */
 void peer_init(struct peer *peer, struct arena *arena, struct arena *keys, size_t queue_max);
 size_t peer_arena_bytes(size_t queue_max);
 
-/* Starts a new conversation in this slot. */
+/* Starts a new conversation in a free slot. */
 void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct address *address,
                 uint64_t now_ns);
 
-/* Handles the established connection of a dial: puts the gate and message 1 into out, with our key
- * number `key`. */
+/* Call it when the connection to a dialled peer is established: puts the first frame into `out`,
+ * with the swarm key of index `key`. */
 void peer_on_connected(struct peer *peer, const struct credentials *credentials, uint32_t key,
                        uint64_t now_ns);
 
 enum peer_event {
-    PEER_NOTHING, /* the data is used up */
-    PEER_MET,     /* the handshake is complete: id is known, send HELLO */
-    PEER_SAID,    /* a message is at peer_message(), valid until the next call */
-    /* the conversation is over: `problem` has the reason; bytes in out may still be sent */
+    PEER_NOTHING, /* no event; all bytes were consumed */
+    PEER_MET,     /* the handshake is complete and `id` is known; send HELLO */
+    PEER_SAID,    /* a message has arrived: peer_message() returns it until the next call */
+    /* The conversation must end, for the reason in *problem. Bytes in `out` may still be sent. */
     PEER_REFUSED
 };
 
-/* Consumes bytes until an event happens; advances *data and *bytes. */
+/* Consumes bytes until an event happens, and returns the event. Advances *data and lowers
+ * *bytes. */
 enum peer_event peer_take(struct peer *peer, const struct credentials *credentials, uint64_t now_ns,
                           const uint8_t **data, size_t *bytes, struct problem *problem);
 const uint8_t *peer_message(const struct peer *peer, size_t *bytes);
 
-void peer_wipe_taken(struct peer *peer); /* wipes the last message, which was secret */
+/* Wipes the last message that peer_take returned, because it was secret. */
+void peer_wipe_taken(struct peer *peer);
 
-/* Returns true if this conversation's protocol version has this message kind. No other kind is sent
- * or accepted. */
+/* Returns true if messages of this kind exist in the conversation's protocol version. Others are
+ * neither sent nor accepted. */
 bool peer_knows(const struct peer *peer, enum message_kind kind);
 
-/* Queues a message. Returns false if the queue for it is full. */
+/* Queues a message. Returns false if its queue is full. */
 bool peer_say(struct peer *peer, const struct message *message);
 
-/* If no SEND is under way: encrypts messages and returns at most `most` bytes, which stay the
- * peer's until peer_on_sent. is_open = false sends only urgent or already encrypted bytes. */
+/* Sets *bytes and *count to the next encrypted bytes to send, at most `most`, valid until
+ * peer_on_sent. Returns false if there are none, or if a SEND is under way. is_open: false = send
+ * only urgent messages and bytes that are already encrypted. */
 bool peer_next_send(struct peer *peer, size_t most, bool is_open, const uint8_t **bytes,
                     size_t *count);
 void peer_on_sent(struct peer *peer);
@@ -149,13 +155,16 @@ static inline size_t peer_queued_bytes(const struct peer *peer)
     return queue_bytes(&peer->queue) + queue_bytes(&peer->urgent) + queue_bytes(&peer->blocks);
 }
 
-/* Returns about how many bytes could be handed over now, encrypted or not. */
+/* Returns the number of bytes that could be sent now, encrypted or not; 0 while a SEND is under
+ * way. */
 size_t peer_waiting_bytes(const struct peer *peer, bool is_open);
-bool peer_is_flushed(const struct peer *peer); /* the system has all bytes */
-bool peer_can_say(const struct peer *peer);    /* the session stands */
+/* Returns true if the transport has sent all bytes of the peer. */
+bool peer_is_flushed(const struct peer *peer);
+/* Returns true if the session is established, so that messages may be sent. */
+bool peer_can_say(const struct peer *peer);
 
-/* Changes the state; CHECKs the move against the drawing above. Besides it, only peer_end sets a
- * state. */
+/* Changes the state. CHECKs that the drawing above has this change. Only this function and
+ * peer_end set a state. */
 void peer_move(struct peer *peer, enum peer_state to, uint64_t now_ns);
 
 /* Ends the conversation: wipes its keys and frees the slot. */

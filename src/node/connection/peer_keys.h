@@ -1,4 +1,4 @@
-/* The secrets of a conversation, in memory for keys (crypto/locked_memory.h). */
+/* The secrets of a conversation, in the arena for secrets (crypto/locked_memory.h). */
 #ifndef HEARSAY_NODE_CONNECTION_PEER_KEYS_H
 #define HEARSAY_NODE_CONNECTION_PEER_KEYS_H
 
@@ -6,11 +6,12 @@
 #include "crypto/session.h"
 
 struct peer_keys {
-    struct handshake handshake; /* Noise state; wiped when the session stands */
-    struct session session;     /* keys and counters; from MEETING on */
+    /* State of the Noise handshake; wiped once the session is established. */
+    struct handshake handshake;
+    struct session session; /* session keys and record counters; valid from MEETING on */
 };
 
-/* Returns the arena bytes for one conversation. */
+/* Returns the size of one conversation's secrets in an arena, in bytes. */
 static inline size_t peer_keys_bytes(void)
 {
     return sizeof(struct peer_keys) + 64;

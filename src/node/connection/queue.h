@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 struct queue {
-    uint8_t *at; /* [max] the messages */
+    uint8_t *at; /* [max] buffer of the messages */
     size_t max;  /* capacity in bytes */
-    size_t from; /* start of the first message */
-    size_t to;   /* end of the last message */
+    size_t from; /* offset of the first message */
+    size_t to;   /* offset of the end of the last message */
 };
 
 static inline size_t queue_bytes(const struct queue *queue)
@@ -18,14 +18,15 @@ static inline size_t queue_bytes(const struct queue *queue)
     return queue->to - queue->from;
 }
 
-/* Returns space for a message of at most `bytes` bytes; NULL if there is none. */
+/* Returns where to write the next message, of at most `bytes` bytes; NULL if it does not fit. */
 uint8_t *queue_room(struct queue *queue, size_t bytes);
-/* Appends the message of this size that was written to the space from queue_room. */
+/* Appends a message of `bytes` bytes that was written where queue_room said. */
 void queue_add(struct queue *queue, size_t bytes);
 
 /* Returns the first message; NULL if the queue is empty. */
 const uint8_t *queue_first(const struct queue *queue, size_t *bytes);
-void queue_wipe_first(struct queue *queue); /* wipes a secret message before it is dropped */
+/* Wipes the first message, which is secret. Call it before queue_drop_first. */
+void queue_wipe_first(struct queue *queue);
 void queue_drop_first(struct queue *queue);
 
 #endif

@@ -6,16 +6,16 @@
 #include "node/connection/spoken.h"
 #include "wire/message.h"
 
-/* One setting of a text; its strings are not terminated. */
+/* One setting. name and value point into a line and are not terminated. */
 struct setting {
     const char *name;
     size_t name_bytes;
-    bool is_shared; /* true = must be equal on both sides; false = must differ */
+    bool is_shared; /* true = both sides must have this value; false = their values must differ */
     const char *value;
     size_t value_bytes;
 };
 
-/* Parses a line: a name, '=' or '!', and a printable value. Returns false if the line is no
+/* Parses a line: a name, '=' or '!', and a printable value. Returns false if the line is not a
  * setting. */
 static bool parse(const char *line, size_t bytes, struct setting *setting)
 {
@@ -35,8 +35,8 @@ static bool parse(const char *line, size_t bytes, struct setting *setting)
     return true;
 }
 
-/* Parses the next line of *text and advances. Returns MISSING at the end, MALFORMED if the line is
- * invalid. */
+/* Parses the next line of *text and advances *text to the line after it. Returns MISSING at the
+ * end of the text, MALFORMED if the line is invalid. */
 static enum error next(const char **text, size_t *bytes, struct setting *setting)
 {
     if (*bytes == 0)
@@ -49,7 +49,8 @@ static enum error next(const char **text, size_t *bytes, struct setting *setting
     return OK;
 }
 
-/* Finds the setting with the same name in another text of valid lines. */
+/* Sets *found to the setting with the name of `wanted` in `text`, whose lines are valid. Returns
+ * false if there is none. */
 static bool find(const char *text, size_t bytes, const struct setting *wanted,
                  struct setting *found)
 {
@@ -73,7 +74,7 @@ static bool is_wrong(const struct setting *ours, const struct setting *theirs)
     return ours->is_shared == theirs->is_shared && ours->is_shared != is_equal;
 }
 
-/* Appends the setting to a sentence, as far as it fits. */
+/* Appends a setting whose values break its rule to the text `out`, as far as it fits. */
 static void describe(char *out, size_t room, const struct setting *ours,
                      const struct setting *theirs)
 {
@@ -108,7 +109,7 @@ void settings_show(struct node *node, const struct peer *peer)
         return;
     const struct message message = {.kind = SETTINGS,
                                     .text = {(const uint8_t *)text, (size_t)bytes}};
-    /* If the queue is full the message is dropped: the comparison is not worth waiting. */
+    /* If the queue is full, the message is dropped: a comparison is not worth a wait. */
     (void)connection_say(node, peer, &message);
 }
 

@@ -16,11 +16,12 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Sends this node's settings, if any: those of the options, and the known protocols (spoken.h). */
+/* Sends this node's settings: those of the options, and the protocol versions (spoken.h). Sends
+ * nothing if there are none. */
 void settings_show(struct node *node, const struct peer *peer);
 
-/* Compares the neighbour's settings with ours. A text that is too long or invalid ends the
- * conversation. */
+/* Compares the neighbour's settings with ours. Closes the conversation if the text is too long
+ * or invalid. */
 void settings_on_message(struct node *node, const struct peer *peer, const struct bytes *text);
 
 #endif

@@ -14,7 +14,7 @@ void spoken_line(const struct node *node, char out[static SPOKEN_LINE_MAX])
                        (unsigned)ours->protocol + ours->newer);
 }
 
-/* Parses the number at *at and advances. Returns 0 if there is no version number. */
+/* Parses the version number at *at and advances *at. Returns 0 if no valid number is there. */
 static uint32_t take_version(const char **at, const char *end)
 {
     uint32_t version = 0;

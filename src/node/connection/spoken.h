@@ -18,15 +18,15 @@
 #define SPOKEN_NAME     "protocol"
 #define SPOKEN_LINE_MAX 32
 
-/* Writes the line with this node's versions; "" if it knows only one, so that no downgrade is
- * possible. */
+/* Writes a settings line with this node's versions. Writes "" if the node knows only one
+ * version, so that no downgrade is possible. */
 void spoken_line(const struct node *node, char out[static SPOKEN_LINE_MAX]);
 
-/* Checks the versions in a neighbour's line. Returns false if they reveal a downgrade or are
- * invalid; the conversation is closed by then. */
+/* Checks the versions in a neighbour's settings line. If they are invalid or reveal a downgrade,
+ * closes the conversation and returns false. */
 bool spoken_check(struct node *node, const struct peer *peer, const char *value, size_t bytes);
 
-/* Returns the text that a note adds: that the neighbour has the previous release, or "". */
+/* Returns a remark for the neighbour's note if it has the previous release, "" otherwise. */
 const char *spoken_remark(const struct node *node, const struct peer *peer);
 
 #endif
