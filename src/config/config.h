@@ -56,7 +56,9 @@ struct config_node {
     char log[CONFIG_PATH_BYTES]; /* log file; "" = none; "-" = standard output */
     /* Whether the best base and the averaged base are saved beside the newest one. */
     bool best_base, averaged_base;
-    bool verbose, sandbox, quarantine, answers; /* switches; see configs/node.conf */
+    /* Flags. verbose: prints every note. sandbox: enters the sandbox. quarantine: votes may expel
+     * members. answers: serves inference requests. */
+    bool verbose, sandbox, quarantine, answers;
 };
 
 struct config_model {

@@ -8,7 +8,7 @@
 #include "config/config_resolve.h"
 #include "node/node.h"
 
-/* Receives a contradiction between settings: the message, and the key that it begins with. */
+/* A contradiction between settings: its message, and the key that the message names first. */
 struct finding {
     const struct config_key *key;
     struct problem *problem;

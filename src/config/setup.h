@@ -33,7 +33,7 @@ struct setup {
     struct safetensors_about about; /* metadata for saved models */
     /* Text that identifies the model: input, layers, seed or start. */
     char description[SETUP_DESCRIPTION_BYTES];
-    const char *parts; /* parts of that text as lines (wire/model_parts.h), in the arena */
+    const char *parts; /* parts of the description as lines (wire/model_parts.h), in the arena */
     char settings[SETTINGS_MAX + 1]; /* settings that all nodes must share (shared_settings.h) */
     char data_notes[512]; /* notes about detected properties of the data, each ended by '\n' */
 };

@@ -24,9 +24,10 @@ struct daemon {
     struct host host;        /* the node with its sockets and files */
     struct learner_thread *learner;
     struct sd_notify sd_notify;
-    uint64_t signal_ns;   /* time of the first signal that made the node leave */
-    uint64_t evaluate_ns; /* time of the next evaluation; UINT64_MAX = never, or one is under way */
-    uint64_t sample_ns;   /* duration of the last evaluation per sample; 0 = unknown */
+    uint64_t signal_ns; /* time of the first signal that made the node leave */
+    /* Time of the next evaluation; UINT64_MAX = never, or an evaluation is under way. */
+    uint64_t evaluate_ns;
+    uint64_t sample_ns; /* duration of the last evaluation per sample; 0 = unknown */
 };
 
 static uint64_t on_time(void *self, uint64_t now_ns)
@@ -54,7 +55,7 @@ static bool is_part_auto(const struct daemon *daemon)
     return daemon->config->train.evaluate_part.count == 0;
 }
 
-/* Returns the time of the next evaluation. took_ns: duration of the last one. If
+/* Returns the time of the next evaluation. took_ns: duration of the last evaluation. If
  * train.evaluate_part is auto, evaluations take at most 1 / EVALUATED_PART of the time; otherwise
  * only train.evaluate_s counts. */
 static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns, uint64_t took_ns)

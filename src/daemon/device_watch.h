@@ -24,7 +24,7 @@ struct device_watch {
     struct device_watch_options options;
     struct device_memory memory; /* memory of the device at its last report; total 0 = no GPU */
     uint64_t steps;              /* number of steps with a known time */
-    uint64_t steps_ns;           /* total time of those steps in nanoseconds */
+    uint64_t steps_ns;           /* total nanoseconds of the steps counted in `steps` */
     /* Moving average of floating-point operations per second, over seconds with steps; 0 =
      * unknown. */
     double flops_per_s;

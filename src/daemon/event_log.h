@@ -21,7 +21,7 @@
 #include "training/learner.h"
 
 #define EVENT_LOG_LAST       16
-#define EVENT_LOG_LINE_BYTES 448 /* most bytes of a note in `last` */
+#define EVENT_LOG_LINE_BYTES 448 /* maximum size of a line in `last`, in bytes */
 
 struct event_log {
     bool is_open;  /* event_log_open was called, and event_log_close not yet */
@@ -80,7 +80,8 @@ struct final {
     /* Final evaluation of the base, on all test samples if possible; samples 0 = none was
      * made. */
     struct evaluation evaluation;
-    struct evaluation averaged; /* evaluation of the averaged base on the same samples */
+    /* Evaluation of the averaged base on the samples of `evaluation`. */
+    struct evaluation averaged;
     /* Final evaluation of the base on the samples of the periodic evaluations. */
     struct evaluation part;
     /* Last periodic evaluation, on the same samples as `part`; samples 0 = there is none. */

@@ -461,7 +461,8 @@ enum error host_prepare(struct host *host, struct problem *problem)
     if (error == OK)
         error = resume(host, problem);
     if (error == OK)
-        /* After resume: orders, proofs and votes are signed for the swarm of the loaded base. */
+        /* Must come after resume: orders, proofs and votes are signed for the swarm of the
+         * loaded base. */
         error = load_known(host, problem);
     return error == OK ? saved_config_write(config, problem) : error;
 }

@@ -35,8 +35,8 @@ struct host_owner {
     /* Creates the model and the learner in *setup; called after the keys and the state folder were
      * opened. */
     enum error (*make)(void *self, struct setup *setup, struct problem *problem);
-    /* Called when a timer fires. The owner does its due work and returns the time of its next
-     * work. */
+    /* Called when a timer fires. The owner does its due work, and returns the time of its next
+     * work; UINT64_MAX = never. */
     uint64_t (*on_time)(void *self, uint64_t now_ns);
     /* Called once a second. */
     void (*on_second)(void *self, uint64_t now_ns, const struct node_stats *stats);
@@ -97,7 +97,7 @@ struct host {
 void host_init(struct host *host, const struct config *config, const struct host_owner *owner);
 /* Opens the log, the keys and the state folder. is_quiet: prints nothing. */
 enum error host_open(struct host *host, bool is_quiet, struct problem *problem) MUST_USE;
-/* Prepares everything else that can fail: learner, sockets, and saved state. */
+/* Prepares what comes after host_open and can fail: learner, sockets, and saved state. */
 enum error host_prepare(struct host *host, struct problem *problem) MUST_USE;
 /* Creates the node. link_bytes: further bytes of the arena, for the owner's end of the link. */
 void host_begin(struct host *host, size_t link_bytes);

@@ -32,7 +32,7 @@ struct learner_link_options {
     /* Maximum number of entries in the queued updates (node.h). */
     uint32_t apply_window;
     const struct executor_ops *ops;  /* operations of the learner */
-    void *learner;                   /* first argument of these operations */
+    void *learner;                   /* first argument of the operations in `ops` */
     struct snapshot_queue *snapshot; /* receives the parts of a SAVE; NULL = no SAVE is ordered */
     /* Called when there are new events for the loop; the caller has locked `orders`. */
     void (*wake)(void *waker);
@@ -51,11 +51,12 @@ enum learner_event_kind {
 struct learner_event {
     enum learner_event_kind kind;
     uint32_t steps;          /* steps since the last STEPPED event */
-    uint64_t samples;        /* samples in those steps */
+    uint64_t samples;        /* samples learned in these steps */
     uint32_t batch;          /* samples per step from now on; 0 = unchanged */
-    double loss_sum;         /* sum of the loss over those samples */
+    double loss_sum;         /* sum of the loss over all samples counted in `samples` */
     struct time_spent spent; /* time spent since the last STEPPED event */
-    /* Answer to an order. Its pointers are valid until the next order of that kind. */
+    /* Answer to an order. Its pointers are valid until the learner performs the next order of
+     * this kind. */
     struct answer answer;
     struct evaluation evaluation;
     /* Evaluation of the averaged base; samples 0 = there is no such base. */
@@ -88,12 +89,12 @@ struct learner_link {
     /* Events for the loop's thread. Writers must hold the mutex `orders`. */
     struct ring events;
     _Atomic bool has_more; /* the loop's thread has further orders that did not fit the ring */
-    /* Held while an order is performed, so that READs see no half-changed base. */
+    /* Locked while a thread performs an order, so that a READ sees no half-changed base. */
     pthread_mutex_t orders;
     pthread_mutex_t mutex; /* used only to sleep and to wake up */
     pthread_cond_t woken;
-    uint32_t resets;    /* number of resets that were reported */
-    uint64_t saturated; /* number of saturated entries that was reported last */
+    uint32_t resets;    /* number of resets that were reported to the loop */
+    uint64_t saturated; /* number of saturated entries in the last report */
 };
 
 /* Returns the bytes that learner_link_init allocates in its arena. */

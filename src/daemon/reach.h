@@ -25,9 +25,10 @@ enum reach_certainty {
 };
 
 struct reach {
-    uint32_t peers;    /* number of configured peers */
-    uint64_t since_ns; /* time at which the node last had a neighbour, or its start */
-    bool had_one;      /* the node has had a neighbour at some time */
+    uint32_t peers; /* number of configured peers */
+    /* Time at which the node last had a neighbour; if never, the time of its start. */
+    uint64_t since_ns;
+    bool had_one; /* the node has had a neighbour at some time */
     /* The last dial failed because the peer has another swarm, model or protocol. */
     bool differs;
     /* Certainty of `why`; a less certain reason does not replace it. */

@@ -34,7 +34,8 @@ struct sandbox {
     /* The kernel supports seccomp filters; after sandbox_enter: the filter is installed. */
     bool has_filter;
     bool is_entered; /* the sandbox was entered, permanently */
-    /* Threads that libraries had created before; Landlock does not restrict them. */
+    /* Number of threads that libraries created before the sandbox was entered; Landlock does not
+     * restrict them. */
     uint32_t threads;
     bool reads_freely; /* files are readable everywhere, because a GPU may be used */
 };

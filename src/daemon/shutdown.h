@@ -27,8 +27,8 @@ struct shutdown {
     enum final_evaluation evaluates; /* test samples on which the saved base is evaluated */
 };
 
-/* Exit codes of nodes that end without saving a base: the peers have another swarm, model or
- * protocol; the operator has expelled this node; no member admits it. */
+/* Exit codes of nodes that end without saving a base. SHUT_OUT: the peers have another swarm,
+ * model or protocol. EXPELLED: the operator has expelled it. TURNED_AWAY: no member admits it. */
 #define SHUTDOWN_SHUT_OUT    3
 #define SHUTDOWN_EXPELLED    4
 #define SHUTDOWN_TURNED_AWAY 5

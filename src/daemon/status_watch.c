@@ -69,7 +69,7 @@ static void look_at_link(struct status_watch *watch, const struct node_link *lin
     if (place < 0)
         place = place_of(watch, 0);
     if (place < 0)
-        return; /* all tracks are in use; those of closed connections are freed a second later */
+        return; /* all tracks are in use; a track is freed a second after its connection closed */
     struct status_track *track = &watch->tracks[place];
     track->conn = link->conn;
     track->seen = true;

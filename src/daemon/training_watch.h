@@ -32,7 +32,7 @@ struct training_watch {
     double loss;           /* mean loss of the last second with steps; NAN = none yet */
     uint64_t stepped_ns;   /* time at which steps were last reported; 0 = never */
     double loss_sum;       /* sum of the loss over the samples of the present second */
-    uint64_t loss_samples; /* number of these samples */
+    uint64_t loss_samples; /* number of samples in loss_sum */
     struct time_spent spent;
     struct guard guard;
     char alarm[GUARD_TEXT_BYTES]; /* last warning of the guard; "" = training goes well */
@@ -60,7 +60,8 @@ void training_watch_on_evaluation(struct training_watch *watch, uint64_t now_ns,
                                   const struct learner_event *event);
 void training_watch_on_vitals(struct training_watch *watch, uint64_t now_ns,
                               const struct learner_event *event);
-/* Ends a second; called once a second. Returns the mean loss of the last second with steps. */
+/* Computes the mean loss of the second that has ended; called once a second. Returns the mean
+ * loss of the last second with steps. */
 double training_watch_on_second(struct training_watch *watch);
 
 /* Requests an evaluation of the base before a checkpoint, if the best base is kept and the last
@@ -72,8 +73,8 @@ const struct evaluation *training_watch_best(const struct training_watch *watch,
 /* Records that a base with this score was saved as the best one. */
 void training_watch_on_kept(struct training_watch *watch, const struct evaluation *score);
 
-/* Adds these keys to the status page: "loss", "last_step_age_s", "evaluation", "training", "spent",
- * "step_seconds". */
+/* Adds these keys to the status page: "loss", "last_step_age_s", "evaluation", "averaged",
+ * "training", "spent", "step_seconds", "device". */
 void training_watch_put(const struct training_watch *watch, json_t *page, uint64_t now_ns);
 
 #endif

@@ -43,7 +43,7 @@ struct executor {
     void *learner;                  /* first argument of the operations */
     int32_t *units;                 /* [NODE_READ_MAX] output of READ */
     float *numbers;                 /* [NODE_PREDICT_MAX] output of PREDICT; NULL = no inference */
-    /* Receives the parts that SAVE copies, and later changes of them; NULL = none. */
+    /* Receives the parts that SAVE copies, and later changes of these parts; NULL = none. */
     struct snapshot_queue *snapshot;
 };
 

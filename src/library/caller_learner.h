@@ -37,7 +37,7 @@ struct caller_learner {
     pthread_t thread; /* thread that is inside a call, or was inside the last one */
     /* The tensors as parts of the weights; NULL = the weights are separate. */
     struct weights_part *parts;
-    void *stream;    /* CUDA stream of the caller that calls are ordered with */
+    void *stream;    /* the caller's CUDA stream, with which the GPU work of calls is ordered */
     bool has_stream; /* the caller has named a stream */
     /* List of the tensors in the backend's memory; NULL = they are the weights. */
     struct weights_copy *moved;

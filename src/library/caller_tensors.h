@@ -32,8 +32,8 @@ struct caller_tensor {
     uint32_t dimensions;                   /* number of dimensions */
     enum hearsay_dtype dtype;              /* type of data */
     void *data;                            /* numbers of the tensor; belong to the caller */
-    size_t first;                          /* index of its first entry in the vector */
-    size_t count;                          /* number of its entries */
+    size_t first;                          /* index of the tensor's first entry in the vector */
+    size_t count;                          /* number of the tensor's entries */
 };
 
 struct caller_tensors {
@@ -42,7 +42,7 @@ struct caller_tensors {
     size_t parameters;          /* P: entries of all tensors together */
     enum hearsay_device device; /* device of all tensors */
     int32_t device_index;       /* index of the GPU for CUDA */
-    /* Backend of that device, which also has the learner's weights; borrowed. */
+    /* Backend of the tensors' device, which also has the learner's weights; borrowed. */
     struct backend *backend;
 };
 
@@ -77,8 +77,8 @@ const char *caller_tensors_name(const struct caller_tensors *tensors, size_t ent
 enum error caller_tensors_read(const struct caller_tensors *tensors, float *weights,
                                struct problem *problem) MUST_USE;
 
-/* Returns the tensors as parts[count] for weights.h if they can be a learner's weights themselves,
- * otherwise NULL. The caller frees the list. */
+/* Returns the tensors as parts[count] for weights.h; NULL if one of them is not float32. The
+ * caller frees the list. */
 struct weights_part *caller_tensors_parts(const struct caller_tensors *tensors) MUST_USE;
 
 /* Returns copies[count], a list of the tensors in the backend's memory, for tensors that are not

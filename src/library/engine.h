@@ -107,7 +107,7 @@ struct engine {
     struct engine_standing standing; /* state of the node; written by the loop's thread */
     struct engine_wishes wishes;     /* requests to the loop; written by other threads */
     char *page;                      /* JSON text of the last status page */
-    size_t page_bytes;               /* length of that page */
+    size_t page_bytes;               /* length of `page` in bytes */
     uint64_t pages;                  /* number of the request for a page that `page` fulfils */
     /* Number of changes of the standing so far; read without the mutex. */
     atomic_uint_fast64_t changes;
@@ -117,9 +117,10 @@ struct engine {
     uint64_t settle_heard; /* number of the latest request to settle that the node has received */
     /* Number of the latest request for a checkpoint that the node has received. */
     uint32_t saves_heard;
-    uint32_t saves_before; /* number of ended saves when the node received that request */
-    bool is_leaving;       /* the node has received the request to leave */
-    bool is_finishing;     /* the node has received the request to finish */
+    /* Number of ended saves when the node received the request `saves_heard`. */
+    uint32_t saves_before;
+    bool is_leaving;   /* the node has received the request to leave */
+    bool is_finishing; /* the node has received the request to finish */
 };
 
 /* Allocates an engine. The caller sets notes, config, tensors with their backend, copies and run,

@@ -53,7 +53,7 @@ void page_snapshot_node(json_t *snapshot, const struct page_snapshot_node *node)
 struct page_snapshot_link {
     uint32_t from, to;
     double rate_bytes_per_s; /* bytes per second that the link can carry */
-    double use;              /* used part of that rate, 0 .. 1 */
+    double use;              /* used part of rate_bytes_per_s, 0 .. 1 */
     double trip_s;           /* round-trip time in seconds */
 };
 void page_snapshot_link(json_t *snapshot, const struct page_snapshot_link *link);

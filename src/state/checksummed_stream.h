@@ -33,7 +33,7 @@ struct checksummed_writer {
     struct atomic_file *file;   /* the file, which remembers its first failure; borrowed */
     uint64_t series;            /* series number of the file */
     uint64_t number;            /* number of the chunk being filled */
-    size_t used;                /* number of bytes in that chunk so far */
+    size_t used;                /* number of bytes so far in the chunk being filled */
     uint8_t bytes[CHUNK_BYTES]; /* the chunk being filled */
 };
 

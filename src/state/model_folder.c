@@ -75,7 +75,7 @@ static enum error load_config(const char *path, json_t **config, struct problem 
         path, why.line, why.text);
 }
 
-/* Reads the family and its numbers from a folder's config.json. */
+/* Reads a transformer's family and dimensions from the folder's config.json. */
 static enum error read_config(const char *folder, const struct name_family **family,
                               struct transformer *transformer, struct problem *problem)
 {

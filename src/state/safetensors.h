@@ -27,7 +27,7 @@ struct safetensors_about {
     int classes;                 /* number of classes, or of predicted numbers for a regression */
     bool is_regression;          /* the model predicts numbers, not classes */
     float mean;                  /* a pixel is normalised as (pixel - mean) · scale */
-    float scale;                 /* factor of that formula: 1 / standard deviation */
+    float scale;                 /* 1 / standard deviation of the pixels; see mean */
     uint64_t digest;             /* digest of the base */
     uint64_t samples;            /* samples learned by the whole swarm */
     /* Checksum of the weights (safetensors_checksum); a save computes it. */

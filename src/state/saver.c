@@ -395,7 +395,8 @@ bool saver_took(struct saver *saver, struct saver_result *result)
     return true;
 }
 
-/* Waits for the save under way, if any; abandons it first if it has no verdict yet. */
+/* Waits until the save under way has ended. Abandons it first if it still needs parts or the
+ * history. Does nothing without a save. */
 static void stop(struct saver *saver)
 {
     if (!saver->is_running)
