@@ -7,21 +7,22 @@
 #include "wire/bytes.h"
 #include "wire/message.h"
 
-#define STRANGERS_MAX 256 /* incarnations of strangers; the oldest entries are overwritten */
+#define STRANGERS_MAX 256 /* incarnations of strangers that are remembered */
 
 struct stranger {
-    struct node_stranger shown; /* public part of this entry */
+    struct node_stranger shown; /* the part of this entry that the owner may read */
     uint64_t tag;               /* tag of the stranger's origin */
 };
 
 struct admitted {
-    bool has_list;                             /* a member list is configured */
-    uint8_t listed[NODE_LISTED_MAX][ID_BYTES]; /* ids of that list, sorted */
-    uint32_t listed_count;                     /* number of ids */
-    uint64_t list_hash;                        /* hash of the ids */
-    uint64_t theirs[NODE_PEERS_MAX];           /* hash that each neighbour reported, by slot */
-    struct stranger strangers[STRANGERS_MAX];  /* a ring */
-    /* Strangers so far; modulo STRANGERS_MAX, the index of the next entry. */
+    bool has_list;                             /* the configuration has a member list */
+    uint8_t listed[NODE_LISTED_MAX][ID_BYTES]; /* ids on the member list, sorted */
+    uint32_t listed_count;                     /* number of ids in `listed` */
+    uint64_t list_hash;                        /* hash of the ids in `listed` */
+    uint64_t theirs[NODE_PEERS_MAX]; /* by slot: hash of the neighbour's members, as it reported */
+    /* Ring of the last strangers; the oldest is overwritten. */
+    struct stranger strangers[STRANGERS_MAX];
+    /* Strangers met so far; modulo STRANGERS_MAX: index of the next one. */
     uint32_t strangers_met;
 };
 
@@ -50,7 +51,7 @@ void admitted_set_list(struct node *node, const uint8_t *ids, uint32_t count)
     qsort(admitted->listed, count, sizeof *admitted->listed, by_id);
     admitted->listed_count = count;
     secret_blake2b(hash, sizeof hash, admitted->listed[0], count * ID_BYTES, NULL, 0);
-    admitted->list_hash = bytes_get(hash, 8) | 1; /* differs from the hash of no list */
+    admitted->list_hash = bytes_get(hash, 8) | 1; /* never 0, which means that there is no list */
     admitted->has_list = true;
     admitted->strangers_met = 0;
 }
@@ -120,8 +121,8 @@ const char *admitted_refusal(const struct node *node)
                               : "not on this swarm's list of members";
 }
 
-/* Returns the hash of the members. If orders decide admission, it is the hash of their number:
- * equal orders imply equal members. */
+/* Returns a hash of the admitted members. If orders decide about admission, the number of orders
+ * is hashed: nodes with equally many orders have the same members. */
 uint64_t admitted_hash(const struct node *node)
 {
     return orders_admit(node) ? rng_mix(orders_count(node)) : node->admitted->list_hash;
@@ -200,7 +201,7 @@ bool admitted_on_stranger(struct node *node, const uint8_t id[static ID_BYTES],
         stranger = &admitted->strangers[admitted->strangers_met % STRANGERS_MAX];
         admitted->strangers_met++;
         if (admitted->strangers_met == 2 * STRANGERS_MAX)
-            /* prevents an overflow; the ring counts as full either way */
+            /* prevents an overflow; the ring counts as full before and after */
             admitted->strangers_met = STRANGERS_MAX;
         *stranger = (struct stranger){.shown.incarnation = incarnation, .tag = tag};
         memcpy(stranger->shown.id, id, ID_BYTES);

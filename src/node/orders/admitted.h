@@ -20,41 +20,44 @@ size_t admitted_arena_bytes(void);
 /* Replaces the member list, and forgets all strangers until they appear again. */
 void admitted_set_list(struct node *node, const uint8_t *ids, uint32_t count);
 
-/* Called when orders have changed who is admitted: forgets all strangers until they appear
- * again. */
+/* Call it when orders have changed which ids are admitted: forgets all strangers until they
+ * appear again. */
 void admitted_on_orders(struct node *node);
 
-/* Returns a hash of the member ids, equal on nodes with equal members; 0 if every holder of the
- * swarm key is a member. Neighbours exchange it. */
+/* Returns a hash of the admitted ids, equal on nodes with the same members; 0 if every holder of
+ * the swarm key is a member. Neighbours exchange the hash. */
 uint64_t admitted_hash(const struct node *node);
 void admitted_say(struct node *node, const struct peer *peer);
-void admitted_say_one(struct node *node); /* sends the hash to one neighbour, once a second */
-/* Takes a neighbour's hash. Returns true if it has become equal to ours. */
+/* Sends the hash to one neighbour. Call it once a second. */
+void admitted_say_one(struct node *node);
+/* Stores a neighbour's hash. Returns true if the hash has changed and now equals ours. */
 bool admitted_on_hash(struct node *node, const struct peer *peer, uint64_t hash);
-void admitted_on_end(struct node *node, const struct peer *peer); /* the conversation has ended */
+/* Call it when the conversation has ended: forgets the neighbour's hash. */
+void admitted_on_end(struct node *node, const struct peer *peer);
 
 /* Returns true if this neighbour has the same members as this node. */
 bool admitted_is_same(const struct node *node, const struct peer *peer);
-/* Returns true if this node may take rumors of this id from this neighbour. It takes a stranger's
- * rumors if the neighbour has the same members: they are from before the stranger's removal, and no
- * more will follow. */
+/* Returns true if this node may take rumors of member `id` from the neighbour `from`. A
+ * stranger's rumors may be taken from a neighbour with the same members: they are from before the
+ * stranger's removal, and no more will follow. */
 bool admitted_takes(const struct node *node, const struct peer *from,
                     const uint8_t id[static ID_BYTES]);
 
-/* Returns true if this id is admitted; always for this node. */
+/* Returns true if this id is admitted, or is this node's own id. */
 bool admitted_may_be(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* admitted_may_vote returns true if this member's vote counts (quorum_votes.h): it is on the list,
- * or admitted by the operator and not expelled. admitted_voters returns the number of such members,
- * 0 if every holder of the swarm key is a member. admitted_voters_hash changes when these members
- * do. */
+/* Returns true if this member's vote counts (quorum_votes.h): the member is on the list, or
+ * admitted by the operator, and no order expels it. */
 bool admitted_may_vote(const struct node *node, const uint8_t id[static ID_BYTES]);
+/* Returns the number of members whose vote counts; 0 if every holder of the swarm key is a member.
+ */
 uint32_t admitted_voters(const struct node *node);
+/* Returns a hash that changes whenever the members change whose vote counts. */
 uint64_t admitted_voters_hash(const struct node *node);
-/* Returns the reason that a refused caller is given. */
+/* Returns the reason why a caller is refused, for the BYE message. */
 const char *admitted_refusal(const struct node *node);
 
-/* Records that a record or rumor of a stranger's incarnation arrived. Returns true the first
- * time. */
+/* Call it when a record or rumor of a stranger has arrived. Returns true if it is the first of
+ * this incarnation. */
 bool admitted_on_stranger(struct node *node, const uint8_t id[static ID_BYTES],
                           uint64_t incarnation, uint64_t tag);
 bool admitted_is_strangers(const struct node *node, uint64_t tag);

@@ -9,14 +9,14 @@
 #include "wire/message.h"
 
 struct key_rotation {
-    struct swarm_key keys[SWARM_KEYS_MAX]; /* accepted keys, the newest first */
-    uint32_t count;                        /* number of keys; at least one */
-    uint32_t latest;                       /* number of the latest order for a key; 0 = none */
-    /* Changes of the accepted keys since this node started. */
+    struct swarm_key keys[SWARM_KEYS_MAX]; /* swarm keys that are accepted, newest first */
+    uint32_t count;                        /* number of these keys; at least 1 */
+    uint32_t latest; /* number of the last order that introduces a key; 0 = no order */
+    /* Changes of the accepted keys since the start. */
     uint32_t changes;
-    /* Wall clock at wall_ns, milliseconds since 1970; 0 = unknown. */
+    /* Wall clock at wall_ns, in ms since 1970; 0 = unknown. */
     uint64_t wall_ms;
-    uint64_t wall_ns; /* monotonic time at which the wall clock was read */
+    uint64_t wall_ns; /* monotonic time when the wall clock was read */
 };
 
 size_t key_rotation_arena_bytes(void)
@@ -29,15 +29,16 @@ void key_rotation_free(struct node *node)
     secret_wipe(node->key_rotation, sizeof *node->key_rotation);
 }
 
-/* The order of keys among the operator's orders. */
+/* Age of keys. */
 
 static bool is_rekey(const struct node *node, uint32_t number)
 {
     return orders_at(node, number)->kind == ORDER_REKEY;
 }
 
-/* Returns the number of the order that brought this key, or one less than the number of the order
- * that replaced it; `otherwise` if no order names the key. */
+/* Returns the number of the order that introduces this key. If only the order that replaces it
+ * is known, returns one less than that order's number. Returns `otherwise` if no order names the
+ * key. */
 static uint32_t origin_index(const struct node *node, const uint8_t key[static KEY_BYTES],
                              uint32_t otherwise)
 {
@@ -54,7 +55,7 @@ static uint32_t origin_index(const struct node *node, const uint8_t key[static K
     return otherwise;
 }
 
-/* Returns true if an order brought the key. */
+/* Returns true if an order introduces this key. */
 static bool is_brought(const struct node *node, const struct swarm_key *key)
 {
     uint8_t hash[HASH_BYTES];
@@ -64,8 +65,8 @@ static bool is_brought(const struct node *node, const struct swarm_key *key)
            memcmp(orders_at(node, key->order)->subject, hash, HASH_BYTES) == 0;
 }
 
-/* Returns the wall clock time, in milliseconds since 1970, until which a key of this order is
- * accepted: any later order may end it. */
+/* Returns the time until which a key of order number `order` is accepted, in ms since 1970: the
+ * earliest time that a later order sets. UINT64_MAX = no order sets one. */
 static uint64_t until_ms(const struct node *node, uint32_t order)
 {
     uint64_t until = UINT64_MAX;
@@ -85,7 +86,8 @@ static bool is_over(const struct node *node, uint32_t order)
                until_ms(node, order);
 }
 
-/* Inserts a key after those that are at least as new. Drops the oldest if there is no space. */
+/* Inserts a key behind all keys that are at least as new. Drops the oldest key if there is no
+ * space. */
 static void insert(struct key_rotation *key_rotation, const struct swarm_key *key)
 {
     uint32_t at = 0;
@@ -103,7 +105,8 @@ static void insert(struct key_rotation *key_rotation, const struct swarm_key *ke
     key_rotation->count = stay + 1;
 }
 
-/* Sorts all keys again, and drops those whose time is over, except the newest. */
+/* Determines the age of all keys again and sorts them. Drops old keys whose time is over, but
+ * never the newest key. */
 static void review(struct node *node)
 {
     struct key_rotation *key_rotation = node->key_rotation;
@@ -132,8 +135,8 @@ static bool is_missing(const struct node *node)
     return node->key_rotation->keys[0].order < node->key_rotation->latest;
 }
 
-/* Creates the state with the owner's key, which is newer than all orders that do not mention it,
- * and with keys that orders brought. */
+/* Creates the state from the owner's key and the stored keys. A key that no order names counts
+ * as newer than all orders. */
 struct key_rotation *key_rotation_new(struct node *node)
 {
     const struct node_options *options = &node->options;
@@ -169,7 +172,7 @@ static void say(struct node *node, const struct peer *peer, const uint8_t *key)
                                            .bulk = {key, key ? KEY_BYTES : 0}});
 }
 
-/* Returns the key of the latest order; NULL if it is missing or the owner has set a newer one. */
+/* Returns the key of the last order about keys; NULL if this node lacks it. */
 static const struct swarm_key *latest_key(const struct node *node)
 {
     for (uint32_t i = 0; i < node->key_rotation->count; i++)
@@ -179,8 +182,8 @@ static const struct swarm_key *latest_key(const struct node *node)
     return NULL;
 }
 
-/* Sends the secret key to a neighbour. It is neither expelled nor a stranger, since those
- * conversations were closed; this function checks again. */
+/* Sends the swarm key to a neighbour. Conversations with expelled members and strangers are
+ * closed, so it is neither; but a secret deserves a second check. */
 static void give(struct node *node, const struct peer *peer)
 {
     const struct swarm_key *key = latest_key(node);
@@ -202,7 +205,7 @@ void key_rotation_ask_one(struct node *node)
         key_rotation_ask(node, peer);
 }
 
-/* Called when the key of the latest order has arrived. */
+/* Call it when this node has the key of the last order: sends it to neighbours, and adds a note. */
 static void on_learned(struct node *node)
 {
     const struct key_rotation *key_rotation = node->key_rotation;
@@ -252,7 +255,7 @@ void key_rotation_on_orders(struct node *node, const struct peer *from, uint32_t
         return;
     review(node);
     if (!is_missing(node))
-        on_learned(node); /* the owner has already provided the key */
+        on_learned(node); /* the owner has provided the key earlier */
     else if (from)
         key_rotation_ask(node, from);
 }

@@ -5,20 +5,20 @@
 #include "crypto/gate.h"
 #include "wire/message.h"
 
-#define AT_ONCE 64 /* orders per message */
+#define AT_ONCE 64 /* orders per message, at most */
 
 _Static_assert(AT_ONCE *ORDER_BYTES_MAX + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 
 struct known {
     struct order order;            /* content of the order */
-    uint32_t bytes;                /* size of the signed text */
-    uint8_t text[ORDER_BYTES_MAX]; /* the signed text */
+    uint32_t bytes;                /* size of the signed text, in bytes */
+    uint8_t text[ORDER_BYTES_MAX]; /* the order as text, with its signature */
 };
 
 struct orders {
-    struct known *known; /* [ORDERS_MAX] by number - 1; NULL = no operator */
+    struct known *known; /* [ORDERS_MAX] order n at index n - 1; NULL = the swarm has no operator */
     uint32_t count;      /* number of known orders */
-    bool admit;          /* an order admits some member */
+    bool admit;          /* some order admits a member, so only orders admit */
 };
 
 size_t orders_arena_bytes(const struct node_options *options)
@@ -127,8 +127,8 @@ const struct order *orders_expelling(const struct node *node, const uint8_t id[s
     return order && order->kind == ORDER_EXPEL ? order : NULL;
 }
 
-/* Returns how many rumors of this incarnation orders keep. After a readmission, earlier
- * incarnations keep the limits of the order before it. */
+/* Returns how many rumors of this incarnation may stay. After a readmission, an earlier
+ * incarnation keeps the limit of the order before. */
 uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation)
 {
@@ -144,7 +144,8 @@ uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
     return UINT32_MAX;
 }
 
-/* Stores one order. Checks its signature unless it is known. */
+/* Stores one order if it is the next one. Checks its signature, unless this node knows the same
+ * text. */
 static enum error take(struct node *node, const struct order *order, const uint8_t *bytes,
                        size_t count)
 {
@@ -176,7 +177,7 @@ enum error orders_take(struct node *node, const uint8_t *bytes, size_t count)
     return error;
 }
 
-/* Writes at most `most` orders after this number and returns the number of bytes. */
+/* Writes the orders after number `after`, at most `most`, into out. Returns the number of bytes. */
 static size_t put(const struct orders *orders, uint32_t after, uint32_t most, uint8_t *out)
 {
     size_t bytes = 0;
@@ -207,7 +208,7 @@ void orders_say(struct node *node, const struct peer *peer, uint32_t after)
         const struct message orders = {
             .kind = ORDERS, .number = node->orders->count, .bulk = {node->scratch, bytes}};
         if (!connection_say(node, peer, &orders))
-            return; /* the queue is full: the neighbour will report which orders it lacks */
+            return; /* the queue is full; the neighbour will report which orders it lacks */
     }
 }
 

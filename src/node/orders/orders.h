@@ -17,36 +17,39 @@
 #include "node/expulsion_api.h"
 #include "wire/order.h"
 
-/* Creates the state; call it after creating the connections, which know the context.
- * node_orders_check has checked the options' orders. */
+/* Creates the state. Call it after the connections were created, which set the context of
+ * signatures, and after node_orders_check has accepted the options' orders. */
 struct orders *orders_new(struct arena *arena, const struct node *node);
 size_t orders_arena_bytes(const struct node_options *options);
 
 bool orders_have_operator(const struct node *node);
-bool orders_admit(const struct node *node);     /* an order admits some member */
-uint32_t orders_count(const struct node *node); /* number of the latest known order */
-const struct order *orders_at(const struct node *node, uint32_t number); /* number: 1 .. count */
-/* Returns the latest order about this member; NULL if there is none. */
+/* Returns true if some order admits a member. Then only orders admit members. */
+bool orders_admit(const struct node *node);
+uint32_t orders_count(const struct node *node); /* Returns the number of known orders. */
+/* Returns the order with this number, in [1, orders_count]. */
+const struct order *orders_at(const struct node *node, uint32_t number);
+/* Returns the last order about this member; NULL if there is none. */
 const struct order *orders_about(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* Returns the latest order about the member if it expels the member; NULL otherwise. */
+/* Returns the last order about this member if it expels the member; NULL otherwise. */
 const struct order *orders_expelling(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* Returns the number of rumors of this incarnation that orders keep; UINT32_MAX = unlimited. */
+/* Returns how many rumors of this incarnation may stay, as orders decide; UINT32_MAX = all. */
 uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation);
 
-/* Stores the new orders among these bytes if they follow the known ones; skips known orders and
- * those after a gap. Returns MALFORMED or FORGED if the bytes hold anything else, MISMATCH if the
- * operator signed two orders of one number (the first is kept). */
+/* Stores the orders in these bytes that follow the known ones. Ignores known orders, and orders
+ * after a gap. Returns MALFORMED or FORGED if the bytes are no orders, MISMATCH if the operator
+ * signed two orders with one number (the first one stays). */
 enum error orders_take(struct node *node, const uint8_t *bytes, size_t count) MUST_USE;
 
-/* Writes all known orders into out[NODE_ORDERS_MAX] and returns the number of bytes. */
+/* Writes all known orders into out, which has NODE_ORDERS_MAX bytes. Returns the number of
+ * bytes. */
 size_t orders_put(const struct node *node, uint8_t *out);
 
-/* orders_show tells a neighbour how many orders are known. orders_say sends the orders after this
- * number, as many as fit its queue. */
+/* Tells a neighbour how many orders this node knows. */
 void orders_show(struct node *node, const struct peer *peer);
+/* Sends a neighbour the orders after number `after`, as many as fit in its queue. */
 void orders_say(struct node *node, const struct peer *peer, uint32_t after);
-/* Tells one neighbour how many orders are known; called once a second. */
+/* Tells one neighbour how many orders this node knows. Call it once a second. */
 void orders_show_one(struct node *node);
 
 #endif

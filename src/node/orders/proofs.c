@@ -5,30 +5,31 @@
 #include "crypto/gate.h"
 #include "wire/message.h"
 
-#define AT_ONCE 128 /* proofs per message */
+#define AT_ONCE 128 /* proofs per message, at most */
 
 _Static_assert(AT_ONCE *PROOF_BYTES + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 
 struct known {
-    uint8_t author[ID_BYTES];   /* id of the accused */
-    bool is_proven;             /* a proof exists; the next two members hold it */
+    uint8_t author[ID_BYTES];   /* id of the accused member */
+    bool is_proven;             /* a proof is known: `proof` and `bytes` are valid */
     struct proof proof;         /* content of the proof */
-    uint8_t bytes[PROOF_BYTES]; /* the proof as signed */
-    bool is_decided;            /* a majority has voted; the next member is its decision */
-    struct proof decision;      /* limit that the majority decided */
-    bool is_suspended;          /* the author's rumors stay for now (suspension.h) */
+    uint8_t bytes[PROOF_BYTES]; /* the proof with its signatures */
+    bool is_decided;       /* most members have voted to expel the author: `decision` is valid */
+    struct proof decision; /* number of rumors that stay, as the majority decided */
+    bool is_suspended;     /* the verdict is suspended: the author's rumors stay (suspension.h) */
 };
 
-/* Verdict on an author without a proof whose majority of votes was lost: all its rumors stay. */
+/* Verdict on an author without a proof, after the votes against it have lost their majority: all
+ * rumors stay. */
 static const struct proof NOTHING = {
     .kind = PROOF_VOTES, .incarnation = UINT64_MAX, .keep = UINT32_MAX};
 
 struct proofs {
-    struct known *known; /* [NODE_PROOFS] one entry per accused author */
-    uint32_t count;      /* number of authors */
-    uint32_t changes;    /* proofs that were added or replaced by stricter ones since the start */
-    bool is_full_noted;  /* a note has reported that the table is full */
-    bool is_contested;   /* most neighbours disobey a proof that this node obeys */
+    struct known *known; /* [NODE_PROOFS] one entry for each accused author */
+    uint32_t count;      /* number of entries in `known` */
+    uint32_t changes; /* proofs stored since the start, stricter ones for a known author included */
+    bool is_full_noted; /* a note has said that `known` is full */
+    bool is_contested;  /* most neighbours disobey a proof that this node obeys */
 };
 
 size_t proofs_arena_bytes(void)
@@ -44,7 +45,7 @@ static struct known *find(const struct proofs *proofs, const uint8_t id[static I
     return NULL;
 }
 
-/* Returns the stricter one of the proof and the decision; NOTHING if there is neither. */
+/* Returns the stricter one of the author's proof and decision; NOTHING if there is neither. */
 static const struct proof *what_counts(const struct known *known)
 {
     if (!known->is_proven)
@@ -54,7 +55,7 @@ static const struct proof *what_counts(const struct known *known)
                : &known->proof;
 }
 
-/* Returns the author's entry, added if necessary; NULL if the table is full. */
+/* Returns the author's entry. Adds it if it is missing; returns NULL if there is no space. */
 static struct known *find_or_add(struct proofs *proofs, const uint8_t author[static ID_BYTES])
 {
     struct known *known = find(proofs, author);
@@ -66,7 +67,7 @@ static struct known *find_or_add(struct proofs *proofs, const uint8_t author[sta
     return known;
 }
 
-/* Stores a proof. Returns false if the table is full. */
+/* Stores a proof in its author's entry. Returns false if there is no space. */
 static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t *bytes)
 {
     struct known *known = find_or_add(proofs, proof->author);
@@ -74,7 +75,7 @@ static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t 
         return false;
     known->proof = *proof;
     known->is_proven = true;
-    proofs->is_contested = true; /* contested until neighbours have reported whether they obey it */
+    proofs->is_contested = true; /* until neighbours have reported whether they obey the proof */
     memcpy(known->bytes, bytes, PROOF_BYTES);
     proofs->changes++;
     return true;
@@ -232,7 +233,7 @@ bool proofs_is_decided(const struct node *node, const uint8_t id[static ID_BYTES
     return known && known->is_decided;
 }
 
-/* Returns a hash of all proofs that does not depend on the order of their arrival. */
+/* Returns a hash of all known proofs, whatever the order of their arrival. */
 static uint64_t hash_of_all(const struct proofs *proofs)
 {
     uint64_t hash = 0;
@@ -245,13 +246,14 @@ static uint64_t hash_of_all(const struct proofs *proofs)
     return hash;
 }
 
-/* Writes at most `most` proofs from index `from` on and returns the number of bytes. */
+/* Writes the proofs of the entries from index `from` on, at most `most`, into out. Returns the
+ * number of bytes. */
 static size_t put_all(const struct proofs *proofs, uint32_t from, uint32_t most, uint8_t *out)
 {
     size_t bytes = 0;
     for (uint32_t i = from; i < proofs->count && i - from < most; i++) {
         if (!proofs->known[i].is_proven)
-            continue; /* decisions spread as votes */
+            continue; /* a decision of the members spreads as votes */
         memcpy(out + bytes, proofs->known[i].bytes, PROOF_BYTES);
         bytes += PROOF_BYTES;
     }
@@ -271,7 +273,7 @@ void proofs_say(struct node *node, const struct peer *peer)
     for (uint32_t from = 0; from < node->proofs->count; from += AT_ONCE) {
         const size_t bytes = put_all(node->proofs, from, AT_ONCE, node->scratch);
         if (bytes > 0 && !say(node, peer, node->scratch, bytes))
-            return; /* the queue is full: sent in a later round */
+            return; /* the queue is full; these proofs are sent later */
     }
 }
 
@@ -297,7 +299,7 @@ void proofs_on_shown(struct node *node, const struct peer *from, uint64_t hash)
     if (has_any(node->proofs))
         proofs_say(node, from);
     else
-        (void)say(node, from, NULL, 0); /* asks the neighbour for its proofs */
+        (void)say(node, from, NULL, 0); /* asks the neighbour for all its proofs */
 }
 
 void proofs_show_one(struct node *node)

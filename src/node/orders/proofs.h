@@ -18,48 +18,50 @@
 #include "node/expulsion_api.h"
 #include "wire/equivocation_proof.h"
 
-/* Creates the state; call it after creating the connections, which know the context.
- * node_proofs_check has checked the options' proofs. */
+/* Creates the state. Call it after the connections were created, which set the context of
+ * signatures, and after node_proofs_check has accepted the options' proofs. */
 struct proofs *proofs_new(struct arena *arena, const struct node *node);
 size_t proofs_arena_bytes(void);
 
-/* Returns the proof against this member; NULL if there is none. */
+/* Returns the proof against this member, or the members' decision if that is stricter; NULL if
+ * there is neither. */
 const struct proof *proofs_against(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* Returns the proof against this member if it is in force; NULL while the member's rumors stay
- * (suspension.h). */
+/* Returns the proof or decision against this member; NULL if there is none, or while the verdict is
+ * suspended (suspension.h). */
 const struct proof *proofs_in_force(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* Returns the index of the author's entry, which never changes; UINT32_MAX if there is none. */
+/* Returns the index of this member's entry, which never changes; UINT32_MAX if it has none. */
 uint32_t proofs_number(const struct node *node, const uint8_t id[static ID_BYTES]);
 uint32_t proofs_count(const struct node *node);
 const struct proof *proofs_at(const struct node *node, uint32_t i);
 const uint8_t *proofs_author(const struct node *node, uint32_t i);
 bool proofs_is_suspended(const struct node *node, uint32_t i);
 void proofs_suspend(struct node *node, uint32_t i, bool is_suspended);
-/* Returns true if most neighbours disobey a proof that this node obeys. Then no base is taken over
- * because of it. */
+/* Returns true if most neighbours disobey a proof that this node obeys. Then the proof is no
+ * reason to take over another base. */
 bool proofs_are_contested(const struct node *node);
 void proofs_contest(struct node *node, bool is_contested);
 
-/* Stores a proof. *is_new: it is stricter than the known one. Returns MALFORMED or FORGED if it
- * proves nothing. */
+/* Stores a proof. Sets *is_new if none as strict was known. Returns MALFORMED or FORGED if the
+ * bytes prove nothing. */
 enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES],
                        bool *is_new) MUST_USE;
 
-/* Records the members' decision (PROOF_VOTES) to expel member `id`. decision = NULL revokes it.
- * Returns true if the expulsion or its limit changed. */
+/* Records that the members have decided by votes to expel member `id`, or that their majority is
+ * lost (decision = NULL). Returns true if this changes the verdict on the member. */
 bool proofs_decide(struct node *node, const uint8_t id[static ID_BYTES],
                    const struct proof *decision);
 bool proofs_is_decided(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* proofs_say sends a neighbour all known proofs, as many as fit its queue; proofs_say_one sends the
- * proof against one member. */
+/* Sends a neighbour all known proofs, as many as fit in its queue. */
 void proofs_say(struct node *node, const struct peer *peer);
+/* Sends a neighbour the proof against this member, if it is known. */
 void proofs_say_one(struct node *node, const struct peer *peer, const uint8_t id[static ID_BYTES]);
-/* Handles a neighbour's hash of its proofs, and answers if it differs from ours. */
+/* Handles the hash of a neighbour's proofs: if it differs from ours, sends our proofs, or asks
+ * for the neighbour's if we have none. */
 void proofs_on_shown(struct node *node, const struct peer *from, uint64_t hash);
-/* Sends one neighbour the hash of the known proofs; called once a second. */
+/* Sends one neighbour the hash of our proofs. Call it once a second. */
 void proofs_show_one(struct node *node);
 
 #endif

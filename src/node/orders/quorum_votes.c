@@ -7,24 +7,24 @@
 #include "node/orders/admitted.h"
 #include "wire/message.h"
 
-#define AT_ONCE 256 /* votes per message */
+#define AT_ONCE 256 /* votes per message, at most */
 
 _Static_assert(AT_ONCE *VOTE_BYTES + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 
 struct known_vote {
     struct vote vote;          /* content of the vote */
-    uint8_t bytes[VOTE_BYTES]; /* the signed vote */
+    uint8_t bytes[VOTE_BYTES]; /* the vote with its signature */
 };
 
 struct votes {
-    struct known_vote *known; /* [NODE_VOTES] sorted, one per voter and accused; NULL = the
-                                 configuration has no votes */
-    uint32_t count;           /* number of votes */
-    uint32_t changes;         /* additions, replacements and removals of votes since the start */
-    uint64_t hash;            /* hash of all votes, independent of their order */
+    /* [NODE_VOTES] sorted by accused and voter; NULL = votes are configured off. */
+    struct known_vote *known;
+    uint32_t count;   /* number of votes in `known` */
+    uint32_t changes; /* votes added, replaced or removed since the start */
+    uint64_t hash;    /* hash of all votes, whatever their order */
     /* members that may vote; 0 = unknown, or every holder of the swarm key is a member */
     uint32_t members;
-    uint64_t replaced_ns; /* last replacement of a vote */
+    uint64_t replaced_ns; /* time when a vote was last replaced by a stricter one; 0 = never */
 };
 
 size_t votes_arena_bytes(const struct node_options *options)
@@ -58,7 +58,7 @@ static int by_accused_and_voter(const struct vote *one, const struct vote *other
     return order != 0 ? order : memcmp(one->voter, other->voter, ID_BYTES);
 }
 
-/* Returns the index of the first vote that does not sort before this one. */
+/* Returns the index at which this vote is stored or would be inserted. */
 static uint32_t place_of(const struct votes *votes, const struct vote *vote)
 {
     uint32_t first = 0, end = votes->count;
@@ -73,7 +73,7 @@ static uint32_t place_of(const struct votes *votes, const struct vote *vote)
     return first;
 }
 
-/* Returns the stored vote of the same voter against the same accused; NULL if there is none. */
+/* Returns the stored vote by the same voter against the same member; NULL if there is none. */
 static struct known_vote *find(const struct votes *votes, const struct vote *vote)
 {
     const uint32_t at = place_of(votes, vote);
@@ -130,8 +130,8 @@ enum error node_votes_check(const struct node_options *options, struct problem *
     return OK;
 }
 
-/* Returns true if the vote may be stored. Only one vote a second may be replaced by a stricter one,
- * since honest nodes never do that; a change that comes too early will be sent again. */
+/* Returns true if the vote may be stored. Replaces at most one vote a second by a stricter one,
+ * since honest nodes never need that. A replacement that comes too early will be sent again. */
 static bool has_place(const struct node *node, const struct vote *vote)
 {
     const struct votes *votes = node->votes;
@@ -182,12 +182,12 @@ bool votes_cast(struct node *node, const uint8_t accused[static ID_BYTES], uint6
     return true;
 }
 
-/* Returns the votes against the accused, which are adjacent; NULL if there are none. */
+/* Returns the first of *count adjacent votes against this member; NULL if there are none. */
 static const struct known_vote *against(const struct node *node,
                                         const uint8_t accused[static ID_BYTES], uint32_t *count)
 {
     const struct votes *votes = node->votes;
-    struct vote first = {0}; /* start of the search: the lowest id */
+    struct vote first = {0}; /* sorts before every vote against the accused */
     memcpy(first.accused, accused, ID_BYTES);
     const uint32_t at = place_of(votes, &first);
     *count = 0;
@@ -217,7 +217,7 @@ bool votes_decide(const struct node *node, const uint8_t accused[static ID_BYTES
     const struct known_vote *known = against(node, accused, &count);
     if (!votes_count_here(node) || count < votes_needed(node))
         return false;
-    CHECK(count <= NODE_VOTERS); /* every voter is a member */
+    CHECK(count <= NODE_VOTERS); /* at most one vote per member */
     for (uint32_t i = 0; i < count; i++)
         sorted[i] = known[i].vote;
     qsort(sorted, count, sizeof *sorted, by_what_is_left);
@@ -245,7 +245,7 @@ void votes_on_members(struct node *node)
     CHECK(votes->known);
     votes->members = admitted_voters(node);
     if (votes->members == 0)
-        return; /* the members are unknown so far */
+        return; /* the members are not known yet */
     for (uint32_t i = 0; i < votes->count; i++) {
         const struct vote *vote = &votes->known[i].vote;
         if (admitted_may_vote(node, vote->voter) && admitted_may_vote(node, vote->accused))
@@ -280,7 +280,7 @@ static void say_these(struct node *node, const struct peer *peer, const struct k
         if (++in < AT_ONCE && i + 1 < count)
             continue;
         if (!say(node, peer, node->scratch, (size_t)in * VOTE_BYTES))
-            return; /* the queue is full: sent in a later round */
+            return; /* the queue is full; these votes are sent later */
         in = 0;
     }
 }
@@ -305,7 +305,7 @@ void votes_on_shown(struct node *node, const struct peer *from, uint64_t hash)
     if (node->votes->count > 0)
         votes_say(node, from);
     else
-        (void)say(node, from, NULL, 0); /* asks the neighbour for its votes */
+        (void)say(node, from, NULL, 0); /* asks the neighbour for all its votes */
 }
 
 void votes_show_one(struct node *node)

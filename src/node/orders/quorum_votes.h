@@ -26,47 +26,52 @@
 #include "wire/equivocation_proof.h"
 #include "wire/vote.h"
 
-/* Creates the state; call it after creating the connections, which know the context.
- * node_votes_check has checked the options' votes. */
+/* Creates the state. Call it after the connections were created, which set the context of
+ * signatures, and after node_votes_check has accepted the options' votes. */
 struct votes *votes_new(struct arena *arena, const struct node *node);
 size_t votes_arena_bytes(const struct node_options *options);
 
-/* Returns true if votes count: they are configured, and the number of members is known and not too
- * large. */
+/* Returns true if votes count: they are configured on, and the number of members is known and at
+ * most NODE_VOTERS. */
 bool votes_count_here(const struct node *node);
-/* Returns the number of votes that expel a member, where votes count. */
+/* Returns the number of votes that expel a member. Call it only where votes count. */
 uint32_t votes_needed(const struct node *node);
 
-/* Stores a member's vote against a member. *is_new: it is new or stricter. Ignores votes by or
- * against non-members without an error. MALFORMED, FORGED: not a vote. */
+/* Stores a vote by one member against another. Sets *is_new if none as strict was known. Ignores
+ * a vote by or against a non-member and returns OK. Returns MALFORMED or FORGED if the bytes are no
+ * vote. */
 enum error votes_take(struct node *node, const uint8_t in[static VOTE_BYTES],
                       bool *is_new) MUST_USE;
-/* Casts this node's vote. Returns true if it is new. */
+/* Casts this node's vote to expel a member and sends it to all neighbours. Returns false if the
+ * node has voted before, or if the vote would not count. */
 bool votes_cast(struct node *node, const uint8_t accused[static ID_BYTES], uint64_t incarnation,
                 uint32_t keep);
 
-/* votes_against returns the number of votes against this member. votes_decide returns true and the
- * decision if they are enough. */
+/* Returns the number of votes against this member; 0 where votes do not count. */
 uint32_t votes_against(const struct node *node, const uint8_t accused[static ID_BYTES]);
+/* Returns true if the votes against this member suffice to expel it, and sets *decision. */
 bool votes_decide(const struct node *node, const uint8_t accused[static ID_BYTES],
                   struct proof *decision);
-/* Returns the next accused member by ascending id; NULL starts and ends the iteration. */
+/* Returns the accused member with the next higher id than *before, or the lowest id if before =
+ * NULL. Returns NULL after the last one. */
 const uint8_t *votes_next_accused(const struct node *node, const uint8_t *before);
 
-/* Drops votes by or against non-members, after a change of members. Call it before taking votes of
- * a new member. */
+/* Call it when the members have changed: drops votes by or against non-members. Take votes of a
+ * new member only afterwards. */
 void votes_on_members(struct node *node);
 
-/* votes_say sends a neighbour all known votes, as many as fit its queue; votes_say_against sends
- * the votes against one member, votes_say_one a single vote. */
+/* Sends a neighbour all known votes, as many as fit in its queue. */
 void votes_say(struct node *node, const struct peer *peer);
+/* Sends a neighbour the votes against this member. */
 void votes_say_against(struct node *node, const struct peer *peer,
                        const uint8_t accused[static ID_BYTES]);
+/* Sends a neighbour one vote. */
 void votes_say_one(struct node *node, const struct peer *peer,
                    const uint8_t vote[static VOTE_BYTES]);
-/* Handles a neighbour's hash of its votes, and answers if it differs from ours. */
+/* Handles the hash of a neighbour's votes: if it differs from ours, sends our votes, or asks for
+ * the neighbour's if we have none. */
 void votes_on_shown(struct node *node, const struct peer *from, uint64_t hash);
-/* Sends one neighbour the hash of the known votes; called once a second. */
+/* Sends one neighbour the hash of our votes. Call it once a second. */
 void votes_show_one(struct node *node);
 
 #endif

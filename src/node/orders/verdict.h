@@ -7,10 +7,9 @@
 
 #include "node/core.h"
 
-/* Returns the reason for the member's expulsion as a sentence; NULL if it is not expelled. */
+/* Returns the reason why this member is expelled; NULL if it is not. */
 const char *verdict_reason(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* Returns the number of rumors of this incarnation that a base may contain; UINT32_MAX = unlimited.
- */
+/* Returns how many rumors of this incarnation a base may contain; UINT32_MAX = all. */
 uint32_t verdict_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                       uint64_t incarnation);
 
