@@ -91,15 +91,15 @@ static bool is_needed_here(const char *call)
 #endif
 }
 
-/* Returns a condition for a filter rule: argument number i (from 0) of the system call compares
- * in this way with `value`. */
+/* Returns the condition of a filter rule that compares argument number i (from 0) of a system
+ * call with `value`. how: the comparison, such as "equal". */
 static struct scmp_arg_cmp argument(unsigned i, enum scmp_compare how, scmp_datum_t value)
 {
     return (struct scmp_arg_cmp){.arg = i, .op = how, .datum_a = value};
 }
 
-/* Returns a condition for a filter rule: these bits of argument number i (from 0) equal those of
- * `value`. */
+/* Returns the condition of a filter rule that these bits of argument number i (from 0) of a
+ * system call equal those of `value`. */
 static struct scmp_arg_cmp bits_of_argument(unsigned i, scmp_datum_t bits, scmp_datum_t value)
 {
     return (struct scmp_arg_cmp){
@@ -129,7 +129,7 @@ static int refuse_odd_sockets(scmp_filter_ctx filter)
                                  argument(2, SCMP_CMP_NE, 0));
     if (error == 0)
         error = seccomp_rule_add(filter, refusal, call, 2, argument(0, SCMP_CMP_NE, AF_NETLINK),
-                                 /* For example SCTP and MPTCP. */
+                                 /* Refuses SCTP and MPTCP, for example. */
                                  argument(2, SCMP_CMP_GT, IPPROTO_UDP));
     return error;
 }

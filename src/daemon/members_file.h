@@ -1,5 +1,5 @@
 /* Loads the member list (state/member_list.h) at the start, and again at every SIGHUP. If the new
- * list is invalid, the wrong line is reported, and the previous list stays in force.
+ * list is invalid, the node reports its first wrong line and keeps the previous list.
  *
  *   node.members ── start, SIGHUP ──► list ──► node_on_members
  */
@@ -12,7 +12,7 @@
 
 struct members_file {
     const char *path;         /* path of the file, borrowed; "" = no list */
-    struct member_list *list; /* list in force; NULL = none */
+    struct member_list *list; /* list in force; NULL = the configuration names none */
 };
 
 /* Loads the list. MISSING, FAILED, TOO_BIG, MALFORMED: the configured file cannot be used. path

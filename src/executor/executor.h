@@ -49,8 +49,9 @@ struct executor {
 
 /* The result of an order. */
 struct answer {
-    enum action_kind to;         /* kind of the order */
-    const struct update *update; /* PUBLISH: valid until the next publication */
+    enum action_kind to; /* kind of the order */
+    /* PUBLISH: the update to publish; valid until the next publication. */
+    const struct update *update;
     /* APPLY, WRITE, SAVE: number of entries done; SAVE: 0 if the snapshot was broken off. */
     uint32_t entries;
     double agreement;     /* APPLY: cosine between update and residual, if the order requests it */

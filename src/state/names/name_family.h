@@ -62,7 +62,7 @@ struct name_family {
     /* [rules] names of the tensors; a rule is skipped if the model lacks its tensor. */
     const struct name_rule *rule;
     int rules;
-    int first;  /* number of layers before the blocks */
+    int first;  /* number of layers before the transformer's blocks */
     int layers; /* number of layers of a block; joints are not counted */
 
     /* Writes the layers line for a transformer with these dimensions. */

@@ -1,4 +1,5 @@
-/* Functions for the families: names of single tensors, and spellings of the last layer. */
+/* Functions that all families use (name_family.h): they name single tensors, and write the last
+ * layer. */
 #include <stdio.h>
 #include <string.h>
 
