@@ -34,18 +34,19 @@
 
 #define BACKOFF_MIN_NS (SECOND_NS / 2)
 #define BACKOFF_MAX_NS (30 * SECOND_NS)
-#define REACH_NS       (10 * SECOND_NS) /* time ± 25 % between two calls to lost candidates */
-#define SHUFFLE_NS     (60 * SECOND_NS) /* time ± 25 % between two hang-ups that mix the graph */
-#define LATE_FAILURES  20               /* failures after which the backoff stays the same */
-#define LOOK_NS        (SECOND_NS / 4)  /* longest wait before the candidates are checked again */
-#define TRIES_MAX      32        /* calls to unproven addresses: depth of their token bucket */
-#define TRY_NS         SECOND_NS /* time in which the bucket gains one call */
-#define STALL_NS                                                                                   \
-    (60 * SECOND_NS)    /* age of a conversation from which its silence does not count as a stall */
-#define STALLS_MOST   2 /* stalls before smaller packets are tried */
+#define REACH_NS       (10 * SECOND_NS) /* time between two calls to lost candidates, ± 25 % */
+/* Time between two hang-ups that mix the graph, ± 25 %. */
+#define SHUFFLE_NS    (60 * SECOND_NS)
+#define LATE_FAILURES 20 /* failed calls in a row after which the backoff no longer grows */
+#define LOOK_NS       (SECOND_NS / 4) /* longest time between two checks of the candidates */
+#define TRIES_MAX     32              /* calls to unproven addresses in a row, at most */
+/* Time after which one more call to an unproven address is allowed. */
+#define TRY_NS        SECOND_NS
+#define STALL_NS      (60 * SECOND_NS) /* the silence of an older conversation is no stall */
+#define STALLS_MOST   2                /* stalls after which smaller packets are tried */
 #define SEGMENT_SMALL 1024
 #define SEGMENT_LEAST 536
-#define LOW_PORTS     1024 /* smaller port numbers belong to system services */
+#define LOW_PORTS     1024 /* ports with smaller numbers belong to system services */
 
 /* Returns a random time between 0.75 and 1.25 times span_ns. */
 static uint64_t about_ns(struct node *node, uint64_t span_ns)
@@ -95,8 +96,8 @@ static void set(struct node *node, struct candidate *candidate, const struct add
     node->discovery->dialer.dial_ns = node->now_ns;
 }
 
-/* Returns true if the address may be dialled. Addresses from the user are dialled as they are.
- * Addresses in records may be aimed at machines outside the swarm. */
+/* Returns true if the address may be dialled. An address that the user configured always may. An
+ * address from a record may be aimed at a machine outside the swarm. */
 static bool may_be_called(const struct node *node, const struct address *address, bool is_seed)
 {
     if (!address->host[0] || address->port == 0)
@@ -131,8 +132,8 @@ void dialer_moved(struct node *node, const struct address *from, const struct ad
         dialer_add(node, to, id, false);
 }
 
-/* Returns the number of conversations that are or may become neighbours, without unknown callers.
- * Sets *dialled to the number that this node dialled. */
+/* Returns the number of neighbours and of peers that may become neighbours; callers whose id is
+ * unknown do not count. Sets *dialled to the number of them that this node dialled. */
 static uint32_t calls(const struct node *node, uint32_t *dialled)
 {
     uint32_t calls = 0;
@@ -154,8 +155,8 @@ static bool is_mesh(const struct node *node)
     return membership_live(node) <= MESH_MAX;
 }
 
-/* Returns true if another neighbour is wanted. A node that is leaving also dials: its last
- * publication must reach another node. */
+/* Returns true if the node wants another neighbour. Also true while the node is leaving, because
+ * its last publication must reach another node. */
 static bool wants_more(const struct node *node)
 {
     uint32_t dialled;
@@ -166,15 +167,15 @@ static bool wants_more(const struct node *node)
                          : open < DEGREE || dialled < DEGREE / 2;
 }
 
-/* Returns true if no live member is known at the address. */
+/* Returns true if this node knows no live member at the candidate's address. */
 static bool is_lost(const struct node *node, const struct candidate *candidate)
 {
     const struct member *member = candidate->has_id ? membership_find(node, candidate->id) : NULL;
     return !member || !member->known_live;
 }
 
-/* Returns true if the candidate is not worth dialling: expelled, not admitted, or left. A seed that
- * left is dialled while we stay. */
+/* Returns true if the candidate must not be dialled, because it is expelled, not admitted, or
+ * has left. A seed that has left is dialled unless this node is leaving. */
 static bool is_gone(const struct node *node, const struct candidate *candidate)
 {
     if (candidate->has_id &&
@@ -186,8 +187,8 @@ static bool is_gone(const struct node *node, const struct candidate *candidate)
     return member && member->record.stage == STAGE_LEFT;
 }
 
-/* Returns true if a conversation with this id exists over any connection, including one that is
- * closing. */
+/* Returns true if this node has a conversation with the node `id` over any connection, even one
+ * that is closing. */
 static bool is_talked_to(const struct node *node, const uint8_t id[static ID_BYTES])
 {
     for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
@@ -204,7 +205,7 @@ static bool is_unproven(const struct candidate *candidate)
     return !candidate->is_seed && !candidate->is_proven;
 }
 
-/* Returns true if the token bucket allows a call to an unproven address. */
+/* Returns true if the token bucket allows one more call to an unproven address. */
 static bool may_try(struct node *node)
 {
     struct dialer *dialer = &node->discovery->dialer;
@@ -215,9 +216,9 @@ static bool may_try(struct node *node)
     return dialer->tries + 1 <= TRIES_MAX;
 }
 
-/* Returns a random candidate whose time to be dialled has come; NULL if there is none. lost: only
- * candidates without a known live member, which have their own timer. Seeds, and all candidates in
- * a small swarm, do not wait for that timer. */
+/* Returns a random candidate that may be dialled now; NULL if there is none. lost: true = only
+ * lost candidates, which next_candidate limits by REACH_NS. Seeds, and all candidates in a small
+ * swarm, are also returned for lost = false. */
 static struct candidate *due(struct node *node, bool lost)
 {
     if (node->discovery->dialer.count == 0)
@@ -240,8 +241,8 @@ static struct candidate *due(struct node *node, bool lost)
     return NULL;
 }
 
-/* Returns the packet size for a call. It shrinks after every STALLS_MOST stalls. RFC 4821 starts
- * its search at 1024; 536 fits any IPv4 path. */
+/* Returns the largest packet for a call in bytes; 0 = default. It shrinks after every
+ * STALLS_MOST stalls. RFC 4821 starts its search at 1024; 536 fits any IPv4 path. */
 static uint32_t segment_bytes(const struct candidate *candidate)
 {
     return candidate->stalls < STALLS_MOST       ? 0
@@ -281,8 +282,8 @@ bool dialer_next(struct node *node, struct action *action)
     return true;
 }
 
-/* Returns a random one of the neighbours that we dialled (dialled = true) or that dialled us, and
- * sets *count to their number; NULL if there is none. */
+/* Returns a random neighbour among those that this node dialled (dialled = true) or that dialled
+ * it (false); NULL if there is none. Sets *count to their number. */
 static const struct peer *draw(struct node *node, bool dialled, uint32_t *count)
 {
     const struct peer *peer, *chosen = NULL;
@@ -344,8 +345,8 @@ void dialer_on_self(struct node *node, const struct peer *peer)
         candidate->is_self = true;
 }
 
-/* Delays our own call to a node that dialled us and will dial again for new session keys: if both
- * sides dialled, one of the two calls would be wasted. */
+/* Delays this node's call to a peer that had dialled it and will dial again for new session
+ * keys. If both sides dialled, one call would be wasted. */
 static void leave_it_to_the_caller(struct node *node, const struct peer *peer)
 {
     for (uint32_t i = 0; i < node->discovery->dialer.count; i++) {
@@ -389,8 +390,8 @@ static void note_stalls(struct node *node, const struct candidate *candidate)
         identity_text(note->who, candidate->id);
 }
 
-/* Counts a stall: a path that drops large packets lets the handshake pass and then falls silent.
- * Every STALLS_MOST stalls the packet size goes down. */
+/* Counts a stall: on a path that drops large packets, the handshake succeeds and the
+ * conversation then falls silent. After every STALLS_MOST stalls, packets get smaller. */
 static void count_stall(struct node *node, struct candidate *candidate, const struct peer *peer)
 {
     const struct congestion *link = rate_link(node, peer);
@@ -398,7 +399,7 @@ static void count_stall(struct node *node, struct candidate *candidate, const st
     if (!peer->was_open || node->options.limits.dial_ns == 0)
         return;
     if (!peer->was_silent || node->now_ns - peer->born_ns > STALL_NS) {
-        /* a smaller packet size that worked is kept */
+        /* keeps a smaller packet size that has worked */
         candidate->stalls -= candidate->stalls % STALLS_MOST;
         return;
     }

@@ -15,72 +15,79 @@
 
 struct discovery *discovery_new(struct arena *arena, const struct node *node);
 size_t discovery_arena_bytes(const struct node_options *options);
-void discovery_on_end(struct node *node, const struct peer *peer); /* the conversation has ended */
+/* Call it when the conversation with the peer has ended. */
+void discovery_on_end(struct node *node, const struct peer *peer);
 
 /* Member gossip. */
 
-/* Returns the time within which each member renews its record; shorter while this node leaves. */
+/* Returns the longest time between two records of a member, in ns. It is shorter while this node
+ * is leaving. */
 uint64_t member_gossip_period_ns(const struct node *node);
-/* Signs a new own record if the last one is too old or no longer true. */
+/* Signs a new record of this node if the last one is too old or no longer true. */
 void member_gossip_renew(struct node *node);
-/* Signs a new own record, because the context of signatures has changed. */
+/* Signs a new record of this node. Call it when the context of signatures has changed. */
 void member_gossip_sign_again(struct node *node);
-/* Sends pending records to neighbours. */
+/* Sends each neighbour the records and list entries that are queued for it. */
 void member_gossip_flush(struct node *node);
-/* Finds silent members and requests signs of life in time; called once a second. */
+/* Finds members that are silent for too long, and asks for signs of life before that. Call it
+ * once a second. */
 void member_gossip_review(struct node *node);
-/* Ends a round of gossip and remembers the base's digest. If the digest is the same in the next
- * round, a leaving node signs a new record. */
+/* Call it at the end of a round of gossip: stores the digest of this node's base. If the digest
+ * is unchanged after the next round, a leaving node signs a new record. */
 void member_gossip_end_round(struct node *node);
 
-/* Handles received records; pass_on: also sends new ones to other neighbours. Returns false if the
- * sender is broken; its conversation is closed by then. */
+/* Handles received records. pass_on: true = send new records on to other neighbours. Returns
+ * false if a record is invalid; the conversation is then closed. */
 bool member_gossip_on_records(struct node *node, const struct peer *from,
                               const struct bytes *records, bool pass_on);
-void member_gossip_on_list(struct node *node); /* a MEMBER_LIST arrived */
-/* Answers a MEMBER_QUERY: with all members for tag 0, otherwise with a sign of life of that member.
- */
+void member_gossip_on_list(struct node *node); /* Call it when a MEMBER_LIST has arrived. */
+/* Answers a MEMBER_QUERY. Tag 0: sends the neighbour all members. Otherwise: sends the record of
+ * the member whose origin has this tag. */
 void member_gossip_on_query(struct node *node, const struct peer *from, uint64_t tag);
-/* Compares a neighbour's count of live members with ours, and requests its list if the count is
- * clearly larger. */
+/* Requests the neighbour's member list if it counts clearly more live members than this node. */
 void member_gossip_compare(struct node *node, const struct peer *from, uint64_t members);
-/* Requests the list of a neighbour, unless a list was requested lately. */
+/* Requests the neighbour's member list, unless a list has been requested or has arrived lately. */
 void member_gossip_ask_for_list(struct node *node, const struct peer *from);
-/* Stores the address at which a neighbour sees this node, if it is better than the one known. */
+/* Stores the host at which a neighbour sees this node. Keeps the known one, unless that is a
+ * loopback address. */
 void member_gossip_on_observed(struct node *node, const struct bytes *host);
 
-/* Drops pending records of a member that is not admitted. */
+/* Removes the record of member `number` from all queues, because it is not admitted. */
 void member_gossip_forget(struct node *node, uint32_t number);
-/* Requests lists from all neighbours, after admissions changed. */
+/* Requests the member lists of all neighbours. Call it when the admitted ids have changed. */
 void member_gossip_relist(struct node *node);
-uint32_t member_gossip_waiting(const struct node *node); /* records about to be sent */
+/* Returns the number of records that are queued for neighbours. */
+uint32_t member_gossip_waiting(const struct node *node);
 
 /* Dialer. */
 
-/* Adds an address to dial. id: the node at that address; NULL = unknown. */
+/* Adds an address to dial. id: the node expected at the address; NULL = unknown. */
 void dialer_add(struct node *node, const struct address *address, const uint8_t *id, bool is_seed);
-bool dialer_next(struct node *node, struct action *action); /* sets DIAL if a call is due */
-/* Hangs up, from time to time, on a neighbour that this node dialled, if there are other members to
- * dial. */
+/* Sets *action to DIAL and returns true if a call is due. */
+bool dialer_next(struct node *node, struct action *action);
+/* Hangs up on a neighbour that this node dialled, if SHUFFLE_NS has passed and another member
+ * could be dialled instead. */
 void dialer_shuffle(struct node *node);
-/* Hangs up on a neighbour that dialled this node if it has too many neighbours in a large swarm,
- * for example after all nodes dialled one seed. */
+/* Hangs up on a neighbour that dialled this node, if this node has too many neighbours in a
+ * large swarm. That happens after all nodes have dialled one seed. */
 void dialer_make_room(struct node *node);
-void dialer_on_met(struct node *node, const struct peer *peer);  /* the peer's id is known */
-void dialer_on_open(struct node *node, const struct peer *peer); /* the peer became a neighbour */
-/* The dialled peer is this node itself. */
+/* Call it when the peer's id is known. */
+void dialer_on_met(struct node *node, const struct peer *peer);
+/* Call it when the peer becomes a neighbour. */
+void dialer_on_open(struct node *node, const struct peer *peer);
+/* Call it when the dialled peer turns out to be this node itself. */
 void dialer_on_self(struct node *node, const struct peer *peer);
-/* Ends the long wait before calls to nodes that refused this node, or that it refused. */
+/* Makes calls due that wait for the longest backoff, because one side refused the other. */
 void dialer_redial(struct node *node);
-/* Ends every wait: all candidates without a conversation are dialled at once. */
+/* Makes calls to all candidates due at once. */
 void dialer_call_all(struct node *node);
 void dialer_on_closed(struct node *node, const struct peer *peer);
 
-/* Information on the address that was dialled for this conversation. */
+/* Facts about the address that this node dialled for a conversation. */
 struct dialed {
-    bool is_seed;      /* the address is from the user's configuration */
+    bool is_seed;      /* the user configured the address */
     uint32_t failures; /* failed calls in a row */
-    const uint8_t *id; /* id of the member that advertises the address; NULL = none */
+    const uint8_t *id; /* id of the node expected at the address; NULL = unknown */
 };
 struct dialed dialer_dialed(const struct node *node, const struct peer *peer);
 

@@ -19,16 +19,21 @@
 #include "node/orders/verdict.h"
 #include "node/rate/rate.h"
 
-#define RENEW_MIN_NS    SECOND_NS       /* shortest time between two records of a member */
-#define LEAVE_MIN_NS    (SECOND_NS / 5) /* shortest time between records while the member leaves */
-#define PER_MEMBER_NS   (SECOND_NS / 4) /* time between two records of a member, per live member */
-#define LEAVE_FASTER    8               /* factor on the rate of a leaving member's records */
-#define RATE_CHANGE     2.0f /* a change of throughput by this factor is worth a record */
-#define UPDATES_AT_ONCE 64   /* records in a MEMBER_UPDATE */
-#define LISTED_AT_ONCE  16   /* records in a MEMBER_LIST */
-#define SIGNS_AT_ONCE   16   /* signs of life requested in one review */
-#define LIST_PERIODS    2    /* renewal periods between two lists */
-#define LIST_WAIT_NS    (2 * SECOND_NS) /* shortest time between two lists */
+#define RENEW_MIN_NS SECOND_NS /* shortest time between two records of one member */
+/* Shortest time between two records of a leaving member. */
+#define LEAVE_MIN_NS (SECOND_NS / 5)
+/* Time between two records of one member, for each live member. */
+#define PER_MEMBER_NS (SECOND_NS / 4)
+#define LEAVE_FASTER  8 /* a leaving member sends records this many times as often */
+/* Factor by which throughput must change to be worth a new record. */
+#define RATE_CHANGE     2.0f
+#define UPDATES_AT_ONCE 64 /* records per MEMBER_UPDATE, at most */
+#define LISTED_AT_ONCE  16 /* records per MEMBER_LIST, at most */
+/* Signs of life requested per call of member_gossip_review, at most. */
+#define SIGNS_AT_ONCE 16
+#define LIST_PERIODS  2 /* shortest time between two requested lists, in renewal periods */
+#define LIST_WAIT_NS  (2 * SECOND_NS) /* shortest time between two lists; grows with live members  \
+                                       */
 
 static struct discovery_neighbour *neighbour_of(const struct node *node, const struct peer *peer)
 {
@@ -44,8 +49,8 @@ uint64_t member_gossip_period_ns(const struct node *node)
     return period_ns < least_ns ? least_ns : period_ns < longest_ns ? period_ns : longest_ns;
 }
 
-/* Returns true if a neighbour may lack this record. The member itself does not, but an earlier
- * start of it does (broadcast/identity_clash.h). */
+/* Returns true if the neighbour may lack this record. A neighbour knows its own record, unless
+ * the record is of a later start of that node (broadcast/identity_clash.h). */
 static bool is_for(const struct node *node, const struct peer *peer, const struct member *member)
 {
     const struct record *record = &member->record;
@@ -55,8 +60,9 @@ static bool is_for(const struct node *node, const struct peer *peer, const struc
            !broadcast_is_lazy(node, peer, member->origin_index);
 }
 
-/* Queues a member's new record for all neighbours that may lack it. The own record (number 0) goes
- * to every neighbour: one that receives none of our rumors may have no other sign of life. */
+/* Queues a member's new record for all neighbours that may lack it. This node's record (number
+ * 0) goes to every neighbour: one that is sent none of our rumors may get no other sign of our
+ * life. */
 static void mark(struct node *node, const struct member *member, const struct peer *from)
 {
     const uint32_t number = membership_number(node, member);
@@ -72,8 +78,8 @@ static void mark(struct node *node, const struct member *member, const struct pe
 
 /* Own record. */
 
-/* Returns this node's address for its record: the configured one, or the one that neighbours see.
- * Without either it has no host. */
+/* Returns the address for this node's record: the configured one, or the one that neighbours
+ * see. It has no host if there is neither. */
 static struct address own_address(const struct node *node)
 {
     struct address address = node->options.advertise.host[0] ? node->options.advertise
@@ -83,10 +89,10 @@ static struct address own_address(const struct node *node)
     return node->options.listen_port ? address : (struct address){0};
 }
 
-/* Returns true if the throughput in the last record is too far from the present one. A node that
- * became faster renews its record at once, because its claims may not exceed the record
- * (byzantine.h). A node slower than one sample a second counts as stopped: further slowing is not
- * worth a record. */
+/* Returns true if the throughput in this node's last record is too far from the present one. A
+ * node that became faster renews its record at once, because its claims may not exceed the record
+ * (byzantine.h). Below one sample a second a node counts as stopped, so a further fall is not worth
+ * a record. */
 static bool rate_is_outdated(const struct node *node, float said, float now, uint64_t age_ns)
 {
     const float before = fmaxf(said, 1), after = fmaxf(now, 1);
@@ -96,8 +102,8 @@ static bool rate_is_outdated(const struct node *node, float said, float now, uin
     return (is_faster || is_slower) && age_ns >= member_gossip_period_ns(node) / 2;
 }
 
-/* Returns when the next record is due: by the present period, but no later than the last record
- * promised. */
+/* Returns the age at which this node's last record must be renewed, in ns. It is at most the
+ * present period and the period that the record promised. */
 static uint64_t due_after_ns(const struct node *node, const struct record *said)
 {
     CHECK(said->renew_ms > 0);
@@ -106,8 +112,9 @@ static uint64_t due_after_ns(const struct node *node, const struct record *said)
     return most_ns - (uint64_t)(node->discovery->gossip.renew_early * (double)most_ns);
 }
 
-/* Returns true if the last record is too old or no longer true. A leaving node waits for others to
- * hold its base, so an unchanged base is worth a record. */
+/* Returns true if this node's last record `said` is too old or no longer true. A leaving node
+ * also renews it once its base no longer changes, because it waits until the others report the same
+ * digest. */
 static bool is_outdated(const struct node *node, const struct record *said,
                         const struct record *now)
 {
@@ -130,8 +137,8 @@ static uint32_t lag_ms(const struct node *node)
     return (uint32_t)fmin((double)(broadcast_lag_ns(node, node->now_ns) / MS_NS), UINT32_MAX);
 }
 
-/* Returns true if this node has published its last rumor and stays: the other members share the
- * work among those that train. */
+/* Returns true if this node has published its last rumor but stays in the swarm. Then it must
+ * not count as training: the training members share the work. */
 static bool has_finished(const struct node *node)
 {
     return finishing_state(node) != FINISHING_NOT && leaving_stage(node) == STAGE_SETTLED;
@@ -191,7 +198,7 @@ void member_gossip_sign_again(struct node *node)
 
 /* Records of other members. */
 
-/* Gives a neighbour's conversation its new incarnation. */
+/* Sets the incarnation of the record's member in its conversation with this node. */
 static void renew_peer(struct node *node, const struct record *record)
 {
     const struct peer *peer = connection_by_id(node, record->id, NULL);
@@ -199,8 +206,8 @@ static void renew_peer(struct node *node, const struct record *record)
         connection_set_incarnation(node, peer, record->incarnation);
 }
 
-/* Returns the origin of the member, adding it if necessary; NULL if there is no space. So its
- * records have a broadcast tree even if the member never publishes. */
+/* Returns the member's origin, which is added if it is missing; NULL if there is no space. So
+ * records have a broadcast tree even if their member never publishes. */
 static const struct origin *origin_of(struct node *node, const struct peer *from,
                                       const struct member *member)
 {
@@ -232,8 +239,8 @@ static void on_update(struct node *node, const struct peer *from, const struct m
     mark(node, member, from);
 }
 
-/* Handles a record that is already known. Its sender need not get it from us. If it first arrived
- * lately, the sender need not push this origin to us, since another neighbour is faster. */
+/* Handles a record that this node knows. The neighbour `from` need not be sent it. If another
+ * neighbour has sent it first and lately, `from` need not push this origin to us. */
 static void on_known(struct node *node, const struct peer *from, const uint8_t *bytes)
 {
     const struct members *members = membership_members(node);
@@ -265,14 +272,14 @@ static bool on_own_record(struct node *node, const struct peer *from, const uint
     return identity_clash_on_gossip(node, from, bytes) == OK || end_forger(node, from);
 }
 
-/* Handles one record. Returns false if the record shows that its sender is broken. */
+/* Handles one record. Returns false if the record is invalid. */
 static bool on_record(struct node *node, const struct peer *from, const uint8_t *bytes,
                       bool pass_on)
 {
     const struct member *member;
     struct address before;
     if (verdict_reason(node, bytes))
-        return true; /* the sender may not know of this expulsion yet */
+        return true; /* the sender may not know of the member's expulsion yet */
     if (memcmp(bytes, broadcast_own(node)->id, ID_BYTES) == 0)
         return on_own_record(node, from, bytes);
     if (!admitted_may_be(node, bytes)) {
@@ -340,14 +347,14 @@ static void flush_to(struct node *node, const struct peer *peer)
     uint32_t taken[UPDATES_AT_ONCE], count = 0;
     for (uint32_t i = 0; i < members->count && count < UPDATES_AT_ONCE; i++) {
         if (neighbour->updates[i / 64] == 0)
-            i |= 63; /* skips these 64 */
+            i |= 63; /* skips 64 members that have no bit set */
         else if (bit_get(neighbour->updates, i))
             taken[count++] = i;
     }
     for (uint32_t i = 0; i < count; i++)
         memcpy(node->scratch + i * RECORD_BYTES, members->members[taken[i]].bytes, RECORD_BYTES);
     if (count > 0 && !say_records(node, peer, MEMBER_UPDATE, count * RECORD_BYTES))
-        return; /* the queue is full: continues in the next round */
+        return; /* the queue is full; the next round tries again */
     for (uint32_t i = 0; i < count; i++)
         bit_set(neighbour->updates, taken[i], false);
     neighbour->has_updates = count == UPDATES_AT_ONCE;
@@ -401,7 +408,7 @@ void member_gossip_on_query(struct node *node, const struct peer *from, uint64_t
         bit_set(neighbour->updates, membership_number(node, member), true);
         neighbour->has_updates = true;
     } else if (tag == 0) {
-        neighbour->list_next = 1; /* number 0, this node, has introduced itself */
+        neighbour->list_next = 1; /* skips number 0: the neighbour knows this node */
         neighbour->list_end = membership_members(node)->count;
     }
 }
@@ -419,8 +426,8 @@ void member_gossip_relist(struct node *node)
         ask_for_list(node, peer);
 }
 
-/* Requests the neighbour's list if its count is larger. A neighbour may count dead members as live,
- * so a large swarm is not listed again soon. */
+/* Requests the neighbour's list if it counts clearly more live members. It may count dead
+ * members as live, so a large swarm's list is not requested again soon. */
 void member_gossip_compare(struct node *node, const struct peer *from, uint64_t members)
 {
     const uint32_t live = membership_live(node);
@@ -439,8 +446,8 @@ void member_gossip_ask_for_list(struct node *node, const struct peer *from)
 
 /* Silence. */
 
-/* Asks one neighbour for a sign of the member's life, because half of the member's time is over;
- * the next request goes to another neighbour. */
+/* Asks one neighbour for a sign of the member's life if half of the member's permitted silence
+ * is over. The next request goes to another random neighbour. Returns true if it asked. */
 static bool ask_for_sign(struct node *node, const struct member *member)
 {
     if (!failure_detector_is_sign_due(node, member))

@@ -62,17 +62,19 @@ size_t lifecycle_arena_bytes(void);
 
 enum joining joining_state(const struct node *node);
 void joining_move(struct node *node, enum joining to);
-bool joining_has_joined(const struct node *node); /* true in JOINED and TRAINING */
-/* Moves to JOINED unless the node has joined, and adds a note with the reason. */
+/* Returns true in the states JOINED and TRAINING. */
+bool joining_has_joined(const struct node *node);
+/* Changes the state to JOINED and adds a note with this reason, unless the node has joined
+ * before. */
 void joining_join(struct node *node, const char *why);
 
 enum stage leaving_stage(const struct node *node);
 void leaving_move(struct node *node, enum stage to);
-/* Records that the node must leave: its owner asked, or it was expelled or is not admitted. */
+/* Records that the node must leave, because its owner asked, or it is expelled or not admitted. */
 void leaving_ask(struct node *node);
 bool leaving_is_asked(const struct node *node);
-/* Returns true while the node stays in the swarm: it runs, or it finishes and was not asked to
- * leave. */
+/* Returns true while the node stays in the swarm: it runs, or it has finished and was not asked
+ * to leave. */
 bool leaving_stays(const struct node *node);
 
 enum finishing finishing_state(const struct node *node);

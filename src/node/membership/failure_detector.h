@@ -8,28 +8,28 @@
 
 #include "node/membership/membership.h"
 
-/* Once a second, call failure_detector_begin, then failure_detector_review for each member number.
- * failure_detector_review returns true while the member counts as live. */
+/* Call it once a second, and then failure_detector_review for each member number except 0. */
 void failure_detector_begin(struct node *node);
+/* Finds out whether this member is dead by now. Returns true while it counts as live. */
 bool failure_detector_review(struct node *node, uint32_t number);
-/* Returns true if half of the member's time is over and no sign of its life was requested lately.
- */
+/* Returns true if half of the member's permitted silence is over and no sign of its life was
+ * requested lately. */
 bool failure_detector_is_sign_due(const struct node *node, const struct member *member);
 void failure_detector_on_sign_asked(struct node *node, const struct member *member);
 
-/* Returns how long this neighbour may be silent before its conversation ends. */
+/* Returns how long the neighbour `id` may be silent before its conversation is ended, in ns. */
 uint64_t failure_detector_patience_ns(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* failure_detector_on_given_up records that the conversation with this neighbour ended because of
- * its silence. failure_detector_on_return doubles its time if it returns without having
- * restarted. */
+/* Call it when the conversation with a neighbour has ended because of its silence. */
 void failure_detector_on_given_up(struct node *node, const uint8_t id[static ID_BYTES]);
+/* Call it when a peer becomes a neighbour. If it was given up as silent and has not restarted
+ * since, doubles its permitted silence as a neighbour. */
 void failure_detector_on_return(struct node *node, const uint8_t id[static ID_BYTES],
                                 uint64_t incarnation);
-/* Extends the time of every member by late_ns, for which this process was suspended. */
+/* Call it when this process was suspended for late_ns: gives every member so much more time. */
 void failure_detector_forgive(struct node *node, uint64_t late_ns);
 
-/* Records that an open conversation with this member ended unexpectedly. The member stays live for
- * the time that it promised; until then it is only shown as lost. */
+/* Call it when an open conversation with this member has ended unexpectedly. The member stays
+ * live for its permitted silence; until then it is only shown as lost. */
 void failure_detector_on_lost(struct node *node, const uint8_t id[static ID_BYTES]);
 
 #endif

@@ -6,9 +6,10 @@
 #include "base/rng.h"
 #include "wire/bytes.h"
 
-#define PROMISES_KEPT 4 /* renewal periods without a record after which a member is dead */
+/* Renewal periods without a sign of life after which a member is dead. */
+#define PROMISES_KEPT 4
 #define MS_NS         1000000ull
-/* The longest believable renewal period grows with the number of members. */
+/* Longest believed renewal period: this time, and RENEW_PER_MEMBER_NS more per member. */
 #define RENEW_LEAST_NS      15000000000ull
 #define RENEW_PER_MEMBER_NS 1000000000ull
 
@@ -28,7 +29,7 @@ void members_init(struct members *members, struct arena *arena, uint32_t max, ui
     };
 }
 
-/* Returns the hash slot that holds the member, or the free slot where it belongs. */
+/* Returns the slot in the hash table that holds this member, or the free slot where to put it. */
 static uint32_t *slot_of(const struct members *members, const uint8_t id[static ID_BYTES])
 {
     uint32_t at = (uint32_t)rng_mix(bytes_get(id, 8)) & members->slots_mask;
@@ -45,8 +46,8 @@ struct member *members_find(const struct members *members, const uint8_t id[stat
     return slot ? &members->members[slot - 1] : NULL;
 }
 
-/* Returns the member that has been dead or gone for longest, provided that this is at least twice
- * its permitted silence; NULL if there is none. */
+/* Returns the member that has been dead for longest, if that is longer than twice its permitted
+ * silence; NULL if there is none. */
 static struct member *longest_gone(const struct members *members, uint64_t now_ns)
 {
     struct member *longest = NULL;
@@ -60,7 +61,7 @@ static struct member *longest_gone(const struct members *members, uint64_t now_n
     return longest;
 }
 
-/* Rebuilds the hash table: open addressing cannot delete a single entry. */
+/* Fills the hash table again: open addressing cannot remove a single member. */
 static void fill_slots(struct members *members)
 {
     CHECK(members->count <= members->max && members->count <= members->slots_mask);
@@ -69,8 +70,8 @@ static void fill_slots(struct members *members)
         *slot_of(members, members->members[i].record.id) = i + 1;
 }
 
-/* Returns an entry for a new member, evicting one that is long gone if the table is full; NULL if
- * every entry is needed. */
+/* Returns an entry for a new member. If the table is full, replaces a member that has been dead
+ * for long; returns NULL if there is none. */
 static struct member *make_room(struct members *members, uint64_t now_ns)
 {
     struct member *member = members->count < members->max ? &members->members[members->count]
@@ -115,7 +116,8 @@ enum error members_learn(struct members *members, const uint8_t bytes[static REC
     if (is_new && !(member = make_room(members, now_ns)))
         return TOO_BIG;
     if (record.incarnation != member->record.incarnation)
-        member->given_up_ns = 0; /* the member died and restarted */
+        /* The member has restarted, so its silence was no mistake of ours. */
+        member->given_up_ns = 0;
     if (record.trains && member->since_ns == 0)
         member->since_ns = now_ns;
     member->record = record;
@@ -179,8 +181,8 @@ uint32_t members_live(const struct members *members, uint64_t now_ns)
     return live;
 }
 
-/* Returns true if the record must no longer be passed on. A node that learns of the member now
- * would count it as live for the whole period again, and a dead member would never die. */
+/* Returns true if the member's record is too old to be passed on. A node that learns of a member
+ * counts it as live for its whole permitted silence, so a dead member would never die. */
 static bool is_stale(const struct members *members, const struct member *member, uint64_t now_ns)
 {
     return member != members->members &&

@@ -3,11 +3,11 @@
 #include "node/membership/membership_private.h"
 #include "node/membership/shares.h"
 
-#define DEAD_AFTER 5 /* shortest silence of a dead member, in neighbour timeouts */
+#define DEAD_AFTER 5 /* minimum silence of a dead member, in limits.silence_ns */
 
 size_t membership_arena_bytes(const struct node_options *options)
 {
-    const size_t slots = 4 * sizeof(uint32_t); /* hash slots per member at most */
+    const size_t slots = 4 * sizeof(uint32_t); /* bytes of hash slots per member, at most */
     return sizeof(struct membership) +
            options->limits.members_max * (sizeof(struct member) + sizeof(double) + slots) + 320;
 }
@@ -89,7 +89,7 @@ void membership_on_change(struct node *node, const struct member *member)
     CHECK(membership->live >= 1 && membership->live <= membership->members.count);
     membership->reachable += live && record->address.port;
     if (!live && record->stage != STAGE_LEFT)
-        return; /* the failure detector notes deaths */
+        return; /* the failure detector adds the note on a death */
     if (!notes_allow(&node->notes, node->now_ns))
         return;
     struct note *note =
@@ -115,7 +115,7 @@ void membership_set_expelled(struct node *node, const uint8_t id[static ID_BYTES
     const struct member *found = membership_find(node, id);
     if (!found)
         return;
-    /* An expulsion of this node itself makes it leave instead. */
+    /* This node itself is never marked as expelled: its own expulsion makes it leave. */
     CHECK(membership_number(node, found) > 0 || !is_expelled);
     membership_own(node, found)->is_expelled = is_expelled;
     if (is_expelled)

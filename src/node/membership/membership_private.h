@@ -1,16 +1,16 @@
-/* The state of this folder; only its own files include it. */
+/* Private header of the membership folder: its state. */
 #ifndef HEARSAY_NODE_MEMBERSHIP_MEMBERSHIP_PRIVATE_H
 #define HEARSAY_NODE_MEMBERSHIP_MEMBERSHIP_PRIVATE_H
 
 #include "node/membership/membership.h"
 
 struct membership {
-    struct members members; /* newest record of each member */
-    uint32_t live;          /* live members at the last note, this node included */
-    uint32_t reachable;     /* those live members that listen */
+    struct members members; /* table of members */
+    uint32_t live;          /* number of live members, this node included */
+    uint32_t reachable;     /* number of live members that have an address to dial */
 };
 
-/* Casts away const: only this folder may change a member. */
+/* Casts away const. Only this folder may change a member. */
 static inline struct member *membership_own(struct node *node, const struct member *member)
 {
     return &node->membership->members.members[membership_number(node, member)];

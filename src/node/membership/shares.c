@@ -4,13 +4,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SLACK       16.0 /* multiple of the median ratio that a weight may reach */
-#define SLACK_RATIO 4.0  /* multiple of the median claim ratio up to which claimed samples count */
-#define DOUBT_NS    ((uint64_t)60000000000)  /* grace time of a member before its first rumor */
-#define HALVED_NS   ((uint64_t)600000000000) /* half-life of the movement sums */
+#define SLACK 16.0 /* a weight is at most this many times `moved` times the median ratio */
+/* Claimed samples count up to this many times the median claim ratio. */
+#define SLACK_RATIO 4.0
+/* A member without a rumor has a weight for this time after it starts training. */
+#define DOUBT_NS  ((uint64_t)60000000000)
+#define HALVED_NS ((uint64_t)600000000000) /* half-life of the sums `moved` and `claimed` */
 
-/* Returns the member's claimed throughput relative to this node's; 1 if unknown or if all claims
- * are equal, 0 if the member does not train or is dead. */
+/* Returns the member's claim: its reported throughput relative to this node's. Returns 1 if one
+ * of the two is unknown or shares are equal, 0 if the member is dead or does not train. */
 static double claim_of(const struct members *members, uint32_t i, bool by_throughput,
                        uint64_t now_ns)
 {
@@ -23,7 +25,7 @@ static double claim_of(const struct members *members, uint32_t i, bool by_throug
     return by_throughput && i > 0 && own > 0 && said > 0 ? said / own : 1;
 }
 
-/* Returns the factor by which the decaying sums have shrunk since the last rumor. */
+/* Returns the factor by which the member's decaying sums have shrunk since its last rumor. */
 static double left(const struct member *member, uint64_t now_ns)
 {
     CHECK(member->moved_ns <= now_ns);
@@ -35,8 +37,8 @@ static double moved_by(const struct member *member, uint64_t now_ns)
     return member->moved * left(member, now_ns);
 }
 
-/* Returns the samples per second that the member's rumors claimed, as of its last rumor. Claims for
- * the time after it say nothing about the movement. */
+/* Returns the mean of the samples per second that the member's rumors claimed, up to the last
+ * rumor. Later claims are not in `moved` yet. */
 static double claimed_per_s(const struct member *member)
 {
     CHECK(member->since_ns <= member->moved_ns);
@@ -45,9 +47,9 @@ static double claimed_per_s(const struct member *member)
     return member->claimed / fmax(halved_s / log(2) * (1 - exp2(-age_s / halved_s)), 1);
 }
 
-/* Returns claimed samples per unit of movement. With shares by throughput this is multiplied by
- * claimed samples per second, because a member r times as fast makes r times the progress and
- * publishes it at r times the share. */
+/* Returns the member's claimed samples per unit of movement, multiplied by its claimed samples
+ * per second if shares are by throughput. A member r times as fast makes r times the progress and
+ * publishes it with r times the share, so the product is equal for honest members. */
 static double claim_ratio(const struct member *member, bool by_throughput)
 {
     CHECK(member->moved > 0);
@@ -96,9 +98,9 @@ void shares_review(struct members *members, bool by_throughput, uint64_t now_ns)
     members->claim_ratio = all[(count - 1) / 2];
 }
 
-/* Returns the ratio of the claim to the movement; 0 = unknown. With shares by throughput the claim
- * is that of the time in which the member published: a member that stopped claims almost nothing,
- * but its movement still counts. */
+/* Returns the member's claim divided by its movement; 0 = unknown. If shares are by throughput,
+ * the claim is taken from its rumors: a member that stopped claims almost nothing, but its movement
+ * still counts. */
 static double ratio_of(const struct members *members, uint32_t i, bool by_throughput,
                        uint64_t now_ns)
 {
@@ -106,14 +108,14 @@ static double ratio_of(const struct members *members, uint32_t i, bool by_throug
     const double claim = claim_of(members, i, by_throughput, now_ns);
     const double moved = moved_by(member, now_ns);
     const double own = (double)members->members[0].record.samples_per_second;
-    if (claim <= 0 || moved <= DBL_MIN) /* decayed to nothing */
+    if (claim <= 0 || moved <= DBL_MIN) /* the movement has decayed to nothing */
         return 0;
     if (by_throughput && own > 0 && member->claimed > DBL_MIN)
         return claimed_per_s(member) / own / member->moved;
     return claim / moved;
 }
 
-/* Returns the median ratio of claim to movement; 0 if no member has published. */
+/* Returns the median of ratio_of over all members with a known ratio; 0 if there are none. */
 static double usual_ratio(const struct members *members, bool by_throughput, uint64_t now_ns)
 {
     double *ratios = members->scratch;
@@ -128,7 +130,7 @@ static double usual_ratio(const struct members *members, bool by_throughput, uin
     return ratios[(count - 1) / 2];
 }
 
-/* Returns `times` times the median claim; INFINITY if times is 0. */
+/* Returns the largest claim that counts: `times` times the median claim; INFINITY if times = 0. */
 static double most_of(const struct members *members, bool by_throughput, double times,
                       uint64_t now_ns)
 {
@@ -138,15 +140,15 @@ static double most_of(const struct members *members, bool by_throughput, double 
         claims[count] = claim_of(members, i, by_throughput, now_ns);
         count += claims[count] > 0;
     }
-    CHECK(count > 0 && times >= 0); /* this node itself always has a claim of 1 */
+    CHECK(count > 0 && times >= 0); /* this node itself has the claim 1 */
     if (times == 0)
         return INFINITY;
     qsort(claims, count, sizeof *claims, ascending);
     return times * claims[(count - 1) / 2];
 }
 
-/* Writes all weights to members->scratch and returns their sum. This node's weight is 1, or `times`
- * times the median claim if that is less. */
+/* Writes the weights of all members to members->scratch and returns their sum. This node's
+ * weight is its claim 1, or `times` times the median claim if that is less. */
 static double weigh(const struct members *members, bool by_throughput, double times,
                     uint64_t now_ns)
 {

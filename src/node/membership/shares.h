@@ -21,35 +21,35 @@
 
 #include "node/membership/members.h"
 
-/* The claim and the movement of one rumor. */
+/* Facts about one rumor. */
 struct rumor_facts {
-    double moved;       /* movement of the base, summed over all entries, in units; > 0 */
-    uint64_t samples;   /* samples learned since the last rumor, as claimed */
-    bool by_throughput; /* shares are by throughput */
-    uint64_t now_ns;    /* arrival */
+    double moved; /* movement of the base by the rumor, summed over its entries, in units; > 0 */
+    uint64_t samples;   /* samples that the rumor claims, since the member's previous rumor */
+    bool by_throughput; /* shares depend on throughput; false = shares are equal */
+    uint64_t now_ns;    /* time when the rumor arrived */
 };
 void shares_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation, const struct rumor_facts *facts);
 
-/* Updates the median ratio of claimed samples to movement; called once a second. The ratio decides
- * which claimed samples are supported (member.borne_out). A member r times as fast moves the base r
- * times as much, or r² times with shares by throughput. Four times the median ratio is still
- * believed, because slow links carry less of a member's progress. */
+/* Updates claim_ratio, the median of claimed samples per movement. Call it once a second.
+ * Claimed samples count up to four times the median (member.borne_out), because slow links carry
+ * less of a member's progress. A member r times as fast moves the base r times as much, or r² times
+ * if shares are by throughput. */
 void shares_review(struct members *members, bool by_throughput, uint64_t now_ns);
 
-/* Returns this node's share: its weight over the sum of all live members that train; 0 < share
- * <= 1. Without by_throughput all claims are equal. A member of unknown speed counts like this
- * node. */
+/* Returns this node's share in (0, 1]: its weight divided by the sum of the weights of all live
+ * members that train. by_throughput = false: all claims are equal. A member with an unknown speed
+ * has this node's claim. */
 double shares_own(const struct members *members, bool by_throughput, uint64_t now_ns);
 
 /* Returns the effective number of learners, (Σ shares)² / Σ shares² (Kish 1965); at least 1. */
 double shares_learners(const struct members *members, bool by_throughput, uint64_t now_ns);
 
-/* Returns the number of live members that train; this node always counts. */
+/* Returns the number of live members that train. This node counts even if it does not train. */
 uint32_t shares_training(const struct members *members, uint64_t now_ns);
 
-/* Returns the first member whose claim exceeds the weight of all other members together, if less
- * than half of that claim counts; NULL if there is none. */
+/* Returns the first member whose claim exceeds the weights of all other members together, and is
+ * more than twice its own weight. NULL if there is none. */
 const struct member *shares_doubtful(const struct members *members, bool by_throughput,
                                      uint64_t now_ns);
 
