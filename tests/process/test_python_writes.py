@@ -4,6 +4,7 @@ import copy
 import logging
 import os
 import sys
+import time
 import unittest
 
 try:
@@ -13,7 +14,7 @@ except ImportError:
     sys.exit(1 if os.environ.get('REQUIRE_PYTHON') else 77)
 
 import hearsay
-from python_nodes import Folder
+from python_nodes import Folder, Together, address
 
 
 class Said(logging.Handler):
@@ -130,6 +131,61 @@ class Writes(unittest.TestCase):
         self.learn(5)
         self.assertLess(distance(self.node.state_dict(), before), 0.2)
         self.assertEqual(len(self.foreign()), 1)  # once, whatever follows
+
+    def other(self, together):
+        """Steps of another node, which moves every weight by about 1/2 and trains no more."""
+        model = copy.deepcopy(self.model)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+        with hearsay.Node(model, optimizer, run='writes',
+                          settings=self.folder.settings('b', [address(self.node)],
+                                                        exchange__interval_s=0.05)) as node:
+            together.wait()  # the other script has swapped its weights out
+            for _ in range(50):
+                for weight in model.parameters():
+                    weight.grad = -torch.ones_like(weight)
+                optimizer.step()
+                node.count(16, 1.0)
+                time.sleep(0.01)
+            node.settle()
+            together.wait()
+            together.wait()  # the other script has published after it swapped its weights back
+
+    def swapped_while_another_learns(self, call):
+        """Returns how far the shared model moved while another node learned and the weights of this
+        one were swapped out for the time of a call, and how far it has moved after later steps."""
+        self.join()
+        self.learn(20)
+        self.node.settle()
+        with Together(2) as together:
+            together.start(self.other, together)
+            before, own = self.node.state_dict(), self.weights()
+            self.model.load_state_dict({name: torch.zeros_like(each) for name, each in own.items()})
+            together.wait()
+            due = time.monotonic() + 1.0
+            while time.monotonic() < due:
+                call()
+                time.sleep(0.02)
+            together.wait()
+            self.node.settle()
+            during = self.node.state_dict()
+            self.model.load_state_dict(own)
+            self.optimizer.param_groups[0]['lr'] = 0.0  # the steps count, and change nothing
+            self.learn(40)
+            self.node.settle()
+            after = self.node.state_dict()
+            together.wait()
+        return distance(during, before), distance(after, during)
+
+    def test_restored_weights_keep_what_others_learned_meanwhile(self):
+        for call in 'state_dict', 'save', 'settle':
+            with self.subTest(call):
+                self.folder = Folder()
+                self.addCleanup(self.folder.close)
+                moved, undone = self.swapped_while_another_learns(lambda: getattr(self.node, call)())
+                self.assertGreater(moved, 0.1)
+                self.assertLess(undone, 0.01)
+                self.node.close(0)
+                self.node.free()
 
     def test_weights_clipped_after_each_step_are_learned(self):
         """As the critics of some GANs are: between the step and its count."""

@@ -161,6 +161,21 @@ class Shared:
             return torch.view_as_complex(tensor.float().contiguous())
         return tensor.exp() if name in self._logs else tensor
 
+    def movement(self, name: str, before: torch.Tensor) -> torch.Tensor:
+        """Returns how far a shared tensor has moved since it had the values `before`: a difference, or a
+        logarithm of the ratio for a variance, which the swarm shares as a logarithm."""
+        after = self.tensors[name].detach()
+        if name in self._logs:
+            return after.clamp(min=_VARIANCE_MIN).log() - before.clamp(min=_VARIANCE_MIN).log()
+        return after - before
+
+    def move(self, name: str, movement: torch.Tensor) -> None:
+        """Moves a shared tensor by what `movement` returned."""
+        if name in self._logs:
+            self.tensors[name].mul_(movement.exp())
+        else:
+            self.tensors[name].add_(movement)
+
     def guard(self) -> Any:
         """The library may choose another GPU for this thread: after it, it is as it was."""
         is_gpu = self.device.type == "cuda"

@@ -235,7 +235,7 @@ class Node:
         it is published with the next step. Without this, `settle`, `save`, `close` and `state_dict` leave
         such writes out of the swarm's model, and in this one's."""
         self._must_have_joined()
-        self._writes.accept()
+        self._writes.adopt()
 
     def _on_step(self) -> None:
         self._writes.accept()
@@ -260,12 +260,24 @@ class Node:
         changed, self._is_ahead = self._is_ahead, False
         if self._handle is not None:
             self._shared.check()
+            self._writes.catch_up()
             with self._shared.guard():
                 changed = self._handle.step(samples, loss) or changed
         if self._ranks is not None:
             changed = bool(self._ranks.tell(self._device, changed))
         if changed:
             self._changed()
+        self._writes.accept()
+
+    def _follow_call(self) -> None:
+        """After a call between two steps that may have moved the weights."""
+        is_foreign = self._writes.are_foreign
+        if self._ranks is not None:
+            is_foreign = bool(self._ranks.tell(self._device, is_foreign))
+        if is_foreign:
+            self._is_ahead = True  # the next step moves the weights of the other ranks as well
+            return
+        self._changed()
         self._writes.accept()
 
     def _changed(self) -> None:
@@ -295,9 +307,7 @@ class Node:
         if self._ranks is not None:
             told = self._ranks.share(finished.waits_for.encode() if not finished else b"")
             finished = Finished(not told, told.decode())
-        if not self._writes.are_foreign:
-            self._changed()
-            self._writes.accept()
+        self._follow_call()
         if not finished:
             log.warning("not all have finished within the time: %s", finished.waits_for)
         return finished
@@ -313,9 +323,7 @@ class Node:
                 settled = self._first().settle(timeout)
         if self._ranks is not None:
             settled = bool(self._ranks.tell(self._device, settled))
-        if not self._writes.are_foreign:
-            self._changed()
-            self._writes.accept()
+        self._follow_call()
         return settled
 
     def state_dict(self) -> dict[str, Any]:

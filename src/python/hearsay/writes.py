@@ -1,15 +1,20 @@
-"""Whose writes are in the weights: an optimizer's, the node's, or somebody else's.
+"""Foreign writes: changes of the weights that neither the optimizer nor the node made.
 
-    optimizer step, node  ─► accept: the versions of the weights as they are now
-    any other write       ─► a version has moved on: `foreign` names the weight
+    optimizer's step, the node  ─► accept() records the version of each weight
+    any other write             ─► a version has moved on; `foreign` names that weight
 
-PyTorch counts the writes to each tensor (`_version`), so nothing is copied or compared. A script
-that loads the weights of its best epoch, or swaps in averaged ones, has made no progress that the
-swarm should learn: where the node would publish them as it settles, saves or leaves, the shared
-model takes their place for as long as that lasts.
+PyTorch counts the writes to each tensor (`_version`), so finding a foreign write compares and copies
+no values. A script that loads the weights of its best epoch, or swaps in averaged weights, has made
+no progress that the swarm should learn. While the node settles, saves or leaves, the shared model
+therefore replaces foreign weights in the model.
 
-Weights of another optimizer than the node's are not watched, and neither are the statistics of batch
-norms: the one is stepped, the others are written in each pass.
+The updates of other nodes move the shared model during such a call, and the foreign weights lack that
+movement. The next step adds it to the weights, whatever the script has written by then. Otherwise a
+script that restores its own weights after the call would publish the others' updates with a minus
+sign.
+
+Only the weights of the node's optimizer are watched: other optimizers step theirs, and each forward
+pass writes the statistics of batch norms.
 """
 
 from __future__ import annotations
@@ -27,25 +32,32 @@ log = logging.getLogger("hearsay")
 
 
 class Writes:
-    """The weights that an optimizer steps, of those that are shared."""
+    """The shared weights that the node's optimizer steps, and the writes to them."""
 
     def __init__(self, shared: Shared, optimizer: torch.optim.Optimizer | None) -> None:
         groups = optimizer.param_groups if optimizer is not None else []
         stepped = {id(parameter) for group in groups for parameter in group["params"]}
         self._shared = shared
         self._weights = [(n, t) for n, t in shared.tensors.items() if id(t) in stepped]
-        self._versions: list[int] | None = None  # None: nothing was accepted yet
-        self._found: str | None = None  # by aside, which writes as well
+        self._versions: list[int] | None = None  # None before the first accept()
+        self._found: str | None = None  # foreign weight that aside() found; its own writes hide it
+        self._missed: dict[str, torch.Tensor] = {}  # movement of the shared model that weights lack
         self._has_warned = False
 
     def accept(self) -> None:
-        """All that was written so far counts."""
+        """Counts everything written so far as progress."""
         self._versions = [tensor._version for _, tensor in self._weights]
         self._found = None
 
+    def adopt(self) -> None:
+        """Counts everything written so far as progress, exactly as it is: the script chose these
+        values, so no movement of the shared model is added to them."""
+        self.accept()
+        self._missed = {}
+
     @property
     def foreign(self) -> str | None:
-        """The first weight that was written to since by somebody else."""
+        """The first weight with a foreign write since the last accept(); None if there is none."""
         if self._found is not None or self._versions is None:
             return self._found
         for (name, tensor), version in zip(self._weights, self._versions):
@@ -58,36 +70,58 @@ class Writes:
         return self.foreign is not None
 
     def warn(self) -> None:
-        """Once, if there is a foreign write."""
+        """Warns of a foreign write, once per node."""
         name = self.foreign if not self._has_warned else None
         if name is None:
             return
         self._has_warned = True
         log.warning(
-            "%s was changed by something else than the optimizer's step: the shared model takes that in "
-            "with the next step; it leaves it out if the node settles, saves or is closed before, "
-            "unless the script calls adopt()",
+            "%s was changed by something else than the optimizer's step: the next step publishes the "
+            "change; settle, save and close leave it out unless the script calls adopt()",
             name,
         )
+
+    @torch.no_grad()
+    def catch_up(self) -> None:
+        """Adds to the weights the movement of the shared model that they lack. Call it before the
+        node reads the weights as progress."""
+        for name, missed in self._missed.items():
+            self._shared.move(name, missed)
+        self._missed = {}
 
     @contextlib.contextmanager
     @torch.no_grad()
     def aside(self, handle: Handle | None) -> Iterator[None]:
-        """While this lasts, the shared model takes the place of foreign weights. What this node had
-        learned since its last publication goes with them. Else the node's writes are accepted."""
+        """Wraps a call of the node that publishes or applies updates.
+
+        If there is a foreign write, the shared model replaces the weights during the call, and what
+        this node had learned since its last publication is left out. Afterwards the weights are as
+        the script wrote them. Without a foreign write, the call's own writes are accepted.
+        """
         name = self.foreign
         if name is None or handle is None:
+            self.catch_up()
             try:
-                yield  # the node may write
+                yield
             finally:
                 self.accept()
             return
         self.warn()
         self._found = name
-        kept = {each: tensor.detach().clone() for each, tensor in self._shared.tensors.items()}
+        tensors = self._shared.tensors
+        kept = {each: tensor.detach().clone() for each, tensor in tensors.items()}
         try:
             handle.revert()
+            before = {each: tensor.detach().clone() for each, tensor in tensors.items()}
             yield
+            for each in tensors:
+                self._add_missed(each, self._shared.movement(each, before.pop(each)))
         finally:
-            for each, tensor in self._shared.tensors.items():
+            for each, tensor in tensors.items():
                 tensor.copy_(kept[each])
+
+    def _add_missed(self, name: str, movement: torch.Tensor) -> None:
+        if name in self._missed:
+            self._missed[name] += movement
+        elif bool(movement.any()):
+            self._missed[name] = movement
