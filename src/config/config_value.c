@@ -70,6 +70,18 @@ static uint64_t size_factor(const char *suffix)
     }
 }
 
+/* Returns what is wrong with a text that is no whole number up to 2^64 - 1, perhaps with a suffix
+ * that size_factor knows. other: the answer for a text that is no such number at all. */
+static const char *why_not_whole(const char *text, bool has_suffix, const char *other)
+{
+    const bool is_negative = text[0] == '-';
+    const char *digits = text + is_negative;
+    const size_t count = strspn(digits, "0123456789");
+    if (count == 0 || (has_suffix ? size_factor(digits + count) == 0 : digits[count] != '\0'))
+        return other;
+    return is_negative ? "too small" : "too large";
+}
+
 static enum error check_bounds(const struct config_key *key, const char *text, double value,
                                struct problem *problem)
 {
@@ -112,7 +124,8 @@ static enum error set_whole(void *to, const struct config_key *key, const char *
     const char *end;
     CHECK(key->bytes == (key->type == CONFIG_U32 ? sizeof(uint32_t) : sizeof value));
     if (!whole_number(text, &value, &end) || *end)
-        return config_allowed_refuse(key, text, "not a whole number", problem);
+        return config_allowed_refuse(key, text, why_not_whole(text, false, "not a whole number"),
+                                     problem);
     enum error error = check_bounds(key, text, (double)value, problem);
     if (error == OK && key->type == CONFIG_U32)
         *(uint32_t *)to = (uint32_t)value;
@@ -128,8 +141,9 @@ static enum error set_size(void *to, const struct config_key *key, const char *t
     const char *suffix;
     CHECK(key->bytes == sizeof value);
     if (!whole_number(text, &value, &suffix) || size_factor(suffix) == 0)
-        return config_allowed_refuse(key, text, "not a whole number, with K, M or G if wanted",
-                                     problem);
+        return config_allowed_refuse(
+            key, text, why_not_whole(text, true, "not a whole number, with K, M or G if wanted"),
+            problem);
     if (value > UINT64_MAX / size_factor(suffix))
         return config_allowed_refuse(key, text, "too large", problem);
     value *= size_factor(suffix);
@@ -146,8 +160,10 @@ static enum error set_real(void *to, const struct config_key *key, const char *t
     CHECK(key->bytes == sizeof(double));
     double value = strtod(text, &end);
     /* Refuses texts that only strtod accepts: hexadecimal numbers, infinities and "nan". */
-    if (end == text || *end || text[strspn(text, "0123456789+-.eE")] || !isfinite(value))
+    if (end == text || *end || text[strspn(text, "0123456789+-.eE")])
         return config_allowed_refuse(key, text, "not a number", problem);
+    if (!isfinite(value))
+        return config_allowed_refuse(key, text, value < 0 ? "too small" : "too large", problem);
     enum error error = check_bounds(key, text, value, problem);
     if (error == OK)
         *(double *)to = value;
