@@ -72,6 +72,16 @@ static bool has_prefix(struct line longer, struct line shorter)
            memcmp(longer.at + prefix, shorter.at, shorter.bytes) == 0;
 }
 
+/* Returns true if both lines are dense layers of one neuron per class: the last layers of models
+ * that otherwise agree. */
+static bool are_classes(struct line a, bool a_is_last, struct line b, bool b_is_last)
+{
+    static const char dense[] = "dense ";
+    const size_t bytes = sizeof dense - 1;
+    return a_is_last && b_is_last && a.bytes > bytes && b.bytes > bytes &&
+           memcmp(a.at, dense, bytes) == 0 && memcmp(b.at, dense, bytes) == 0;
+}
+
 bool model_parts_difference(char out[static MODEL_PARTS_DIFFERENCE], const uint8_t *theirs,
                             size_t theirs_bytes, const char *ours)
 {
@@ -84,11 +94,13 @@ bool model_parts_difference(char out[static MODEL_PARTS_DIFFERENCE], const uint8
             continue;
         show(a_text, a);
         show(b_text, b);
-        const bool is_wrapped = has_prefix(a, b) || has_prefix(b, a);
+        const char *remedy = "give all nodes the same model";
+        if (has_prefix(a, b) || has_prefix(b, a))
+            remedy = "give the model inside the wrapper on both";
+        else if (are_classes(a, their_at == their_end, b, our_at == our_end))
+            remedy = "give all nodes the same model, and data.classes if their labels differ";
         (void)snprintf(out, MODEL_PARTS_DIFFERENCE, "other model: theirs %s, ours %s; %s", a_text,
-                       b_text,
-                       is_wrapped ? "give the model inside the wrapper on both"
-                                  : "give all nodes the same model");
+                       b_text, remedy);
         return true;
     }
     return false;

@@ -29,6 +29,20 @@ static void names_the_first_part_that_differs(void **state)
                         "other model: theirs run a, ours run b; give all nodes the same model");
 }
 
+static void names_the_classes_of_a_last_layer(void **state)
+{
+    (void)state;
+    assert_true(differs("1x28x28\nrelu\ndense 10\n", "1x28x28\nrelu\ndense 5\n"));
+    assert_string_equal(text, "other model: theirs dense 10, ours dense 5; give all nodes the same "
+                              "model, and data.classes if their labels differ");
+    assert_true(differs("dense 10\nrelu\ndense 3\n", "dense 5\nrelu\ndense 3\n"));
+    assert_null(strstr(text, "data.classes"));
+    assert_true(differs("dense 10\n", "relu\n"));
+    assert_null(strstr(text, "data.classes"));
+    assert_true(differs("dense 10\n", "dense 10\ndense 5\n"));
+    assert_null(strstr(text, "data.classes"));
+}
+
 static void recognises_the_prefix_of_a_wrapper(void **state)
 {
     (void)state;
@@ -97,6 +111,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_the_first_part_that_differs),
+        cmocka_unit_test(names_the_classes_of_a_last_layer),
         cmocka_unit_test(recognises_the_prefix_of_a_wrapper),
         cmocka_unit_test(names_what_only_one_side_has),
         cmocka_unit_test(shows_no_control_characters_and_no_endless_lines),
