@@ -123,6 +123,9 @@ struct hearsay; /* handle of a node, from hearsay_open to hearsay_free */
 /* Returns the HEARSAY_ABI with which the library was built. */
 HEARSAY_API uint32_t hearsay_abi(void);
 
+/* Returns the release of the library, such as "0.1.0", in static memory. */
+HEARSAY_API const char *hearsay_version(void);
+
 /* Starts a node with the weights in the tensors, or continues from the checkpoint in its state
  * folder. The run and the name, shape and type of each tensor must be equal on all nodes of a
  * swarm. Initial weights may differ: hearsay_join fills the tensors with the swarm's weights.

@@ -19,6 +19,11 @@ uint32_t hearsay_abi(void)
     return HEARSAY_ABI;
 }
 
+const char *hearsay_version(void)
+{
+    return HEARSAY_VERSION;
+}
+
 /* Sets *due_ns to the time at which a wait of timeout_s ends. Returns false if timeout_s is NaN. */
 static bool due_of(double timeout_s, uint64_t *due_ns)
 {

@@ -25,7 +25,7 @@ int main(void)
     struct hearsay *node;
     char text[512];
     size_t bytes = sizeof text;
-    if (hearsay_abi() != HEARSAY_ABI)
+    if (hearsay_abi() != HEARSAY_ABI || hearsay_version()[0] == '\0')
         return say("the library has another ABI than its header");
     if (hearsay_open(&options, &node) != HEARSAY_FAILED)
         return say("a node without keys was opened");

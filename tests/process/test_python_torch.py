@@ -83,6 +83,10 @@ class Torch(unittest.TestCase):
         node = hearsay.Node(model, made, settings=self.folder.settings(name, peers), **options)
         return model, made, node
 
+    def test_the_package_names_the_release_of_the_program(self):
+        shown = subprocess.run([PROGRAM, '--version'], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(shown.splitlines()[0], f'hearsay {hearsay.__version__}')
+
     def test_two_learn_one_model(self):
         together = Together(2)
         states, digests = {}, {}

@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from hearsay._library import VERSION as __version__
 from hearsay.errors import (
     ArgumentError,
     Closed,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from hearsay.array_node import ArrayNode
     from hearsay.torch_node import Node
 
-# Made when they are asked for: one needs PyTorch, the other NumPy.
+# Imported on first use, because one needs PyTorch and the other NumPy.
 _LATER = {"Node": "hearsay.torch_node", "ArrayNode": "hearsay.array_node"}
 
 
@@ -43,6 +44,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "__version__",
     "ArgumentError",
     "ArrayNode",
     "Closed",

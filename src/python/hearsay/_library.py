@@ -119,9 +119,11 @@ def load() -> ctypes.CDLL:
             f"{name} has ABI {library.hearsay_abi()}, and this package was made for {ABI}: "
             "install both from one release"
         )
+    library.hearsay_version.restype = ctypes.c_char_p
     for function, arguments in _ARGUMENTS.items():
         getattr(library, "hearsay_" + function).argtypes = arguments
     return library
 
 
 LIBRARY = load()
+VERSION: str = LIBRARY.hearsay_version().decode()
