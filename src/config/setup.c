@@ -467,9 +467,7 @@ enum error setup_make(struct setup *setup, const struct config *config, struct p
         arena_init_growing(&setup->arena);
         error = make_learner(setup, config, &train, &test, problem);
     }
-    shared_settings_text(config, setup->settings);
-    if (error == OK && train.pixels && config->train.enabled)
-        shared_settings_add_scale(setup->settings, train.mean, train.scale);
+    shared_settings_text(config, error == OK ? &train : NULL, setup->settings);
     if (error == OK)
         describe_data(setup, &train);
     dataset_free(&train);

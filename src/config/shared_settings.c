@@ -16,7 +16,17 @@ static bool matters(const struct config *config, const struct config_key *key)
            (strcmp(key->section, "data") != 0 && strcmp(key->section, "train") != 0);
 }
 
-void shared_settings_text(const struct config *config, char out[static SETTINGS_MAX + 1])
+static void add_scale(char text[static SETTINGS_MAX + 1], float mean, float scale)
+{
+    const size_t used = strlen(text);
+    const int bytes =
+        snprintf(text + used, SETTINGS_MAX + 1 - used, "data.mean=%.6g\ndata.deviation=%.6g\n",
+                 (double)mean, (double)(1 / scale));
+    CHECK(bytes > 0 && used + (size_t)bytes <= SETTINGS_MAX);
+}
+
+void shared_settings_text(const struct config *config, const struct dataset *train,
+                          char out[static SETTINGS_MAX + 1])
 {
     FILE *text = fmemopen(out, SETTINGS_MAX + 1, "w");
     if (!text)
@@ -34,13 +44,6 @@ void shared_settings_text(const struct config *config, char out[static SETTINGS_
     CHECK(fclose(text) == 0);
     /* The text was not cut off: values of these keys are short. */
     CHECK(memchr(out, '\0', SETTINGS_MAX + 1));
-}
-
-void shared_settings_add_scale(char text[static SETTINGS_MAX + 1], float mean, float scale)
-{
-    const size_t used = strlen(text);
-    const int bytes =
-        snprintf(text + used, SETTINGS_MAX + 1 - used, "data.mean=%.6g\ndata.deviation=%.6g\n",
-                 (double)mean, (double)(1 / scale));
-    CHECK(bytes > 0 && used + (size_t)bytes <= SETTINGS_MAX);
+    if (train && train->pixels && config->train.enabled)
+        add_scale(out, train->mean, train->scale);
 }

@@ -5,12 +5,14 @@
 #define HEARSAY_CONFIG_SHARED_SETTINGS_H
 
 #include "config/config.h"
+#include "data/dataset.h"
 #include "wire/message.h"
 
-/* Writes the settings that the node compares. A node that only relays leaves out keys of data
- * and training; a node with all the data leaves out its shard. */
-void shared_settings_text(const struct config *config, char out[static SETTINGS_MAX + 1]);
-/* Appends how this node normalises byte samples, because nodes with their own files may differ. */
-void shared_settings_add_scale(char text[static SETTINGS_MAX + 1], float mean, float scale);
+/* Writes the settings that the node compares. A node that only relays leaves out keys of data and
+ * training; a node with all the data leaves out its shard. train: the node's training samples; NULL
+ * = not loaded. Their normalisation is added if they are bytes, because nodes with their own files
+ * may differ. */
+void shared_settings_text(const struct config *config, const struct dataset *train,
+                          char out[static SETTINGS_MAX + 1]);
 
 #endif

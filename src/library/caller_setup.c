@@ -70,7 +70,7 @@ static void make_learner(struct engine *engine, struct setup *setup, const float
         .holds = setup_holds(&engine->config),
     };
     setup->learner = learner_new(&setup->arena, setup->backend, NULL, NULL, NULL, &options);
-    shared_settings_text(&engine->config, setup->settings);
+    shared_settings_text(&engine->config, NULL, setup->settings);
 }
 
 /* Reads the initial weights of a run from the tensors. If they are wrong and the node continues

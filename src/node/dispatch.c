@@ -417,11 +417,13 @@ static void on_rule(struct node *node, const struct peer *peer, const struct mes
         connection_hang_up(node, peer, BYE_BROKEN, "is a neighbour, and asks or answers");
 }
 
-/* Messages allowed before HELLO. A client that sends INFERENCE never becomes a neighbour. */
+/* Messages allowed before HELLO. A client that sends INFERENCE never becomes a neighbour. A caller
+ * that sends SETTINGS gets ours, and may compare them without joining. */
 static bool is_early(const struct peer *peer, enum message_kind kind)
 {
     CHECK(peer->state == PEER_MEETING);
-    return kind == BYE || kind == INFERENCE || kind == (peer->asks ? ACK : HELLO);
+    return kind == BYE || kind == INFERENCE || kind == (peer->asks ? ACK : HELLO) ||
+           (kind == SETTINGS && !peer->dialled && !peer->asks);
 }
 
 static void dispatch(struct node *node, const struct peer *peer, const struct message *message)
@@ -508,6 +510,8 @@ void dispatch_message(struct node *node, const struct peer *peer, const uint8_t 
         connection_hang_up(node, peer, BYE_BROKEN, "did not introduce itself first");
     else if (peer->state == PEER_MEETING && message.kind == INFERENCE)
         inference_on_request(node, peer, &message);
+    else if (peer->state == PEER_MEETING && message.kind == SETTINGS)
+        settings_show(node, peer);
     else
         dispatch(node, peer, &message);
     expulsion_on_equivocation(node);

@@ -116,7 +116,11 @@ expect 0 "^ok    peer $address: 127.0.0.1 can be connected to, round trip .*medi
 also "^ok    peer $address: is node [0-9a-f]{8} and lets us in"
 expect 0 'median of 3' "${doctor[@]}" --set "node.peers=localhost:${address##*:}"
 also 'is node [0-9a-f]{8} and lets us in'
-! notes one '"note":"(neighbour|member|refused)"' || fail 'the doctor has left traces'
+also '^nothing failed, 0 to look at|^all is well'
+expect 0 "^WARN  peer $address: has other settings, which must be the same on all nodes: train.rate = 0.02 \(here 0.5\)" \
+    "${doctor[@]}" --set "node.peers=$address" --set train.rate=0.5
+also 'nothing failed, 1 to look at'
+! notes one '"note":"(neighbour|member|refused|settings)"' || fail 'the doctor has left traces'
 
 tell 'a peer that is this node itself, or a copy of it'
 free=$((20000 + $$ % 10000)) # below what the system gives to whoever asks for any, and this process's alone

@@ -114,6 +114,39 @@ static void invalid_settings_end_the_connection(void **state)
     puppet_free(&puppet);
 }
 
+static char shown[SETTINGS_MAX];
+
+static void keep_settings(struct puppet *from, const struct message *message)
+{
+    (void)from;
+    if (message->kind == SETTINGS && message->text.count < sizeof shown) {
+        memcpy(shown, message->text.at, message->text.count);
+        shown[message->text.count] = '\0';
+    }
+}
+
+static void a_caller_sees_the_settings_and_stays_a_stranger(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.settings = "train.rate=0.02\n";
+    start_swarm(1, &options);
+    run(SECOND_NS);
+    puppet_init(&puppet, 0, 9);
+    puppet.on_heard = keep_settings;
+    puppet_meet(&puppet);
+    say("train.rate=0.01\n", 16);
+    assert_false(puppet.closed);
+    assert_int_equal(puppet.heard[SETTINGS], 1);
+    assert_non_null(strstr(shown, "train.rate=0.02\n"));
+    assert_int_equal(puppet.heard[HELLO], 0);
+    assert_int_equal(neighbours(0), 0);
+    assert_int_equal(world.nodes[0].notes[NOTE_SETTINGS], 0);
+    puppet_hello(&puppet); /* it may join afterwards */
+    assert_int_equal(neighbours(0), 1);
+    puppet_free(&puppet);
+}
+
 static void a_difference_too_long_to_print_is_cut(void **state)
 {
     (void)state;
@@ -135,6 +168,7 @@ int main(void)
         STORY(equal_or_unknown_settings_are_not_reported),
         STORY(a_node_without_settings_is_not_reported),
         STORY(invalid_settings_end_the_connection),
+        STORY(a_caller_sees_the_settings_and_stays_a_stranger),
         STORY(a_difference_too_long_to_print_is_cut),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

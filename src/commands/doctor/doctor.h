@@ -44,6 +44,7 @@ struct doctor {
     uint8_t swarm_key[KEY_BYTES]; /* the swarm key that a start would use; valid if has_swarm_key */
     char model[SETUP_DESCRIPTION_BYTES]; /* description of the model; valid if has_model */
     uint64_t parameters;                 /* number of model parameters */
+    char settings[SETTINGS_MAX + 1];     /* settings that peers must share; valid if has_model */
     /* Model hash in the swarm of the checkpoint; valid if has_taken_first. */
     uint8_t model_hash[16];
     bool has_taken_first;       /* the node took its first weights over from that swarm */

@@ -12,6 +12,7 @@
 #include "base/amount.h"
 #include "base/memory.h"
 #include "commands/doctor/doctor.h"
+#include "config/shared_settings.h"
 #include "crypto/locked_memory.h"
 #include "daemon/sandbox.h"
 #include "daemon/status_server.h"
@@ -235,6 +236,7 @@ static void look_at_model(struct doctor *doctor, const struct dataset *train,
                     &arena, backend, &made, &problem) == OK;
     if (doctor->has_model) {
         doctor->parameters = model_parameters(made.model);
+        shared_settings_text(&doctor->config, train, doctor->settings);
         (void)snprintf(doctor->model, sizeof doctor->model, "%s", made.description);
         doctor_say(doctor, VERDICT_OK, "model", "%" PRIu64 " parameters: %s", doctor->parameters,
                    doctor->model);

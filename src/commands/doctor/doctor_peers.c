@@ -175,6 +175,15 @@ static void say_handshake(struct doctor *doctor, const char *subject, const stru
                    id);
 }
 
+static void say_settings(struct doctor *doctor, const char *subject, const struct visit *visit)
+{
+    const struct settings_difference *found = &visit->difference;
+    if (found->other[0])
+        doctor_say(doctor, VERDICT_WARN, subject, SETTINGS_OTHER ": %s", found->other);
+    if (found->same[0])
+        doctor_say(doctor, VERDICT_WARN, subject, SETTINGS_SAME ": %s", found->same);
+}
+
 static void say_visit(struct doctor *doctor, struct visit *visit, bool can_greet)
 {
     char text[ADDRESS_TEXT_BYTES], subject[ADDRESS_TEXT_BYTES + 8];
@@ -198,11 +207,13 @@ static void say_visit(struct doctor *doctor, struct visit *visit, bool can_greet
                    "dials with smaller packets after two losses; better, lower the MTU of this "
                    "machine's interface (ip link set dev NAME mtu 1280)",
                    (unsigned)visit->swallowed_bytes);
-    if (can_greet)
+    if (can_greet) {
         say_handshake(doctor, subject, visit);
-    else
+        say_settings(doctor, subject, visit);
+    } else {
         doctor_say(doctor, VERDICT_WARN, subject,
                    "whether it lets us in is not known: keys or model are missing");
+    }
 }
 
 /* Our own address. */
@@ -282,6 +293,7 @@ void doctor_look_at_peers(struct doctor *doctor)
         round.visits[i].address = peers->item[i];
     if (round.can_greet) {
         struct introduction ours;
+        round.settings = doctor->settings;
         introduction_make(&ours, doctor->config.node.swarm, doctor->model, doctor->parameters);
         entropy_from_system(&round.entropy);
         if (doctor->has_taken_first)

@@ -4,10 +4,13 @@
 
 #define ANSWER_NS (5000 * MS_NS)
 #define VISIT_NS  (30000 * MS_NS) /* time limit of a visit: a slow dial and a handshake */
-/* Time limit for the large goodbye to arrive. */
+/* Time limit for the large goodbye to arrive, and for the peer's settings. */
 #define ARRIVAL_NS  (3000 * MS_NS)
 #define LARGE_BYTES 8192 /* bytes of the first goodbye: more than one Ethernet packet */
 #define QUEUE_BYTES (2 * LARGE_BYTES)
+/* Number of the conversation in which settings are compared: not the first, which tests the path.
+ */
+#define SETTINGS_ROUND 2
 
 static void begin(struct round *round, struct visit *visit)
 {
@@ -15,7 +18,7 @@ static void begin(struct round *round, struct visit *visit)
     const uint64_t conn = ++round->dials << 32 | (uint64_t)(visit - round->visits);
     peer_start(&visit->peer, conn, true, &visit->address, now_ns);
     visit->deadline_ns = round->end_ns; /* the transport has its own time limit for a dial */
-    visit->is_connected = visit->late = false;
+    visit->is_connected = visit->late = visit->awaits_settings = false;
     transport_dial(round->transport, conn, &visit->address, 0);
 }
 
@@ -32,7 +35,8 @@ static void flush(struct round *round, struct visit *visit)
     if (peer_next_send(&visit->peer, SIZE_MAX, true, &bytes, &count))
         transport_send(round->transport, visit->peer.conn, bytes, count);
     else if (visit->peer.state == PEER_MEETING && peer_is_flushed(&visit->peer) &&
-             visit->rounds > 1) /* in the first conversation the peer hangs up */
+             visit->rounds > 1 && /* in the first conversation the peer hangs up */
+             !visit->awaits_settings)
         transport_hang_up(round->transport, visit->peer.conn);
 }
 
@@ -83,6 +87,31 @@ static void say_goodbye(struct visit *visit)
     CHECK(peer_say(&visit->peer, &bye));
 }
 
+/* Sends our settings. A peer of release 0.1.0 says goodbye to that, and is not compared. */
+static void show_settings(struct round *round, struct visit *visit)
+{
+    const uint8_t *text = (const uint8_t *)round->settings;
+    const struct message message = {.kind = SETTINGS, .text = {text, strlen(round->settings)}};
+    visit->awaits_settings = true;
+    CHECK(peer_say(&visit->peer, &message));
+}
+
+static void on_message(struct round *round, struct visit *visit)
+{
+    struct message message;
+    size_t bytes;
+    const uint8_t *said = peer_message(&visit->peer, &bytes);
+    if (!visit->awaits_settings || message_decode(round->reader, said, bytes, &message) != OK ||
+        message.kind != SETTINGS)
+        return;
+    visit->awaits_settings = false;
+    /* A text that is invalid is as good as none: the node will say so. */
+    if (settings_compare(round->settings, &message.text, &visit->difference) != OK)
+        visit->difference = (struct settings_difference){.other = ""};
+    say_goodbye(visit);
+    flush(round, visit);
+}
+
 /* Adopts the peer's first weights for a second dial. When nodes with different first weights meet,
  * one of them adopts those of the other, so this difference is not an error. */
 static void take_first(struct round *round, struct visit *visit)
@@ -106,7 +135,10 @@ static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t cou
         memcpy(visit->id, visit->peer.id, ID_BYTES);
         visit->protocol = visit->peer.protocol;
         visit->deadline_ns = transport_now_ns() + ARRIVAL_NS;
-        say_goodbye(visit);
+        if (visit->rounds == SETTINGS_ROUND)
+            show_settings(round, visit);
+        else
+            say_goodbye(visit);
         flush(round, visit);
         set_timer(round);
         return;
@@ -118,8 +150,10 @@ static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t cou
             (void)snprintf(visit->why, sizeof visit->why, "%s", problem.text);
         transport_hang_up(round->transport, conn);
         return;
+    case PEER_SAID:
+        on_message(round, visit);
+        return;
     case PEER_NOTHING:
-    case PEER_SAID: /* later messages are ignored */
         return;
     }
 }
@@ -230,12 +264,14 @@ void visit_all(struct round *round)
     struct arena arena;
     arena_init(&arena, round->count * peer_arena_bytes(QUEUE_BYTES) + 4096);
     round->transport = transport_new(&owner);
+    round->reader = message_reader_new();
     round->end_ns = transport_now_ns() + VISIT_NS;
     start_visits(round, &arena);
     set_timer(round);
     finish_if_over(round);
     transport_run(round->transport);
     transport_free(round->transport);
+    message_reader_free(round->reader);
     for (uint32_t i = 0; i < round->count; i++)
         peer_end(&round->visits[i].peer);
     arena_release(&arena);

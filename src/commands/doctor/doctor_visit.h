@@ -1,21 +1,23 @@
 /* Dials the configured peers, to see whether they let this node in.
  *
  *   visits (all at once), each: a dial of the name, as a node dials (socket/connector.h) ──► gate,
- *   handshake ──► a large goodbye, before any hello ──► dials again, for the round-trip time
+ *   handshake ──► a large goodbye, before any hello ──► dials again, for the round-trip time, and
+ *   compares settings
  *
- * A visit uses a node's own conversation (peer.h) and transport. It ends as soon as the peer has
- * proved its identity. So this node never becomes a member, and the peer keeps no note of it.
+ * A visit uses a node's own conversation (peer.h) and transport. It ends once the peer
+ * has proved its identity and shown its settings. So this node never becomes a member, and the
+ * peer keeps no note of it.
  */
 #ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_VISIT_H
 #define HEARSAY_COMMANDS_DOCTOR_DOCTOR_VISIT_H
 
 #include "commands/doctor/doctor.h"
 #include "node/connection/peer.h"
+#include "node/connection/settings.h"
 #include "socket/transport.h"
 
 #define NUMBERS_MAX 8 /* most numeric addresses of one name */
 #define ROUNDS      3
-#define MS_NS       1000000ull
 #define TRIED_BYTES TRANSPORT_WHY_BYTES
 
 /* One configured peer being visited. */
@@ -37,10 +39,12 @@ struct visit {
     int rounds;               /* number of connections opened */
     /* The peer has other first weights, so it is dialled again with its model hash. */
     bool takes_first;
-    bool is_dialled_again; /* the dial with that model hash has not been made yet */
-    bool is_through;       /* the handshake was completed, in the first round */
-    uint8_t id[ID_BYTES];  /* id of the peer, if is_through */
-    uint16_t protocol;     /* protocol version of the conversation; 0 = unknown */
+    bool is_dialled_again;                 /* the dial with that model hash has not been made yet */
+    bool is_through;                       /* the handshake was completed, in the first round */
+    uint8_t id[ID_BYTES];                  /* id of the peer, if is_through */
+    uint16_t protocol;                     /* protocol version of the conversation; 0 = unknown */
+    bool awaits_settings;                  /* the peer has not answered our settings yet */
+    struct settings_difference difference; /* from our settings; empty if the peer sent none */
     /* Size of packets that are lost on the way to the peer, in bytes; 0 = none. */
     uint32_t swallowed_bytes;
     /* Why the peer does not let this node in; "" = not known yet. */
@@ -54,6 +58,8 @@ struct round {
     struct doctor *doctor;          /* receives the lines of the result */
     struct transport *transport;    /* transport that all visits share */
     struct credentials credentials; /* credentials of this node; valid if can_greet */
+    const char *settings;           /* settings of this node; valid if can_greet */
+    struct message_reader *reader;  /* decoder of the peers' messages */
     struct entropy entropy;         /* source of ephemeral keys for the handshakes */
     bool can_greet;                 /* keys and model are available, so handshakes are possible */
     struct visit *visits;           /* [count] */

@@ -61,12 +61,6 @@ static bool find(const char *text, size_t bytes, const struct setting *wanted,
     return false;
 }
 
-static bool is_named(const struct setting *setting, const char *name)
-{
-    return setting->name_bytes == strlen(name) &&
-           memcmp(setting->name, name, setting->name_bytes) == 0;
-}
-
 static bool is_wrong(const struct setting *ours, const struct setting *theirs)
 {
     const bool is_equal = ours->value_bytes == theirs->value_bytes &&
@@ -113,25 +107,34 @@ void settings_show(struct node *node, const struct peer *peer)
     (void)connection_say(node, peer, &message);
 }
 
+enum error settings_compare(const char *ours, const struct bytes *theirs,
+                            struct settings_difference *found)
+{
+    const char *line = (const char *)theirs->at;
+    size_t bytes = theirs->count;
+    struct setting setting, own;
+    enum error error = bytes > SETTINGS_MAX ? TOO_BIG : OK;
+    *found = (struct settings_difference){.other = ""};
+    while (error == OK && (error = next(&line, &bytes, &setting)) == OK)
+        if (find(ours, strlen(ours), &setting, &own) && is_wrong(&own, &setting))
+            describe(own.is_shared ? found->other : found->same, sizeof found->other, &own,
+                     &setting);
+    return error == MISSING ? OK : error;
+}
+
 void settings_on_message(struct node *node, const struct peer *peer, const struct bytes *text)
 {
-    const char *theirs = (const char *)text->at;
-    size_t bytes = text->count;
-    struct setting setting, ours;
-    enum error error = bytes > SETTINGS_MAX ? TOO_BIG : OK;
-    char other[200] = "", same[200] = "";
-    while (error == OK && (error = next(&theirs, &bytes, &setting)) == OK) {
-        const char *own = node->options.settings;
-        if (is_named(&setting, SPOKEN_NAME) &&
-            !spoken_check(node, peer, setting.value, setting.value_bytes))
-            return;
-        if (own && find(own, strlen(own), &setting, &ours) && is_wrong(&ours, &setting))
-            describe(ours.is_shared ? other : same, sizeof other, &ours, &setting);
-    }
-    if (error != MISSING) {
+    const char *ours = node->options.settings ? node->options.settings : "";
+    const struct setting protocol = {.name = SPOKEN_NAME, .name_bytes = strlen(SPOKEN_NAME)};
+    struct settings_difference found;
+    struct setting theirs;
+    if (settings_compare(ours, text, &found) != OK) {
         connection_hang_up(node, peer, BYE_BROKEN, "said settings that are none");
         return;
     }
-    note(node, peer, "has other settings, which must be the same on all nodes", other);
-    note(node, peer, "has the same part of the data as this node; give each its own", same);
+    if (find((const char *)text->at, text->count, &protocol, &theirs) &&
+        !spoken_check(node, peer, theirs.value, theirs.value_bytes))
+        return;
+    note(node, peer, SETTINGS_OTHER, found.other);
+    note(node, peer, SETTINGS_SAME, found.same);
 }

@@ -5,6 +5,8 @@
  *     train.rate=0.02            must be equal on both sides
  *     data.shard!2/5             must differ: each node learns another part
  *
+ *   before HELLO, to the called node   SETTINGS ──► its SETTINGS, for a caller that will not join
+ *
  * A setting that one side does not send is not compared, so versions may know different settings. A
  * difference causes only a note, since only people know which side is right. Differences that
  * prevent learning together (model, swarm, protocol) are refused at the gate. Tests:
@@ -16,12 +18,27 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
+/* Sentences about a neighbour with differences; the list of them follows after ": ". */
+#define SETTINGS_OTHER "has other settings, which must be the same on all nodes"
+#define SETTINGS_SAME  "has the same part of the data as this node; give each its own"
+
+/* Differences between two nodes' settings, in words, as far as they fit; "" = none. */
+struct settings_difference {
+    char other[200]; /* settings that must be equal and differ */
+    char same[200];  /* settings that must differ and are equal */
+};
+
+/* Compares a peer's text of settings with ours, which is valid. Returns MALFORMED or TOO_BIG if
+ * theirs is invalid. */
+enum error settings_compare(const char *ours, const struct bytes *theirs,
+                            struct settings_difference *found);
+
 /* Sends this node's settings: those of the options, and the protocol versions (spoken.h). Sends
- * nothing if there are none. */
+ * nothing if there are none. Also answers a caller that sends its own before HELLO. */
 void settings_show(struct node *node, const struct peer *peer);
 
-/* Compares the neighbour's settings with ours. Closes the conversation if the text is too long
- * or invalid. */
+/* Compares the neighbour's settings with ours and warns of differences. A text that is too long or
+ * invalid ends the conversation. */
 void settings_on_message(struct node *node, const struct peer *peer, const struct bytes *text);
 
 #endif

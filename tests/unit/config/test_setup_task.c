@@ -134,9 +134,13 @@ static void neighbours_compare_how_bytes_are_normalised(void **state)
     char text[SETTINGS_MAX + 1];
     (void)state;
     config_defaults(&config);
-    shared_settings_text(&config, text);
+    static uint8_t pixels[1];
+    const struct dataset bytes = {.pixels = pixels, .mean = 72.9403381f, .scale = 1 / 90.0211f};
+    shared_settings_text(&config, NULL, text);
     assert_null(strstr(text, "data.mean"));
-    shared_settings_add_scale(text, 72.9403381f, 1 / 90.0211f);
+    shared_settings_text(&config, &(struct dataset){.pixels = NULL}, text);
+    assert_null(strstr(text, "data.mean"));
+    shared_settings_text(&config, &bytes, text);
     assert_non_null(strstr(text, "\ndata.mean=72.9403\ndata.deviation=90.0211\n"));
 }
 

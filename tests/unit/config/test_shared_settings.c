@@ -21,7 +21,7 @@ static const char *text_with(const char *assignment)
     if (assignment && config_set(&config, assignment, &problem) != OK)
         fail_msg("%s", problem.text);
     config_resolve(&config);
-    shared_settings_text(&config, text);
+    shared_settings_text(&config, NULL, text);
     return text;
 }
 
