@@ -16,31 +16,30 @@ struct node;
 
 #define NODE_LISTED_MAX 1024
 
-/* Replaces the member list: `count` ids, back to back. Ends conversations with nodes that are not
- * on the new list and starts no new ones with them. Call it before the first event or at any time
- * later. */
+/* Replaces the member list. ids: `count` ids, one after the other. Ends conversations with nodes
+ * that are not on the new list. May be called before the first event and at any later time. */
 void node_on_members(struct node *node, uint64_t now_ns, const uint8_t *ids, uint32_t count);
 
-/* How a member was admitted. */
+/* How a node has become a member. */
 enum admission {
-    ADMISSION_KEY,   /* it has the swarm key, which is enough */
-    ADMISSION_LIST,  /* it is on this node's list */
-    ADMISSION_ORDER, /* the operator has admitted it */
-    ADMISSION_NONE   /* not a member */
+    ADMISSION_KEY,   /* it has the swarm key, which suffices */
+    ADMISSION_LIST,  /* this node's member list has its id */
+    ADMISSION_ORDER, /* an order of the operator admits it */
+    ADMISSION_NONE   /* it is not a member */
 };
 enum admission node_admission(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* A node that other members accept and this node does not. One entry per incarnation: i <
- * node_strangers; the latest few hundred are kept. */
+/* A stranger: a node that other members accept and this node does not. i < node_strangers, one
+ * entry per incarnation. Only the last few hundred are kept. */
 struct node_stranger {
-    uint8_t id[ID_BYTES]; /* id of that node */
-    uint64_t incarnation; /* incarnation of that node */
-    uint64_t heard_ns;    /* last time that a neighbour passed on a record or rumor of it */
+    uint8_t id[ID_BYTES]; /* id of the stranger */
+    uint64_t incarnation; /* incarnation of the stranger */
+    uint64_t heard_ns;    /* time when a neighbour last passed on a record or rumor of it */
 };
 uint32_t node_strangers(const struct node *node);
 void node_stranger(const struct node *node, uint32_t i, struct node_stranger *out);
 
-/* Returns true if every member that was dialled refused this node, and it therefore ends. */
+/* Returns true if the node ends because every member that it dialled has refused it. */
 bool node_is_turned_away(const struct node *node);
 
 #endif

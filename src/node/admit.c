@@ -36,7 +36,7 @@ static void review_members(struct node *node)
         const struct member *member = membership_at(node, i);
         const bool may_be = admitted_may_be(node, member->record.id);
         if (member->is_barred != may_be)
-            continue; /* unchanged */
+            continue; /* the member's admission has not changed */
         membership_bar(node, member, !may_be);
         if (!may_be)
             member_gossip_forget(node, i);
@@ -47,7 +47,7 @@ void admit_on_listed(struct node *node, const struct peer *from, uint64_t hash)
 {
     CHECK(from->state == PEER_OPEN);
     if (admitted_on_hash(node, from, hash))
-        /* this node now accepts the neighbour's rumors of former members */
+        /* with equal lists, this node accepts the neighbour's rumors of former members */
         anti_entropy_ask_for_all(node, from);
 }
 
@@ -70,7 +70,7 @@ void node_on_members(struct node *node, uint64_t now_ns, const uint8_t *ids, uin
     node->now_ns = now_ns;
     admitted_set_list(node, ids, count);
     if (orders_admit(node))
-        return; /* orders of the operator decide membership, not lists */
+        return; /* the operator's orders decide about members, not lists */
     if (node_admission(node, node->options.identity->id) == ADMISSION_NONE)
         (void)notes_add(&node->notes, now_ns, NOTE_ADMISSION, LEVEL_WARNING,
                         "this node itself is not on its list of members (node.members)");
@@ -85,5 +85,5 @@ void admit_obey(struct node *node, const struct order *order)
     CHECK(order->kind == ORDER_ADMIT);
     identity_text(note->who, order->subject);
     membership_set_expelled(node, order->subject, false);
-    retract_on_expelled(node, order->subject); /* the limits on its rumors have changed */
+    retract_on_expelled(node, order->subject); /* its rumors have another limit now */
 }

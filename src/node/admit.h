@@ -16,15 +16,16 @@
 #include "node/core.h"
 #include "wire/order.h"
 
-/* Called when a peer has proved its id. Returns false if the id is not on this node's list; the
- * conversation is closed by then. If orders decide admission, returns true: an id that they do not
- * admit gets the orders after HELLO (dispatch.c) and is refused then. */
+/* Call it when a peer has proved its id. Returns false, and closes the conversation, if the id
+ * is not on this node's list. If orders decide about admission, returns true: HELLO is answered
+ * with the orders, and then the peer is refused (dispatch.c). */
 bool admit_meet(struct node *node, const struct peer *peer);
-/* admit_obey applies an order that admits a member. admit_review checks every conversation and
- * member; call it after all received orders have been applied. */
+/* Obeys an order that admits a member. */
 void admit_obey(struct node *node, const struct order *order);
+/* Checks whether each peer and each member is still admitted. Call it after all received orders
+ * have been obeyed. */
 void admit_review(struct node *node);
-/* Handles a LISTED message: a neighbour's hash of its member ids. */
+/* Handles a LISTED message: the hash of a neighbour's member ids. */
 void admit_on_listed(struct node *node, const struct peer *from, uint64_t hash);
 
 #endif

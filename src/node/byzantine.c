@@ -7,68 +7,72 @@
 
 #include "node/broadcast/broadcast.h"
 
-#define EMA_DECAY     0.7 /* decay of a moving average per rumor or publication */
-#define AGREEMENT_GAP 0.3 /* gap below the median agreement that is not yet evidence */
-#define AGAINST_MOST  0.8 /* bound of the cusum: 3 rumors of flipped signs, 7 of flipped labels */
-#define LONG          3.0 /* permitted multiple of the median length */
-#define FASTER_MOST   16  /* largest speed ratio that raises the permitted length per sample */
-#define BEYOND_MOST   2.0 /* bound of the cusum: 2 or 3 publications of ten times the length */
-#define HIT_MOST      2.0 /* largest step of the length's cusum: one publication is never enough */
-#define PIECES_MOST   64  /* rumors without samples that are judged as one publication */
-#define CREDIT_S      10  /* seconds of learning that a member may claim later */
-#define CREDIT_RATE   2   /* claims may grow at this multiple of the reported speed */
-#define RECALLED      4   /* latest publications that an expulsion takes out */
-#define ENOUGH        3   /* fewest origins for a median */
-#define GAPS_APART    3   /* multiple of the usual gap between rumors that marks a partition */
+#define EMA_DECAY 0.7 /* weight of the previous value in a moving average */
+/* An agreement counts as evidence if it is below the median by more than this. */
+#define AGREEMENT_GAP 0.3
+/* Bound of the agreement's cusum: 3 rumors of flipped signs, 7 of flipped labels. */
+#define AGAINST_MOST 0.8
+#define LONG         3.0 /* permitted length of a publication, in medians */
+#define FASTER_MOST  16  /* largest speed ratio that raises the permitted length */
+/* Bound of the length's cusum: 2 or 3 publications of ten times the length. */
+#define BEYOND_MOST 2.0
+/* Largest step of the length's cusum: one publication never exceeds the bound. */
+#define HIT_MOST    2.0
+#define PIECES_MOST 64 /* rumors without samples that count as one publication, at most */
+#define CREDIT_S    10 /* seconds of learning that a member may save up to claim later */
+#define CREDIT_RATE 2  /* multiple of the reported speed at which claims may grow */
+#define RECALLED    4  /* last publications that an expulsion takes out of the base */
+#define ENOUGH      3  /* minimum number of members for a median */
+#define GAPS_APART  3  /* a silence of this many usual gaps between rumors marks a partition */
 #define LATELY_NS                                                                                  \
-    (60 * SECOND_NS) /* origins that published within this time count for the median */
+    (60 * SECOND_NS) /* members that published within this time count for the median */
 
 /* Running sum of a CUSUM test. */
 struct cusum {
-    double sum;               /* evidence against a member, never below 0 */
-    struct stream_point from; /* first rumor since the sum was last 0 */
+    double sum;               /* sum of the evidence against a member, never below 0 */
+    struct stream_point from; /* first rumor after the sum was last 0 */
 };
 
-/* Size of publications. */
+/* Size of one or more publications. */
 struct size {
-    double length;  /* length of the sum of the publications as a vector of weights */
-    double samples; /* samples that the publications claim */
+    double length;  /* sum of their lengths as vectors of weights */
+    double samples; /* sum of the samples credited to them */
 };
 
-/* Account of one member over all its incarnations. */
+/* Account of a member, over all its incarnations. */
 struct account {
-    uint32_t origin_index;  /* index of its latest incarnation's origin */
-    double usual;           /* moving average of its agreement */
-    struct cusum against;   /* test: does the member act against what this node learns? */
-    struct size usual_size; /* decaying sum over its publications */
+    uint32_t origin_index;  /* origin index of the member's last incarnation */
+    double usual;           /* moving average of the agreement of the member's rumors */
+    struct cusum against;   /* cusum: the member's rumors act against what this node learns */
+    struct size usual_size; /* decaying sum of the sizes of the member's publications */
     struct size size;       /* size of the member's present publication so far */
     struct size whole;      /* size of the member's previous publication */
-    double credit_s;        /* seconds of learning that it may still claim */
-    uint32_t pieces;        /* rumors of the present publication; 0 = none */
-    uint32_t publications;  /* publications received */
-    bool counts;            /* the present publication counts: it did not start in a partition */
-    bool is_first;          /* the present publication is the first of a later incarnation */
-    uint64_t alone_ns;      /* time until which rumors belong to that first publication */
-    struct stream_point began[RECALLED]; /* first rumors of its latest publications, newest first */
-    struct cusum beyond;                 /* test: does the member move the base too far? */
-    double gap_ns;                       /* moving average of the time between its rumors */
+    double credit_s;        /* seconds of learning that the member may still claim */
+    uint32_t pieces;        /* rumors of the present publication so far; 0 = none */
+    uint32_t publications;  /* publications received from the member */
+    bool counts;            /* the present publication is judged: it did not start in a partition */
+    bool is_first;          /* the present publication is the first of a new incarnation */
+    uint64_t alone_ns;      /* until this time, rumors belong to that first publication */
+    struct stream_point began[RECALLED]; /* first rumors of the last publications, newest first */
+    struct cusum beyond;                 /* cusum: the member's publications are too long */
+    double gap_ns;     /* moving average of the time between the member's rumors */
     uint64_t apart_ns; /* until this time, the member's rumors may come from a partition */
-    uint64_t came_ns;  /* time when the member's last rumor arrived; 0 = none */
+    uint64_t came_ns;  /* time when the member's last rumor arrived; 0 = no rumor yet */
     uint32_t compared; /* number of rumors averaged in `usual` */
-    bool was_returned; /* byzantine_next has returned it */
+    bool was_returned; /* byzantine_next has returned this member */
 };
 
 struct byzantine {
     struct account *accounts; /* [incarnations_max] by origin index of the first incarnation */
-    uint32_t *account_index; /* [incarnations_max] by origin index: index of the account + 1; 0 = no
-                           rumor yet */
-    double *sorted;          /* [incarnations_max] scratch buffer for the median */
-    double typical;          /* median agreement; 0 = unknown */
-    double typical_length;   /* median length per sample; 0 = unknown */
-    /* Median length of the latest publications, complete or not; 0 = unknown. */
+    /* [incarnations_max] index of the origin's account + 1; 0 = no rumor yet. */
+    uint32_t *account_index;
+    double *sorted;        /* [incarnations_max] scratch buffer for the median */
+    double typical;        /* median of the members' average agreements; 0 = unknown */
+    double typical_length; /* median of the lengths per sample; 0 = unknown */
+    /* Median length per sample of the last publications, complete or not; 0 = unknown. */
     double latest_length;
-    uint64_t looked_ns;  /* last attempt to compute that median while it was unknown */
-    double typical_rate; /* median samples per second; 0 = unknown */
+    uint64_t looked_ns; /* time of the last attempt to compute latest_length while it was unknown */
+    double typical_rate; /* median of the reported samples per second; 0 = unknown */
 };
 
 size_t byzantine_arena_bytes(const struct node_options *options)
@@ -89,7 +93,7 @@ struct byzantine *byzantine_new(struct arena *arena, const struct node_options *
     return byzantine;
 }
 
-/* Returns the account of this origin's member; empty before its first rumor. */
+/* Returns the account of the origin's member. Before its first rumor the account is empty. */
 static const struct account *account_of(const struct node *node, uint32_t origin_index)
 {
     static const struct account nothing;
@@ -98,7 +102,8 @@ static const struct account *account_of(const struct node *node, uint32_t origin
     return index > 0 ? &node->byzantine->accounts[index - 1] : &nothing;
 }
 
-/* Returns the account to update. Later incarnations share the first one's account. */
+/* Returns the account of the origin's member, to change it. All incarnations of a member share
+ * the account of the first one. */
 static struct account *account_to_update(const struct node *node, uint32_t origin_index)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
@@ -123,7 +128,7 @@ static const struct origin *latest_of(const struct node *node, const struct acco
     return &broadcast_versions(node)->origins[account->origin_index];
 }
 
-/* Returns the member's reported speed over the median; 0 = unknown. */
+/* Returns the member's reported speed divided by the median; 0 = unknown. */
 static double faster(const struct node *node, const struct origin *origin)
 {
     const double typical = node->byzantine->typical_rate;
@@ -131,14 +136,14 @@ static double faster(const struct node *node, const struct origin *origin)
     return typical > 0 ? (double)origin->rate / typical : 0;
 }
 
-/* Returns the reported samples per second; the median before the first report. */
+/* Returns the samples per second that the member reported; the median before its first report. */
 static double speed_of(const struct node *node, const struct origin *origin)
 {
     CHECK(origin->rate >= 0);
     return origin->rate > 0 ? (double)origin->rate : node->byzantine->typical_rate;
 }
 
-/* Returns the length per credited sample, or per second where all shares are equal. */
+/* Returns the length per credited sample, or per second if all shares are equal. */
 static double length_of(const struct node *node, const struct origin *origin,
                         const struct size *size)
 {
@@ -170,7 +175,8 @@ static void count_agreement(const struct byzantine *byzantine, struct account *a
     count(&account->against, fmin(-agreement, less), at);
 }
 
-/* Returns the permitted length, given this median; 0 = unknown. */
+/* Returns the length that the member's publications may have, given the median `typical`; 0 =
+ * unknown. */
 static double allowed(const struct node *node, const struct origin *origin, double typical)
 {
     const double most =
@@ -179,8 +185,8 @@ static double allowed(const struct node *node, const struct origin *origin, doub
     return LONG * typical * sqrt(fmin(fmax(faster(node, origin), 1), fmin(most, FASTER_MOST)));
 }
 
-/* Judges the previous publication. It is complete by now, and most other members' publications of
- * that time have arrived. */
+/* Judges the member's previous publication. It is complete now, and most other members'
+ * publications of that time have arrived. */
 static void judge(const struct node *node, struct account *account)
 {
     const struct origin *origin = latest_of(node, account);
@@ -222,8 +228,8 @@ static void add(struct size *size, double length, double samples)
     size->samples += samples;
 }
 
-/* Returns the nanoseconds since the last rumor of the member. For a member that was never met: the
- * time since this node started, at most LATELY_NS, since it may have trained alone. */
+/* Returns the time since the member's last rumor, in ns. Before its first rumor, returns the
+ * time since this node started, at most LATELY_NS, because the member may have trained alone. */
 static double silent_ns(const struct node *node, const struct account *account)
 {
     CHECK(account->came_ns <= node->now_ns && node->born_ns <= node->now_ns);
@@ -231,9 +237,9 @@ static double silent_ns(const struct node *node, const struct account *account)
                                 : fmin((double)(node->now_ns - node->born_ns), (double)LATELY_NS);
 }
 
-/* Returns true if the member's publication may come from a partition. A member in a partition, or
- * one that has just met us, has a larger share of a smaller swarm, so its publications are longer.
- * They arrive after the partition ends, within about the time that it lasted. */
+/* Returns true if the rumor that arrives now may be from a partition. A member in a partition,
+ * or one that has just met us, has a larger share of a smaller swarm, so its publications are
+ * longer. They arrive after the partition ends, within about the time that it lasted. */
 static bool was_apart(const struct node *node, struct account *account)
 {
     const double gap_ns = silent_ns(node, account);
@@ -244,14 +250,15 @@ static bool was_apart(const struct node *node, struct account *account)
         gap_ns > settling_ns && (account->gap_ns == 0 || gap_ns > GAPS_APART * account->gap_ns);
     if (is_first || is_long)
         account->apart_ns = node->now_ns + (uint64_t)(gap_ns + settling_ns);
-    if (!is_first && gap_ns > 0) /* regular pauses are no partition */
+    if (!is_first && gap_ns > 0) /* a member's regular pauses are no partition */
         account->gap_ns =
             account->gap_ns == 0 ? gap_ns : EMA_DECAY * account->gap_ns + (1 - EMA_DECAY) * gap_ns;
     return node->now_ns < account->apart_ns;
 }
 
-/* Returns how many seconds of learning the member may claim now: CREDIT_RATE times the time since
- * its last rumor, or since this node's start. INFINITY if the member started before this node. */
+/* Returns how many more seconds of learning the member may claim: CREDIT_RATE times the time
+ * since its last rumor, or since this node's start. Returns INFINITY if the member started before
+ * this node. */
 static double learning_s(const struct node *node, const struct account *account, uint32_t seq)
 {
     const uint64_t since_ns = account->came_ns > 0 ? account->came_ns : node->born_ns;
@@ -262,8 +269,8 @@ static double learning_s(const struct node *node, const struct account *account,
            (account->came_ns == 0 ? CREDIT_S : 0);
 }
 
-/* Returns the claimed samples that the member's speed permits. Every node knows that speed from
- * records (membership); the median counts before the first record. */
+/* Returns how many of the claimed samples the member's speed permits. All nodes know that speed
+ * from records. Before the first record the median speed counts. */
 static double credited(const struct node *node, struct account *account,
                        const struct rumor_step *step, bool is_apart)
 {
@@ -281,9 +288,9 @@ static double credited(const struct node *node, struct account *account,
     return counted;
 }
 
-/* Starts judging a new incarnation. It may have trained alone, so its first rumors are judged as
- * one publication, and only if far too long. This also catches a member that restarts before every
- * attack. */
+/* Starts to judge a new incarnation of the member. It may have trained alone, so its first
+ * rumors are judged as one publication, and count only if they are far too long. This also catches
+ * a member that restarts before every attack. */
 static void begin_stream(const struct node *node, struct account *account, uint32_t origin_index)
 {
     CHECK(account->came_ns > 0 && account->origin_index != origin_index);
@@ -300,7 +307,8 @@ static double median_of(struct node *node,
                         double (*at)(const struct node *, const struct account *));
 static double latest_length_at(const struct node *node, const struct account *account);
 
-/* Computes the median in the first second of a run, before the first review. */
+/* Computes latest_length in the first second of a run, before the first call of
+ * byzantine_review. */
 static void look_at_first(struct node *node)
 {
     struct byzantine *byzantine = node->byzantine;
@@ -331,7 +339,7 @@ void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
             !is_apart && !is_new);
         account->is_first = is_new;
     }
-    if (begins && step->samples > 0) { /* later rumors of a long publication claim no samples */
+    if (begins && step->samples > 0) { /* the later rumors of one publication claim no samples */
         account->whole = account->size;
         account->size = (struct size){0};
     }
@@ -407,8 +415,8 @@ static double rate_at(const struct node *node, const struct account *account)
     return rate > 0 ? rate : (double)NAN;
 }
 
-/* Returns the median over members that published within LATELY_NS, ignoring NANs; 0 if fewer than
- * ENOUGH. */
+/* Returns the median of `at` over the members that published within LATELY_NS, ignoring NANs; 0
+ * if there are fewer than ENOUGH. */
 static double median_of(struct node *node,
                         double (*at)(const struct node *, const struct account *))
 {
@@ -468,7 +476,7 @@ const struct origin *byzantine_next(struct node *node)
     return NULL;
 }
 
-/* Returns true if `one` comes before `other` in the member's publications. */
+/* Returns true if the member published `one` before `other`. */
 static bool is_earlier(const struct node *node, struct stream_point one, struct stream_point other)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
@@ -487,7 +495,8 @@ struct stream_point byzantine_from(const struct node *node, const struct origin 
         account->against.sum > AGAINST_MOST ? &account->against : &account->beyond;
     const struct stream_point recalled = account->began[RECALLED - 1];
     struct stream_point from = cusum->from.nth > recalled.nth ? cusum->from : recalled;
-    /* rumors of an earlier incarnation may arrive later: takes the earliest in stream order */
+    /* Rumors of an earlier incarnation may arrive later, so the earliest one in the order of
+     * publication counts. */
     for (int i = 0; i < RECALLED; i++)
         if (account->began[i].nth > from.nth && is_earlier(node, account->began[i], from))
             from = account->began[i];

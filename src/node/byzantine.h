@@ -48,25 +48,28 @@
 struct byzantine *byzantine_new(struct arena *arena, const struct node_options *options);
 size_t byzantine_arena_bytes(const struct node_options *options);
 
-/* Counts a rumor of another node. */
+/* Counts a rumor of another node in the account of its member. */
 void byzantine_on_rumor(struct node *node, const struct rumor_step *step);
-/* Counts the agreement of a rumor that the learner has applied. */
+/* Counts the agreement of a rumor with the residual, after the learner has applied the rumor. */
 void byzantine_on_compared(struct node *node, uint32_t origin_index, uint32_t seq,
                            double agreement);
-/* byzantine_length returns the length per sample of the origin's present publication so far.
- * byzantine_allows returns true if this length is permitted, as far as medians are known. */
+/* Returns the length per credited sample of the origin's present publication so far. */
 double byzantine_length(const struct node *node, uint32_t origin_index);
+/* Returns true if a publication of this origin may have this length, or if no median is known. */
 bool byzantine_allows(const struct node *node, uint32_t origin_index, double length);
-/* Returns the time until which lengths of the origin do not count because of a partition. */
+/* Returns the time until which the lengths of this origin do not count, because it may have been
+ * in a partition. */
 uint64_t byzantine_apart_ns(const struct node *node, uint32_t origin_index);
 
-/* Updates the medians; called once a second. */
+/* Updates the medians. Call it once a second. */
 void byzantine_review(struct node *node);
 
-/* Returns the next harmful origin that was not returned yet; NULL if there is none. */
+/* Returns the next origin whose rumors harm; NULL if there is none. Returns an origin again only
+ * after its evidence has faded. */
 const struct origin *byzantine_next(struct node *node);
-/* The finding for one origin: whether it harms, its agreement and the median one, and its length as
- * a multiple of the median; NAN = unknown. */
+/* The finding about one origin. harms: its rumors harm. agreement: its average
+ * agreement; typical: the median one. length: the length of its publications divided by the median.
+ * NAN = unknown. */
 struct byzantine_finding {
     bool harms;
     double agreement;
@@ -74,13 +77,14 @@ struct byzantine_finding {
     double length;
 };
 struct byzantine_finding byzantine_finding_of(const struct node *node, uint32_t origin_index);
-/* Returns the rumor with which the harm began, at most a few publications ago; it may be of an
- * earlier incarnation. */
+/* A rumor in a member's stream of publications. */
 struct stream_point {
-    uint32_t origin_index; /* index of the origin */
-    uint32_t seq;
-    uint32_t nth; /* number of the member's publication, by arrival */
+    uint32_t origin_index; /* index of the rumor's origin */
+    uint32_t seq;          /* number of the rumor in its origin */
+    uint32_t nth;          /* number of the member's publication that contains it, by arrival */
 };
+/* Returns the rumor with which the harm of this origin's member began, at most RECALLED
+ * publications ago. It may be of an earlier incarnation. */
 struct stream_point byzantine_from(const struct node *node, const struct origin *origin);
 /* Writes the finding as the end of a sentence that begins with "what it publishes". */
 void byzantine_describe(const struct node *node, const struct origin *origin, char *out,

@@ -23,20 +23,20 @@
 
 #define SECOND_NS ((uint64_t)1000000000)
 #define MS_NS     (SECOND_NS / 1000)
-#define MESH_MAX  10 /* up to this many live members form a full mesh */
-#define DEGREE    8  /* neighbours that a node seeks in a larger swarm */
+#define MESH_MAX  10 /* a swarm of up to this many live members is a full mesh */
+#define DEGREE    8  /* number of neighbours that a node seeks in a larger swarm */
 
 struct node {
-    struct node_options options;    /* as given to node_new; never changed */
-    uint64_t born_ns;               /* time of node_new */
+    struct node_options options;    /* options given to node_new; they never change */
+    uint64_t born_ns;               /* time when node_new was called */
     uint64_t now_ns;                /* time of the event being handled */
-    struct arena *keys;             /* arena for keys, used only by node_new */
+    struct arena *keys;             /* arena for secrets; only node_new allocates from it */
     struct entropy *entropy;        /* source of random bytes for keys */
     uint64_t seed;                  /* seed of all random choices */
-    struct rng rng;                 /* random choices, such as neighbours and retry times */
-    uint8_t context[CONTEXT_BYTES]; /* binds rumors and records to this swarm and model */
-    uint8_t *scratch;               /* [FRAME_MAX] scratch buffer for one message, within a call */
-    struct notes notes;             /* notes of what happened, until the owner fetches them */
+    struct rng rng;                 /* random numbers, for example to choose neighbours */
+    uint8_t context[CONTEXT_BYTES]; /* binds all signatures to this swarm and model */
+    uint8_t *scratch;   /* [FRAME_MAX] scratch buffer for one message, valid within a call */
+    struct notes notes; /* notes that the owner has not fetched yet */
 
     struct lifecycle *lifecycle;           /* state machines of joining, publishing and leaving */
     struct connections *connections;       /* conversations with peers */
@@ -51,15 +51,15 @@ struct node {
     struct discovery *discovery;           /* member gossip and the dialer */
     struct transfer *transfer;             /* transfers of the base, in or out */
     struct join *join;                     /* detects that the node has joined */
-    struct leave *leave;                   /* state of leaving */
+    struct leave *leave;                   /* how this node leaves the swarm */
     struct finish *finish;                 /* detects that all members have finished */
-    struct identity_clash *identity_clash; /* detects a process with this node's identity */
-    struct expulsion *expulsion;           /* execution of orders and proofs */
-    struct inference *inference;           /* inference requests */
-    struct suspension *suspension;         /* proofs that most neighbours obey */
-    struct quarantine *quarantine;         /* casts votes and withholds rumors */
-    struct byzantine *byzantine;           /* finds members whose rumors harm */
-    struct timers *timers;                 /* next times of periodic work */
+    struct identity_clash *identity_clash; /* detects another process with this node's identity */
+    struct expulsion *expulsion;           /* effects of orders, proofs and votes */
+    struct inference *inference;           /* inference requests of clients */
+    struct suspension *suspension;         /* detects proofs that most neighbours disobey */
+    struct quarantine *quarantine;         /* votes, and withholding of rumors */
+    struct byzantine *byzantine;           /* detects members whose rumors harm */
+    struct timers *timers;                 /* times when periodic work is due */
 };
 
 #endif

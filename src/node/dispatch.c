@@ -29,15 +29,16 @@
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
-#define QUIET_NS         (2 * SECOND_NS) /* silence after which no missing rumor will arrive */
+/* After this silence, no missing rumor is expected to arrive. */
+#define QUIET_NS         (2 * SECOND_NS)
 #define RECORDS_IN_A_BYE 16
 
 /* Meeting a neighbour. */
 
 /* Returns true if the caller must be refused because this node has enough neighbours. In a large
- * swarm that is twice DEGREE, and more where few members listen. A neighbour on a second connection
- * is not refused. A training member that was unknown or dead here (is_lost) is refused only if too
- * few slots are free, since a whole swarm may be behind it. */
+ * swarm these are twice DEGREE, and more if few members listen. A neighbour that calls over a
+ * second connection is not refused. A training member that was unknown or dead here (is_lost) is
+ * refused only if few slots are free, because a whole swarm may be behind it. */
 static bool is_full(const struct node *node, const struct peer *peer, bool is_lost)
 {
     CHECK(peer->state == PEER_MEETING);
@@ -80,8 +81,8 @@ static void say_hello(struct node *node, const struct peer *peer)
     CHECK(connection_say(node, peer, &hello));
 }
 
-/* Introduces this node. Only the dialer sends HELLO now, so the acceptor knows before it answers
- * whether there is a slot. */
+/* Sends HELLO if this node has dialled. The acceptor sends HELLO later, when it knows whether it
+ * has a free slot. */
 void dispatch_met(struct node *node, const struct peer *peer)
 {
     CHECK(peer->state == PEER_MEETING);
@@ -90,8 +91,8 @@ void dispatch_met(struct node *node, const struct peer *peer)
         say_hello(node, peer);
 }
 
-/* Sends BYE_IDENTITY_TAKEN and closes. record: record of the other node with this identity, as
- * proof; NULL = unknown. */
+/* Sends BYE_IDENTITY_TAKEN and closes the conversation. record: a record of the other node with
+ * this identity, as proof; NULL = none. */
 static void refuse_identity(struct node *node, const struct peer *peer, const uint8_t *record,
                             const char *why)
 {
@@ -104,8 +105,8 @@ static void refuse_identity(struct node *node, const struct peer *peer, const ui
     connection_close(node, peer, BYE_IDENTITY_TAKEN, why);
 }
 
-/* Resolves a second conversation with one identity: another incarnation, or another machine. The
- * later incarnation stays. Returns false if `peer` was closed. */
+/* Decides between two conversations with one identity. If the incarnations differ, the later one
+ * stays. Returns false if `peer` was closed. */
 static bool settle_duplicate(struct node *node, const struct peer *peer)
 {
     const struct peer *other = connection_by_id(node, peer->id, peer);
@@ -118,8 +119,8 @@ static bool settle_duplicate(struct node *node, const struct peer *peer)
                         "a later start of the same node is here");
         return older != peer;
     }
-    /* If both sides dialled, both keep the call of the smaller id. A node that dialled twice has
-     * lost its first connection, so the newer one stays. */
+    /* If both sides have dialled, both keep the call of the smaller id. If one side has dialled
+     * twice, it has lost its first connection, so the newer one stays. */
     const bool own_is_smaller = memcmp(broadcast_own(node)->id, peer->id, ID_BYTES) < 0;
     const bool crossed = peer->dialled != other->dialled;
     const struct peer *extra = crossed && peer->dialled != own_is_smaller ? peer : other;
@@ -161,8 +162,8 @@ static void open_neighbour(struct node *node, const struct peer *peer)
     CHECK(peer->state == PEER_OPEN);
 }
 
-/* Turns out an expelled or unadmitted peer. It gets the orders, proofs or votes against it, so that
- * it can check the reason. */
+/* Ends the conversation with an expelled or unadmitted peer, and returns true. Before that,
+ * sends it the orders, proofs or votes against it, so that it can check the reason. */
 static bool turn_out(struct node *node, const struct peer *peer)
 {
     const char *reason = verdict_reason(node, peer->id);
@@ -192,7 +193,7 @@ static void welcome(struct node *node, const struct peer *peer)
     connection_ping(node, peer);
     pacer_say_ack(node, peer);
     member_gossip_renew(node);
-    orders_show(node, peer); /* sent before our version, which depends on the orders */
+    orders_show(node, peer); /* before our version, which depends on the orders */
     key_rotation_ask(node, peer);
     proofs_say(node, peer);
     votes_say(node, peer);
@@ -239,18 +240,18 @@ static void ask_for_all(struct node *node, const struct peer *peer)
         anti_entropy_ask_for_all(node, peer);
 }
 
-/* Handles a neighbour from the other side of a partition: both sides learned much on their own. No
- * rumors pass until one side has taken over the other's base. */
+/* Handles the version of a neighbour on the other side of a partition. No rumors pass until one
+ * side has taken over the other's base. */
 static void on_partitioned(struct node *node, const struct peer *from)
 {
     CHECK(broadcast_is_partitioned(node, from));
     if (!partition_peer_yields(node, from))
         return;
-    broadcast_set_knows(node, from, 0); /* its rumors do not count for joining */
+    broadcast_set_knows(node, from, 0); /* the neighbour's rumors do not count for joining */
     join_on_knowledge(node, from, 0);
 }
 
-/* Compares a peer's version (or a slice of it) with ours and requests the missing rumors. */
+/* Compares a neighbour's version, or a slice of it, with ours. Requests the rumors that we lack. */
 static void on_slice(struct node *node, const struct peer *from, const struct message *version)
 {
     const struct versions *ours = broadcast_versions(node);
@@ -259,8 +260,8 @@ static void on_slice(struct node *node, const struct peer *from, const struct me
     if (fetch_is_ahead(node, from) && !version->whole)
         ask_for_all(node, from);
     if (fetch_on_missing(node, from, version, missing) && !joining_has_joined(node))
-        fetch_consider(node); /* at once, since there is nothing else to do */
-    /* A base that is being fetched contains the missing rumors. */
+        fetch_consider(node); /* without delay, since a joining node has nothing else to do */
+    /* A base that is being requested contains the missing rumors. */
     if (joining_has_joined(node) || !fetch_is_asking(node))
         repair_slice(node, from, version);
     if (version->hash == ours->hash)
@@ -273,7 +274,7 @@ static void on_slice(struct node *node, const struct peer *from, const struct me
         anti_entropy_check_digest(node, from, version);
 }
 
-/* Returns false once all members have finished: the base stays. */
+/* Returns false after all members have finished: then the base must not change. */
 static bool takes_rumors(const struct node *node)
 {
     return finishing_state(node) != FINISHING_DONE;
@@ -285,14 +286,15 @@ static void compare(struct node *node, const struct peer *from, const struct mes
     if (!anti_entropy_on_version(node, from, version))
         return;
     if (!takes_rumors(node)) {
-        (void)anti_entropy_missing(node, from, version); /* the sender may lack our rumors */
+        /* Finds rumors of ours that the neighbour lacks. */
+        (void)anti_entropy_missing(node, from, version);
         return;
     }
     const bool was_partitioned = broadcast_is_partitioned(node, from);
     if (version->whole)
         partition_judge(node, from, version);
     if (was_partitioned && !broadcast_is_partitioned(node, from))
-        /* the neighbour lacks the rumors since the partition */
+        /* the neighbour lacks our rumors since the partition */
         anti_entropy_show(node, from, true);
     anti_entropy_on_compared(node, from);
     suspension_on_version(node, from, version);
@@ -311,10 +313,10 @@ static void on_rumor(struct node *node, const struct peer *from, const struct me
         quarantine_on_rumor(node, &step);
 }
 
-/* Compares a neighbour's version, and sends ours back if the neighbour is leaving. A leaving node
- * waits until all its neighbours have shown that they hold its rumors. Our periodic version goes to
- * only one neighbour a second, so a leaving neighbour gets ours at once. If this node also leaves,
- * its version goes to all neighbours anyway. */
+/* Compares a neighbour's version with ours, and sends ours to a leaving neighbour. A leaving
+ * node waits until all its neighbours have shown that they have its rumors. Our periodic version
+ * goes to one neighbour a second, which would be late. A leaving node sends its version to all
+ * neighbours anyway. */
 static void on_version(struct node *node, const struct peer *peer, const struct message *said)
 {
     const struct message version = barred_take_out(node, peer, said);
@@ -330,7 +332,7 @@ static void on_history(struct node *node, const struct peer *peer, const struct 
     suspension_on_history(node, peer, history);
     if (!takeover_on_history(node, peer, history))
         return;
-    member_gossip_renew(node); /* neighbours learn our new version and incarnation at once */
+    member_gossip_renew(node); /* tells the neighbours our new version and incarnation at once */
     member_gossip_flush(node);
     anti_entropy_show_all(node);
 }
@@ -351,7 +353,8 @@ static void on_gone(struct node *node, const struct peer *peer, const struct mes
 
 /* Goodbye. */
 
-/* Copies an untrusted reason into a note: printable characters, bounded length. */
+/* Copies a peer's reason, which is not trusted, into a note: only printable characters, at most
+ * `room` - 1. */
 static void put_reason(char *out, size_t room, const struct message *bye)
 {
     CHECK(room > 0);
@@ -370,7 +373,7 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
     if (bye->reason == BYE_NOT_ADMITTED && peer->dialled)
         join_on_turned_away(node);
     if (bye->reason == BYE_FULL) {
-        join_on_company(node); /* the swarm exists */
+        join_on_company(node); /* the peer belongs to a swarm */
         if (!member_gossip_on_records(node, peer, &bye->bulk, false))
             return;
     }
@@ -385,7 +388,8 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
     connection_on_bye(node, peer, bye->reason, why);
 }
 
-/* Handles a SWARM_KEY message and wipes it: the key must stay only in memory for keys. */
+/* Handles a SWARM_KEY message and wipes it, because the key may stay only in the arena for
+ * secrets. */
 static void on_swarm_key(struct node *node, const struct peer *peer, const struct message *message)
 {
     key_rotation_on_message(node, peer, message->number, &message->bulk);
@@ -399,7 +403,7 @@ static void on_member_list(struct node *node, const struct peer *peer, const str
     (void)member_gossip_on_records(node, peer, &list->bulk, false);
 }
 
-/* Handles messages about rules of the swarm: admission, keys, expulsion and settings. */
+/* Handles the messages about rules of the swarm: admission, keys, expulsion and settings. */
 static void on_rule(struct node *node, const struct peer *peer, const struct message *message)
 {
     CHECK(peer->state == PEER_OPEN && message->kind < MESSAGE_KINDS);
@@ -417,8 +421,8 @@ static void on_rule(struct node *node, const struct peer *peer, const struct mes
         connection_hang_up(node, peer, BYE_BROKEN, "is a neighbour, and asks or answers");
 }
 
-/* Messages allowed before HELLO. A client that sends INFERENCE never becomes a neighbour. A caller
- * that sends SETTINGS gets ours, and may compare them without joining. */
+/* Returns true if this message may come before HELLO. A client that sends INFERENCE never becomes a
+ * neighbour. A caller that sends SETTINGS gets ours, and may compare them without joining. */
 static bool is_early(const struct peer *peer, enum message_kind kind)
 {
     CHECK(peer->state == PEER_MEETING);

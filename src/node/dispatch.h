@@ -7,7 +7,8 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Starts a session. The dialer introduces itself at once, which saves a round trip. */
+/* Call it when the handshake with a peer is complete. A dialer sends HELLO at once, which saves
+ * a round trip. */
 void dispatch_met(struct node *node, const struct peer *peer);
 void dispatch_message(struct node *node, const struct peer *peer, const uint8_t *bytes,
                       size_t count);

@@ -19,11 +19,12 @@
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
-#define NEEDED_NS (60 * SECOND_NS) /* wait for a needed base before a note reports its lack */
+/* Time without the needed base after which a note says so. */
+#define NEEDED_NS (60 * SECOND_NS)
 
 struct expulsion {
-    uint64_t needed_ns; /* time since which another base is needed; 0 = not needed */
-    bool is_noted;      /* a note has reported the lack of a needed base */
+    uint64_t needed_ns; /* time when another base was first needed; 0 = not needed */
+    bool is_noted;      /* a note has said that the needed base is missing */
 };
 
 size_t expulsion_arena_bytes(void)
@@ -67,8 +68,8 @@ static void leave_on_proof(struct node *node, const struct proof *proof)
     leave_on_expelled(node);
 }
 
-/* Starts to retract rumors beyond the limits. Does nothing during a publication, which needs the
- * space in the log. */
+/* Starts to retract the rumors of expelled members that may not stay. Does nothing while a
+ * publication is under way, because that needs the space in the log. */
 static void retract(struct node *node)
 {
     if (publishing_state(node) == PUBLISHING_OUT)
@@ -80,7 +81,7 @@ static void retract(struct node *node)
     (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_INFO,
                     "%llu rumors of who was expelled are taken out of the base",
                     (unsigned long long)rumors);
-    anti_entropy_show_all(node); /* our version has changed */
+    anti_entropy_show_all(node); /* shows the neighbours our changed version */
 }
 
 static void close_conversations(struct node *node, const uint8_t id[static ID_BYTES])
@@ -93,7 +94,7 @@ static void close_conversations(struct node *node, const uint8_t id[static ID_BY
     }
 }
 
-/* Applies an expulsion, or a stricter limit on an expelled member's rumors, to all folders. */
+/* Applies an expulsion, or a new limit on an expelled member's rumors, to all folders. */
 static void expelled(struct node *node, const uint8_t id[static ID_BYTES])
 {
     close_conversations(node, id);
@@ -122,13 +123,13 @@ static void obey(struct node *node, const struct order *order)
     case ORDER_ADMIT:
         admit_obey(node, order);
         break;
-    case ORDER_REKEY: /* done by key_rotation_on_orders, after all orders are applied */
+    case ORDER_REKEY: /* key_rotation_on_orders handles it after all orders */
         break;
     }
 }
 
-/* Applies the orders about this node itself: leaves if they expel it, and adds a note if they admit
- * only other nodes. */
+/* Applies the orders about this node itself: leaves if they expel it. Adds a note if they admit
+ * members but not this node. */
 static void obey_own(struct node *node)
 {
     const uint8_t *own = node->options.identity->id;
@@ -140,9 +141,9 @@ static void obey_own(struct node *node)
                         "on alone, and calls on");
 }
 
-/* Applies the orders after number `before`. Neighbours get them first, so that their subjects also
- * learn of them. Consequences for this node wait for order number `there_are`, since a later order
- * may readmit it. */
+/* Applies the orders after number `before`. First sends them to the neighbours, so that the
+ * expelled members among them also learn of them. The node itself leaves only when it has all
+ * `there_are` orders, because a later one may readmit it. */
 static void obey_all(struct node *node, const struct peer *from, uint32_t before,
                      uint64_t there_are)
 {
@@ -193,16 +194,18 @@ static void note_proof(struct node *node, const struct proof *proof)
     identity_text(note->who, proof->author);
 }
 
-/* Obeys a proof. Neighbours get it first, as with orders. */
+/* Obeys a new proof. First sends it to the neighbours, so that an expelled member among them
+ * also learns of it. */
 static void obey_proof(struct node *node, const struct peer *from, const uint8_t *bytes)
 {
     const struct peer *peer;
-    const struct proof *proof = proofs_against(node, bytes); /* proofs begin with the author id */
+    /* A proof begins with its author's id. */
+    const struct proof *proof = proofs_against(node, bytes);
     CHECK(proof);
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
         if (peer != from)
             proofs_say_one(node, peer, proof->author);
-        /* Versions of neighbours show whether they obey the proof (suspension.h). */
+        /* A neighbour's version shows whether it obeys the proof (suspension.h). */
         anti_entropy_ask_for_all(node, peer);
     }
     if (is_own(node, proof->author)) {
@@ -210,12 +213,14 @@ static void obey_proof(struct node *node, const struct peer *from, const uint8_t
         return;
     }
     suspension_on_proof(node, proof->author);
-    if (proofs_in_force(node, proof->author)) /* a stricter proof against it may be suspended */
+    /* No note while the verdict on the author is suspended. */
+    if (proofs_in_force(node, proof->author))
         note_proof(node, proof);
     expelled(node, proof->author);
 }
 
-/* Revokes an expulsion: the members have changed, and the voters are no majority any more. */
+/* Revokes an expulsion by votes, because the members have changed and the voters are no majority
+ * any more. */
 static void take_back(struct node *node, const uint8_t id[static ID_BYTES])
 {
     const struct peer *peer;
@@ -224,9 +229,9 @@ static void take_back(struct node *node, const uint8_t id[static ID_BYTES])
                                   "is expelled by votes no more: the members are others");
     identity_text(note->who, id);
     membership_set_expelled(node, id, verdict_reason(node, id) != NULL);
-    retract_on_expelled(node, id); /* the operator's or a proof's limit remains */
+    retract_on_expelled(node, id); /* a limit from an order or a proof stays in force */
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
-        anti_entropy_ask_for_all(node, peer); /* requests the rumors that were taken out */
+        anti_entropy_ask_for_all(node, peer); /* this requests the rumors that were retracted */
 }
 
 void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES])
@@ -245,7 +250,7 @@ void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES])
         return;
     }
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
-        /* Versions of neighbours show whether they obey the proof (suspension.h). */
+        /* A neighbour's version shows whether it obeys the decision (suspension.h). */
         anti_entropy_ask_for_all(node, peer);
     suspension_on_proof(node, id);
     if (proofs_in_force(node, id))
@@ -304,7 +309,7 @@ static void on_orders(struct node *node, const struct peer *from, const struct m
     if (message->number < before)
         orders_say(node, from, (uint32_t)message->number);
     else if (message->number > orders_count(node))
-        orders_show(node, from); /* requests the orders that follow */
+        orders_show(node, from); /* asks the neighbour for the orders that follow */
 }
 
 void expulsion_on_message(struct node *node, const struct peer *from, const struct message *message)
@@ -316,7 +321,8 @@ void expulsion_on_message(struct node *node, const struct peer *from, const stru
         on_proofs(node, from, message);
 }
 
-/* Returns OK if these are the orders that follow the known ones. */
+/* Returns OK if the bytes are valid orders whose numbers follow the known ones. Sets *problem
+ * otherwise. */
 static enum error check_given(const struct node *node, const uint8_t *bytes, size_t count,
                               struct problem *problem)
 {

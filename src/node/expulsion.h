@@ -20,20 +20,21 @@
 
 struct expulsion *expulsion_new(struct arena *arena);
 size_t expulsion_arena_bytes(void);
-/* Applies the stored orders and proofs with which the node starts. */
+/* Applies the orders and proofs that were stored before this start. */
 void expulsion_begin(struct node *node);
 
 /* Handles an ORDERS or PROOF message. */
 void expulsion_on_message(struct node *node, const struct peer *from,
                           const struct message *message);
-/* Spreads a proof if equivocation was found here (broadcast/equivocation.c). */
+/* Spreads and obeys a proof if this node has detected equivocation (broadcast/equivocation.c). */
 void expulsion_on_equivocation(struct node *node);
-/* Called after a new vote against this member, or a change of members: expels the member or revokes
- * its expulsion. */
+/* Call it after a new vote against this member, or when the members have changed. Expels the
+ * member if the votes suffice, or revokes its expulsion if they no longer do. */
 void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES]);
-/* Starts the retraction that waited for the end of a publication. */
+/* Call it when a publication has ended: starts a retraction that has waited for that. */
 void expulsion_on_published(struct node *node);
-/* Adds a note if no neighbour has the base that is needed; called a few times a second. */
+/* Adds a note if this node needs another base and no neighbour has given one. Call it a few
+ * times a second. */
 void expulsion_consider(struct node *node);
 
 #endif

@@ -8,51 +8,55 @@
 #include "wire/equivocation_proof.h"
 #include "wire/order.h"
 
-/* Checks stored orders of the operator, back to back (wire/order.h). MISMATCH: they are of another
- * operator, swarm or model. MALFORMED: the bytes are no orders, or not numbered 1, 2, 3 … */
+/* Bytes of all orders, at most. */
 #define NODE_ORDERS_MAX ((size_t)ORDERS_MAX * ORDER_BYTES_MAX)
+/* Checks the stored orders in the options (wire/order.h). Returns MALFORMED if the bytes are not
+ * orders with the numbers 1, 2, 3 …, and MISMATCH if they are of another operator, swarm or model.
+ */
 enum error node_orders_check(const struct node_options *options, struct problem *problem) MUST_USE;
-/* Takes orders from the operator, back to back. Applies none unless it returns OK. */
+/* Takes new orders of the operator, one after the other. Applies none of them unless it returns
+ * OK. */
 enum error node_on_order(struct node *node, uint64_t now_ns, const uint8_t *bytes, size_t count,
                          struct problem *problem) MUST_USE;
-uint32_t node_orders_count(const struct node *node); /* number of the latest known order */
-/* Writes all known orders into out[NODE_ORDERS_MAX] for the next start and returns the number of
+uint32_t node_orders_count(const struct node *node); /* Returns the number of known orders. */
+/* Writes all known orders into out[NODE_ORDERS_MAX], for the next start. Returns the number of
  * bytes. */
 size_t node_orders(const struct node *node, uint8_t *out);
 
-/* Checks stored proofs (wire/equivocation_proof.h), back to back. MISMATCH: they are of another
- * swarm or model, or damaged. MALFORMED: their size is impossible. */
-#define NODE_PROOFS     256
-#define NODE_PROOFS_MAX ((size_t)NODE_PROOFS * PROOF_BYTES)
+#define NODE_PROOFS     256 /* accused members with a proof or decision, at most */
+#define NODE_PROOFS_MAX ((size_t)NODE_PROOFS * PROOF_BYTES) /* bytes of all proofs */
+/* Checks the stored proofs in the options (wire/equivocation_proof.h). Returns MALFORMED if their
+ * size is impossible, and MISMATCH if they are damaged, or of another swarm or model. */
 enum error node_proofs_check(const struct node_options *options, struct problem *problem) MUST_USE;
-/* Writes all known proofs into out[NODE_PROOFS_MAX] for the next start and returns the number of
- * bytes. If node_proofs_changes has grown since the last call, the bytes differ. */
+/* Writes all known proofs into out[NODE_PROOFS_MAX], for the next start. Returns the number of
+ * bytes. The bytes have changed if node_proofs_changes has grown. */
 size_t node_proofs(const struct node *node, uint8_t *out);
 uint32_t node_proofs_changes(const struct node *node);
 
-/* Entry i of the members that a proof or votes have expelled. Returns false after the last one. */
+/* Entry i of the members that proofs or votes have expelled. node_proof returns false after the
+ * last one. */
 struct node_proof {
     uint8_t id[ID_BYTES];
-    uint64_t incarnation; /* incarnation in which the member lied or harmed */
-    uint32_t keep;        /* the rumors of that incarnation before this number stay */
-    bool is_suspended;    /* all rumors of the member stay, because most logs no longer hold them */
-    bool is_voted;        /* a majority has voted, but no proof exists */
+    uint64_t incarnation; /* the incarnation in which the member lied or harmed */
+    uint32_t keep;        /* number of rumors of that incarnation that stay */
+    bool is_suspended;    /* all its rumors stay, because most logs no longer have them */
+    bool is_voted;        /* a majority of votes has expelled it, without a proof */
 };
 bool node_proof(const struct node *node, uint32_t i, struct node_proof *out);
 
-/* Arrival times of rumors, as far back as the log reaches. */
+/* Arrival time of a rumor that the log still has. */
 struct node_arrival {
     uint32_t seq;     /* number of a rumor */
-    uint64_t came_ns; /* time by which this rumor and all earlier ones had arrived */
+    uint64_t came_ns; /* time by which the rumor and all earlier ones had arrived */
 };
-/* Writes arrivals of origin i (inspect.h), newest first, and returns their number: its last rumor,
- * the oldest one in the log, and some between them, at least a second and 1/32 of their age apart.
- * An order's limit may be any of them. */
-#define NODE_ARRIVALS 512
+#define NODE_ARRIVALS 512 /* arrivals listed for one origin, at most */
+/* Writes arrivals of origin i (inspect.h), newest first, and returns their number: the origin's
+ * last rumor, its oldest one in the log, and some between them. These are at least one second and
+ * 1/32 of their age apart. An order's limit may be any of them. */
 uint32_t node_arrivals(const struct node *node, uint64_t now_ns, uint32_t i,
                        struct node_arrival out[static NODE_ARRIVALS]);
-/* Returns the time since which the log has every rumor. An origin without arrivals has had no rumor
- * since then. */
+/* Returns the time since which the log has every rumor. If node_arrivals returns 0 for an
+ * origin, none of its rumors has arrived since then. */
 uint64_t node_log_horizon_ns(const struct node *node);
 
 #endif

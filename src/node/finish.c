@@ -7,8 +7,8 @@
 #include "node/settle.h"
 
 struct finish {
-    uint64_t agreed_ns; /* time since which all members hold one base; 0 = they do not */
-    uint64_t digest;    /* digest of that base */
+    uint64_t agreed_ns; /* time since which all members have had one base; 0 = they differ */
+    uint64_t digest;    /* digest of this node's base at the last call of finish_consider */
 };
 
 size_t finish_arena_bytes(void)

@@ -19,7 +19,7 @@
 struct finish *finish_new(struct arena *arena);
 size_t finish_arena_bytes(void);
 
-/* Detects that all members have finished. Call it repeatedly once training has ended. */
+/* Finds out whether all members have finished. Call it repeatedly after training has ended. */
 void finish_consider(struct node *node);
 
 #endif

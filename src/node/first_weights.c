@@ -16,8 +16,10 @@
 #include "node/orders/proofs.h"
 #include "node/transfer/transfer.h"
 
-#define PATIENCE           6 /* failed calls in a row before a peer that should yield is reported */
-#define ESTABLISHED_RUMORS 256 /* rumors of one incarnation that make a swarm established */
+/* Failed calls in a row after which a note names a peer that does not yield. */
+#define PATIENCE 6
+/* Rumors of one incarnation that make its swarm established. */
+#define ESTABLISHED_RUMORS 256
 
 enum standing { STANDING_LACKS, STANDING_NEW, STANDING_JOINED, STANDING_LEARNED };
 #define STANDING_ESTABLISHED STANDING_MAX
@@ -37,14 +39,14 @@ static bool is_established(const struct node *node)
     return has_long_stream(versions) || (versions->rumors > 0 && has_trust);
 }
 
-/* Returns true if this node must keep its first weights. Signatures of orders and proofs hold for
- * one model hash only. */
+/* Returns true if this node must keep its first weights: its swarm is established, or it knows
+ * orders or proofs, whose signatures are valid for one model hash only. */
 static bool is_bound(const struct node *node)
 {
     return is_established(node) || orders_count(node) > 0 || proofs_count(node) > 0;
 }
 
-/* Returns the standing of the swarm that this node belongs to. */
+/* Returns the standing of this node's swarm (first_weights.h). */
 static uint8_t swarm_standing(const struct node *node)
 {
     const uint64_t rumors = broadcast_versions(node)->rumors;
@@ -74,8 +76,8 @@ static bool are_theirs_first(const struct node *node, const struct introduction 
     return memcmp(theirs->model, ours->model, sizeof ours->model) < 0;
 }
 
-/* Returns true if the node may take over other first weights now: not while it leaves, cuts a
- * publication of the present base, or retracts rumors. */
+/* Returns true if the node may take over other first weights now. It may not while it is
+ * leaving, cuts a publication, or retracts rumors. */
 static bool may_now(const struct node *node)
 {
     return leaving_stage(node) == STAGE_RUNNING && publishing_state(node) != PUBLISHING_OUT &&
@@ -111,14 +113,14 @@ static bool take(struct node *node, const struct peer *from)
     const uint64_t rumors = broadcast_versions(node)->rumors;
     const uint8_t there = from->theirs.standing;
     if (broadcast_own(node)->next > 0 && !replace_version_begin_incarnation(node))
-        return false; /* no entry is free for another incarnation */
+        return false; /* the table of origins has no entry for another incarnation */
     note_taking(node, &from->address, rumors);
     connection_end_quietly(node, from, "");
     end_conversations(node);
     connection_set_model(node, from->theirs.model);
     membership_forget(node);
     fetch_begin_first(node, there);
-    join_on_company(node); /* a swarm exists */
+    join_on_company(node); /* the peer belongs to a swarm */
     first_weights_show(node);
     member_gossip_sign_again(node);
     dialer_call_all(node);

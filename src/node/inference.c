@@ -9,33 +9,33 @@
 
 #define CLIENTS_MAX     4
 #define CLIENTS_PER_NET 2
-#define ASKS_MAX        256 /* requests per conversation */
-#define REST            49  /* rest before the next request, in multiples of the working time */
-#define REST_NS_MIN     (10 * MS_NS) /* shortest rest */
-#define BUSY_NS                                                                                    \
-    (100 * MS_NS) /* waiting time that a client is told while the learner has a request */
-#define NONE_NS (10 * SECOND_NS) /* waiting time that a client is told while there is no model */
+#define ASKS_MAX        256           /* requests per conversation, at most */
+#define REST            49            /* rest after a request, in multiples of its working time */
+#define REST_NS_MIN     (10 * MS_NS)  /* shortest rest after a request */
+#define BUSY_NS         (100 * MS_NS) /* wait that a client is told while the learner is busy */
+/* Wait that a client is told while there is no model. */
+#define NONE_NS (10 * SECOND_NS)
 
 enum request_state {
     REQUEST_NONE,
-    REQUEST_WAITS, /* waits for the next node_next */
-    REQUEST_OUT    /* the learner has the request */
+    REQUEST_WAITS, /* it will be the next PREDICT action */
+    REQUEST_OUT    /* the learner is working on it */
 };
 
-/* A client, by slot. */
+/* State of one client. */
 struct client {
-    uint64_t again_ns; /* earliest time of the client's next request */
-    uint32_t asks;     /* requests of the client so far */
+    uint64_t again_ns; /* earliest time at which the client may send its next request */
+    uint32_t asks;     /* number of requests of the client so far */
 };
 
 struct inference {
-    enum request_state state; /* state of the only request */
-    uint64_t conn;            /* conversation of the client being served */
-    uint32_t count;           /* samples of its request */
-    uint64_t next_ns;         /* time before which the learner takes no request */
-    /* [NODE_INFERENCE_MAX] samples of that request; NULL if inference is not served. */
+    enum request_state state; /* state of the request; there is one at a time */
+    uint64_t conn;            /* conn of the client that sent the request */
+    uint32_t count;           /* number of samples in the request */
+    uint64_t next_ns;         /* earliest time at which the learner takes another request */
+    /* [NODE_INFERENCE_MAX] samples of the request; NULL if inference is off */
     uint8_t *samples;
-    struct client *clients; /* [peers_max] clients, by slot */
+    struct client *clients; /* [peers_max] state of each client, by slot */
 };
 
 static bool answers(const struct node_options *options)
@@ -67,7 +67,7 @@ static struct client *client_of(struct node *node, const struct peer *peer)
     return &node->inference->clients[connection_slot(node, peer)];
 }
 
-/* Returns true if a slot for clients is free, both in total and for this client's network. */
+/* Returns true if there is space for another client, in total and from this client's network. */
 static bool has_room(const struct node *node, const struct peer *peer)
 {
     const uint64_t network = address_network(&peer->address);
@@ -101,8 +101,8 @@ static bool let_in(struct node *node, const struct peer *peer)
 
 /* Replies to clients. */
 
-/* Sends a reply that tells the client to wait. A request counts as too early only before half of
- * that time, because the client's clock may be faster than ours. */
+/* Sends a reply that tells the client to wait for wait_ns. Its next request is punished only if
+ * it comes before half of that time, because the client's clock may run faster. */
 static void reply(struct node *node, const struct peer *peer, const struct message *what,
                   uint64_t wait_ns)
 {
@@ -125,7 +125,7 @@ static void say_about(struct node *node, const struct peer *peer)
     reply(node, peer, &about, 0);
 }
 
-/* Returns how long the learner will take no request; 0 = it takes one now. */
+/* Returns the time for which the learner will take no request, in ns; 0 = it takes one now. */
 static uint64_t busy_ns(const struct node *node)
 {
     const struct inference *inference = node->inference;
@@ -174,7 +174,7 @@ void inference_on_request(struct node *node, const struct peer *peer, const stru
     if (!peer->asks && !let_in(node, peer))
         return;
     struct client *client = client_of(node, peer);
-    /* the client's previous request has not been answered yet */
+    /* The client's previous request has no reply yet. */
     const bool has_one =
         node->inference->state != REQUEST_NONE && node->inference->conn == peer->conn;
     if (!is_request(node, ask))

@@ -22,10 +22,10 @@
 struct inference *inference_new(struct arena *arena, const struct node_options *options);
 size_t inference_arena_bytes(const struct node_options *options);
 
-/* Takes an INFERENCE of a peer that has not introduced itself. */
+/* Handles an INFERENCE message of a peer that has sent no HELLO. */
 void inference_on_request(struct node *node, const struct peer *peer, const struct message *ask);
 
-/* Sets the PREDICT action if there is a request. */
+/* Sets *action to PREDICT and returns true if a request waits for the learner. */
 bool inference_next(struct node *node, struct action *action);
 
 #endif

@@ -10,21 +10,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_PREDICT_MAX   16000 /* most numbers in an answer, over all samples */
-#define NODE_INFERENCE_MAX 65000 /* most bytes of all samples in a request */
+#define NODE_PREDICT_MAX   16000 /* numbers in a reply over all samples, at most */
+#define NODE_INFERENCE_MAX 65000 /* bytes of all samples in a request, at most */
 
-/* Limits of an inference request; all 0 = no request is served. */
+/* Form and limits of an inference request; all 0 = inference is off. */
 struct inference_form {
-    uint32_t samples_max; /* samples per request */
+    uint32_t samples_max; /* samples per request, at most */
     size_t sample_bytes;  /* bytes per sample */
-    uint32_t outputs;     /* numbers per sample, float32 */
-    /* description of a sample (config/inference_words.h); belongs to the owner */
+    uint32_t outputs;     /* numbers (float32) in the reply per sample */
+    /* description of a sample for people (config/inference_words.h); not copied */
     const char *about;
 };
 
 struct node;
-/* Answers PREDICT with numbers[count, outputs], valid during the call. took_ns: the learner's
- * working time. */
+/* Answers PREDICT with numbers[count, outputs], which are read during the call. took_ns: the
+ * learner's working time. */
 void node_on_predicted(struct node *node, uint64_t now_ns, const float *numbers, uint64_t took_ns);
 
 #endif

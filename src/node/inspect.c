@@ -75,8 +75,7 @@ uint32_t node_reach(const struct node *node, uint32_t i)
     return retract_reach(node, i);
 }
 
-/* Returns true if the arrival `mark` is far enough before `before`, the later arrival listed
- * last. */
+/* Returns true if `mark` is enough earlier than `before`, the last listed arrival, to be listed. */
 static bool is_apart(const struct node_arrival *mark, const struct node_arrival *before,
                      uint64_t now_ns)
 {
@@ -92,10 +91,11 @@ uint32_t node_arrivals(const struct node *node, uint64_t now_ns, uint32_t i,
     for (uint32_t seq = broadcast_versions(node)->origins[i].next; seq-- > first;) {
         struct node_arrival mark = {.seq = seq};
         if (!rumor_log_came(broadcast_log(node), i, seq, &mark.came_ns))
-            break; /* the log does not reach further back */
+            break; /* the log has no earlier rumors */
         CHECK(mark.came_ns <= now_ns);
         if (count > 0 && mark.came_ns > out[count - 1].came_ns)
-            mark.came_ns = out[count - 1].came_ns; /* equal times: a later rumor arrived first */
+            /* A later rumor arrived earlier: both get the earlier time. */
+            mark.came_ns = out[count - 1].came_ns;
         if (count == 0 || seq == first ||
             (count < NODE_ARRIVALS - 1 && is_apart(&mark, &out[count - 1], now_ns)))
             out[count++] = mark;
@@ -132,7 +132,8 @@ bool node_proof(const struct node *node, uint32_t i, struct node_proof *out)
 {
     const uint32_t count = proofs_count(node);
     for (uint32_t k = 0; k <= i && k < count; k++)
-        i += !proofs_against(node, proofs_author(node, k)); /* skips votes that no longer decide */
+        /* Skips members whose votes are no majority any more. */
+        i += !proofs_against(node, proofs_author(node, k));
     if (i >= count)
         return false;
     const struct proof *proof = proofs_at(node, i);
@@ -189,7 +190,7 @@ uint32_t node_links(const struct node *node)
     return links;
 }
 
-/* Returns conversation number i of those under way. */
+/* Returns the peer of conversation i, counting only slots in use. */
 static const struct peer *peer_of(const struct node *node, uint32_t i)
 {
     uint32_t slot = 0;
@@ -262,7 +263,7 @@ void node_contributions(const struct node *node, struct node_contribution *out)
         const struct origin *origin = &versions->origins[origin_index];
         const struct member *member = membership_find(node, origin->id);
         if (!member)
-            continue; /* evicted from the table long ago */
+            continue; /* the table has dropped the member, which was dead for long */
         struct node_contribution *of = &out[membership_number(node, member)];
         of->rumors += origin->next;
         of->samples += versions_samples(versions, origin);

@@ -9,12 +9,13 @@
 #include "node/orders/orders.h"
 #include "node/transfer/transfer.h"
 
-#define MEET_NS (2 * SECOND_NS) /* a younger node trusts only versions of joined members */
+/* A younger node believes only the versions of joined members. */
+#define MEET_NS (2 * SECOND_NS)
 
 struct join {
-    uint64_t company_ns; /* last time with a neighbour; 0 = never */
-    bool is_turned_away; /* a dialled member refused this node */
-    bool must_restart;   /* RESTART is due: no node has a better base than the disk */
+    uint64_t company_ns; /* time when this node last had a neighbour; 0 = never */
+    bool is_turned_away; /* a dialled member has refused this node */
+    bool must_restart;   /* RESTART is due: no neighbour has the rest of the base */
 };
 
 size_t join_arena_bytes(void)
@@ -54,15 +55,16 @@ void join_ask_to_confirm(struct node *node)
         anti_entropy_ask_for_all(node, chosen);
 }
 
-/* Joins if this node holds the swarm's base: compared with the most that any neighbour has shown,
- * it may lack one rumor in transit per origin. A neighbour that has not joined counts only when
- * this node is MEET_NS old, or NODE_JOIN_WAIT_NS if that neighbour's version is empty. */
+/* Joins if this node has the swarm's base. Compared with the most rumors that any neighbour has
+ * shown, one rumor per origin may be missing, which is in transit. A neighbour that has not joined
+ * counts only if this node is MEET_NS old, or NODE_JOIN_WAIT_NS if that neighbour knows no rumor.
+ */
 void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing)
 {
     const uint64_t few = broadcast_active_origins(node);
     CHECK(node->now_ns >= node->born_ns);
     if (joining_has_joined(node) || !base_is_whole(node) || retract_needs_base(node))
-        return; /* it joins when it holds the base */
+        return; /* a complete base comes first */
     const uint64_t alone_ns = broadcast_knows(node, from) > 0 ? MEET_NS : NODE_JOIN_WAIT_NS;
     const bool is_trusted =
         membership_has_joined(node, from->id) || node->now_ns - node->born_ns >= alone_ns;
@@ -76,13 +78,13 @@ static void restart(struct node *node)
     CHECK(!base_is_whole(node));
     node->join->must_restart = true;
     node->join->company_ns = node->now_ns;
-    fetch_restart_wait(node); /* delays the next restart */
+    fetch_restart_wait(node); /* the next restart comes NODE_LOST_WAIT_NS later at the earliest */
     (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_WARNING,
                     "nobody is left who has the rest of the base: starting again with what was "
                     "saved here");
 }
 
-/* Returns true if the known orders admit other ids and no member talks to this node. */
+/* Returns true if orders admit members, but not this node, and no member talks to it. */
 static bool is_refused(const struct node *node)
 {
     return orders_admit(node) && node->now_ns - node->born_ns >= NODE_JOIN_WAIT_NS &&
@@ -90,8 +92,8 @@ static bool is_refused(const struct node *node)
            node_admission(node, node->options.identity->id) == ADMISSION_NONE;
 }
 
-/* Joins alone after a wait without an answer. A node that once had a neighbour waits longer, since
- * it knows that a swarm exists. */
+/* Joins alone after a time without any answer. A node that has had a neighbour waits longer,
+ * because it knows that a swarm exists. */
 void join_consider(struct node *node)
 {
     struct join *join = node->join;

@@ -10,17 +10,21 @@
 struct join *join_new(struct arena *arena);
 size_t join_arena_bytes(void);
 
-/* Records that a swarm exists: a neighbour answered, or a member that has no slot left. */
+/* Call it when this node has learned that a swarm exists: a neighbour, or a member without a
+ * free slot, has answered. */
 void join_on_company(struct node *node);
-/* Records that a dialled member refused this node. */
+/* Call it when a dialled member has refused this node. */
 void join_on_turned_away(struct node *node);
-/* Handles a neighbour's version, of which this node lacks `missing` rumors. */
+/* Joins if this node has the swarm's base, judged by the version of neighbour `from`. missing:
+ * number of rumors in that version that this node lacks. */
 void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing);
-/* Asks a joined member to confirm that this node holds the swarm's base; called once a second. */
+/* Requests the whole version of a joined member, which may confirm that this node has the
+ * swarm's base. Call it once a second. */
 void join_ask_to_confirm(struct node *node);
-/* Joins if there is no member to learn from; called a few times a second. */
+/* Joins alone if there is no member to learn from. Call it a few times a second. */
 void join_consider(struct node *node);
-/* Sets RESTART if no node has the base being taken over any more. */
+/* Sets *action to RESTART and returns true if no neighbour has the rest of the base being
+ * fetched. */
 bool join_next_restart(struct node *node, struct action *action);
 
 #endif

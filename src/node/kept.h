@@ -5,17 +5,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Stored bytes; read at birth. */
+/* Bytes that the node once wrote for its owner. Only node_new reads them. */
 struct kept {
-    const uint8_t *at; /* stored bytes, as the node wrote and checked them */
+    const uint8_t *at; /* the bytes; the owner has checked them, for example by node_orders_check */
     size_t bytes;      /* number of bytes */
 };
 struct node_kept {
-    struct kept orders;     /* operator's orders (expulsion_api.h) */
+    struct kept orders;     /* the operator's orders (expulsion_api.h) */
     struct kept proofs;     /* equivocation proofs (expulsion_api.h) */
-    struct kept votes;      /* expulsion votes (quarantine_api.h); empty without quarantines */
-    struct kept swarm_keys; /* keys that orders have brought (swarm_keys.h) */
-    uint64_t swarm_samples; /* samples that the swarm had learned at the checkpoint; 0 = none */
+    struct kept votes;      /* votes to expel members (quarantine_api.h); empty if votes are off */
+    struct kept swarm_keys; /* keys that orders have introduced (swarm_keys.h) */
+    /* Samples that the swarm had learned at the checkpoint; 0 = no checkpoint. */
+    uint64_t swarm_samples;
 };
 
 #endif

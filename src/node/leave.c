@@ -7,25 +7,26 @@
 #include "node/membership/membership.h"
 #include "node/rate/rate.h"
 
-/* The waiting time covers other nodes that start to leave a little later than this one. */
-#define LINGER_EACH_NS (SECOND_NS / 8) /* added waiting time per live member */
+/* A settled node waits before it leaves: another node may have begun to leave a little later. */
+#define LINGER_EACH_NS (SECOND_NS / 8) /* added to the waiting time for each live member */
 #define LINGER_MIN_NS  SECOND_NS
 #define LINGER_MAX_NS  (3 * SECOND_NS)
 
-#define LAST_MOST 32              /* most publications after training has ended */
-#define LAST_PART (1.0F / 50)     /* final publications end at this part of the first threshold */
-#define FRESH_NS  (3 * SECOND_NS) /* grace time for a late record of a leaving member */
+#define LAST_MOST 32          /* publications after training has ended, at most */
+#define LAST_PART (1.0F / 50) /* part of the first tau at which the last publications end */
+/* Grace time in which a leaving member's record may be late. */
+#define FRESH_NS (3 * SECOND_NS)
 
 struct leave {
-    uint64_t began_ns;       /* time at which leaving started */
-    uint64_t hurry_ns;       /* time of an early round of gossip; 0 = none */
-    uint32_t published_last; /* publications since training ended, except the final one */
-    float tau;               /* threshold of the first publication after training ended */
-    bool ours_known;         /* other members hold all our rumors, and no more will follow */
-    bool is_turned_away;     /* every dialled member refused this node */
-    bool is_expelled;        /* this node was expelled */
-    bool is_finished;        /* every conversation has ended */
-    bool is_finished_said;   /* FINISHED was given out */
+    uint64_t began_ns;       /* time when leaving began */
+    uint64_t hurry_ns;       /* time when an early round of gossip is due; 0 = no early round */
+    uint32_t published_last; /* publications since training ended after which another one follows */
+    float tau;               /* threshold tau of the first publication after training ended */
+    bool ours_known;         /* other members have all our rumors, and no more will follow */
+    bool is_turned_away;     /* every member that this node dialled has refused it */
+    bool is_expelled;        /* this node is expelled */
+    bool is_finished;        /* all conversations have ended */
+    bool is_finished_said;   /* the FINISHED action was returned */
 };
 
 size_t leave_arena_bytes(void)
@@ -44,13 +45,14 @@ static void settle(struct node *node)
     if (publishing_state(node) != PUBLISHING_OVER)
         publishing_move(node, PUBLISHING_OVER);
     if (leaving_stage(node) != STAGE_LEAVING || !base_is_whole(node))
-        return; /* the grace time ended first; others wait until our base is complete */
+        return; /* the grace time is over, or other nodes must wait for our complete base */
     leaving_move(node, STAGE_SETTLED);
-    node->leave->hurry_ns = node->now_ns + 1; /* early gossip soon, but not within this call */
+    /* Makes an early round of gossip due, but not within this call. */
+    node->leave->hurry_ns = node->now_ns + 1;
 }
 
-/* Publishes again or settles. A node that leaves alone and a node that finishes publish several
- * times. */
+/* Publishes again, or settles if little is left to publish. A node that leaves an empty swarm
+ * and a node that finishes publish several times. */
 void leave_on_published(struct node *node, const struct update *update)
 {
     struct leave *leave = node->leave;
@@ -68,7 +70,7 @@ void leave_on_published(struct node *node, const struct update *update)
 void leave_end_training(struct node *node)
 {
     leaving_move(node, STAGE_LEAVING);
-    node->leave->hurry_ns = node->now_ns; /* announces it at once */
+    node->leave->hurry_ns = node->now_ns; /* announces the end of training at once */
     if (!node->options.trains)
         settle(node);
     publish_schedule_consider(node);
@@ -81,7 +83,7 @@ void node_leave(struct node *node, uint64_t now_ns)
         return;
     node->now_ns = node->leave->began_ns = now_ns;
     leaving_ask(node);
-    node->leave->hurry_ns = now_ns; /* announces it at once */
+    node->leave->hurry_ns = now_ns; /* announces the departure at once */
     (void)notes_add(&node->notes, now_ns, NOTE_LEAVING, LEVEL_INFO,
                     leaving_stage(node) == STAGE_RUNNING
                         ? "leaving: training ends, what was learned is published"
@@ -105,8 +107,8 @@ void leave_on_gossip(struct node *node)
     node->leave->hurry_ns = 0;
 }
 
-/* Returns true if all neighbours have shown that they hold our rumors. A neighbour without a
- * complete base shows nothing, and only counts if no other neighbour holds them. */
+/* Returns true if all neighbours have shown that they have our rumors. A neighbour without a
+ * complete base cannot show it, and is ignored if another neighbour has them. */
 static bool neighbours_have_ours(const struct node *node)
 {
     uint32_t have = 0, lack = 0;
@@ -121,19 +123,19 @@ static bool neighbours_have_ours(const struct node *node)
     return have > 0 || lack == 0;
 }
 
-/* Returns true if other members hold all our rumors; permanently true once all neighbours at one
- * time held them. Without neighbours it is true only if no other member is live: otherwise a
- * connection has broken and will return. */
+/* Returns true if other members have all our rumors. Stays true once all neighbours had them.
+ * Without neighbours, returns true only if no other member is live: otherwise a connection is
+ * broken and will return. */
 static bool ours_are_known(struct node *node)
 {
     if (!neighbours_have_ours(node))
         return false;
     if (leaving_stage(node) == STAGE_SETTLED && connection_neighbours(node) > 0)
-        node->leave->ours_known = true; /* permanently true, since this node publishes no more */
+        node->leave->ours_known = true; /* stays true, since this node publishes nothing more */
     return node->leave->ours_known || membership_live(node) == 1;
 }
 
-/* Returns the waiting time for news of leaving members, which spreads more slowly in a larger
+/* Returns how long to wait for news that other members leave. It spreads more slowly in a larger
  * swarm. */
 uint64_t leave_linger_ns(const struct node *node)
 {
@@ -143,9 +145,8 @@ uint64_t leave_linger_ns(const struct node *node)
                                        : LINGER_MAX_NS;
 }
 
-/* Returns true if all neighbours have answered a PING that was sent after the waiting time
- * (leave_linger_ns). Messages of a neighbour arrive in order, so its earlier messages have arrived
- * by then, including the news that it leaves. */
+/* Returns true if all neighbours have answered a PING that was sent after leave_linger_ns. A
+ * neighbour's messages arrive in order, so the news that it leaves, sent before, has arrived. */
 static bool neighbours_have_answered(struct node *node)
 {
     CHECK(leaving_stage(node) == STAGE_SETTLED);
@@ -160,7 +161,7 @@ static bool neighbours_have_answered(struct node *node)
     return all;
 }
 
-/* Returns true if a live member still trains. */
+/* Returns true if some other live member still trains. */
 static bool others_train(const struct node *node)
 {
     const struct members *members = membership_members(node);
@@ -173,9 +174,8 @@ static bool others_train(const struct node *node)
     return false;
 }
 
-/* Returns true if all leaving members hold the base that this node holds. While a member trains,
- * the base of a finished member (settled, not training) is not compared: it changes all the time.
- */
+/* Returns true if all leaving members have this node's base. A finished member (settled, but not
+ * training) is not compared while another member trains, because its base changes all the time. */
 static bool leavers_agree(const struct node *node)
 {
     const struct members *members = membership_members(node);

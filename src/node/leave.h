@@ -21,23 +21,27 @@
 struct leave *leave_new(struct arena *arena);
 size_t leave_arena_bytes(void);
 
-/* Ends the node without another publication, because it was expelled. */
+/* Makes the node leave at once, without another publication, because it is expelled. */
 void leave_on_expelled(struct node *node);
-/* Ends the node, because every dialled member refused it and it has joined no swarm. */
+/* Makes the node leave, because every member that it dialled has refused it and it has joined no
+ * swarm. */
 void leave_on_turned_away(struct node *node);
-/* Ends training: moves from RUNNING to LEAVING and begins the last publications. */
+/* Ends training: changes the stage from RUNNING to LEAVING and starts the last publications. */
 void leave_end_training(struct node *node);
-/* Called after each publication of a leaving node: ends publishing unless another one is due. */
+/* Call it after each publication of a leaving node: ends publishing, unless another publication
+ * must follow. */
 void leave_on_published(struct node *node, const struct update *update);
-/* Returns how long a node waits for news of other members: longer in a larger swarm. */
+/* Returns how long a node waits for news that other members leave, in ns: longer in a larger
+ * swarm. */
 uint64_t leave_linger_ns(const struct node *node);
-/* Advances the state machine above. Call it repeatedly once training has ended. */
+/* Changes the stage (drawing above) if its condition is met. Call it repeatedly after training
+ * has ended. */
 void leave_consider(struct node *node);
-/* Returns the time of an early round of gossip, because other nodes wait for this one; 0 = no early
- * round. */
+/* Returns the time of an early round of gossip, for which other nodes wait; 0 = no early round. */
 uint64_t leave_hurry_ns(const struct node *node);
-/* Records that the early round of gossip has happened. */
+/* Call it when a round of gossip has happened. */
 void leave_on_gossip(struct node *node);
-bool leave_next_finished(struct node *node, struct action *action); /* sets FINISHED once */
+/* Sets *action to FINISHED and returns true, once. */
+bool leave_next_finished(struct node *node, struct action *action);
 
 #endif

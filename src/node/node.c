@@ -1,4 +1,4 @@
-/* Entry points of the node, and the actions it requests. */
+/* Entry points of the node: events in, actions out. */
 #include "node/node.h"
 
 #include <stdio.h>
@@ -35,7 +35,8 @@
 #include "node/transfer/transfer.h"
 #include "wire/bytes.h"
 
-#define CATCH_UP_NS   (5 * SECOND_NS) /* the node catches up this long after a rumor request */
+/* After a request for rumors, the node is catching up for this time. */
+#define CATCH_UP_NS   (5 * SECOND_NS)
 #define NOTES_WAITING 256
 
 size_t node_arena_bytes(const struct node_options *options)
@@ -120,7 +121,7 @@ void node_free(struct node *node)
     secret_wipe(node, sizeof *node);
 }
 
-/* Starts an event. Its time is never before that of the previous event. */
+/* Starts to handle an event. Its time is at least that of the previous event. */
 static void begin_event(struct node *node, uint64_t now_ns)
 {
     CHECK(now_ns >= node->now_ns);
@@ -159,8 +160,8 @@ void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn)
         connection_on_dialled(node, peer, dialer_dialed(node, peer).failures);
 }
 
-/* Takes the next event from these bytes. Returns false if there is none or the conversation is
- * over. */
+/* Handles the next event in these bytes. Returns false if there are no more bytes, or the
+ * conversation must end. */
 static bool take(struct node *node, const struct peer *peer, const uint8_t **bytes, size_t *count)
 {
     struct problem problem;
@@ -197,7 +198,7 @@ void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint
     const struct peer *peer = connection_find(node, conn);
     if (!peer)
         return;
-    /* The reply may be a handshake frame. */
+    /* A handshake frame may be waiting as an answer. */
     connection_set_ready(node, connection_slot(node, peer), true);
     while (count > 0 && take(node, peer, &bytes, &count))
         continue;
@@ -218,8 +219,8 @@ static bool is_power_of_two(uint32_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* Returns the level of the note about a failed call. One failed call to a seed is usual while a
- * swarm starts; a second one, or a reason that persists, needs the user. */
+/* Returns the level of a note about a failed call. A single failed call to a seed is usual while
+ * a swarm starts. A second one, or a lasting reason, needs a person. */
 static enum note_level failure_level(const struct peer *peer, const struct dialed *dialed)
 {
     if (!dialed->is_seed)
@@ -228,14 +229,14 @@ static enum note_level failure_level(const struct peer *peer, const struct diale
     return dialed->failures > 0 || is_lasting ? LEVEL_WARNING : LEVEL_INFO;
 }
 
-/* Notes why a conversation never opened. */
+/* Adds a note that says why a conversation has never opened. */
 static void note_failed(struct node *node, const struct peer *peer, const char *why)
 {
     const struct dialed dialed = dialer_dialed(node, peer);
     struct note *note;
     CHECK(!peer->was_open);
     if (peer->dialled && !is_power_of_two(dialed.failures))
-        return; /* repeated failures are noted ever more rarely */
+        return; /* notes only failures whose number is a power of two */
     if (!peer->dialled && !notes_allow(&node->notes, node->now_ns))
         return;
     if (peer->dialled)
@@ -287,7 +288,7 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
     transfer_on_end(node, peer);
     connection_end(node, peer);
     fetch_on_lost(node, conn);
-    /* A peer that returns at once is back before another neighbour could help. */
+    /* A peer that redials at once is back before another neighbour could help. */
     if (!returns_at_once)
         repair_on_lost(node, conn);
     CHECK(!connection_find(node, conn));
@@ -336,7 +337,7 @@ void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)
 
 /* Actions. */
 
-/* Returns the outer momentum of the next update. It is 0 while the node catches up, because it
+/* Returns the outer momentum of the next update. Returns 0 while the node catches up and so
  * applies old rumors, before its first publication, and while it leaves. */
 static double beta(const struct node *node)
 {
@@ -361,7 +362,7 @@ static bool next_train(struct node *node, struct action *action)
 {
     if (joining_state(node) != JOINING_JOINED || !node->options.trains ||
         leaving_stage(node) != STAGE_RUNNING || base_state(node) == BASE_FETCHING)
-        return false; /* training resumes when the fetched base is complete */
+        return false; /* training starts when the fetched base is complete */
     joining_move(node, JOINING_TRAINING);
     progress_review(node);
     *action = (struct action){.kind = ACTION_TRAIN, .swarm_samples = progress_samples(node)};

@@ -31,113 +31,114 @@
 #include "wire/rumor.h"
 
 #define NODE_SEEDS_MAX       64
-#define NODE_INCARNATIONS    1024           /* most incarnations of one process */
+#define NODE_INCARNATIONS    1024           /* incarnations of one process, at most */
 #define NODE_PATIENCE_MAX_NS 10000000000ull /* upper limit of the neighbour timeout */
-#define NODE_READ_MAX        65536          /* most entries of one READ */
+#define NODE_READ_MAX        65536          /* entries of one READ, at most */
 #define NODE_PEERS_MAX       128
-#define NODE_SERVE_AUTO      UINT64_MAX     /* the node chooses the limit (transfer/serve.c) */
-#define NODE_JOIN_WAIT_NS    10000000000ull /* wait for an answer before a node trains alone */
-#define NODE_LOST_WAIT_NS    60000000000ull /* wait without neighbours before it trains alone */
+#define NODE_SERVE_AUTO      UINT64_MAX /* serve_bytes_per_s: chosen by the node (transfer/serve.c) */
+#define NODE_JOIN_WAIT_NS    10000000000ull /* time without an answer before a node trains alone */
+#define NODE_LOST_WAIT_NS    60000000000ull /* time without neighbours before a node trains alone */
 
 struct node_limits {
-    uint32_t peers_max;   /* most conversations at once */
-    uint32_t members_max; /* size of the member table */
-    /* most origins (incarnations of members); their rumors stay in the base permanently */
+    uint32_t peers_max;   /* conversations at once, at most */
+    uint32_t members_max; /* members in the member table, at most */
+    /* origins, at most: incarnations of members, whose rumors stay in the base */
     uint32_t incarnations_max;
-    /* Most origins in the version of a block; 0 = LISTED_MAX of transfer/serve.c. For tests. */
+    /* Origins listed with a block, at most; 0 = LISTED_MAX of transfer/serve.c. For tests. */
     uint32_t listed_max;
-    uint32_t half_open_max;         /* most callers that have not shown the swarm key */
-    uint32_t half_open_per_net_max; /* most such callers from one network (address_network) */
-    bool low_ports;                 /* allows dialling members at ports below 1024 */
-    bool quarantines;               /* members expel harmful ones by majority vote (quarantine.h) */
-    /* greatest weight of a member as a multiple of the median; 0 = unlimited (shares.h) */
+    uint32_t half_open_max;         /* callers without the swarm key at once, at most */
+    uint32_t half_open_per_net_max; /* such callers from one network, at most (address_network) */
+    bool low_ports;                 /* ports below 1024 of other members may be dialled */
+    bool quarantines;               /* a majority of votes expels a harmful member (quarantine.h) */
+    /* largest weight of a member, in median claims; 0 = unlimited (shares.h) */
     double weight_max;
-    uint64_t handshake_ns; /* time limit of the handshake, from the connection on */
+    uint64_t handshake_ns; /* time limit of a handshake, from the connection on */
     uint64_t dial_ns;      /* time limit of lookup and connection; 0 = handshake_ns covers both and
                               packets have no size (simulated) */
-    uint64_t silence_ns;   /* silence after which a neighbour is gone */
-    size_t send_queue_bytes;       /* most bytes queued for one neighbour */
-    double notes_per_s;            /* most notes per second that others can cause */
-    uint32_t apply_window;         /* most entries given to the learner and not yet applied */
-    struct inference_form answers; /* largest inference request that the node serves */
-    uint16_t protocol_max; /* newest protocol version it speaks; 0 = PROTOCOL_NEWEST. For tests */
+    uint64_t silence_ns;   /* silence after which a conversation with a neighbour ends */
+    size_t send_queue_bytes;       /* bytes queued for one neighbour, at most */
+    double notes_per_s;            /* notes per second that other nodes can cause, at most */
+    uint32_t apply_window;         /* entries at the learner that it has not applied, at most */
+    struct inference_form answers; /* form of the inference requests that the node serves */
+    uint16_t protocol_max; /* newest protocol version to speak; 0 = PROTOCOL_NEWEST. For tests. */
 };
 
 struct node_keys {
-    /* arena with node_keys_bytes bytes for keys, outlives the node; NULL = the node's arena */
+    /* arena of node_keys_bytes bytes for secrets; it outlives the node. NULL = the node's arena */
     struct arena *memory;
-    const uint8_t *entropy; /* [SEED_BYTES] seed of all keys that the node makes; read at birth */
+    /* [SEED_BYTES] seed of the keys that the node makes; only node_new reads it. */
+    const uint8_t *entropy;
 };
 
 struct node_options {
-    const struct identity *identity; /* keys and id; belongs to the owner */
-    const uint8_t *swarm_key;        /* [KEY_BYTES] read at birth */
-    struct node_keys keys;           /* memory and seed of keys */
+    const struct identity *identity; /* this node's keys and id; not copied */
+    const uint8_t *swarm_key;        /* [KEY_BYTES] swarm key; only node_new reads it */
+    struct node_keys keys;           /* arena for secrets, and seed of keys */
     const char *swarm_id;            /* name of the swarm */
     const char *model;               /* model description, "FORM; START" (crypto/gate.h) */
-    /* [16] model hash of the swarm whose first weights the base has; read at birth. NULL = that of
-     * `model` */
+    /* [16] model hash of the swarm whose first weights the base has; only node_new reads it.
+     * NULL = the hash of `model` */
     const uint8_t *model_hash;
-    const char *parts;      /* the parts of the model, one a line (model_parts.h), or NULL */
-    const char *settings;   /* settings that all nodes share (connection/settings.h), or NULL */
-    uint64_t parameters;    /* number of parameters */
-    uint64_t digest;        /* digest of the base at birth */
-    uint32_t block_entries; /* equal on all nodes: BLOCK_ENTRIES, or less in a small test */
-    uint64_t incarnation;   /* higher than any earlier incarnation of this node */
-    /* rumors in the base at birth, as node_on_saved wrote them; read at birth */
+    const char *parts; /* parts of the model, one per line (model_parts.h); NULL = unknown */
+    /* Settings that must agree between nodes (connection/settings.h); NULL = none. */
+    const char *settings;
+    uint64_t parameters; /* number of the model's parameters */
+    uint64_t digest;     /* digest of the base when the node starts */
+    /* Entries per block, equal on all nodes: BLOCK_ENTRIES, or less in a small test. */
+    uint32_t block_entries;
+    uint64_t incarnation; /* present incarnation, higher than any earlier one of this node */
+    /* history of the base when the node starts, from node_on_saved; only node_new reads it */
     const uint8_t *history;
-    size_t history_bytes;          /* 0 = the base is the initial one, b0 */
-    bool has_operator;             /* an operator may expel and admit members */
-    uint8_t operator_id[ID_BYTES]; /* public key of that operator */
-    struct node_kept kept;         /* orders, proofs and votes of an earlier start */
-    uint64_t wall_ms;              /* wall clock at birth, milliseconds since 1970; 0 = unknown */
-    uint64_t seed;                 /* seed of random choices; 0 = drawn from entropy */
+    size_t history_bytes;          /* size of `history`; 0 = the base has the first weights */
+    bool has_operator;             /* the swarm has an operator, who expels and admits members */
+    uint8_t operator_id[ID_BYTES]; /* id of the operator */
+    struct node_kept kept;         /* orders, proofs, votes and keys of an earlier start */
+    uint64_t wall_ms; /* wall clock when the node starts, in ms since 1970; 0 = unknown */
+    uint64_t seed;    /* seed of random choices; 0 = drawn from keys.entropy */
 
-    uint16_t listen_port;                 /* port on which the node listens; 0 = it only dials */
-    struct address advertise;             /* address for others to dial; host "" = as they see it */
-    struct address seeds[NODE_SEEDS_MAX]; /* addresses to dial first */
-    uint32_t seeds_count;                 /* number of seeds */
+    uint16_t listen_port;     /* port on which the node listens; 0 = it only dials */
+    struct address advertise; /* address of this node for others; host "" = as others see it */
+    struct address seeds[NODE_SEEDS_MAX]; /* addresses from the user, which are dialled first */
+    uint32_t seeds_count;                 /* number of addresses in `seeds` */
 
-    bool trains; /* false = it only relays */
-    /* bytes per second to publish, before copies for neighbours; 0 = auto (rate/budget.c) */
+    bool trains; /* the node trains; false = it only relays */
+    /* bytes per second to publish, each rumor counted once; 0 = auto (rate/budget.c) */
     uint64_t bytes_per_s;
-    uint64_t uplink_max;    /* bytes per second sent in total; 0 = as links allow */
-    uint64_t downlink_max;  /* bytes per second received in total; 0 = unlimited */
+    uint64_t uplink_max;    /* bytes per second sent to all peers together; 0 = as links allow */
+    uint64_t downlink_max;  /* bytes per second received from all peers together; 0 = unlimited */
     uint64_t neighbour_max; /* bytes per second sent to one neighbour; 0 = as its link allows */
     uint64_t interval_ns;   /* mean time between publications; 0 = auto (outer_step.h) */
     uint32_t steps_min; /* local steps between publications; 0 = auto (rate/publish_schedule.c) */
-    float tau;          /* threshold of published entries; 0 = as the budget allows */
-    double gain;        /* weight of the swarm's progress; 0 = auto (outer_step.h) */
+    float tau;          /* threshold tau of published entries; 0 = as the budget allows */
+    double gain;        /* factor on the swarm's average progress; 0 = auto (outer_step.h) */
     double beta;        /* outer momentum; < 0 = auto (outer_step.h) */
-    double withheld;    /* part of the unpublished rest withheld from the weights; < 0 = auto */
-    double momentum;    /* momentum of the local optimizer, which lengthens its steps; in [0, 1) */
-    /* seconds of separate training after which two sides merge as a partition (partition.c) */
+    double withheld;    /* part of the unpublished progress withheld from the weights; < 0 = auto */
+    double momentum;    /* momentum of the optimizer, if it lengthens steps; in [0, 1) */
+    /* seconds of separate training after which two sides are a partition (partition.c) */
     double partition_s;
-    bool weigh_throughput; /* shares by samples per second; false = equal shares */
-    size_t log_bytes;      /* size of the rumor log */
-    /* bytes per second of blocks to others while training; 0 = unlimited; or NODE_SERVE_AUTO */
+    bool weigh_throughput; /* shares depend on samples per second; false = shares are equal */
+    size_t log_bytes;      /* size of the rumor log in bytes */
+    /* bytes of blocks per second sent while training; 0 = unlimited; or NODE_SERVE_AUTO */
     uint64_t serve_bytes_per_s;
     uint64_t save_ns;          /* time between checkpoints; 0 = no checkpoints */
     uint64_t grace_ns;         /* longest time that leaving may take */
-    struct node_limits limits; /* bounds of memory and time */
+    struct node_limits limits; /* limits of memory and time */
 };
 
 enum action_kind {
-    ACTION_DIAL, /* conn, address, segment_bytes: connect, then node_on_connected or node_on_closed
-                  */
-    ACTION_SEND, /* conn, bytes, count: then node_on_sent */
-    ACTION_HANGUP,  /* conn: close it, then node_on_closed */
-    ACTION_APPLY,   /* update: apply it, then node_on_applied; valid until the next node_next */
-    ACTION_TRAIN,   /* swarm_samples: the base is the swarm's; start training (once, with
-                       options.trains) */
-    ACTION_PUBLISH, /* terms: cut an update, then node_on_published */
-    ACTION_READ,    /* first, entries: read the base, perhaps during a step, then node_on_read */
-    ACTION_WRITE,   /* first, entries, units, keep_weights: write the base, then node_on_applied */
-    ACTION_SAVE,    /* save the learner; then node_on_saved */
-    ACTION_PREDICT, /* bytes, count; entries: samples; then node_on_predicted */
-    ACTION_NOTE,    /* note */
-    ACTION_RESTART, /* no node has the base being taken over any more: start again from disk */
-    ACTION_FINISHED /* the node has left: stop */
+    ACTION_DIAL,    /* connect to `address`; then call node_on_connected or node_on_closed */
+    ACTION_SEND,    /* send `bytes` to `conn`; then call node_on_sent */
+    ACTION_HANGUP,  /* close `conn`; then call node_on_closed */
+    ACTION_APPLY,   /* apply `update`, valid until the next node_next; then call node_on_applied */
+    ACTION_TRAIN,   /* start training: the base is the swarm's; once, if options.trains */
+    ACTION_PUBLISH, /* cut an update according to `terms`; then call node_on_published */
+    ACTION_READ,    /* read `entries` of the base, perhaps during a step; then call node_on_read */
+    ACTION_WRITE,   /* write `units` into the base; then call node_on_applied */
+    ACTION_SAVE,    /* save the learner; then call node_on_saved */
+    ACTION_PREDICT, /* predict for `entries` samples; then call node_on_predicted */
+    ACTION_NOTE,    /* show `note` to a person */
+    ACTION_RESTART, /* start again from disk: no neighbour has the rest of the base */
+    ACTION_FINISHED /* stop: the node has left the swarm */
 };
 
 struct action {
@@ -149,66 +150,73 @@ struct action {
     size_t count;                /* SEND, PREDICT: number of bytes */
     const struct update *update; /* APPLY: update to apply */
     uint64_t tag;                /* APPLY: tag of the rumor's origin */
-    uint32_t seq;                /* APPLY: number of the rumor */
-    bool takes_out;              /* APPLY: retraction; levels are negated */
-    bool compares;               /* APPLY: also report its agreement (node_on_agreement) */
-    bool own;    /* APPLY: a rumor of an earlier incarnation of this node (learner_apply_own) */
+    uint32_t seq;                /* APPLY: number of the rumor in its origin */
+    bool takes_out;              /* APPLY: retract the rumor; its levels are negated */
+    bool compares;               /* APPLY: also call node_on_agreement */
+    bool own;    /* APPLY: a rumor of this node's earlier incarnation (learner_apply_own) */
     double beta; /* APPLY: outer momentum (replica.h) */
     uint64_t swarm_samples;     /* TRAIN: samples that the swarm has learned */
-    struct publish_terms terms; /* PUBLISH: size and weight */
-    bool last;                  /* PUBLISH: end training before it; no other will follow */
-    uint64_t first;   /* READ, WRITE: first entry; SAVE: free for use by the owner (executor.h) */
-    uint32_t entries; /* READ, WRITE: number of entries; PREDICT: number of samples */
-    const int32_t *units; /* WRITE: new values; valid as long as update */
-    bool keep_weights;    /* WRITE: the weights stay, and the residual takes the difference */
+    struct publish_terms terms; /* PUBLISH: size limits and weight of the update */
+    bool last;                  /* PUBLISH: end training first; no other publication will follow */
+    uint64_t first;       /* READ, WRITE: first entry; SAVE: for use by the owner (executor.h) */
+    uint32_t entries;     /* READ, WRITE: number of entries; PREDICT: number of samples */
+    const int32_t *units; /* WRITE: new values; valid until the next node_next */
+    bool keep_weights;    /* WRITE: keep the weights, so that the residual takes the difference */
     struct note note;     /* NOTE: what happened */
 };
 
 struct node;
 size_t node_arena_bytes(const struct node_options *options);
 size_t node_keys_bytes(uint32_t peers_max);
-/* Returns true if the node has space for all origins of its history. */
+/* Returns true if limits.incarnations_max suffices for the history in the options. */
 bool node_can_restore(const struct node_options *options);
 struct node *node_new(struct arena *arena, const struct node_options *options, uint64_t now_ns);
 void node_free(struct node *node);
 
 bool node_next(struct node *node, struct action *action);
 
-/* A caller connected from this address. Returns the id of the new conversation; 0 = close at once.
- */
+/* Call it when a caller has connected from this address. Returns the number of the new
+ * conversation; 0 = close the connection at once. */
 uint64_t node_on_accept(struct node *node, uint64_t now_ns, const struct address *from);
 void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn);
 void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint8_t *bytes,
                    size_t count);
 void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn);
-/* Ends the conversation. why: the transport's reason, for the note; "" = an ordinary end. */
+/* Call it when a connection has ended. why: the transport's reason, for the note; "" = an
+ * ordinary end. */
 void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const char *why);
 
-/* Answers of the learner. It performs actions in the order of the requests. READ may be performed
- * earlier, but its answer keeps the order. So the node knows which rumors the block contains. */
+/* Call it after the learner has made `steps` local steps on `samples` samples. This and the next
+ * functions are the learner's answers. It performs actions in the order of the requests; only a
+ * READ may be performed earlier, but its answer keeps the order. So the node knows which rumors a
+ * block contains. */
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples);
-/* Answers PUBLISH. took_ns: the learner's working time; count 0: there was nothing to publish. */
+/* Answers PUBLISH. update->count = 0: there was nothing to publish. took_ns: the learner's
+ * working time. */
 void node_on_published(struct node *node, uint64_t now_ns, const struct update *update,
                        uint64_t took_ns);
-/* Reports the agreement of the oldest APPLY with the residual, if it was requested. Call it before
- * node_on_applied. */
+/* Reports the agreement of the oldest APPLY with the residual, if `compares` was set. Call it
+ * before node_on_applied. */
 void node_on_agreement(struct node *node, uint64_t now_ns, double agreement);
-/* Answers the oldest APPLY or WRITE: `entries` of its entries are done. */
+/* Answers the oldest APPLY or WRITE. entries: number of its entries that are done. */
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries);
 void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units);
-/* Answers SAVE: writes the history of the present base, *bytes of out[node_history_max]; 0 = it is
- * b0. Returns false if the save is useless because another base is being taken over. */
+/* Answers SAVE: writes the history of the saved base into out[node_history_max] and sets *bytes;
+ * 0 = the base has the first weights. Returns false if the save is useless, because another base is
+ * being fetched. */
 bool node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out, size_t *bytes);
 size_t node_history_max(const struct node_options *options);
-/* Writes the history of the learner's present base and returns its size. Call it when no update is
- * queued. */
+/* Writes the history of the learner's present base into out and returns its size. Call it only
+ * while no update is queued. */
 size_t node_history(const struct node *node, uint8_t *out);
-/* Returns how many incarnations fit into a history while other messages are queued. */
+/* Returns how many incarnations a history may have, so that it fits in a send queue of this size
+ * beside other messages. */
 uint32_t node_incarnations_max(size_t send_queue_bytes);
 
 void node_on_time(struct node *node, uint64_t now_ns);
 uint64_t node_wake_ns(const struct node *node);
 
-void node_leave(struct node *node, uint64_t now_ns); /* leaves; FINISHED follows */
+/* Makes the node leave the swarm; FINISHED follows. */
+void node_leave(struct node *node, uint64_t now_ns);
 
 #endif

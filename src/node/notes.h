@@ -60,36 +60,37 @@ enum note_level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR };
 struct note {
     uint64_t at_ns;                 /* time of the event */
     enum note_kind kind;            /* kind of event */
-    enum note_level level;          /* severity */
-    bool is_certain;                /* true = the peer itself gave the reason of a failed dial */
+    enum note_level level;          /* severity of the event */
+    bool is_certain;                /* a failed dial: the peer itself gave the reason */
     char who[ID_TEXT_BYTES];        /* id of another node, or "" */
-    char where[ADDRESS_TEXT_BYTES]; /* address of that node, or "" */
-    char text[320];                 /* sentence for a person */
+    char where[ADDRESS_TEXT_BYTES]; /* address of another node, or "" */
+    char text[320];                 /* the event as a sentence for a person */
 };
 
 const char *note_kind_name(enum note_kind kind);
 
-/* Notes that were not fetched yet: a ring that overwrites the oldest. */
+/* Ring of the notes that were not fetched yet. The newest overwrites the oldest. */
 struct notes {
-    struct note *ring;        /* [max] */
-    uint32_t max;             /* capacity */
-    uint32_t from;            /* index of the oldest */
-    uint32_t count;           /* number of notes */
-    double tokens;            /* fill of the token bucket for notes that others cause */
-    double tokens_per_second; /* refill rate of the bucket in notes per second; also its depth */
-    uint64_t refilled_ns;     /* last refill */
-    uint64_t suppressed;      /* notes suppressed or overwritten since the last NOTE_SUPPRESSED */
+    struct note *ring; /* [max] ring of notes */
+    uint32_t max;      /* capacity of the ring */
+    uint32_t from;     /* index of the oldest note */
+    uint32_t count;    /* number of notes in the ring */
+    double tokens;     /* token bucket: notes that other nodes may cause now */
+    /* Notes per second that other nodes may cause; also the bucket's depth. */
+    double tokens_per_second;
+    uint64_t refilled_ns; /* time when the token bucket was last filled */
+    uint64_t suppressed;  /* notes dropped since the last NOTE_SUPPRESSED */
 };
 
 void notes_init(struct notes *notes, struct arena *arena, uint32_t max, double per_second);
 
-/* Adds a note. The caller may set `who` and `where` until the next call. */
+/* Adds a note and returns it. The caller may set its `who` and `where` until the next call. */
 struct note *notes_add(struct notes *notes, uint64_t now_ns, enum note_kind kind,
                        enum note_level level, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Takes a token for a note that another node caused. Returns false, and counts the note as
- * suppressed, if there is no token. */
+/* Call it before a note that another node caused. Returns false, and counts the note as
+ * suppressed, if too many were added lately. */
 bool notes_allow(struct notes *notes, uint64_t now_ns);
 
 /* Removes the oldest note and copies it to *note. Returns false if there is none. */

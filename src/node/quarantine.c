@@ -16,21 +16,24 @@
 #include "node/quarantine_api.h"
 #include "wire/message.h"
 
-#define HELD_NS  (10 * SECOND_NS) /* time to find a withheld publication harmful and to vote */
-#define APART_NS (60 * SECOND_NS) /* longest extension of HELD_NS while lengths do not count */
-#define FREE_NS  (60 * SECOND_NS) /* shortest time without withholding after a release */
+/* Time in which members may vote about a withheld publication. */
+#define HELD_NS (10 * SECOND_NS)
+/* HELD_NS is extended by at most this time while lengths do not count. */
+#define APART_NS (60 * SECOND_NS)
+/* An origin is not withheld again within this time after a release. */
+#define FREE_NS (60 * SECOND_NS)
 
-/* State of withholding one origin's rumors. */
+/* State of withholding the rumors of one origin. */
 struct withholding {
-    double length; /* length per sample of the longest withheld publication (byzantine_length) */
-    uint64_t until_ns; /* latest time of release */
-    uint64_t free_ns;  /* earliest time of the next withholding */
+    double length;     /* length of the origin's longest withheld publication (byzantine_length) */
+    uint64_t until_ns; /* latest time at which the rumors are released */
+    uint64_t free_ns;  /* earliest time at which rumors may be withheld again */
 };
 
 struct quarantine {
-    uint64_t members;                 /* hash of the voters at the last review */
-    bool is_inactive_noted;           /* a note has said that votes are inactive */
-    struct withholding *withholdings; /* [incarnations_max] by origin index */
+    uint64_t members;                 /* hash of the members with a vote, at the last review */
+    bool is_inactive_noted;           /* a note has said that votes do not count */
+    struct withholding *withholdings; /* [incarnations_max] state of withholding, by origin index */
 };
 
 size_t quarantine_arena_bytes(const struct node_options *options)
@@ -55,8 +58,8 @@ static void pass_on(struct node *node, const struct peer *from, const uint8_t *v
             votes_say_one(node, peer, vote);
 }
 
-/* Returns the number of votes that cause a warning: two thirds of those that expel. A single voter
- * may only have unlike data. */
+/* Returns the number of votes that cause a warning: two thirds of those that expel. A single
+ * voter may just have unlike data. */
 static uint32_t votes_to_warn(const struct node *node)
 {
     return (2 * votes_needed(node) + 2) / 3;
@@ -71,7 +74,7 @@ static void note_votes(struct node *node, const uint8_t accused[static ID_BYTES]
     identity_text(note->who, accused);
 }
 
-/* Handles a new vote against this member. */
+/* Call it after a new vote against this member: adds a warning, or expels the member. */
 static void on_new_vote(struct node *node, const uint8_t accused[static ID_BYTES])
 {
     const uint32_t votes = votes_against(node, accused);
@@ -81,7 +84,7 @@ static void on_new_vote(struct node *node, const uint8_t accused[static ID_BYTES
     expulsion_on_votes(node, accused);
 }
 
-/* Called after a change of members, which may end an expulsion by votes. */
+/* Finds out whether the members with a vote have changed, which may end or cause an expulsion. */
 static void look_at_members(struct node *node)
 {
     const uint8_t *accused = NULL;
@@ -97,7 +100,8 @@ static void look_at_members(struct node *node)
         expulsion_on_votes(node, accused);
 }
 
-/* Takes a vote. from: the neighbour that sent it; NULL = the owner. */
+/* Handles a vote. from: the neighbour that sent it; NULL = the owner gave it. Returns MALFORMED
+ * or FORGED if it is invalid. */
 static enum error take(struct node *node, const struct peer *from, const uint8_t *vote)
 {
     bool is_new;
@@ -146,8 +150,8 @@ static void note_inactive(struct node *node)
                     (unsigned)NODE_VOTERS);
 }
 
-/* Adds a note on this node's own finding. It is information only: this node's data may be the
- * unlike ones. */
+/* Adds a note that this node finds the origin's rumors harmful. It is only information: this
+ * node's own data may be the unusual ones. */
 static void note_finding(struct node *node, const struct origin *origin, bool have_voted)
 {
     char how[128];
@@ -159,7 +163,8 @@ static void note_finding(struct node *node, const struct origin *origin, bool ha
     identity_text(note->who, origin->id);
 }
 
-/* Extends a limit so that the member's withheld rumors are also taken out. */
+/* Moves a limit back so that the member's withheld rumors are also taken out. Returns the new
+ * limit. */
 static struct stream_point with_held(const struct node *node, struct stream_point from)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
@@ -176,7 +181,8 @@ static struct stream_point with_held(const struct node *node, struct stream_poin
     return from;
 }
 
-/* Moves a limit forward to the first rumor that the log can still take out. */
+/* Moves a limit forward to the first rumor that the log can still take out. Returns the new
+ * limit. */
 static struct stream_point within_reach(const struct node *node, struct stream_point from)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
@@ -208,8 +214,8 @@ static void on_harmful(struct node *node, const struct origin *origin)
         on_new_vote(node, origin->id);
 }
 
-/* Returns true if rumors may be withheld: not while a base that already contains them is taken
- * over, and not when the log needs the space. */
+/* Returns true if rumors may be withheld now. They may not while a base is fetched that contains
+ * them, nor when the log needs the space. */
 static bool may_withhold(const struct node *node)
 {
     return votes_count_here(node) && base_is_whole(node) && leaving_stage(node) == STAGE_RUNNING &&
@@ -239,8 +245,8 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
     withheld_begin(node, step->origin_index);
 }
 
-/* Returns true if the rumors stay withheld. An expelled member's rumors wait until they are out of
- * the version; otherwise the learner would get them first. */
+/* Returns true if the origin's rumors stay withheld. Rumors of an expelled member wait until
+ * they have left the version, because the learner would apply them before. */
 static bool is_to_wait(const struct node *node, const struct withholding *hold,
                        uint32_t origin_index)
 {
@@ -259,7 +265,7 @@ static void note_release(struct node *node, const struct origin *origin)
     identity_text(note->who, origin->id);
 }
 
-/* Releases rumors that need no withholding any more. */
+/* Releases the rumors that must no longer be withheld. */
 static void release(struct node *node)
 {
     const struct versions *versions = broadcast_versions(node);

@@ -11,37 +11,37 @@
 
 #include "node/node.h"
 
-/* Publishes now what was learned since the last publication. Returns false while a publication is
- * under way; then call again after it. */
+/* Makes a publication due now. Returns false while a publication is under way; then call it
+ * again later. */
 bool node_publish_soon(struct node *node, uint64_t now_ns);
 
-/* Requests a SAVE as soon as possible. */
+/* Makes a SAVE due now. */
 void node_save_soon(struct node *node, uint64_t now_ns);
 
-/* Returns true if the base is complete and has every known rumor, no publication is under way, and
- * every neighbour has shown this node's version. A node without neighbours is settled only if no
- * other member is live. */
+/* Returns true if the base is complete and contains all known rumors, no publication is under
+ * way, and every neighbour has shown this node's version. Without neighbours, returns true only if
+ * no other member is live. */
 bool node_is_settled(const struct node *node);
 
-/* Ends training: publishes what was learned and stays in the swarm (finish.h). A second call has no
- * effect. Returns false while the base is not complete; then call again later. */
+/* Ends training: publishes all progress, and stays in the swarm (finish.h). A second call has no
+ * effect. Returns false while the base is incomplete; then call it again later. */
 bool node_finish(struct node *node, uint64_t now_ns);
 
 enum finish_state {
     FINISH_NOT_ASKED,
     FINISH_PUBLISHING, /* the last publications are under way */
-    FINISH_WAITING,    /* waits for other members */
+    FINISH_WAITING,    /* this node waits for other members */
     FINISH_DONE        /* all members have finished; the base stays */
 };
 enum finish_state node_finish_state(const struct node *node);
 
 enum finish_wait {
-    FINISH_HAS,       /* the member has finished, does not train, is dead or has left */
+    FINISH_HAS,       /* the member has finished, never trained, is dead, or has left */
     FINISH_TRAINS,    /* the member still trains */
     FINISH_PUBLISHES, /* the member's last publications are under way */
-    FINISH_DIFFERS    /* its record has another base than ours, but it has finished or leaves */
+    FINISH_DIFFERS    /* the member has ended training, but its base differs from ours */
 };
-/* Returns why a finished node waits for member i < node_members. */
+/* Returns why this node, which has finished, waits for member i; i < node_members. */
 enum finish_wait node_finish_wait(const struct node *node, uint32_t i);
 
 #endif

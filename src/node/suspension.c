@@ -6,37 +6,40 @@
 #include "node/lifecycle/lifecycle.h"
 #include "node/orders/proofs.h"
 
-#define LONG_NS   (30 * SECOND_NS)  /* disagreement before a node yields */
-#define LONGER_NS (300 * SECOND_NS) /* disagreement on a tie before a node that obeys yields */
-#define JOINER_NS (2 * SECOND_NS)   /* disagreement before a node without a base yields */
-#define AGAIN_NS  (5 * SECOND_NS)   /* waiting time before a suspended proof is obeyed again */
+/* Time of disagreement after which a node follows the majority. */
+#define LONG_NS (30 * SECOND_NS)
+/* Time of a tie after which a node that obeys a proof gives in. */
+#define LONGER_NS (300 * SECOND_NS)
+/* Time of disagreement after which a node without a base gives in. */
+#define JOINER_NS (2 * SECOND_NS)
+#define AGAIN_NS  (5 * SECOND_NS) /* time before a suspended proof is obeyed again */
 
 #define WORDS (NODE_PROOFS / 64)
 
-/* Evidence of whether neighbours obey one proof, from the versions that they have shown. */
+/* Evidence from neighbours' versions of whether they obey one proof. */
 struct doubt {
-    uint64_t shown[NODE_PEERS_MAX / 64]; /* neighbours that have shown a version, by slot */
-    /* Neighbours that have rumors beyond the proof's limit, by slot. */
+    uint64_t shown[NODE_PEERS_MAX / 64]; /* a bit per slot: the neighbour has shown a version */
+    /* A bit per slot: the neighbour has rumors beyond the proof's limit. */
     uint64_t has[NODE_PEERS_MAX / 64];
-    uint64_t since_ns; /* time since which most nodes differ from this one; 0 = they do not */
+    uint64_t since_ns; /* time when most nodes began to differ from this one; 0 = they agree */
 };
 
 struct suspension {
-    struct doubt doubts[NODE_PROOFS]; /* [NODE_PROOFS] by index of the proof */
+    struct doubt doubts[NODE_PROOFS]; /* [NODE_PROOFS] state of each proof, by its index */
 };
 
-/* Origins accused by proofs, as one version shows them; a bit per proof. */
+/* Evidence from one version about all proofs; one bit per proof. */
 struct shown {
-    uint64_t excess[WORDS]; /* the version has rumors beyond the limit */
-    uint64_t rest[WORDS];   /* the version has rumors, but none beyond the limit */
-    bool is_known;          /* every listed origin is known here */
+    uint64_t excess[WORDS]; /* the version has rumors beyond the proof's limit */
+    uint64_t rest[WORDS];   /* the version has rumors of the accused, but none beyond the limit */
+    bool is_known;          /* this node knows every origin that the version lists */
 };
 
-/* Votes of this node and its neighbours on one proof. */
+/* The votes of this node and its neighbours on one proof: whether they obey it. */
 struct votes {
-    int lead;        /* nodes without rumors beyond the limit minus nodes with them */
-    uint32_t others; /* neighbours that have voted */
-    bool we_have;    /* this node has rumors beyond the limit */
+    int lead;        /* nodes that obey the proof minus nodes that do not */
+    uint32_t others; /* number of neighbours that have shown a version */
+    bool we_have;    /* this node has rumors beyond the proof's limit */
 };
 
 size_t suspension_arena_bytes(void)
@@ -122,9 +125,9 @@ void suspension_on_history(struct node *node, const struct peer *from,
             note_vote(node, i, connection_slot(node, from), true);
 }
 
-/* Records from a neighbour's version which proofs it disobeys: for which it has rumors beyond the
- * limit. An origin that the version does not list counts as having no rumor only if the version is
- * complete and every listed origin is known here. */
+/* Finds out from a neighbour's version which proofs it disobeys, which means that it has rumors
+ * beyond their limits. An unlisted origin counts as having no rumor only if the version is complete
+ * and this node knows every listed origin. */
 void suspension_on_version(struct node *node, const struct peer *from,
                            const struct message *version)
 {
@@ -145,7 +148,8 @@ void suspension_on_version(struct node *node, const struct peer *from,
     }
 }
 
-/* Counts the votes on one proof. unknown: the vote of a neighbour that has shown no version. */
+/* Counts the votes on one proof. unknown: the vote of a neighbour that has shown no version, 0
+ * or -1. */
 static struct votes votes_on(const struct node *node, uint32_t i, bool we_have, int unknown)
 {
     const struct doubt *doubt = &node->suspension->doubts[i];
@@ -170,8 +174,8 @@ static uint64_t patience_ns(const struct node *node, const struct votes *votes, 
     return votes->lead == 0 && !votes->we_have ? LONGER_NS : LONG_NS;
 }
 
-/* Returns true if most nodes have differed from this one for long enough. A node without a base has
- * no vote and waits for another's. */
+/* Returns true if most nodes have differed from this one for long enough that it must follow
+ * them. A node without a base has no vote and waits until another node has shown one. */
 static bool is_outvoted(struct node *node, uint32_t i, const struct votes *votes, bool is_suspended)
 {
     struct doubt *doubt = &node->suspension->doubts[i];

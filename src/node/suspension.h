@@ -20,19 +20,20 @@
 struct suspension *suspension_new(struct arena *arena);
 size_t suspension_arena_bytes(void);
 
-/* Starts the state of a new neighbour, which has shown no version. */
+/* Call it when a peer becomes a neighbour: it has not shown a version yet. */
 void suspension_on_open(struct node *node, const struct peer *peer);
-/* Forgets what neighbours have shown about this author's rumors, because the proof against it has
- * changed. */
+/* Call it when the proof against this author has changed: forgets what neighbours have shown
+ * about it. */
 void suspension_on_proof(struct node *node, const uint8_t author[static ID_BYTES]);
-/* Records which rumors beyond limits this neighbour has. */
+/* Finds out from a neighbour's version which proofs it obeys. */
 void suspension_on_version(struct node *node, const struct peer *from,
                            const struct message *version);
-/* Records which rumors beyond limits a part of this neighbour's history contains. */
+/* Finds out from a part of a neighbour's history which proofs it disobeys. */
 void suspension_on_history(struct node *node, const struct peer *from,
                            const struct message *history);
-/* Suspends a proof that most neighbours disobey, or lifts a suspension that they reject. Returns
- * that proof, or NULL if none changes. Call it until it returns NULL, a few times a second. */
+/* Suspends one proof that most neighbours disobey, or lifts one suspension that they reject.
+ * Returns that proof, or NULL if no proof changes. Call it until it returns NULL, a few times a
+ * second. */
 const struct proof *suspension_next(struct node *node);
 
 #endif

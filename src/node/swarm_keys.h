@@ -9,30 +9,30 @@
 
 #include "node/node.h"
 
-#define SWARM_KEYS_MAX      3 /* keys accepted at a time */
+#define SWARM_KEYS_MAX      3 /* swarm keys that a node accepts at once, at most */
 #define NODE_SWARM_KEYS_MAX ((size_t)SWARM_KEYS_MAX * KEY_BYTES)
 
-/* Sets the wall clock, in milliseconds since 1970. Before the first call options.wall_ms counts. */
+/* Sets the wall clock, in ms since 1970. Before the first call, options.wall_ms counts. */
 void node_on_clock(struct node *node, uint64_t now_ns, uint64_t wall_ms);
 
-/* Takes the key of the latest order from the owner. MISMATCH: it is another key, or no order asks
- * for one. */
+/* Takes the key of the last order about keys from the owner. Returns MISMATCH if it is another
+ * key, or if there is no such order. */
 enum error node_on_swarm_key(struct node *node, uint64_t now_ns,
                              const uint8_t key[static KEY_BYTES], struct problem *problem) MUST_USE;
 
-/* Writes the accepted keys, newest first, back to back, into out[NODE_SWARM_KEYS_MAX]. Returns the
- * number of bytes, 0 before an order has brought a key. If node_swarm_keys_changes has grown since
- * the last call, the keys differ. They are secret: wipe them. */
+/* Writes the accepted keys into out[NODE_SWARM_KEYS_MAX], newest first, and returns the number
+ * of bytes. Returns 0 before an order has introduced a key. The keys have changed if
+ * node_swarm_keys_changes has grown. They are secret: wipe them. */
 size_t node_swarm_keys(const struct node *node, uint8_t *out);
 uint32_t node_swarm_keys_changes(const struct node *node);
 
-/* Public information about the keys. */
+/* Facts about the swarm keys that do not reveal them. */
 struct node_swarm_key {
     uint8_t hash[HASH_BYTES]; /* hash of the newest key (swarm_key_hash) */
-    uint32_t order;           /* number of the order that brought it; 0 = the owner's key */
-    uint32_t missing;         /* number of the order whose key is missing; 0 = none */
-    uint32_t older;           /* number of older keys that are also accepted */
-    /* Time until which older keys are accepted, milliseconds since 1970; 0 = there are none. */
+    uint32_t order;   /* number of the order that introduced the newest key; 0 = the owner's key */
+    uint32_t missing; /* number of the order whose key this node lacks; 0 = it lacks none */
+    uint32_t older;   /* number of older keys that this node also accepts */
+    /* Time until which older keys are accepted, in ms since 1970; 0 = there are no older keys. */
     uint64_t until_ms;
 };
 void node_swarm_key(const struct node *node, struct node_swarm_key *out);

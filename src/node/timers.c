@@ -19,13 +19,13 @@
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
-#define CHECK_NS  (SECOND_NS / 4) /* time between two checks of timeouts and transfers */
-#define GOSSIP_NS SECOND_NS       /* time between two rounds of gossip */
-#define LATE_NS   SECOND_NS       /* a timer this late means that the process was suspended */
+#define CHECK_NS  (SECOND_NS / 4) /* time between two calls of check_all */
+#define GOSSIP_NS SECOND_NS       /* time between two rounds of gossip, unless the node leaves */
+#define LATE_NS   SECOND_NS       /* if a timer is later than this, the process was suspended */
 
 struct timers {
-    uint64_t gossip_ns; /* time of the next round of gossip */
-    uint64_t check_ns;  /* time of the next check of everything else */
+    uint64_t gossip_ns; /* time when the next round of gossip is due */
+    uint64_t check_ns;  /* time when the next call of check_all is due */
 };
 
 size_t timers_arena_bytes(void)
@@ -41,8 +41,8 @@ struct timers *timers_new(struct arena *arena, struct node *node)
     return timers;
 }
 
-/* Returns the period of gossip. While leaving it is shorter, as far as the size of the swarm
- * permits, because other members wait. */
+/* Returns the time between two rounds of gossip. While the node leaves it is shorter, as far as
+ * the size of the swarm permits, because other members wait for its records. */
 static uint64_t round_ns(const struct node *node)
 {
     const uint64_t period_ns = member_gossip_period_ns(node);
@@ -93,8 +93,8 @@ static void check_peer(struct node *node, const struct peer *peer)
     connection_hang_up(node, peer, BYE_SILENT, "nothing was heard for too long");
 }
 
-/* Extends all timeouts after the process was suspended, because messages from that time are still
- * unread (Lifeguard). */
+/* Extends all timeouts after the process was suspended: messages from that time have not been
+ * read yet (Lifeguard). */
 static void forgive(struct node *node, uint64_t late_ns)
 {
     CHECK(late_ns > LATE_NS);

@@ -26,7 +26,7 @@ struct connections {
     struct credentials *credentials;
     struct message_reader *reader; /* decoder of messages */
     uint32_t generation;           /* number of the last conversation; upper half of its conn */
-    /* By message kind: number and bytes of the messages sent. */
+    /* Number and bytes of the messages sent, by message kind. */
     struct connection_said said[MESSAGE_KINDS];
 };
 

@@ -24,7 +24,7 @@
 #define LEAVE_MIN_NS (SECOND_NS / 5)
 /* Time between two records of one member, for each live member. */
 #define PER_MEMBER_NS (SECOND_NS / 4)
-#define LEAVE_FASTER  8 /* a leaving member sends records this many times as often */
+#define LEAVE_FASTER  8 /* factor on the rate of a leaving member's records */
 /* Factor by which throughput must change to be worth a new record. */
 #define RATE_CHANGE     2.0f
 #define UPDATES_AT_ONCE 64 /* records per MEMBER_UPDATE, at most */
@@ -32,8 +32,7 @@
 /* Signs of life requested per call of member_gossip_review, at most. */
 #define SIGNS_AT_ONCE 16
 #define LIST_PERIODS  2 /* shortest time between two requested lists, in renewal periods */
-#define LIST_WAIT_NS  (2 * SECOND_NS) /* shortest time between two lists; grows with live members  \
-                                       */
+#define LIST_WAIT_NS  (2 * SECOND_NS) /* shortest time between two lists in a small swarm */
 
 static struct discovery_neighbour *neighbour_of(const struct node *node, const struct peer *peer)
 {

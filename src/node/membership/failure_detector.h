@@ -25,7 +25,7 @@ void failure_detector_on_given_up(struct node *node, const uint8_t id[static ID_
  * since, doubles its permitted silence as a neighbour. */
 void failure_detector_on_return(struct node *node, const uint8_t id[static ID_BYTES],
                                 uint64_t incarnation);
-/* Call it when this process was suspended for late_ns: gives every member so much more time. */
+/* Call it when this process was suspended for late_ns: gives every member this time in addition. */
 void failure_detector_forgive(struct node *node, uint64_t late_ns);
 
 /* Call it when an open conversation with this member has ended unexpectedly. The member stays

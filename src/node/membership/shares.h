@@ -33,7 +33,7 @@ void shares_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
 
 /* Updates claim_ratio, the median of claimed samples per movement. Call it once a second.
  * Claimed samples count up to four times the median (member.borne_out), because slow links carry
- * less of a member's progress. A member r times as fast moves the base r times as much, or r² times
+ * less of a member's progress. A member r times as fast moves the base r times as far, or r² times
  * if shares are by throughput. */
 void shares_review(struct members *members, bool by_throughput, uint64_t now_ns);
 

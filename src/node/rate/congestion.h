@@ -18,7 +18,7 @@
  * Mbit/s) falls with the rate, so the faster of two flows through one queue gives way, as in Swift
  * (SIGCOMM 2020). An untested rate is a lower bound of the link's capacity. After an overload the
  * rate rises carefully, because acknowledgements of a long path show an increase late. The increase
- * of the first round can fill two targets at most; each good round allows 1.5 times as much.
+ * of the first round can fill two targets at most; each good round raises that limit 1.5 times.
  *
  * A rate that was not tested for ten seconds loses half of its trust every ten seconds, down to the
  * rate of a new link. So a burst after a long silence starts slowly and doubles each round, up to
