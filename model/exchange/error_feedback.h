@@ -3,12 +3,12 @@
  *   residual r = value of w - QUANTUM·base     (companding.h; w - QUANTUM·base if not companded)
  *
  * A base entry is a sum of int32 units. It must stay below 2^31 units, a value of 128. An entry at
- * PUBLISHED_MAX units or beyond, a value of 64, is saturated if its residual points further
- * outwards. Its residual is then never published: it stays in the weight, and the entry is counted.
- * One rumor moves an entry by at most MOVE_MAX, a value of 1. So n rumors that were published
- * without knowledge of each other move an entry to a value of at most 64 + n, and 63 of them cannot
- * make it wrap. The rule only applies when a rumor is made, so the sum does not depend on the order
- * of rumors. Tests: tests/unit/model/test_companding.c.
+ * PUBLISHED_MAX units or beyond, a value of 64, is saturated if its residual points away from zero.
+ * The residual of a saturated entry is never published: it stays in the weight. One rumor moves an
+ * entry by at most MOVE_MAX, a value of 1. So n rumors that were published without knowledge of
+ * each other move an entry to a value of at most 64 + n, and 63 of them cannot make it wrap.
+ * Saturation only matters when a rumor is made, never when it is applied, so the sum does not
+ * depend on the order of rumors. Tests: tests/unit/model/test_companding.c.
  */
 #ifndef HEARSAY_MODEL_EXCHANGE_ERROR_FEEDBACK_H
 #define HEARSAY_MODEL_EXCHANGE_ERROR_FEEDBACK_H
@@ -21,8 +21,8 @@
 #include "base/update.h"
 
 #define PUBLISHED_MAX       (1 << 30)
-#define LOST_BITS           0x7FC00000u /* residual_bits of any NaN */
-#define SATURATED_BITS      0x7FFFFFFFu /* residual_bits of any saturated entry */
+#define LOST_BITS           0x7FC00000u /* result of residual_bits for a NaN */
+#define SATURATED_BITS      0x7FFFFFFFu /* result of residual_bits for a saturated entry */
 #define VALUE_PUBLISHED_MAX (QUANTUM * PUBLISHED_MAX)
 
 ON_DEVICE static inline float residual(float w, int32_t base, bool companded)
@@ -30,7 +30,7 @@ ON_DEVICE static inline float residual(float w, int32_t base, bool companded)
     return value_of_weight(w, companded) - QUANTUM * (float)base;
 }
 
-/* Returns the weight after `move` was added to its value (companding.h). */
+/* Returns the weight w after its value (companding.h) has grown by `move`. */
 ON_DEVICE static inline float moved_weight(float w, float move, bool companded)
 {
     return weight_of_value(value_of_weight(w, companded) + move, companded);
@@ -42,52 +42,54 @@ ON_DEVICE static inline bool is_saturated(float r, int32_t base)
            ((r > 0 && base >= PUBLISHED_MAX) || (r < 0 && base <= -PUBLISHED_MAX));
 }
 
-/* Returns whether the residual may be published at this threshold. A NaN may not, because it would
- * spread to other nodes. */
+/* Returns whether residual r reaches the threshold tau and may be published. NaN, infinity and
+ * saturated entries are never published; a NaN would spread to other nodes. */
 ON_DEVICE static inline bool is_published(float r, int32_t base, float tau)
 {
     return fabsf(r) >= tau && fabsf(r) <= FLT_MAX && !is_saturated(r, base);
 }
 
-/* Returns whether a weight counts as a running statistic, such as a mean of batch norm: large
- * weights of a companded base mostly are. The next steps set a statistic from the data
- * again, so a part that is withheld would be learned and published twice. */
+/* Returns whether to treat a weight as a running statistic, such as a mean of batch norm: most
+ * large weights of a companded base are statistics. Each step computes statistics from the data, so
+ * a withheld part would be learned a second time and published twice. */
 ON_DEVICE static inline bool is_statistic(float weight, bool companded)
 {
     return companded && fabsf(weight) >= COMPANDING_FROM;
 }
 
-/* Returns the part of a residual that is withheld. It is 0 for a saturated entry, which would never
- * be published, and for a statistic, which would be published twice. */
+/* Returns part · r, the amount of residual r to withhold. Returns 0 for a saturated entry, which
+ * would never be published, and for a statistic, which would be published twice. */
 ON_DEVICE static inline float withheld_part(float r, int32_t base, float part, bool statistic)
 {
     return statistic || is_saturated(r, base) ? 0 : part * r;
 }
 
-/* Returns the bits of |r|; LOST_BITS if r is NaN, SATURATED_BITS if the entry is saturated. */
+/* Returns the float bits of |r|; LOST_BITS if r is NaN, SATURATED_BITS if the entry is
+ * saturated. */
 ON_DEVICE static inline uint32_t residual_bits(float r, int32_t base)
 {
     const uint32_t bits = bits_of_float(r) & 0x7FFFFFFFu;
     return bits > 0x7F800000u ? LOST_BITS : is_saturated(r, base) ? SATURATED_BITS : bits;
 }
 
-/* Returns the outer momentum of a weight: beta, or 0 for a statistic. A value that is larger
- * by 1 doubles a large weight, so momentum would carry the statistic far beyond the data's. */
+/* Returns the outer momentum of a weight: beta, or 0 for a statistic. In a companded base,
+ * adding 1 to the value of a large weight doubles the weight, so momentum would carry a statistic
+ * far away from the data. */
 ON_DEVICE static inline float beta_of(float weight, float beta, bool companded)
 {
     return is_statistic(weight, companded) ? 0 : beta;
 }
 
-/* Returns by how much a weight's value moves per level when the base moves by `amount` units per
- * level. */
+/* Returns the move of a weight's value per level for an update that moves the base by `amount`
+ * units per level. */
 ON_DEVICE static inline float step_of(uint32_t amount, float beta)
 {
     return (1 + beta) * QUANTUM * (float)amount;
 }
 
-/* Returns the move of a weight's value for an update that an earlier incarnation of this node
- * published with `level` in this entry. The move takes the published progress out of residual r:
- * tau·level as in a cut, all of r if r has less, nothing if their signs differ. */
+/* Returns the move of a weight's value for an entry of an update that an earlier incarnation of
+ * this node published. Takes the published progress out of residual r: tau · level, but at most all
+ * of r, and nothing if r and level differ in sign. step: result of step_of. */
 ON_DEVICE static inline float own_move(float r, float tau, float step, float level)
 {
     const float left = level > 0 ? r : -r;
@@ -96,8 +98,8 @@ ON_DEVICE static inline float own_move(float r, float tau, float step, float lev
     return left > 0 ? step * level - r : step * level;
 }
 
-/* Returns the part of `withheld` to release: `most`, but never past zero, and 0 if the signs
- * differ. */
+/* Returns how much of `withheld` to release: `most`, but never more than `withheld`, and 0 if
+ * the two differ in sign. */
 ON_DEVICE static inline float released(float withheld, float most)
 {
     return withheld > 0 ? fmaxf(fminf(withheld, most), 0) : fminf(fmaxf(withheld, most), 0);

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-#define OLDER 0.8 /* factor per publication on older ones in sums and moving averages */
+#define OLDER 0.8 /* decay per publication of the sums and moving averages */
 
 double overlap_novelty(const struct overlap *overlap, double counts, double at_once)
 {

@@ -7,8 +7,8 @@
  * entries:
  *
  *   others    = mean number of other nodes that also publish an entry of this node's publication
- *   at_once   = number of publications that a node makes in sixteen of its steps, at least 1:
- *               other nodes answer only after that, and until then all publish the same again
+ *   at_once   = number of publications that a node makes in sixteen of its steps, at least 1. Only
+ *               then do answers of other nodes arrive; until then all publish the same progress
  *   in_full   = 1 / ((1 + OVERLAP_OTHERS · others) · at_once · counts), at least 1, and at most
  *               OVERLAP_DENSITY / (part of all entries that a publication has)
  *   alike     = of the entries that both this node and another publish: the part with equal signs
@@ -17,13 +17,13 @@
  *
  * A node's entry can count for other nodes only as far as they have learned the same. `alike`
  * estimates that, as a correlation of two nodes' progress. It is near 1 for a language model in its
- * first hundreds of steps, 0.2 for images, and below 0 for eight nodes with unlike images and Adam,
- * where in_full without `alike` cost seven points of accuracy.
+ * first hundreds of steps and 0.2 for images. It is below 0 for eight nodes that train on different
+ * images with Adam. There, a novelty of in_full cost seven percentage points of accuracy.
  *
  * counts = share · gain, the weight without this rule. A node's first publication has few entries.
- * It says nothing about the next one that other nodes rarely publish just those entries. So novelty
- * is 1 until answers to a publication have arrived. All measurements are reset when a publication
- * has more than OVERLAP_GROWN times as many entries as the previous one.
+ * Even if other nodes rarely publish these, that does not predict the overlap of the next
+ * publication. So novelty is 1 until answers to a publication have arrived. All measurements are
+ * reset when a publication has more than OVERLAP_GROWN times as many entries as the previous one.
  *
  * An entry with more weight also counts for the other nodes. So each receiver releases a part of
  * its own withheld progress in that entry (replica.h),
@@ -43,37 +43,42 @@
 #include "base/update.h"
 
 /* Bench: bench_language_exchange.py (tests/decisions/011-the-second-publication.md). Half: not
- * measured. Double: 2.030 and 2.135 nats on 8 and 16 nodes (0.5: 2.021 and 2.096). */
+ * measured. Double: a test loss of 2.030 and 2.135 nats on 8 and 16 nodes (0.5: 2.021 and
+ * 2.096). */
 #define OVERLAP_OTHERS                                                                             \
     0.5 /* weight of `others` in in_full: below 1, as nodes tend to choose the same entries */
-/* Bench: bench_language_exchange.py (tests/decisions/011-the-second-publication.md). Half: 2.054
- * and 2.132 nats on 8 and 16 nodes (0.3: 2.021 and 2.096). Double: 0.5 has 2.024 and 2.093. */
-#define OVERLAP_DENSITY 0.3 /* publications with a larger part of all entries have novelty 1 */
-#define OVERLAP_GROWN   8   /* growth of the number of entries from which measurements are reset */
+/* Bench: bench_language_exchange.py (tests/decisions/011-the-second-publication.md). Half: a
+ * test loss of 2.054 and 2.132 nats on 8 and 16 nodes (0.3: 2.021 and 2.096). Double: 0.5 has 2.024
+ * and 2.093. */
+#define OVERLAP_DENSITY 0.3 /* published entries / all entries; novelty is 1 above it */
+/* A publication with over 8 times the previous entries resets `overlap`. */
+#define OVERLAP_GROWN 8
 
-/* Measurements of how other nodes' publications overlap with this node's. Zeros at first. */
+/* Measurements of how often other nodes publish the same entries as this node. Starts as
+ * zeros. */
 struct overlap {
     /* This node's share at its last publication; 0 = no publication was recorded. */
     double share;
-    double density;     /* moving average of the part of all entries per publication; 0 = unknown */
-    double others;      /* moving average of `others` as defined above */
-    uint32_t count;     /* entries of this node's last publication; 0 = none */
-    uint64_t matched;   /* how often other nodes have since published one of these entries */
-    uint64_t against;   /* how many of the matched entries had the opposite sign */
-    double all_matched; /* sum of `matched` over earlier publications, decaying */
-    double all_against; /* sum of `against` over earlier publications, decaying */
-    uint32_t publications; /* number of publications averaged in `others` */
+    /* Moving average of (entries of a publication / all entries); 0 = unknown. */
+    double density;
+    double others;         /* moving average: other nodes that also publish an entry of this node */
+    uint32_t count;        /* entries of this node's last publication; 0 = none */
+    uint64_t matched;      /* times that other nodes published one of those entries since */
+    uint64_t against;      /* number of `matched` entries with the opposite sign */
+    double all_matched;    /* decaying sum of `matched` over earlier publications */
+    double all_against;    /* decaying sum of `against` over earlier publications */
+    uint32_t publications; /* publications averaged in `others` */
 };
 
-/* Returns the novelty weight of this node's next publication. counts: share · gain, in (0, 1];
- * at_once >= 1. */
+/* Returns the novelty weight of this node's next publication. counts: share · gain, in (0, 1].
+ * at_once: number of publications that this node makes in sixteen steps, at least 1. */
 double overlap_novelty(const struct overlap *overlap, double counts, double at_once);
 
-/* Records this node's publication, made with this share from a model with `parameters`
- * parameters. */
+/* Records this node's publication `own`. share: this node's share in it. parameters: number of
+ * entries of the model. */
 void overlap_on_published(struct overlap *overlap, const struct update *own, double share,
                           size_t parameters);
-/* Records another node's update that arrived after this node's last publication, `own`. */
+/* Records an update of another node, `theirs`. own: this node's last publication. */
 void overlap_on_applied(struct overlap *overlap, const struct update *own,
                         const struct update *theirs);
 

@@ -9,7 +9,7 @@
 
 #define ANEW_PART 4096 /* entries per piece in replica_reset_to_base */
 
-#define PIECE 4096 /* entries per piece elsewhere; pieces are on the stack */
+#define PIECE 4096 /* entries per piece in other functions; a piece is on the stack */
 
 /* Waits until uploads to the base are complete, so that other threads may read it. */
 static void settle(const struct replica *replica)
@@ -18,7 +18,7 @@ static void settle(const struct replica *replica)
     replica->backend->download(replica->backend, &any, replica->base, sizeof any);
 }
 
-/* Copy weights first .. first+count-1 to or from host[count]. */
+/* Copy weights first .. first+count-1 to host[count] (download), or from it (upload). */
 
 static void download_weights(const struct replica *replica, size_t first, size_t count, float *host)
 {
@@ -62,8 +62,8 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
         replica_begin_part(replica, 0, parameters, host_init);
 }
 
-/* Sets base and weights of at most PIECE entries. The weights are set to exactly b0, so the first
- * residual is zero. */
+/* Sets base and weights of count <= PIECE entries from host_init[count]. The weights are set to
+ * exactly the rounded base, so the first residual is zero. */
 static void begin_piece(struct replica *replica, size_t first, size_t count, const float *host_init)
 {
     struct backend *backend = replica->backend;
@@ -101,8 +101,9 @@ static double counts(const struct replica *replica, const struct publish_terms *
     return usual * overlap_novelty(&replica->overlap, usual, terms->at_once);
 }
 
-/* Returns the smallest tau whose amount rounds to 1 or more. With a smaller tau, amount_of would
- * raise the amount to 1, and the base would move by more than this node's share of its progress. */
+/* Returns the smallest tau at which counts · tau rounds to an amount of at least 1. With a
+ * smaller tau, amount_of would raise the amount to 1, and the base would move by more than this
+ * node's share of its progress. */
 static float tau_floor(double counts)
 {
     return (float)fmin(0.5 * (double)QUANTUM / counts, TAU_MAX);
@@ -114,8 +115,9 @@ static uint32_t amount_of(double counts, float tau)
     return (uint32_t)fmin(fmax(amount, 1), AMOUNT_MAX);
 }
 
-/* Returns the largest number of entries to publish. If tau is TAU_MAX, more entries may
- * exceed tau than fit the budget, so the limit is the number that fits at two bytes each. */
+/* Returns the largest number of entries to publish. Weights that diverged may have more
+ * residuals above TAU_MAX than fit the budget. So if tau is TAU_MAX, the limit is the number of
+ * entries that fit at two bytes each. */
 static uint32_t capacity(const struct replica *replica, uint32_t budget_bytes)
 {
     const uint32_t fits = budget_bytes / 2 > 0 ? budget_bytes / 2 : 1;
@@ -133,8 +135,9 @@ static uint32_t survey(struct replica *replica, float floor, uint32_t bins[stati
                                              replica->weights, replica->base, bins);
 }
 
-/* Lowers tau into the bin that does not fit as a whole, by a finer histogram of the candidates in
- * that bin. May survey again for them and then updates *found. */
+/* Lowers chosen->tau into the bin chosen->split, of which only a part fits the budget, by a
+ * finer histogram of that bin. *found: number of candidates of the last survey. If they were too
+ * many to be listed, surveys again with a higher floor and updates *found. */
 static void split_tau(struct replica *replica, struct threshold *chosen, size_t budget_bytes,
                       uint32_t bins[static HISTOGRAM_BINS], uint32_t *found)
 {
@@ -151,12 +154,13 @@ static void split_tau(struct replica *replica, struct threshold *chosen, size_t 
 }
 
 /* Returns terms->tau if it is set, otherwise the tau that fits the budget best; 0 if there is
- * nothing to publish. *found: number of entries at or above the floor of the last survey. One
- * survey suffices while tau stays near its last value: it skips residuals clearly below. If tau
- * falls below that floor, a second survey counts all residuals. */
+ * nothing to publish. Sets *found to the number of entries at or above the floor of the last
+ * survey. While tau stays near its previous value, one survey suffices, which skips clearly smaller
+ * residuals. If tau falls below the floor of that survey, a second survey counts all residuals. */
 static float choose_tau(struct replica *replica, const struct publish_terms *terms, uint32_t *found)
 {
-    uint32_t bins[HISTOGRAM_BINS]; /* on the stack, so that simulated replicas share a cache */
+    /* On the stack, so that all replicas of a simulation use one cache area. */
+    uint32_t bins[HISTOGRAM_BINS];
     const float floor = terms->tau > 0 ? terms->tau : replica->floor;
     size_ratio_learn(&replica->size_ratio, terms->last_bytes);
     *found = survey(replica, floor, bins);
@@ -178,7 +182,8 @@ static float choose_tau(struct replica *replica, const struct publish_terms *ter
     return chosen.tau;
 }
 
-/* Cuts the update from the residual in the weights. The caller has released withheld progress. */
+/* Cuts the update from the residual in the weights. The caller has already added withheld
+ * progress back to the weights. */
 static void publish(struct replica *replica, const struct publish_terms *terms)
 {
     uint32_t found;
@@ -190,10 +195,11 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
         return;
     if (published->tau < tau_floor(part)) {
         published->tau = tau_floor(part);
-        replica->size_ratio.last = 0; /* unknown: a higher tau publishes less than estimated */
+        /* Unknown: at this higher tau, less is published than was estimated. */
+        replica->size_ratio.last = 0;
     }
     published->amount = amount_of(part, published->tau);
-    if (found > replica->candidates_max) { /* not all candidates are listed: raise the floor */
+    if (found > replica->candidates_max) { /* some candidates are not listed: raise the floor */
         uint32_t bins[HISTOGRAM_BINS];
         found = survey(replica, published->tau, bins);
     }
@@ -258,8 +264,8 @@ const struct update *replica_publish(struct replica *replica, const struct publi
     return &replica->published;
 }
 
-/* Guards against our own mistakes: updates of other nodes were checked when they were decoded
- * (net/wire/rumor.h). */
+/* Catches programming errors only. Updates of other nodes were already checked when they were
+ * decoded (net/wire/rumor.h). */
 static void check_update(const struct replica *replica, const struct update *update)
 {
     CHECK(update->amount <= AMOUNT_MAX);
@@ -310,7 +316,7 @@ void replica_read_base_part(const struct replica *replica, size_t first, size_t 
     check_block(replica, first, count);
     replica->backend->download(replica->backend, host, replica->base + first, count * sizeof *host);
     for (size_t c = 0; c < count; c++) {
-        int32_t units; /* the download stored these bits in the float */
+        int32_t units; /* the download stored the bits of an int32 in the float */
         memcpy(&units, &host[c], sizeof units);
         host[c] = weight_of_units(units, replica->weights.are_companded);
     }

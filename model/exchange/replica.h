@@ -1,6 +1,6 @@
 /* A replica: the base that the swarm shares, and the weights that this node computes with.
  *
- *   base b[P] int32 (units of QUANTUM)     b0 = round(host_init / QUANTUM), the same everywhere
+ *   base b[P] int32 (units of QUANTUM)     b0 = round(host_init / QUANTUM), equal on all nodes
  *   weights w[P] float32                   training changes only these
  *   residual r = w - QUANTUM·b             learned here and not published yet; derived, not stored
  *                                          (error_feedback.h; w is the value if companded)
@@ -17,9 +17,9 @@
  * its gradients far from the base. So a publication moves a part of the unpublished residual from
  * the weights to `withheld`, and the next publication chooses from both. The node has computed no
  * gradients at the point where withheld progress leads, so publishing all of it at once would throw
- * the base far off. It is dropped, not published, in three cases: in a publication that withholds
- * nothing (of a node that leaves or is alone), in a restored state, and in part when another node's
- * update already counts for this node (overlap.h).
+ * the base far off. Withheld progress is dropped, not published, in three cases: in a publication
+ * that withholds nothing (when a node leaves or is alone), in a restored state, and in part when
+ * another node's update already counts for this node (overlap.h).
  *
  * Outer momentum, as in DiLoCo (Douillard et al. 2023) and SlowMo (Wang et al. 2020): with each
  * update, from this node or another, the weights move by (1 + beta) times the move of the base. The
@@ -42,14 +42,14 @@
 #include "training/learner_state.h"
 
 struct replica {
-    struct backend *backend;    /* not owned; holds the vectors */
-    size_t parameters;          /* P */
-    struct weights weights;     /* [P], contiguous at first, in parts after replica_place_weights */
+    struct backend *backend;    /* not owned; its memory holds the vectors below */
+    size_t parameters;          /* P, the number of the model's parameters */
+    struct weights weights;     /* [P], contiguous until replica_place_weights */
     float *own;                 /* [P] the contiguous weights; NULL after replica_place_weights */
-    struct weights_part *table; /* list of the parts, in memory of the backend; NULL: no parts */
+    struct weights_part *table; /* list of the weights' parts, on the backend; NULL: no parts */
     int32_t *base;              /* [P], in units of QUANTUM */
     uint16_t *withheld;         /* [P] bfloat16: withheld residual; NULL = not allocated */
-    bool is_withholding;        /* false: the content of `withheld` is void */
+    bool is_withholding;        /* false: `withheld` has no valid content */
     uint32_t lost;              /* NaN or infinite residuals at the last publication */
     uint32_t saturated;         /* saturated entries at the last publication (error_feedback.h) */
     struct update published;    /* the last publication, in host memory */
@@ -58,11 +58,11 @@ struct replica {
     uint32_t candidates_max;    /* capacity; if too small, a survey with a higher floor follows */
     float floor; /* floor of the next survey, a little below the last tau; 0 = none */
     struct size_ratio size_ratio; /* actual divided by estimated size of publications */
-    struct overlap overlap;       /* overlap of other nodes' publications with this node's */
+    struct overlap overlap;       /* how often other nodes publish the same entries */
 };
 
-/* Initialises a replica. host_init[P]: b0 as float32; NULL: base and weights are zeros until
- * replica_begin_part. 1 <= density_max <= P. */
+/* Initialises a replica. host_init[P]: initial weights, which the base rounds to units. NULL:
+ * base and weights are zeros until replica_begin_part. 1 <= density_max <= P. */
 void replica_init(struct replica *replica, struct arena *arena, struct backend *backend,
                   size_t parameters, const float *host_init, uint32_t density_max);
 
@@ -70,7 +70,8 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
  * zeros. */
 void replica_compand(struct replica *replica);
 
-/* Sets entries first .. first+count-1 of a new replica to b0 = host_init[count]. */
+/* Sets base and weights first .. first+count-1 of a new replica to the initial weights
+ * host_init[count]. */
 void replica_begin_part(struct replica *replica, size_t first, size_t count,
                         const float *host_init);
 
@@ -89,15 +90,17 @@ size_t replica_reset_to_base(struct replica *replica);
 /* Returns the first saturated entry, or `parameters` if there is none. Slow: reads all entries. */
 size_t replica_first_saturated(const struct replica *replica);
 
-/* Moves the weights to these places in memory of the backend's device and frees their old memory.
- * The caller owns the places and the list of them; both must outlive the replica. */
+/* Moves the weights to `places`, in memory of the backend's device, and frees the memory where
+ * they were before. The caller owns that memory and the list of its parts; both must outlive the
+ * replica. */
 void replica_place_weights(struct replica *replica, struct weights places);
 
-/* Allocates memory for withheld progress. Until then terms->withheld must be 0. */
+/* Allocates memory for withheld progress. Until it is called, terms->withheld of a publication
+ * must be 0. */
 void replica_allow_withholding(struct replica *replica);
 
-/* Adds the withheld residual back to the weights. replica_publish does so first if terms->withheld
- * is above 0. */
+/* Adds the withheld residual back to the weights. If terms->withheld is above 0, replica_publish
+ * begins with it. */
 void replica_release(struct replica *replica);
 
 /* Applies another node's update: adds it to the base, and (1 + beta) times as much to the weights.
@@ -124,19 +127,21 @@ void replica_apply_own(struct replica *replica, const struct update *update, flo
 /* Returns the digest of the base (base/digest.h). */
 uint64_t replica_digest(const struct replica *replica);
 
-/* Copy to host[P] or host[count]: the base as float32 weights, entries first .. first+count-1 of
- * them, the base in units, or the weights. */
+/* Copies the base, as float32 weights, to host[P]. */
 void replica_read_base(const struct replica *replica, float *host);
+/* Copies base entries first .. first+count-1, as float32 weights, to host[count]. */
 void replica_read_base_part(const struct replica *replica, size_t first, size_t count, float *host);
+/* Copies the base, in units of QUANTUM, to host[P]. */
 void replica_read_units(const struct replica *replica, int32_t *host);
+/* Copies the weights to host[P]. */
 void replica_read_weights(const struct replica *replica, float *host);
 
 /* Sets the weights to host[P]. The base stays, so the residual changes by the difference. */
 void replica_write_weights(struct replica *replica, const float *host);
 
-/* Copies entries first .. first+count-1 of the base, in units, to host[count]. Another thread may
- * call it while no other function here runs. A training step may run meanwhile, since it changes
- * only the weights. */
+/* Copies base entries first .. first+count-1, in units, to host[count]. Another thread may call
+ * it, even during a training step, which changes only the weights. No other function of this file
+ * may run at that time. */
 void replica_read_block(const struct replica *replica, size_t first, size_t count, int32_t *host);
 
 /* Sets base entries first .. first+count-1 to host[count], in units. If keep_weights is set, the
@@ -145,9 +150,9 @@ void replica_read_block(const struct replica *replica, size_t first, size_t coun
 void replica_write_block(struct replica *replica, size_t first, size_t count, const int32_t *host,
                          bool keep_weights);
 
-/* Copy the base and weights of entries state->first .. +parameters-1 to the state, or back. Both
- * leave the state's counters (steps, samples) to the caller. Withheld progress is not saved, and
- * restoring drops it. */
+/* Copy base and weights between the replica and `state`: state->parameters entries, from entry
+ * state->first on. Neither copies the state's counters (steps, samples). Withheld progress is not
+ * saved, and replica_restore drops it. */
 void replica_save(const struct replica *replica, struct learner_state *state);
 void replica_restore(struct replica *replica, const struct learner_state *state);
 

@@ -2,8 +2,9 @@
 
 #include "exchange/error_feedback.h"
 
-/* Returns the |weight| from which the vector code leaves an entry to plain C. Such a weight is not
- * its own value (companded), or its entry may be saturated. */
+/* Returns the limit of |weight| from which the vector code leaves an entry to plain C. In a
+ * companded base, a weight beyond the limit differs from its value. In other bases, its entry may
+ * be saturated. */
 static float large_from(bool companded)
 {
     return companded ? COMPANDING_FROM : VALUE_PUBLISHED_MAX;
@@ -25,8 +26,8 @@ static uint32_t survey_plain(uint32_t count, uint32_t floor_bits, const float *w
 static const struct survey_simd PLAIN = {"plain C", survey_plain};
 
 #if defined __x86_64__ || defined __AARCH64EL__
-/* Surveys entries from .. count-1 in plain C: the last ones, too few for a vector, or a vector with
- * a weight that is large or NaN. */
+/* Surveys entries from .. count-1 in plain C. It serves the last entries, which are too few for
+ * a vector, and vectors with a weight that is large or NaN. */
 static uint32_t survey_rest(uint32_t from, uint32_t count, uint32_t floor_bits, const float *w,
                             const int32_t *base, bool companded, uint32_t *at, uint32_t *bits)
 {
@@ -73,7 +74,8 @@ survey_avx512(uint32_t count, uint32_t floor_bits, const float *w, const int32_t
     return found + survey_rest(c, count, floor_bits, w, base, companded, at + found, bits + found);
 }
 
-/* Returns the indices of the lanes whose bits are set in the mask, packed to the front. */
+/* Returns the indices of the bits that are set in the mask: one index per lane, in ascending
+ * order. */
 __attribute__((target("avx2,bmi2"))) static inline __m256i lanes_of(unsigned mask)
 {
     const uint64_t spread = _pdep_u64(mask, 0x0101010101010101) * 0xFF;
@@ -128,7 +130,8 @@ const struct survey_simd *survey_simd_way(int i)
 #elif defined __AARCH64EL__
 #include <arm_neon.h>
 
-/* Returns the indices of the lanes whose bits are set in the mask, packed to the front. */
+/* Returns the indices of the bits that are set in the mask: one index per lane, in ascending
+ * order. */
 static inline uint32x4_t lanes_of(uint32_t mask)
 {
     static const uint32_t first[16] = {0,      0,        1,        0x0100,    2,      0x0200,
@@ -137,7 +140,7 @@ static inline uint32x4_t lanes_of(uint32_t mask)
     return vmovl_u16(vget_low_u16(vmovl_u8(vcreate_u8(first[mask]))));
 }
 
-/* Returns the lanes of `from` with the indices `lanes`. */
+/* Returns the vector from[lanes[0]], from[lanes[1]], from[lanes[2]], from[lanes[3]]. */
 static inline uint32x4_t lanes_take(uint32x4_t from, uint32x4_t lanes)
 {
     const uint32x4_t bytes = vmlaq_n_u32(vdupq_n_u32(0x03020100), lanes, 0x04040404);

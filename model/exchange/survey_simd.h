@@ -5,7 +5,7 @@
  *
  * All variants do the same arithmetic in the same order for each entry, so their results are equal
  * bit for bit. The survey is as fast as memory can be read (tests/bench/bench_threshold.c). Tests:
- * tests/unit/model/test_survey_simd.c; for NEON on other processors by
+ * tests/unit/model/test_survey_simd.c; of NEON on an emulated processor:
  * tests/process/test_sweep_neon.sh.
  */
 #ifndef HEARSAY_MODEL_EXCHANGE_SURVEY_SIMD_H
@@ -20,10 +20,10 @@
 
 struct survey_simd {
     const char *name; /* name of the instruction set */
-    /* Surveys entries 0 .. count-1, count <= SURVEY_MAX. Lists each entry whose residual_bits are
-     * at least floor_bits, in order: its index in at[SURVEY_ROOM] and its residual_bits in
-     * bits[SURVEY_ROOM]. Returns the number of listed entries. Elements of both arrays behind them
-     * may be overwritten. */
+    /* Surveys entries 0 .. count-1, count <= SURVEY_MAX. Lists each entry whose residual_bits
+     * are at least floor_bits, in order: its index in at[SURVEY_ROOM] and its residual_bits in
+     * bits[SURVEY_ROOM]. Returns the number of listed entries. May overwrite array elements behind
+     * the listed entries. */
     uint32_t (*survey)(uint32_t count, uint32_t floor_bits, const float *w, const int32_t *base,
                        bool companded, uint32_t *at, uint32_t *bits);
 };

@@ -9,12 +9,12 @@
 
 #define SATURATED_BIN (SATURATED_BITS >> BIN_BITS)
 
-#define RUMOR_BYTES   64800.0 /* largest size of the entries in one rumor, in bytes */
+#define RUMOR_BYTES   64800.0 /* largest size of one rumor's entries, in bytes */
 #define RUMOR_ADDS    150.0   /* bytes per rumor for header, signature, record and message */
 #define CODE_OVERHEAD 1.03    /* size of Rice codes divided by the entropy */
-#define LAYER_BITS    48.0    /* bits of the header of a level's set */
-#define FLOOR_BINS    9       /* bins of 3 % each between a threshold and the next floor */
-#define RATIO_FADE    0.5     /* factor per publication on the sums of older ones */
+#define LAYER_BITS    48.0    /* bits of the header of one level's set of entries */
+#define FLOOR_BINS    9       /* bins of 3 % from a threshold down to the next survey's floor */
+#define RATIO_FADE    0.5     /* decay per publication of the sums in size_ratio */
 #define RATIO_LEAST   0.0625
 #define RATIO_MOST    2.0
 
@@ -30,7 +30,7 @@ static uint32_t bin_of(float value)
     return bits_of_float(value) >> BIN_BITS;
 }
 
-/* Returns the entropy, in bits, of a choice of m out of n. */
+/* Returns the entropy, in bits, of a choice of m elements out of n. */
 static double bits_of_choice(double m, double n)
 {
     if (m <= 0 || m >= n)
@@ -39,12 +39,14 @@ static double bits_of_choice(double m, double n)
     return -n * (p * log2(p) + (1 - p) * log2(1 - p));
 }
 
-/* Sums of a histogram from the highest bin down, as far as needed so far. */
+/* Cumulative sums of a histogram, from its highest bin down to `lowest`. tally_down_to lowers
+ * `lowest` on demand. */
 struct tally {
-    const uint32_t *bins;           /* [HISTOGRAM_BINS] */
-    uint32_t highest;               /* highest bin that holds a finite residual */
-    uint32_t lowest;                /* lowest bin that `above` covers */
-    uint32_t above[HISTOGRAM_BINS]; /* finite residuals in bins >= b; lowest <= b <= highest */
+    const uint32_t *bins; /* the histogram, [HISTOGRAM_BINS] */
+    uint32_t highest;     /* highest bin that holds a finite residual */
+    uint32_t lowest;      /* lowest bin that `above` covers */
+    /* [b] = finite residuals in bins >= b, for lowest <= b <= highest. */
+    uint32_t above[HISTOGRAM_BINS];
 };
 
 /* Returns the highest bin below `end` that is not empty; 0 if there is none. Compares 32 bins at
@@ -77,7 +79,7 @@ static void tally_down_to(struct tally *tally, uint32_t bin)
 
 /* Levels and entries of a publication whose tau is the lower edge of a bin. */
 struct reach {
-    int levels;     /* the highest level */
+    int levels;     /* highest level of an entry */
     double entries; /* sum of |level| over the published entries */
 };
 
@@ -102,8 +104,8 @@ static double bytes_of(double bits)
     return body + RUMOR_ADDS * ceil(body / RUMOR_BYTES);
 }
 
-/* Returns the estimated bytes of rumors with `entries` entries. Their levels above 1 are assumed to
- * be distributed as with tau at the bin's lower edge. */
+/* Returns the estimated size in bytes of rumors with `entries` entries. The number of entries at
+ * each level above 1 is assumed to be that of tau = the bin's lower edge. */
 static double bytes_at(const struct tally *tally, size_t parameters, uint32_t bin, int levels,
                        uint32_t entries)
 {
@@ -125,8 +127,8 @@ static double bytes_by_edge(const struct tally *tally, size_t parameters, uint32
 }
 
 /* Returns whether rumors with tau at the bin's lower edge fit the budget. Tries an upper bound
- * first: a choice out of n takes at most n bits. In a small model that bound usually fits, and the
- * logarithms of all levels but the first are not needed. */
+ * on their size first: a choice out of n takes at most n bits. In a small model that bound usually
+ * fits, so only the first level needs logarithms. */
 static bool fits(const struct tally *tally, size_t parameters, uint32_t bin,
                  const struct reach *reach, size_t budget_bytes)
 {
@@ -188,9 +190,9 @@ struct threshold threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], fl
         return (struct threshold){.tau = TAU_BELOW};
     if (is_beyond(&tally, parameters, count_max, budget_bytes))
         return (struct threshold){.tau = TAU_MAX}; /* the caller publishes as many as fit */
-    /* Lowers tau bin by bin while the rumors fit. If most levels are at their limit, a lower tau
-     * takes fewer bytes but publishes less. So the loop ends where even full levels could not
-     * publish more. Bin 0 holds the zeros. */
+    /* Lowers tau bin by bin while the rumors fit. If most entries have level LEVEL_MAX, a lower
+     * tau takes fewer bytes but publishes less. So the loop ends where tau is too low to publish
+     * more, even with all entries at LEVEL_MAX. Bin 0 holds the zeros. */
     const double full_levels = (double)LEVEL_MAX * count_nonzero(bins, parameters);
     for (uint32_t bin = tally.lowest; bin > 0; bin--) {
         const float edge = threshold_edge(bin);

@@ -27,7 +27,7 @@ struct threshold {
     float tau;      /* threshold; 0 = nothing to publish */
     double mass;    /* published amount in units of value: tau times the sum of |level| */
     double bytes;   /* estimated size of the rumors; 0 = not estimated, as tau is 0 or TAU_MAX */
-    uint32_t split; /* next lower bin, which fits only in part; 0 = none */
+    uint32_t split; /* next lower bin, of which only a part fits the budget; 0 = none */
 };
 
 /* Returns the threshold that publishes most. tau is a bin's edge with 0 < tau <= TAU_MAX, such that
@@ -55,24 +55,26 @@ uint32_t threshold_lost(const uint32_t bins[static HISTOGRAM_BINS]);
 /* Returns the number of saturated entries (error_feedback.h). */
 uint32_t threshold_saturated(const uint32_t bins[static HISTOGRAM_BINS]);
 
-/* Measures the rumors' actual size divided by their estimated size. All members start at 0. */
+/* Measures the rumors' actual size divided by their estimated size. Starts as zeros. */
 struct size_ratio {
     double taken;     /* decaying sum of the actual sizes of publications in bytes */
-    double estimated; /* decaying sum of their estimated sizes in bytes */
-    double last; /* estimated bytes of the last publication, until its size is known; 0 = none */
+    double estimated; /* decaying sum of the estimated sizes of these publications in bytes */
+    /* Estimated bytes of the last publication, until its actual size is known; 0 = none. */
+    double last;
 };
 
-/* Records the actual size of the last publication in bytes; 0 = unknown. */
+/* Records the actual size of the last publication in bytes; 0 = the size is unknown. */
 void size_ratio_learn(struct size_ratio *ratio, uint64_t bytes);
-/* Returns the estimated size at which a publication will actually take budget_bytes, at most
- * max(budget_bytes, bytes_max). Savings by clustered entries are not extrapolated to a much larger
- * budget. */
+/* Returns the estimated size, in bytes, at which a publication actually takes budget_bytes. The
+ * result is at most max(budget_bytes, bytes_max). It exceeds budget_bytes by at most the bytes that
+ * recent publications saved. */
 size_t size_ratio_budget(const struct size_ratio *ratio, uint32_t budget_bytes, uint32_t bytes_max);
 
-/* Returns the lower edge of a bin. */
+/* Returns the lower edge of a bin: the smallest |residual| in it. */
 float threshold_edge(uint32_t bin);
 
-/* Returns a bin's edge about a sixth below tau, or 0 for 0. The next tau is rarely below it. */
+/* Returns the edge of a bin about a sixth below tau, or 0 if tau is 0. The next threshold is
+ * rarely below it. */
 float threshold_floor(float tau);
 
 #endif
