@@ -35,7 +35,7 @@
 #define NODE_PATIENCE_MAX_NS 10000000000ull /* upper limit of the neighbour timeout */
 #define NODE_READ_MAX        65536          /* entries of one READ, at most */
 #define NODE_PEERS_MAX       128
-#define NODE_SERVE_AUTO      UINT64_MAX /* serve_bytes_per_s: chosen by the node (transfer/serve.c) */
+#define NODE_SERVE_AUTO      UINT64_MAX     /* as serve_bytes_per_s: chosen by the node (serve.c) */
 #define NODE_JOIN_WAIT_NS    10000000000ull /* time without an answer before a node trains alone */
 #define NODE_LOST_WAIT_NS    60000000000ull /* time without neighbours before a node trains alone */
 

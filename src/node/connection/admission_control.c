@@ -5,8 +5,8 @@ static bool is_caller(const struct peer *peer)
     return peer->state == PEER_GREETED || peer->state == PEER_PROVED;
 }
 
-/* The callers now, with their networks. Each address is parsed once, so a flood of callers costs
- * little. */
+/* Peers that have called this node and are in the handshake, with their networks. Each address
+ * is parsed once, so a flood of callers costs little. */
 struct callers {
     const struct peer *peers[NODE_PEERS_MAX];
     uint64_t networks[NODE_PEERS_MAX];
@@ -70,8 +70,8 @@ static bool make_way(struct node *node, const struct callers *callers, const uin
     return peer != NULL;
 }
 
-/* Returns the number of slots for callers. Half of all slots are reserved for authenticated
- * peers. */
+/* Returns the number of slots for peers in the handshake. Half of all slots are reserved for
+ * authenticated peers. */
 static uint32_t places(const struct node *node)
 {
     const uint32_t half = node->options.limits.peers_max / 2,

@@ -321,7 +321,7 @@ static enum retry retry_after(const struct node *node, const struct peer *peer, 
 {
     if (reason == BYE_IDENTITY_TAKEN || reason == BYE_EXPELLED ||
         (reason == BYE_NOT_ADMITTED && joining_has_joined(node)))
-        /* a newcomer redials sooner: it may be admitted before it gives up */
+        /* not if this node has yet to join: it may be admitted before it gives up */
         return RETRY_LATE;
     CHECK(node->now_ns >= peer->born_ns);
     const bool lasted = node->now_ns - peer->born_ns > LASTED_NS;
@@ -377,7 +377,7 @@ void connection_end(struct node *node, const struct peer *peer)
     peer_end(own(node, peer));
 }
 
-/* Time. */
+/* Timers. */
 
 void connection_set_asking(struct node *node, const struct peer *peer)
 {

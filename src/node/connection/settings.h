@@ -18,7 +18,7 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Sentences about a neighbour with differences; the list of them follows after ": ". */
+/* Beginnings of the notes about a neighbour's settings; ": " and a list of the settings follow. */
 #define SETTINGS_OTHER "has other settings, which must be the same on all nodes"
 #define SETTINGS_SAME  "has the same part of the data as this node; give each its own"
 

@@ -39,8 +39,9 @@
 #define SHUFFLE_NS    (60 * SECOND_NS)
 #define LATE_FAILURES 20 /* failed calls in a row after which the backoff no longer grows */
 #define LOOK_NS       (SECOND_NS / 4) /* longest time between two checks of the candidates */
-#define TRIES_MAX     32              /* calls to unproven addresses in a row, at most */
-/* Time after which one more call to an unproven address is allowed. */
+/* Calls in a row to addresses where no member has answered yet, at most. */
+#define TRIES_MAX 32
+/* Time after which one more call to an address where no member has answered is allowed. */
 #define TRY_NS        SECOND_NS
 #define STALL_NS      (60 * SECOND_NS) /* the silence of an older conversation is no stall */
 #define STALLS_MOST   2                /* stalls after which smaller packets are tried */
@@ -205,7 +206,7 @@ static bool is_unproven(const struct candidate *candidate)
     return !candidate->is_seed && !candidate->is_proven;
 }
 
-/* Returns true if the token bucket allows one more call to an unproven address. */
+/* Returns true if the token bucket allows a call to an address where no member has answered. */
 static bool may_try(struct node *node)
 {
     struct dialer *dialer = &node->discovery->dialer;

@@ -47,7 +47,8 @@ struct dialer {
     uint32_t *hashes;             /* [max] hash of each candidate's address, for a fast search */
     uint32_t count;               /* number of candidates */
     uint32_t max;                 /* capacity of `candidates` */
-    double tries;      /* calls to unproven addresses, less one for every TRY_NS; a token bucket */
+    /* Token bucket: calls to addresses where no member has answered, less one per TRY_NS. */
+    double tries;
     uint64_t tries_ns; /* time when `tries` was last lowered */
     uint64_t dial_ns;  /* earliest time of the next call to any candidate */
     /* Earliest time of the next call to a lost candidate. */

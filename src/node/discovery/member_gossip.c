@@ -22,7 +22,7 @@
 #define RENEW_MIN_NS SECOND_NS /* shortest time between two records of one member */
 /* Shortest time between two records of a leaving member. */
 #define LEAVE_MIN_NS (SECOND_NS / 5)
-/* Time between two records of one member, for each live member. */
+/* Added to the time between two records of a member for each live member. */
 #define PER_MEMBER_NS (SECOND_NS / 4)
 #define LEAVE_FASTER  8 /* factor on the rate of a leaving member's records */
 /* Factor by which throughput must change to be worth a new record. */

@@ -116,7 +116,7 @@ enum error members_learn(struct members *members, const uint8_t bytes[static REC
     if (is_new && !(member = make_room(members, now_ns)))
         return TOO_BIG;
     if (record.incarnation != member->record.incarnation)
-        /* The member has restarted, so its silence was no mistake of ours. */
+        /* The member has restarted, so this node was right to give it up. */
         member->given_up_ns = 0;
     if (record.trains && member->since_ns == 0)
         member->since_ns = now_ns;

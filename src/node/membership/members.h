@@ -19,23 +19,23 @@ struct member {
     struct record record;        /* the member's newest record */
     uint8_t bytes[RECORD_BYTES]; /* the record as signed by the member */
     uint64_t advanced_ns;        /* time when a newer record or a rumor last arrived */
-    uint64_t asked_ns;           /* time when a sign of its life was last requested */
+    uint64_t asked_ns;           /* time when a sign of the member's life was last requested */
     uint32_t origin_index;       /* index of the member's origin (version.h), or ORIGIN_NONE */
     bool known_live;             /* the member is counted in membership.live */
-    uint64_t given_up_ns; /* time when it was last given up as a silent neighbour; 0 = never */
-    uint64_t lost_ns;     /* time when a conversation with it last ended unexpectedly; 0 = never */
-    uint64_t patience_ns; /* permitted silence as a neighbour, if above the default */
+    uint64_t given_up_ns; /* time when the member was last given up as a neighbour; 0 = never */
+    uint64_t lost_ns;     /* time when its conversation last ended unexpectedly; 0 = never */
+    uint64_t patience_ns; /* permitted silence as a neighbour; 0 = limits.silence_ns */
     uint64_t met_ns;      /* time when its first record arrived */
-    uint64_t since_ns; /* time when it first said that it trains, or first published; 0 = never */
-    uint64_t moved_ns; /* time when its last rumor arrived */
+    uint64_t since_ns;    /* time when the member first said that it trains, or first published */
+    uint64_t moved_ns;    /* time when its last rumor arrived */
     /* Movement of the base by the member's rumors, in units, as of moved_ns. A decaying sum
      * (shares.h). */
     double moved;
     double claimed;   /* samples claimed by the member's rumors; a sum that decays like `moved` */
-    double borne_out; /* claimed samples that count, since membership_recount (shares_review) */
+    double borne_out; /* claimed samples that `moved` supports, since membership_recount */
     bool is_expelled; /* expelled by the operator, a proof or votes; then the member is not live */
     bool is_barred;   /* not admitted to the swarm; then the member is not live */
-    bool is_doubted;  /* a note has said that its rumors do not support its claim */
+    bool is_doubted;  /* a note has said that the member's rumors do not support its claim */
 };
 
 struct members {
@@ -46,7 +46,7 @@ struct members {
     uint32_t slots_mask; /* size of the hash table - 1 */
     uint64_t silence_ns; /* minimum silence after which a member is dead */
     double *scratch;     /* [max] scratch buffer within one call of shares.c */
-    double claim_ratio;  /* median of claimed samples per movement (shares_review); 0 = unknown */
+    double claim_ratio;  /* median over members of claimed samples per movement; 0 = unknown */
     /* a claim counts up to this many times the median claim (shares.h); 0 = unlimited */
     double weight_max;
 };

@@ -37,8 +37,8 @@ static double moved_by(const struct member *member, uint64_t now_ns)
     return member->moved * left(member, now_ns);
 }
 
-/* Returns the mean of the samples per second that the member's rumors claimed, up to the last
- * rumor. Later claims are not in `moved` yet. */
+/* Returns the mean of the samples per second that the member's rumors claimed, up to its last
+ * rumor. Claims after that are not in `moved` yet. */
 static double claimed_per_s(const struct member *member)
 {
     CHECK(member->since_ns <= member->moved_ns);

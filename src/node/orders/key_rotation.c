@@ -10,7 +10,7 @@
 
 struct key_rotation {
     struct swarm_key keys[SWARM_KEYS_MAX]; /* swarm keys that are accepted, newest first */
-    uint32_t count;                        /* number of these keys; at least 1 */
+    uint32_t count;                        /* number of accepted keys; at least 1 */
     uint32_t latest; /* number of the last order that introduces a key; 0 = no order */
     /* Changes of the accepted keys since the start. */
     uint32_t changes;
@@ -29,7 +29,7 @@ void key_rotation_free(struct node *node)
     secret_wipe(node->key_rotation, sizeof *node->key_rotation);
 }
 
-/* Age of keys. */
+/* The age of swarm keys. */
 
 static bool is_rekey(const struct node *node, uint32_t number)
 {

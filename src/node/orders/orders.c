@@ -128,7 +128,7 @@ const struct order *orders_expelling(const struct node *node, const uint8_t id[s
 }
 
 /* Returns how many rumors of this incarnation may stay. After a readmission, an earlier
- * incarnation keeps the limit of the order before. */
+ * incarnation keeps the limit of the order before the readmission. */
 uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation)
 {

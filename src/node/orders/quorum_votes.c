@@ -130,8 +130,9 @@ enum error node_votes_check(const struct node_options *options, struct problem *
     return OK;
 }
 
-/* Returns true if the vote may be stored. Replaces at most one vote a second by a stricter one,
- * since honest nodes never need that. A replacement that comes too early will be sent again. */
+/* Returns true if the vote may be stored, as a new one or in place of a less strict one. At most
+ * one vote a second is replaced, since honest nodes never need that. A replacement that comes too
+ * early will be sent again. */
 static bool has_place(const struct node *node, const struct vote *vote)
 {
     const struct votes *votes = node->votes;

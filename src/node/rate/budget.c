@@ -29,12 +29,13 @@
 /* Part of a link's rate that a node uses; the remainder absorbs bursts. */
 #define UTILISATION 0.7
 #define ROOM_LEAST  0.1 /* minimum part of a link's rate for own rumors */
-/* A link with less of the median headroom is not in good standing. */
+/* A link with less than this part of the median headroom is not in good standing. */
 #define STANDING 0.25
-#define CROWDED  (1.0 / 3) /* the budget falls if this part of the links is crowded */
+/* The budget falls if this part of the links has too many queued rumors. */
+#define CROWDED (1.0 / 3)
 /* Minimum lag limit, seconds; a member with a longer lag is lagging. */
 #define LAG_S 2.0
-/* Part of the lag limit; with a longer lag, the estimate does not grow. */
+/* Part of the lag limit. While this node lags longer, rate_estimate does not grow. */
 #define LAG_GROWING   0.5
 #define LEARNING_MAX  64  /* members that budget_lagging counts, at most */
 #define MOST          0.5 /* part of the training members that must lag before the budget falls */
@@ -42,9 +43,10 @@
 #define BACKOFF_FALLS 0.7 /* factor on the backoff per second while an overload is seen */
 #define BACKOFF_RISES 1.1 /* factor on the backoff per second while no overload is seen */
 #define INGRESS_FADE  0.97
-#define GROWTH        2   /* largest growth factor of the estimate per second */
-#define SEEN          0.5 /* part of a measured rate that is certain: doubling may overshoot */
-#define TRIED         0.5 /* part of the budget that a publication must use to test the estimate */
+#define GROWTH        2 /* largest growth factor of rate_estimate per second */
+/* Part of a measured rate that is certain, because doubling may overshoot twofold. */
+#define SEEN  0.5
+#define TRIED 0.5 /* part of the budget that a publication must use to test the estimate */
 #define UNDER_WAY                                                                                  \
     (2 * ACK_BYTES)  /* unacknowledged bytes of all members up to which a probe may start */
 #define CAP_USED 0.9 /* part of uplink_max that rumors may take; the remainder is for requests */
@@ -143,7 +145,7 @@ static double link_budget(struct node *node, const struct slots *eager,
         const double rate = line_rate(node, peer);
         uplink += rate;
         others += neighbour->other;
-        /* A neighbour whose queue is full for a moment still counts. */
+        /* `together` also has neighbours whose queue is full for a moment. */
         if (!slots_has(together, i))
             continue;
         rooms.is_crowded[rooms.count] = pacer_is_crowded(node, peer);
@@ -210,7 +212,7 @@ static bool may_grow(const struct node *node, uint64_t lag_ns)
     return node->rate->budget.is_tried && (double)lag_ns * 1e-9 <= LAG_GROWING * lag_most_s(node);
 }
 
-/* Returns the factor by which the estimate grows in this review, and starts the next trial. */
+/* Returns the factor by which rate_estimate grows now, and starts its next test. */
 static double let_grow(const struct node *node, uint64_t lag_ns)
 {
     struct budget *budget = &node->rate->budget;

@@ -5,25 +5,28 @@
 #include "base/error.h"
 
 #define SECOND_NS     1e9
-#define SEGMENT_BYTES 1448.0             /* minimum size of a write while more bytes are queued */
-#define CLOCK_US_MAX  (INT64_MAX / 4000) /* keeps the difference of two clocks below an overflow */
-#define QUANTUM_S     0.005 /* minimum size of a write, in seconds of the link's rate */
-#define DEPTH_S       0.02  /* seconds of unused credit that a token bucket keeps */
-#define DEPTH_MIN     4096.0
-#define ROUND_NS      50000000u  /* shortest round of rate control */
-#define LOOK_NS       100000000u /* window of the minimum filter over delays */
-#define WINDOW_S      0.1 /* seconds of the rate in flight beyond a round trip: ACKs come late */
+#define SEGMENT_BYTES 1448.0 /* minimum size of a write while more bytes are queued */
+/* Largest valid clock: the difference of two cannot overflow. */
+#define CLOCK_US_MAX (INT64_MAX / 4000)
+#define QUANTUM_S    0.005 /* minimum size of a write, in seconds of the link's rate */
+#define DEPTH_S      0.02  /* seconds of unused credit that a token bucket keeps */
+#define DEPTH_MIN    4096.0
+#define ROUND_NS     50000000u  /* shortest round of rate control */
+#define LOOK_NS      100000000u /* window of the minimum filter over delays */
+/* Bytes in flight beyond one round trip, in seconds of the rate: acknowledgements come late. */
+#define WINDOW_S      0.1
 #define WINDOW_MIN    8192.0
 #define TRIP_FIRST_NS 200000000u
 #define BASE_NS       30000000000u /* half of the time for which a measured base delay counts */
 /* Minimum backlog target, seconds: delay of pacing and clocks. */
 #define TARGET_S      0.005
 #define TARGET_BULK_S 0.060
-#define TARGET_MORE_S 0.040 /* seconds of the target at 64 kB/s; proportional to 1 / sqrt(rate) */
-#define CUT_MAX       0.35  /* part of the rate that a full cut removes in a round */
-#define CUT_FULL      3.0   /* backlog above the target that causes a full cut, in targets */
-#define FRESH_S       10.0  /* seconds after its last test for which a rate is fully trusted */
-#define USED          0.5   /* part of the rate that a round must carry to test it */
+/* Seconds added to the target at 64 kB/s; proportional to 1 / sqrt(rate). */
+#define TARGET_MORE_S 0.040
+#define CUT_MAX       0.35 /* part of the rate that a full cut removes in a round */
+#define CUT_FULL      3.0  /* backlog above the target that causes a full cut, in targets */
+#define FRESH_S       10.0 /* seconds after its last test for which a rate is fully trusted */
+#define USED          0.5  /* part of the rate that a round must carry to test it */
 /* Largest relative increase of a tested rate per second; 1 doubles it. */
 #define GROWTH       1.2
 #define GROWTH_MAX   0.5 /* largest part of the rate that one round adds */
@@ -69,7 +72,7 @@ bool congestion_is_open(struct congestion *link, uint64_t now_ns, double rate_ma
 {
     const double rate = fmin(pace_of(link, now_ns), rate_max);
     const double window = fmax(rate * ((double)link->trip_ns / SECOND_NS + WINDOW_S), WINDOW_MIN);
-    /* Triples with each round trip. */
+    /* The bytes that may be in flight triple with each round trip. */
     const double proven = WINDOW_MIN + 2 * (double)link->arrived;
     CHECK(link->arrived <= link->sent);
     const bool is_open = (double)(link->sent - link->arrived) < fmin(window, proven) &&

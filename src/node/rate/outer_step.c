@@ -13,8 +13,8 @@
 #define MOMENTUM_TAKEN (1.0 / 3) /* part of a learner's own momentum, subtracted from MOMENTUM */
 #define HEAD_BYTES     150.0     /* bytes of a rumor's head, signature, record and message */
 #define HEAD_PART      0.05      /* part of a publication's bytes that rumor heads may take */
-#define PART_MOVED                                                                                 \
-    0.25 /* a publication of fewer entries, as a part of all, leaves much unpublished */
+/* A publication that moves a smaller part of the entries leaves much unpublished. */
+#define PART_MOVED 0.25
 /* Bench: library (tests/decisions/029-publications-and-the-learner.md). Half: not measured. Double:
  * a fiftieth took 4.2 % of training with Adam, where 3 % is the goal. */
 #define PUBLISH_PART 0.0125 /* part of a learner's time that cutting publications may take */

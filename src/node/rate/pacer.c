@@ -83,7 +83,7 @@ static bool next_send(struct node *node, const struct peer *peer, struct action 
     return true;
 }
 
-/* Sets the action to the peer's next SEND or HANGUP. Returns false if the peer has none. */
+/* Sets *action to the peer's next SEND or HANGUP. Returns false if the peer has none. */
 static bool peer_action(struct node *node, const struct peer *peer, struct action *action)
 {
     if (peer->state == PEER_FREE || peer->hangup_asked)

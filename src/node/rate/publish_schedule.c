@@ -150,8 +150,8 @@ static double steps_least(const struct node *node)
     return is_full ? FULL_STEPS : WAITED_STEPS;
 }
 
-/* Returns true if enough was learned for a publication. In the beginning one second of slow steps
- * is enough. */
+/* Returns true if the node has made enough steps for a publication. For its first publications,
+ * OUTER_STEP_FIRST_S of slow steps is enough. */
 static bool has_learned(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -165,8 +165,8 @@ uint64_t node_interval_ns_max(const struct node *node)
     return (uint64_t)(1e9 * node->rate->schedule.outer_step.interval_s * WAIT_MOST);
 }
 
-/* Returns true while a finishing node pauses between its publications, so that the budget saves up
- * for the next one. */
+/* Returns true while a finishing node pauses between two publications, so that the budget
+ * accumulates for the next one. */
 static bool is_to_pause(const struct node *node)
 {
     return finishing_state(node) != FINISHING_NOT && membership_live(node) > 1 &&
@@ -241,9 +241,8 @@ static double withheld(const struct node *node, double counts)
     return node->options.withheld >= 0 ? node->options.withheld : fmax(1 - counts, 0);
 }
 
-/* Returns how many own publications other nodes answer as one (overlap.h); 0 if nothing is
- * withheld, since then the weights contain all progress, and the node's own gradients react to it.
- */
+/* Returns the number of own publications to which other nodes react together (overlap.h).
+ * Returns 0 if nothing is withheld: then the node's own gradients react to all its progress. */
 static double at_once(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -303,8 +302,8 @@ static void measure_publication(struct publish_schedule *schedule, uint64_t took
         schedule->publications > 1 ? 0.8 * schedule->publish_s + 0.2 * took_s : took_s;
 }
 
-/* Updates the usual size of a publication that the budget does not cut. The size is unknown before
- * the first uncut publication. */
+/* Updates full_bytes, the size of a publication that the budget does not cut. It is unknown
+ * before the first such publication. */
 static void measure_full(struct publish_schedule *schedule, uint64_t bytes)
 {
     CHECK(schedule->allowed_bytes > 0);

@@ -27,7 +27,7 @@ void rate_on_received(struct node *node, const struct peer *peer, size_t bytes);
 /* Clears the state of an ended conversation; its byte counts stay in the statistics. */
 void rate_on_end(struct node *node, const struct peer *peer);
 
-/* Returns the measurements of the neighbour's link. */
+/* Returns the congestion state of the neighbour's link, with its measurements. */
 const struct congestion *rate_link(const struct node *node, const struct peer *peer);
 /* Sets the rates and byte counts in *stats. */
 void rate_stats(const struct node *node, struct node_stats *stats);
@@ -63,10 +63,10 @@ bool pacer_is_busy(const struct node *node, const struct peer *peer);
  * pushed to. together: slots of all neighbours that rumors pass to. lag_ns: time for which a rumor
  * has been missing on this node. */
 void budget_review(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
-/* Doubles the budget (slow start) if the last publication used it and has arrived everywhere, and
- * no link has seen a backlog yet. */
+/* Doubles the budget (slow start) if the last publication used it and has reached the eager
+ * neighbours, and no link to them has seen a backlog. */
 void budget_probe(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
-/* Counts bytes of an own rumor that were queued for this neighbour. */
+/* Call it when `bytes` bytes of an own rumor were queued for this neighbour. */
 void budget_on_own(struct node *node, const struct peer *peer, size_t bytes);
 /* Returns the fraction of the training members that lag; 0 if no member trains. with_us: include
  * this node. */
@@ -83,10 +83,10 @@ double budget_slowest(const struct node *node);
 /* Publish schedule. */
 
 /* Counts the learner's steps. Returns true once after each publication, when half of
- * OUTER_STEP_MANY steps have passed. Then the caller probes the lines and renews the schedule at
- * once, instead of within a second. */
+ * OUTER_STEP_MANY steps have passed. Then call budget_probe and publish_schedule_renew at once,
+ * instead of within a second. */
 bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t samples);
-/* Measures this node's throughput in samples per second; called once a second. */
+/* Measures this node's throughput in samples per second. Call it once a second. */
 void publish_schedule_measure(struct node *node);
 /* Computes interval, gain and outer momentum from the present measurements. */
 void publish_schedule_renew(struct node *node);

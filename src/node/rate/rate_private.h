@@ -45,7 +45,7 @@ struct pacer {
 /* State of budget.c. */
 struct budget {
     uint64_t reviewed_ns; /* time of the last call of budget_review */
-    double rate_estimate; /* estimated bytes per second that the links carry */
+    double rate_estimate; /* estimated bytes per second that the links allow to publish */
     double backoff;       /* factor in (0, 1]; falls while other members cannot keep up */
     double bytes_per_s;   /* budget: rate_estimate · backoff, or the configured value */
     uint64_t grew_ns;     /* time when rate_estimate last grew */
@@ -83,15 +83,16 @@ struct publish_schedule {
     uint64_t stepped_ns;    /* time when the last step ended; 0 = no step yet */
     double step_s;          /* seconds of a step, moving average; 0 = unknown */
     double publish_s;       /* seconds that a publication takes the learner, moving average */
-    uint64_t measured_ns;   /* time of the last throughput measurement */
+    /* Time of the last call of publish_schedule_measure that measured throughput. */
+    uint64_t measured_ns;
     uint64_t measured_samples; /* samples learned by this node up to measured_ns */
     /* Samples that this node learns per second, moving average; 0 = unknown. */
     double samples_per_s;
 };
 
 struct rate {
-    struct rate_neighbour *neighbours; /* [peers_max], by slot */
-    struct pacer pacer;                /* state of the pacer: when neighbours are handed bytes */
+    struct rate_neighbour *neighbours; /* [peers_max] state per neighbour, by slot */
+    struct pacer pacer;                /* state of the pacer: when bytes are sent */
     struct budget budget;              /* state of the budget: how much may be published */
     struct publish_schedule schedule;  /* state of the schedule: when the next publication is due */
 };
@@ -108,8 +109,8 @@ static inline double publish_gain(const struct publish_schedule *schedule)
     return schedule->outer_step.gain * schedule->novelty;
 }
 
-/* Returns the seconds that sending the last publication may take: as long as the budget saved up
- * for it, at most PUBLISH_SPAN_NS. */
+/* Returns the time in which the last publication should be sent, in seconds: the time for which
+ * the budget accumulated for it, at most PUBLISH_SPAN_NS. */
 static inline double publish_span_s(const struct node *node)
 {
     const uint64_t span_ns = node->rate->schedule.span_ns;

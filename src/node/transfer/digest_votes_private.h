@@ -20,7 +20,7 @@ struct digest_votes {
     bool is_tie_noted;  /* a note on a tie was added */
     bool is_refuted;    /* more neighbours voted for one other base than for ours */
     uint64_t apart;     /* digest of that other base minus ours; valid if is_refuted */
-    uint64_t whole_ns;  /* last time when the base was seen incomplete, or the start */
+    uint64_t whole_ns;  /* start of CONFIRM_NS: time when the base was last incomplete */
     uint64_t differ_ns; /* time of the first differing vote; 0 = no differing vote */
 };
 

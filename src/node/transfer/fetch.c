@@ -125,7 +125,8 @@ static bool is_better(const struct node *node, const struct peer *peer)
     return neighbour->is_ahead && !neighbour->ours_preferred && base_is_whole(node);
 }
 
-/* Returns false if the neighbour is blamed, or if only the donor may give blocks (from_donor). */
+/* Returns true if the neighbour may give blocks. A blamed one may not; while from_donor is set,
+ * only the donor may. */
 static bool may_give(const struct node *node, const struct peer *peer)
 {
     const bool from_donor = node->transfer->blame.from_donor && base_state(node) == BASE_FETCHING;

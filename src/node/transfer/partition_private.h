@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Comparison of what the two sides have learned. */
+/* Comparison of the samples that two sides of a partition have learned. */
 struct contest {
     /* samples that only our side knows, and samples that only the other side knows */
     double ours, theirs;

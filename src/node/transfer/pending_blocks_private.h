@@ -19,7 +19,7 @@ struct pending_block {
     int32_t *units;   /* [block_entries] values of the block's entries, in base units */
     /* [incarnations_max] number of rumors in the block, by origin index */
     uint32_t *version;
-    uint64_t hash; /* hash of the block's version, including heads */
+    uint64_t hash; /* hash over the last rumor of each origin in the block */
 };
 
 /* State of pending_blocks.c. */

@@ -23,7 +23,7 @@
 #define USUAL_BYTES 4096.0 /* assumed bytes of a rumor before one has arrived */
 /* Part of the received bytes that rumors may take; the other part is for blocks. */
 #define ENOUGH 0.5
-#define FEW    0.25 /* part of the other members; if at most this part lags, few of them lag */
+#define FEW    0.25 /* largest part of the other members that counts as few lagging ones */
 
 /* Returns true if a neighbour has been connected for longer than LAG_NS. */
 static bool has_company(const struct node *node)

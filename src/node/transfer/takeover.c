@@ -29,7 +29,7 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
             history_entry_at(request->history + (size_t)i * HISTORY_ENTRY_BYTES);
         const uint64_t tag = origin_tag(entry.id, entry.incarnation);
         const struct origin *origin = versions_find(versions, tag);
-        CHECK(origin); /* replace_version_read has added them all */
+        CHECK(origin); /* replace_version_read has added all origins of the history */
         partition_count(&contest, tag, origin->samples, entry.samples);
     }
     bool loses = false;

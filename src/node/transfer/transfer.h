@@ -33,7 +33,7 @@ void partition_judge(struct node *node, const struct peer *from, const struct me
 /* Returns true if the neighbour is to take over our base, and false if we take over its base. */
 bool partition_peer_yields(const struct node *node, const struct peer *peer);
 
-/* Fetch. */
+/* Fetching a base from other nodes. */
 
 /* Requests a base, or blocks of the base being fetched. Call it a few times a second, or on
  * demand. */
@@ -82,7 +82,7 @@ void transfer_on_retracted(struct node *node, uint64_t rumors);
 /* Starts, continues or ends a rolling snapshot. Call it a few times a second. */
 void rolling_snapshot_consider(struct node *node);
 
-/* Serve. */
+/* Giving our base to other nodes. */
 
 void serve_on_take(struct node *node, const struct peer *from);
 void serve_on_fetch(struct node *node, const struct peer *from, uint64_t block, uint64_t count);

@@ -101,7 +101,7 @@ struct rolling_snapshot {
     uint64_t donor;         /* conn of the neighbour that gives the blocks */
 };
 
-/* A READ: the learner's answer is blocks for a neighbour. */
+/* A READ whose answer is sent to a neighbour as blocks. */
 struct reading {
     bool is_out; /* the learner has not answered the READ yet */
     /* fetch.bases when the READ began; if it has changed since, the answer is useless */
