@@ -85,5 +85,5 @@ void admit_obey(struct node *node, const struct order *order)
     CHECK(order->kind == ORDER_ADMIT);
     identity_text(note->who, order->subject);
     membership_set_expelled(node, order->subject, false);
-    retract_on_expelled(node, order->subject); /* its rumors have another limit now */
+    retract_on_expelled(node, order->subject); /* the limit on the member's rumors has changed */
 }

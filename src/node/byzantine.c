@@ -35,8 +35,8 @@ struct cusum {
 
 /* Size of one or more publications. */
 struct size {
-    double length;  /* sum of their lengths as vectors of weights */
-    double samples; /* sum of the samples credited to them */
+    double length;  /* sum of the publications' lengths as vectors of weights */
+    double samples; /* sum of the samples credited to the publications */
 };
 
 /* Account of a member, over all its incarnations. */
@@ -52,7 +52,7 @@ struct account {
     uint32_t publications;  /* publications received from the member */
     bool counts;            /* the present publication is judged: it did not start in a partition */
     bool is_first;          /* the present publication is the first of a new incarnation */
-    uint64_t alone_ns;      /* until this time, rumors belong to that first publication */
+    uint64_t alone_ns;      /* until this time, rumors belong to the publication with is_first */
     struct stream_point began[RECALLED]; /* first rumors of the last publications, newest first */
     struct cusum beyond;                 /* cusum: the member's publications are too long */
     double gap_ns;     /* moving average of the time between the member's rumors */

@@ -19,7 +19,7 @@
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
-/* Time without the needed base after which a note says so. */
+/* Time for which another base is needed before a note says that no neighbour gave it. */
 #define NEEDED_NS (60 * SECOND_NS)
 
 struct expulsion {

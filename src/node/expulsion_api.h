@@ -39,8 +39,8 @@ struct node_proof {
     uint8_t id[ID_BYTES];
     uint64_t incarnation; /* the incarnation in which the member lied or harmed */
     uint32_t keep;        /* number of rumors of that incarnation that stay */
-    bool is_suspended;    /* all its rumors stay, because most logs no longer have them */
-    bool is_voted;        /* a majority of votes has expelled it, without a proof */
+    bool is_suspended;    /* all rumors of the member stay, because most logs no longer have them */
+    bool is_voted;        /* a majority of votes has expelled the member, without a proof */
 };
 bool node_proof(const struct node *node, uint32_t i, struct node_proof *out);
 

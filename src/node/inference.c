@@ -18,8 +18,8 @@
 
 enum request_state {
     REQUEST_NONE,
-    REQUEST_WAITS, /* it will be the next PREDICT action */
-    REQUEST_OUT    /* the learner is working on it */
+    REQUEST_WAITS, /* the request will be the next PREDICT action */
+    REQUEST_OUT    /* the learner is working on the request */
 };
 
 /* State of one client. */

@@ -34,14 +34,14 @@ struct node_stats {
     uint64_t queued_bytes_most;     /* bytes in the longest send queue at present */
     uint64_t log_held_bytes;        /* bytes of rumors in the log */
     uint32_t blocks;                /* number of blocks in a base */
-    uint32_t blocks_held;           /* number of blocks received for the base being fetched */
-    uint64_t block_bytes;           /* bytes received for the base that is or was last fetched */
-    uint64_t served_bytes;          /* bytes of blocks sent to other nodes */
-    uint64_t waiting;               /* number of known rumors that the learner has not applied */
-    uint64_t lag_ns; /* time for which a rumor has been missing; 0 = no rumor is missing */
-    double budget;   /* bytes per second that may be published */
-    double uplink;   /* bytes per second that all links carry together, a lower bound */
-    double ingress;  /* highest recent bytes per second received */
+    uint32_t blocks_held;  /* number of blocks of the fetched base that the learner was given */
+    uint64_t block_bytes;  /* bytes received for the base that is or was last fetched */
+    uint64_t served_bytes; /* bytes of blocks sent to other nodes */
+    uint64_t waiting;      /* number of known rumors that the learner has not applied */
+    uint64_t lag_ns;       /* time for which a rumor has been missing; 0 = no rumor is missing */
+    double budget;         /* bytes per second that may be published */
+    double uplink;         /* bytes per second that all links carry together, a lower bound */
+    double ingress;        /* highest recent bytes per second received */
 };
 void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *stats);
 
@@ -124,12 +124,12 @@ struct node_member {
     uint8_t id[ID_BYTES];
     struct address address; /* address to dial; port 0 = the member only dials */
     bool live;              /* the member is not silent for too long, and has not left */
-    bool is_lost;           /* its conversation with this node broke, and nothing was heard since */
-    bool expelled;          /* expelled by the operator, a proof or votes */
-    bool left;              /* the member has left the swarm */
-    bool trains;            /* the member trains; false = it only relays, or has not joined yet */
-    uint64_t samples;       /* samples that the member has learned */
-    uint64_t digest;        /* digest of the member's base when it signed its record */
+    bool is_lost;  /* the member's conversation with this node broke, and nothing was heard since */
+    bool expelled; /* expelled by the operator, a proof or votes */
+    bool left;     /* the member has left the swarm */
+    bool trains;   /* the member trains; false = it only relays, or has not joined yet */
+    uint64_t samples;          /* samples that the member has learned */
+    uint64_t digest;           /* digest of the member's base when it signed its record */
     double samples_per_second; /* samples per second that the member reports */
     double uplink;             /* bytes per second that the member can send at least */
     double ingress;            /* highest recent bytes per second that the member received */

@@ -12,8 +12,9 @@
 #define LINGER_MIN_NS  SECOND_NS
 #define LINGER_MAX_NS  (3 * SECOND_NS)
 
-#define LAST_MOST 32          /* publications after training has ended, at most */
-#define LAST_PART (1.0F / 50) /* part of the first tau at which the last publications end */
+#define LAST_MOST 32 /* publications after training has ended, at most */
+/* Publications end when tau falls below this part of leave.tau. */
+#define LAST_PART (1.0F / 50)
 /* Grace time in which a leaving member's record may be late. */
 #define FRESH_NS (3 * SECOND_NS)
 
@@ -135,8 +136,8 @@ static bool ours_are_known(struct node *node)
     return node->leave->ours_known || membership_live(node) == 1;
 }
 
-/* Returns how long to wait for news that other members leave. It spreads more slowly in a larger
- * swarm. */
+/* Returns how long to wait for news that other members leave, in ns. News spreads more slowly in
+ * a larger swarm. */
 uint64_t leave_linger_ns(const struct node *node)
 {
     const uint64_t linger_ns = membership_live(node) * LINGER_EACH_NS;

@@ -46,10 +46,11 @@ struct node_limits {
     uint32_t incarnations_max;
     /* Origins listed with a block, at most; 0 = LISTED_MAX of transfer/serve.c. For tests. */
     uint32_t listed_max;
-    uint32_t half_open_max;         /* callers without the swarm key at once, at most */
-    uint32_t half_open_per_net_max; /* such callers from one network, at most (address_network) */
-    bool low_ports;                 /* ports below 1024 of other members may be dialled */
-    bool quarantines;               /* a majority of votes expels a harmful member (quarantine.h) */
+    uint32_t half_open_max; /* callers without the swarm key at once, at most */
+    /* Callers without the swarm key from one network, at most (address_network). */
+    uint32_t half_open_per_net_max;
+    bool low_ports;   /* ports below 1024 of other members may be dialled */
+    bool quarantines; /* a majority of votes expels a harmful member (quarantine.h) */
     /* largest weight of a member, in median claims; 0 = unlimited (shares.h) */
     double weight_max;
     uint64_t handshake_ns; /* time limit of a handshake, from the connection on */

@@ -61,7 +61,7 @@ struct note {
     uint64_t at_ns;                 /* time of the event */
     enum note_kind kind;            /* kind of event */
     enum note_level level;          /* severity of the event */
-    bool is_certain;                /* a failed dial: the peer itself gave the reason */
+    bool is_certain;                /* a call failed for a reason that the peer itself gave */
     char who[ID_TEXT_BYTES];        /* id of another node, or "" */
     char where[ADDRESS_TEXT_BYTES]; /* address of another node, or "" */
     char text[320];                 /* the event as a sentence for a person */

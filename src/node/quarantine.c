@@ -18,7 +18,7 @@
 
 /* Time in which members may vote about a withheld publication. */
 #define HELD_NS (10 * SECOND_NS)
-/* HELD_NS is extended by at most this time while lengths do not count. */
+/* HELD_NS is extended by at most this time while an origin may be from a partition. */
 #define APART_NS (60 * SECOND_NS)
 /* An origin is not withheld again within this time after a release. */
 #define FREE_NS (60 * SECOND_NS)
@@ -246,7 +246,7 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
 }
 
 /* Returns true if the origin's rumors stay withheld. Rumors of an expelled member wait until
- * they have left the version, because the learner would apply them before. */
+ * they have left the version. Otherwise the learner would apply them first. */
 static bool is_to_wait(const struct node *node, const struct withholding *hold,
                        uint32_t origin_index)
 {

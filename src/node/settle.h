@@ -36,7 +36,7 @@ enum finish_state {
 enum finish_state node_finish_state(const struct node *node);
 
 enum finish_wait {
-    FINISH_HAS,       /* the member has finished, never trained, is dead, or has left */
+    FINISH_HAS,       /* the member has finished, does not train, is dead, or has left */
     FINISH_TRAINS,    /* the member still trains */
     FINISH_PUBLISHES, /* the member's last publications are under way */
     FINISH_DIFFERS    /* the member has ended training, but its base differs from ours */

@@ -8,9 +8,9 @@
 
 /* Time of disagreement after which a node follows the majority. */
 #define LONG_NS (30 * SECOND_NS)
-/* Time of a tie after which a node that obeys a proof gives in. */
+/* Time of a tie after which a node that obeys a proof suspends it. */
 #define LONGER_NS (300 * SECOND_NS)
-/* Time of disagreement after which a node without a base gives in. */
+/* Time of disagreement after which a node without a base follows the majority. */
 #define JOINER_NS (2 * SECOND_NS)
 #define AGAIN_NS  (5 * SECOND_NS) /* time before a suspended proof is obeyed again */
 
@@ -175,7 +175,7 @@ static uint64_t patience_ns(const struct node *node, const struct votes *votes, 
 }
 
 /* Returns true if most nodes have differed from this one for long enough that it must follow
- * them. A node without a base has no vote and waits until another node has shown one. */
+ * them. A node without a base has no vote, and waits until a neighbour has shown a version. */
 static bool is_outvoted(struct node *node, uint32_t i, const struct votes *votes, bool is_suspended)
 {
     struct doubt *doubt = &node->suspension->doubts[i];

@@ -22,7 +22,7 @@
 #define FINISH_PAUSE_NS (SECOND_NS / 5) /* time between two publications of a finishing node */
 /* Consecutive publications of a node alone in the swarm, at most. */
 #define HURRIES_MOST 256
-/* Immediate publications end below this part of the first tau. */
+/* Immediate publications end when tau falls below this part of hurried_tau. */
 #define HURRIED_PART (1.0F / 50)
 #define RATE_MIN     1e-6 /* samples per second of a node that has stopped; 0 would mean unknown */
 
