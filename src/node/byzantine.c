@@ -12,7 +12,7 @@
 #define AGREEMENT_GAP 0.3
 /* Bound of the agreement's cusum: 3 rumors of flipped signs, 7 of flipped labels. */
 #define AGAINST_MOST 0.8
-#define LONG         3.0 /* permitted length of a publication, in medians */
+#define LONG         3.0 /* permitted length of a publication, as a multiple of the median */
 #define FASTER_MOST  16  /* largest speed ratio that raises the permitted length */
 /* Bound of the length's cusum: 2 or 3 publications of ten times the length. */
 #define BEYOND_MOST 2.0
@@ -63,7 +63,8 @@ struct account {
 };
 
 struct byzantine {
-    struct account *accounts; /* [incarnations_max] by origin index of the first incarnation */
+    /* [incarnations_max] accounts, by origin index of the member's first incarnation. */
+    struct account *accounts;
     /* [incarnations_max] index of the origin's account + 1; 0 = no rumor yet. */
     uint32_t *account_index;
     double *sorted;        /* [incarnations_max] scratch buffer for the median */

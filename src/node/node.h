@@ -6,9 +6,9 @@
  *                                                       │       READ WRITE SAVE PREDICT ─► learner
  *   clock     ──► time ──────────────────────────────►┘ └─► NOTE RESTART FINISHED ──► owner
  *
- * Single-threaded and deterministic: it reads no clock (now is monotonic nanoseconds), draws all
- * randomness from its seed, calls nobody, and allocates nothing after birth. The daemon gives it
- * sockets and a thread, a simulation gives it a queue of events: same code.
+ * Single-threaded and deterministic. It reads no clock (`now` is monotonic nanoseconds), draws all
+ * random numbers from its seed, calls nothing outside, and allocates memory only in node_new. The
+ * daemon drives it with sockets and a thread, a simulation with a queue of events.
  *
  * Bytes passed in are borrowed for the call. Bytes in SEND stay the node's until sent or closed; at
  * most one SEND per connection is outstanding. After every event ask for actions until there are

@@ -142,7 +142,8 @@ void suspension_on_version(struct node *node, const struct peer *from,
                         version->hash);
     for (uint32_t i = 0; i < proofs; i++) {
         const bool has = bit_get(shown.excess, i);
-        /* Otherwise the version does not show whether the neighbour has rumors of the origin. */
+        /* Without one of these, the version does not show whether the neighbour has rumors of
+         * the accused. */
         if (has || is_complete || bit_get(shown.rest, i))
             note_vote(node, i, slot, has);
     }

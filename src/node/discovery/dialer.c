@@ -34,7 +34,8 @@
 
 #define BACKOFF_MIN_NS (SECOND_NS / 2)
 #define BACKOFF_MAX_NS (30 * SECOND_NS)
-#define REACH_NS       (10 * SECOND_NS) /* time between two calls to lost candidates, ± 25 % */
+/* Time between two calls to addresses with no known live member, ± 25 %. */
+#define REACH_NS (10 * SECOND_NS)
 /* Time between two hang-ups that mix the graph, ± 25 %. */
 #define SHUFFLE_NS    (60 * SECOND_NS)
 #define LATE_FAILURES 20 /* failed calls in a row after which the backoff no longer grows */
@@ -218,8 +219,8 @@ static bool may_try(struct node *node)
 }
 
 /* Returns a random candidate that may be dialled now; NULL if there is none. lost: true = only
- * lost candidates, which next_candidate limits by REACH_NS. Seeds, and all candidates in a small
- * swarm, are also returned for lost = false. */
+ * candidates with no known live member, to which next_candidate limits calls by REACH_NS. lost =
+ * false also returns such candidates if they are seeds or the swarm is small. */
 static struct candidate *due(struct node *node, bool lost)
 {
     if (node->discovery->dialer.count == 0)

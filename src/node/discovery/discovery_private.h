@@ -51,7 +51,7 @@ struct dialer {
     double tries;
     uint64_t tries_ns; /* time when `tries` was last lowered */
     uint64_t dial_ns;  /* earliest time of the next call to any candidate */
-    /* Earliest time of the next call to a lost candidate. */
+    /* Earliest time of the next call to a candidate with no known live member. */
     uint64_t reach_ns;
     uint64_t shuffle_ns; /* time of the next hang-up that mixes the graph; 0 = none planned yet */
 };

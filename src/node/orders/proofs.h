@@ -43,8 +43,8 @@ void proofs_suspend(struct node *node, uint32_t i, bool is_suspended);
 bool proofs_are_contested(const struct node *node);
 void proofs_contest(struct node *node, bool is_contested);
 
-/* Stores a proof. Sets *is_new if none as strict was known. Returns MALFORMED or FORGED if the
- * bytes prove nothing. */
+/* Stores a proof. Sets *is_new if no proof as strict was known. Returns MALFORMED or FORGED if
+ * the bytes prove nothing. */
 enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES],
                        bool *is_new) MUST_USE;
 

@@ -37,9 +37,9 @@ bool votes_count_here(const struct node *node);
 /* Returns the number of votes that expel a member. Call it only where votes count. */
 uint32_t votes_needed(const struct node *node);
 
-/* Stores a vote by one member against another. Sets *is_new if none as strict was known. Ignores
- * a vote by or against a non-member and returns OK. Returns MALFORMED or FORGED if the bytes are no
- * vote. */
+/* Stores a vote by one member against another. Sets *is_new if no vote as strict was known.
+ * Ignores a vote by or against a non-member and returns OK. Returns MALFORMED or FORGED if the
+ * bytes are no vote. */
 enum error votes_take(struct node *node, const uint8_t in[static VOTE_BYTES],
                       bool *is_new) MUST_USE;
 /* Casts this node's vote to expel a member and sends it to all neighbours. Returns false if the

@@ -4,9 +4,9 @@
  *   headroom of a link = 0.7 of its rate, minus its other traffic. Blocks do not count as other
  *                        traffic, because they give way to rumors
  *   rate_estimate      = the least headroom of the links in good standing
- *   backoff              falls by three tenths a second while rumors queue at a third of the
- *                        neighbours, or most members lag, for longer than a publication was saved
- *                        up for. Otherwise it rises by a tenth a second
+ *   backoff              falls by three tenths a second while too many rumors queue at a third
+ *                        of the neighbours, or at least half of the training members lag.
+ *                        Otherwise it rises by a tenth a second
  *   budget             = rate_estimate · backoff
  *
  * An untried estimate may be too high. It may jump to the rate at which all members could publish

@@ -1,17 +1,17 @@
 /* Congestion control for one direction of a conversation: estimates the link's rate from the delay
  * of earlier bytes, and paces new bytes accordingly.
  *
- *   handed over ─► rate, window ─► transport ~~~ network ~~~ receiver
+ *   bytes sent  ─► rate, window ─► transport ~~~ network ~~~ receiver
  *                    ▲                                          │
  *       up or down ──┴── backlog, delivered ◄──── ACK ◄─────────┘  (bytes received, its clock)
  *
  * The receiver acknowledges at intervals how many bytes have arrived, with its own clock's time of
- * the last arrival. The difference to the time when that byte was handed over is the one-way delay
+ * the last arrival. The difference to the time when that byte was sent is the one-way delay
  * plus the offset of the two clocks. The least delay of the last minute is the base delay. Any
  * excess is the backlog: the queueing delay of all traffic on the path. LEDBAT (RFC 6817) uses the
  * same signal. Socket buffers and losses are not read.
  *
- * A round ends when bytes handed over after its start have arrived, or when all bytes have, so the
+ * A round ends when bytes sent after its start have arrived, or when all bytes have, so the
  * end of a burst counts. If the backlog exceeds a target, the rate falls. If it does not, and the
  * round tested the rate, the rate rises. Before the first backlog, each round doubles the rate if
  * it carried enough bytes to test it; the last bytes of a burst are too few. The target (22 ms at 5

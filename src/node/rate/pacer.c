@@ -1,6 +1,6 @@
-/* The pacer: decides when a neighbour is handed bytes, within the limits of its link (congestion.h)
- * and the user's settings. Bytes queue here, where the next message can still be chosen, instead of
- * in the network. */
+/* The pacer: decides when bytes are sent to a neighbour, within the limits of its link
+ * (congestion.h) and the user's settings. Bytes queue here, where the next message can still be
+ * chosen, instead of in the network. */
 #include <math.h>
 
 #include "node/rate/rate_private.h"
@@ -8,9 +8,10 @@
 #define CAP_DEPTH_S   0.02 /* seconds of unused uplink_max that may be used later */
 #define SEGMENT_BYTES 1448 /* minimum size of a write while more bytes are queued */
 #define FULL_S        0.5  /* no rumor joins a longer queue; seconds of the link's rate */
-#define CROWDED_S     0.3  /* more queued rumors are an overload; seconds of the link's rate */
-#define BUSY_S        0.2  /* no block joins a longer queue; seconds of the link's rate */
-#define WAITS_LEAST   8192 /* bytes that may queue on any link, however slow */
+/* A longer queue of rumors is an overload; seconds of the link's rate. */
+#define CROWDED_S   0.3
+#define BUSY_S      0.2  /* no block joins a longer queue; seconds of the link's rate */
+#define WAITS_LEAST 8192 /* bytes that may queue on any link, however slow */
 
 /* Returns the bytes that uplink_max allows now. */
 static double cap_allows(struct node *node)

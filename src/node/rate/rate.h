@@ -1,7 +1,7 @@
 /* Rates: how fast bytes are sent, how much is published, and when.
  *
  *   congestion        congestion control of a conversation by delay, like LEDBAT
- *   pacer             when a neighbour is handed bytes; acknowledgements
+ *   pacer             when bytes are sent to a neighbour; acknowledgements
  *   budget            bytes per second that this node may publish
  *   outer_step        how often to publish, with which gain and outer momentum
  *   publish_schedule  when the next publication is due, and its size

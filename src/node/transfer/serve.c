@@ -130,7 +130,7 @@ void serve_on_take(struct node *node, const struct peer *from)
         has_room_for_history(node, from) && !(is_soon && withheld_has_any(node)) &&
         withheld_digest(node, &digest)) {
         node->transfer->serve.served_ns = node->now_ns;
-        /* The base that the neighbour takes contains these rumors. */
+        /* The base that the neighbour takes contains the rumors of its backlog. */
         broadcast_forget_backlog(node, from);
         say_history(node, from, digest);
         return;
