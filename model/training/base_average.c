@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 #define POWER        10.0 /* exponent of the mean (base_average.h); larger = shorter memory */
-#define SAMPLES_PART 256  /* an addition is due when the samples grew by 1/256 */
+#define SAMPLES_PART 256  /* the next addition is due when the samples have grown by 1/256 */
 #define PART         ((size_t)1 << 16) /* entries of the base read at once */
 
 void base_average_init(struct base_average *average, struct arena *arena, size_t parameters)
@@ -16,8 +16,8 @@ void base_average_init(struct base_average *average, struct arena *arena, size_t
                                      .part = arena_alloc(arena, part, sizeof(float))};
 }
 
-/* Returns the weight in the mean of a base that stands for the samples from `before` to `now`: the
- * integral of the power function over them, divided by that from 0 to `now`. */
+/* Returns the weight in the mean of a base that stands for the samples from `before` to `now`:
+ * the integral of s^(POWER - 1) from `before` to `now`, divided by the integral from 0 to `now`. */
 static float weight_of(uint64_t before, uint64_t now)
 {
     CHECK(before < now);

@@ -9,8 +9,8 @@
  * The base that was reached after s' of s samples weighs in proportion to s'^(POWER - 1), the
  * power-function mean of Karras et al. (2024, "Analyzing and Improving the Training Dynamics of
  * Diffusion Models", 3.1). So the window grows with the training, and its mean age is
- * s / (POWER + 1). Measured in tests/decisions/002-average-the-base.md; held by
- * tests/unit/model/test_base_average.c.
+ * s / (POWER + 1). Measured in tests/decisions/002-average-the-base.md.
+ * Tests: tests/unit/model/test_base_average.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_BASE_AVERAGE_H
 #define HEARSAY_MODEL_TRAINING_BASE_AVERAGE_H
@@ -24,22 +24,23 @@
 
 struct base_average {
     float *mean;      /* [P], on the host; NULL: no average is kept */
-    float *part;      /* scratch buffer for some entries of the base */
-    uint64_t samples; /* the swarm's samples at the last addition; 0 = empty mean */
+    float *part;      /* scratch buffer for reading the base in pieces */
+    uint64_t samples; /* the swarm's samples at the last addition to the mean; 0 = empty mean */
 };
 
 void base_average_init(struct base_average *average, struct arena *arena, size_t parameters);
 
-/* Adds the replica's base to the mean if an addition is due: when the swarm's samples have grown by
- * 1/256 since the last one. samples: learned by the swarm so far. An empty mean becomes the base.
- * Does nothing if average->mean is NULL. */
+/* Adds the replica's base to the mean if the swarm's samples have grown by 1/256 since the last
+ * addition. samples: number of samples that the swarm has learned so far. An empty mean becomes the
+ * base. Does nothing if average->mean is NULL. */
 void base_average_add(struct base_average *average, const struct replica *replica,
                       uint64_t samples);
 
-/* Empties the mean. Call it when another base has replaced the base. */
+/* Empties the mean. Call it when the base was replaced by a different one. */
 void base_average_clear(struct base_average *average);
 
-/* Restores a saved mean[P]. samples: the swarm's samples at the mean's last addition. */
+/* Restores a saved mean[P]. samples: the swarm's samples at the last addition to the saved
+ * mean. */
 void base_average_set(struct base_average *average, const float *mean, size_t parameters,
                       uint64_t samples);
 

@@ -14,16 +14,16 @@
 
 #define BATCH_SIZE_MIN       8
 #define BATCH_SIZE_START     32
-#define BATCH_SIZE_MAX       256 /* larger batches improve a step little; they can be configured */
+#define BATCH_SIZE_MAX       256 /* larger batches improve a step little, but can be configured */
 #define BATCH_SIZE_WINDOW_NS 2000000000u
 #define BATCH_SIZE_STEPS     3 /* minimum number of steps between two decisions */
 
 struct batch_size {
-    uint64_t step_ns;   /* the wanted duration of a step; 0: the batch stays as it is */
-    uint32_t batch_max; /* a power of two >= BATCH_SIZE_MIN */
-    uint64_t window_ns; /* computing time per decision, at least BATCH_SIZE_WINDOW_NS */
+    uint64_t step_ns;   /* target duration of a step; 0 = the batch size is fixed */
+    uint32_t batch_max; /* largest batch size; a power of two >= BATCH_SIZE_MIN */
+    uint64_t window_ns; /* computing time between decisions, at least BATCH_SIZE_WINDOW_NS */
     uint64_t samples;   /* samples since the last decision */
-    uint64_t ns;        /* time of these samples' steps */
+    uint64_t ns;        /* duration of the steps since the last decision */
     uint32_t steps;     /* steps since the last decision */
 };
 
@@ -31,10 +31,10 @@ struct batch_size {
  * two from BATCH_SIZE_MIN to BATCH_SIZE_MAX. */
 uint32_t batch_size_max(size_t sample_bytes, uint64_t batch_bytes);
 
-/* Returns the next batch size of a machine that learns samples_per_s with batches of `batch`. The
- * size stays while a step takes half to twice step_ns. Otherwise it becomes the nearest power of
- * two from BATCH_SIZE_MIN to batch_max. After that the speed must change by at least 29 % before
- * the size changes again. */
+/* Returns the next batch size of a machine that learns samples_per_s samples per second with
+ * batches of `batch`. The size stays while a step takes half to twice step_ns. Otherwise it becomes
+ * the nearest power of two from BATCH_SIZE_MIN to batch_max. After a change, the speed must change
+ * by at least 29 % before the size changes again. */
 uint32_t batch_size_fit(const struct batch_size *batch_size, uint32_t batch, double samples_per_s);
 
 /* Records the duration of a step of `batch` samples; returns the size of the next batch. */

@@ -5,16 +5,16 @@
 
 /* A device other than the learner's first one. */
 struct worker {
-    struct model *model; /* on its backend */
-    float *weights;      /* [P] */
+    struct model *model; /* copy of the model on this device */
+    float *weights;      /* [P] copy of the learner's weights on this device */
     struct gradients gradients;
-    struct step_graph graph; /* operations of its share of a step */
+    struct step_graph graph; /* recording of this device's share of a step */
 };
 
 struct data_parallel {
     struct team *team; /* not owned */
-    size_t parameters; /* P */
-    int count;         /* number of devices except the first */
+    size_t parameters; /* P, the number of the model's parameters */
+    int count;         /* number of workers: all devices except the learner's first one */
     struct worker worker[TEAM_MAX - 1];
 };
 

@@ -22,8 +22,8 @@
 
 struct data_parallel;
 
-/* Copies the model and the training samples to the team's other devices. The caller owns the team,
- * which must outlive the workers. */
+/* Copies the model and the training samples to all devices of the team except the first. The
+ * caller owns the team, which must outlive the workers. */
 struct data_parallel *data_parallel_new(struct arena *arena, struct team *team,
                                         const struct model *model, const struct dataset *train,
                                         const struct gradients_options *options);
@@ -31,7 +31,7 @@ struct data_parallel *data_parallel_new(struct arena *arena, struct team *team,
 /* Returns the number of devices that compute a step, including the learner's own. */
 uint32_t data_parallel_devices(const struct data_parallel *workers);
 
-/* Uploads the input of a step, of `bytes` bytes, to each worker. */
+/* Uploads the input of a step to each worker. bytes: size of the input. */
 void data_parallel_upload(struct data_parallel *workers, const struct step_input *host,
                           size_t bytes);
 

@@ -12,13 +12,13 @@ struct evaluator {
     struct backend *backend;    /* not owned */
     struct model *model;        /* not owned */
     struct device_dataset test; /* test set on the backend */
-    struct score *score;        /* score so far */
-    uint32_t *each;             /* [samples] indices of all samples in order */
+    struct score *score;        /* sums over the samples scored so far, on the backend */
+    uint32_t *each;             /* [samples] positions of all samples in order */
     float *weights;             /* [P] weights being evaluated */
-    double variance;            /* variance of the targets */
-    void (*watch)(void *context, uint32_t done,
-                  uint32_t all); /* called after each batch; or NULL */
-    void *watcher;               /* argument of watch */
+    double variance;            /* variance of the test set's targets; 0 without targets */
+    /* Called after each batch of an evaluation; NULL = no calls. */
+    void (*watch)(void *context, uint32_t done, uint32_t all);
+    void *watcher; /* first argument of `watch` */
 };
 
 static uint32_t *count_up(struct backend *backend, uint32_t count, uint32_t stride)
@@ -38,7 +38,7 @@ static double variance_of(const struct dataset *test)
     const size_t width = (size_t)test->classes;
     double sum = 0;
     for (size_t k = 0; test->targets && k < width; k++) {
-        double mean = 0, squares = 0; /* Welford 1962 */
+        double mean = 0, squares = 0; /* mean and sum of squared deviations (Welford 1962) */
         for (uint32_t i = 0; i < test->count; i++) {
             const double number = test->targets[i * width + k], apart = number - mean;
             mean += apart / (i + 1.0);
@@ -81,7 +81,7 @@ struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, st
     return evaluator;
 }
 
-/* Adds the test samples from .. from+size-1 to the score. */
+/* Evaluates the test samples from .. from+size-1 and adds the results to evaluator->score. */
 static void run_batch(struct evaluator *evaluator, uint32_t from, uint32_t size)
 {
     CHECK(from <= evaluator->test.count && size <= evaluator->test.count - from);
@@ -151,8 +151,8 @@ void evaluator_watch(struct evaluator *evaluator,
     evaluator->watcher = context;
 }
 
-/* Samples predicted at once, at most; an evaluator with smaller batches predicts one batch at once.
- */
+/* Largest number of samples to predict at once. An evaluator with a smaller batch_max predicts
+ * batch_max samples at once. */
 #define PREDICT_MAX 64u
 
 static void predict_batch(struct evaluator *evaluator, const uint8_t *samples, uint32_t count,

@@ -20,12 +20,12 @@
 struct evaluator;
 
 struct evaluation {
-    uint32_t samples;   /* samples evaluated; for sequences, positions */
-    uint32_t correct;   /* correct predictions among them */
+    uint32_t samples;   /* number of evaluated samples; of sequences, number of positions */
+    uint32_t correct;   /* number of correct predictions */
     double loss;        /* mean loss in nats; for regression, mean squared error */
     bool is_regression; /* the model predicts numbers, not classes or tokens */
     bool is_sequence;   /* the test samples are sequences */
-    double variance;    /* variance of the targets in the whole test set; otherwise 0 */
+    double variance;    /* for regression, variance of the whole test set's targets; else 0 */
 };
 
 /* Returns the fraction of correct predictions, 0 .. 1; NAN if no sample was evaluated. For
@@ -56,13 +56,13 @@ struct evaluation evaluator_score(struct evaluator *evaluator, uint32_t from, ui
 /* Allocates the scratch buffers of the largest batch: scores one batch and discards the result. */
 void evaluator_reserve(struct evaluator *evaluator);
 
-/* Sets a function to be called after each batch of an evaluation, with the number of samples scored
- * so far (`done`) and in total (`all`); NULL = no calls. */
+/* Sets a function to call after each batch of an evaluation. done: number of samples scored so
+ * far; all: total number. NULL = no calls. */
 void evaluator_watch(struct evaluator *evaluator,
                      void (*watch)(void *context, uint32_t done, uint32_t all), void *context);
 
-/* Writes to numbers[count, outputs] the predictions of the weights set by evaluator_set_part for
- * samples[count]. These are bytes or floats, in the format of the test samples. */
+/* Predicts samples[count] with the weights set by evaluator_set_part. Writes the predictions to
+ * numbers[count, outputs]. The samples are bytes or floats, in the format of the test samples. */
 void evaluator_predict(struct evaluator *evaluator, const uint8_t *samples, uint32_t count,
                        float *numbers);
 

@@ -12,14 +12,14 @@ struct generator {
     struct model *model;     /* not owned */
     struct generator_options options;
     struct rng rng;
-    float *weights;  /* [P] */
-    int32_t *x;      /* [length] on the backend: tokens to read */
-    int32_t *tokens; /* [length], host: the end of the text */
+    float *weights;  /* [P] on the backend */
+    int32_t *x;      /* [length] on the backend: tokens that the model reads next */
+    int32_t *tokens; /* [length], host: last tokens of the text */
     size_t count;    /* number of valid entries in `tokens` */
     size_t read;     /* number of tokens that the model has read */
     size_t length;   /* largest number of tokens that the model can read */
     float *logits;   /* [classes] host: logits of the next token */
-    uint32_t *order; /* [classes] host: tokens, the likeliest first */
+    uint32_t *order; /* [classes] host: tokens, sorted from the likeliest down as far as needed */
     uint32_t classes;
 };
 
@@ -48,8 +48,8 @@ struct generator *generator_new(struct arena *arena, struct backend *backend, st
     return generator;
 }
 
-/* If the context is full, drops its first `dropped` tokens. The remaining tokens change their
- * positions, so the model must read them again. */
+/* If the context (tokens) is full, drops its first `dropped` tokens. The remaining tokens change
+ * their positions, so the model must read them again. */
 static void make_room(struct generator *generator, size_t dropped)
 {
     if (generator->count < generator->length)
@@ -72,7 +72,7 @@ static void read_logits(struct generator *generator)
 {
     struct backend *backend = generator->backend;
     if (model_stepped(generator->model, generator->weights) != (int)generator->read)
-        generator->read = 0; /* another caller has used the model since */
+        generator->read = 0; /* another caller has used the model since the last token */
     CHECK(generator->count > generator->read);
     const size_t from = generator->read, count = generator->count - from;
     backend->upload(backend, generator->x, generator->tokens + from,

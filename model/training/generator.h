@@ -21,15 +21,16 @@
 #include "layers/model.h"
 
 struct generator_options {
-    double temperature; /* below 1 likely tokens become likelier; 0: always the likeliest */
-    uint32_t top_k;     /* number of likeliest tokens to draw from; 0 = all */
+    /* Divides logits: below 1, likely tokens become likelier; 0: always the likeliest. */
+    double temperature;
+    uint32_t top_k; /* number of likeliest tokens from which to draw; 0 = all tokens */
     uint64_t seed;
 };
 
 struct generator;
 
-/* Copies host_weights[P] to the backend. The model must read sequences, in batches of at least 1.
- */
+/* Copies host_weights[P] to the backend. The model must read sequences and have a batch_max of
+ * at least 1. */
 struct generator *generator_new(struct arena *arena, struct backend *backend, struct model *model,
                                 const float *host_weights, const struct generator_options *options);
 

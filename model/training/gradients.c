@@ -39,7 +39,8 @@ uint32_t *gradients_draws(const struct gradients *gradients, struct step_input *
     return input->sample + size + augmenter_bytes(&gradients->augmenter, size) / sizeof(uint32_t);
 }
 
-/* Computes to[P], the gradients of samples first .. first+samples-1 of a step of `size` samples. */
+/* Computes the gradients of samples first .. first+samples-1 of a step of `size` samples. Writes
+ * them to to[P]. */
 static void learn_part(struct gradients *gradients, const float *weights, uint32_t size,
                        uint32_t first, uint32_t samples, float *to)
 {

@@ -12,10 +12,11 @@
 #include "layers/model.h"
 #include "training/optimizer_step.h"
 
-/* The inputs of a step, uploaded in one piece. */
+/* The inputs of a step, which are uploaded in one piece. */
 struct step_input {
     struct optimizer_step optimizer;
-    uint32_t sample[]; /* [size] sample indices, then augmentations and dropout seeds */
+    /* [size] positions of the samples (batch.h), then augmentations and dropout seeds. */
+    uint32_t sample[];
 };
 
 /* The division of a step into parts. Each device computes consecutive parts. */
@@ -26,7 +27,7 @@ struct step_cut {
 };
 
 struct gradients_options {
-    struct step_cut most;           /* the largest step */
+    struct step_cut most;           /* division of the largest step */
     struct augment_options augment; /* augmentation of the samples */
     float smoothing;                /* label smoothing */
 };
@@ -39,8 +40,8 @@ struct gradients {
     struct augmenter augmenter;  /* augmentation of the images, if any */
     float *sum;                  /* [P] sum of the gradients of this device's parts */
     float *part;              /* [P] gradient of a second or later part; NULL = one part at most */
-    struct step_input *input; /* input of the step */
-    struct score *score;      /* score since gradients_take_score */
+    struct step_input *input; /* input of the step, on the backend */
+    struct score *score;      /* on the backend: sums of losses since gradients_take_score */
 };
 
 void gradients_init(struct gradients *gradients, struct backend *backend, struct model *model,
@@ -49,17 +50,19 @@ void gradients_init(struct gradients *gradients, struct backend *backend, struct
 /* Returns the size in bytes of the input of a step of `size` samples. */
 size_t gradients_input_bytes(const struct gradients *gradients, uint32_t size);
 
-/* Returns where the augmentations lie in the input of a step, in memory of host or backend. */
+/* Returns the address of the augmentations in the input of a step, which may be in host or
+ * backend memory. */
 struct augmentation *gradients_augmentations(const struct gradients *gradients,
                                              struct step_input *input, uint32_t size);
 
-/* Returns where the dropout seeds lie in the input of a step, in memory of host or backend. */
+/* Returns the address of the dropout seeds in the input of a step, which may be in host or
+ * backend memory. */
 uint32_t *gradients_draws(const struct gradients *gradients, struct step_input *input,
                           uint32_t size);
 
-/* Computes the share of device number `which`, from 0, of the step in gradients->input. Writes the
- * sum of its gradients to gradients->sum: zeros if the share is empty. May be recorded in a graph.
- */
+/* Computes one device's share of the step in gradients->input. which: number of the device, from
+ * 0. Writes the sum of its gradients to gradients->sum: zeros if the share is empty. May be
+ * recorded in a graph. */
 void gradients_compute(struct gradients *gradients, const float *weights,
                        const struct step_cut *cut, uint32_t which);
 
@@ -67,7 +70,7 @@ void gradients_compute(struct gradients *gradients, const float *weights,
  * and discards the result. Call it before the first step. size: samples of the largest step. */
 void gradients_reserve(struct gradients *gradients, const float *weights, uint32_t size);
 
-/* Waits for the steps on this device; returns their score since the last call. */
+/* Waits for the steps on this device. Returns the sums of their losses since the last call. */
 struct score gradients_take_score(struct gradients *gradients);
 
 void gradients_free(struct gradients *gradients);

@@ -6,15 +6,15 @@
 #include "base/amount.h"
 #include "base/error.h"
 
-#define RECOVERED     1.5  /* multiple of the minimum loss: a reported problem is over below it */
-#define GUESSED_PART  0.8  /* fraction of the loss of guessing; vitals are checked above it */
-#define GUESSED_STEPS 25   /* consecutive steps above it before a check */
-#define OUTLIER       10   /* losses above OUTLIER · (average + 1), and NaN, count as this bound */
-#define WORSE_STEPS   50   /* steps from the first to the last evaluation below the best */
-#define CHANGES_SIDES 0.05 /* fraction of the samples on which nearly equal models differ */
-#define DEVIATIONS    3    /* standard deviations that a small test set's score may fall */
-#define USUAL_FALLS   3    /* multiple of the usual fall between two evaluations */
-#define FALLS_KEPT    0.1  /* weight of a new fall in the moving average */
+#define RECOVERED     1.5 /* RISING is over when the loss is below this multiple of its minimum */
+#define GUESSED_PART  0.8 /* vitals are checked above this fraction of the loss of guessing */
+#define GUESSED_STEPS 25  /* consecutive steps above GUESSED_PART before vitals are checked */
+#define OUTLIER       10 /* a loss above OUTLIER · (|average| + 1), or NaN, counts as this bound */
+#define WORSE_STEPS   50 /* steps from the first evaluation below the best one to a report */
+#define CHANGES_SIDES 0.05 /* part of the samples that equally good models predict differently */
+#define DEVIATIONS    3    /* a score may fall by this many standard deviations of chance */
+#define USUAL_FALLS   3    /* a score may fall by this multiple of usual_fall */
+#define FALLS_KEPT    0.1  /* weight of a new fall in the moving average usual_fall */
 
 void guard_init(struct guard *guard, uint32_t classes)
 {
@@ -24,8 +24,8 @@ void guard_init(struct guard *guard, uint32_t classes)
                             .vitals = {.weight_norm = (double)NAN}};
 }
 
-/* Returns `times` the minimum loss plus GUARD_RISES_BY. The minimum is negative only if a script
- * defines its own loss. */
+/* Returns the minimum loss times `times`, plus GUARD_RISES_BY. For a negative minimum, which a
+ * script's own loss can have, returns a bound equally far above it. */
 static double bound(const struct guard *guard, double times)
 {
     return guard->least + (times - 1) * fabs(guard->least) + GUARD_RISES_BY;
@@ -33,11 +33,11 @@ static double bound(const struct guard *guard, double times)
 
 static void average(struct guard *guard, uint64_t now_ns, uint32_t steps, double loss)
 {
-    guard->steps += steps; /* the first steps have equal weights */
+    guard->steps += steps; /* during the first GUARD_STEPS steps, the average is a plain mean */
     const double kept =
         fmin(exp(-(double)steps / GUARD_STEPS), 1 - (double)steps / (double)guard->steps);
     const double most = OUTLIER * (isnan(guard->loss) ? 1 : fabs(guard->loss) + 1);
-    const double taken = loss < most ? loss : most; /* a comparison with NaN is false */
+    const double taken = loss < most ? loss : most; /* also for NaN, as NaN < most is false */
     guard->loss = isnan(guard->loss) ? taken : kept * guard->loss + (1 - kept) * taken;
     if (guard->steps < GUARD_STEPS || guard->loss >= guard->least)
         return;
@@ -74,7 +74,7 @@ static bool has_recovered(struct guard *guard)
 enum guard_event guard_on_steps(struct guard *guard, uint64_t now_ns, uint32_t steps,
                                 uint64_t samples, double loss_sum)
 {
-    if (steps == 0 || samples == 0 || loss_sum == 0) /* 0: a script did not report its loss */
+    if (steps == 0 || samples == 0 || loss_sum == 0) /* a script that reports no loss passes 0 */
         return GUARD_NOTHING;
     average(guard, now_ns, steps, loss_sum / (double)samples);
     count(&guard->guessed, now_ns, guard->loss >= GUESSED_PART * guard->guessing, steps);
@@ -82,7 +82,7 @@ enum guard_event guard_on_steps(struct guard *guard, uint64_t now_ns, uint32_t s
     count(&guard->far, now_ns, guard->loss > bound(guard, GUARD_SLOWS), steps);
     if (must_slow(guard, now_ns)) {
         guard->halvings++;
-        guard->far.steps = 0; /* the lower rate gets time to work */
+        guard->far.steps = 0; /* counts again from 0, so that the lower rate gets time to work */
         guard->is_rising = true;
         return GUARD_SLOWED;
     }
@@ -133,9 +133,9 @@ static double fall(const struct evaluation *from, const struct evaluation *to)
     return isnan(by) ? INFINITY : by;
 }
 
-/* Returns true if `evaluation` is worse than `from` by more than chance and the usual fall explain.
- * The score of a small test set varies by chance; the score of a base that has just begun to learn
- * varies much. */
+/* Returns true if `evaluation` is worse than `from` by more than chance and the usual fall
+ * explain. Chance matters in a small test set; the usual fall is large while a base begins to
+ * learn. */
 static bool is_below(const struct guard *guard, const struct evaluation *from,
                      const struct evaluation *evaluation)
 {
@@ -151,7 +151,8 @@ bool guard_has_fallen(const struct guard *guard, const struct evaluation *evalua
            is_below(guard, &guard->last, evaluation);
 }
 
-/* Updates the usual fall. It is a root mean square, so that rare large falls count. */
+/* Adds the fall since the last evaluation to usual_fall, a root mean square in which rare large
+ * falls count much. */
 static void measure_fall(struct guard *guard, const struct evaluation *evaluation)
 {
     const double by = guard->last.samples ? fmin(fmax(fall(&guard->last, evaluation), 0), 1) : 0;
@@ -160,8 +161,8 @@ static void measure_fall(struct guard *guard, const struct evaluation *evaluatio
     guard->last = *evaluation;
 }
 
-/* Returns true if scores have been below the best one for WORSE_STEPS steps. On a node that makes
- * no steps, two evaluations in a row are enough. */
+/* Returns true if evaluations have been below the best one for WORSE_STEPS steps. On a node that
+ * makes no steps, two evaluations in a row are enough. */
 static bool is_below_for_long(const struct guard *guard, bool was_below)
 {
     return guard->steps > 0 ? guard->steps >= guard->below_steps + WORSE_STEPS : was_below;
@@ -201,7 +202,7 @@ double guard_rate_factor(const struct guard *guard)
     return ldexp(1, -(int)guard->halvings);
 }
 
-/* "90.1 %", or "a loss of 1.23" */
+/* Writes a score as text, such as "90.1 %" or "a loss of 1.23". */
 static void score_text(const struct evaluation *evaluation, char text[static 32])
 {
     if (is_by_accuracy(evaluation))

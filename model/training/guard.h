@@ -13,14 +13,14 @@
  *           GUARD_SPAN_NS: the rate is halved, again after GUARD_AGAIN_STEPS more of such steps,
  *           GUARD_HALVINGS times at most
  *   DEAD    the loss is near that of guessing, and no gradient reaches the first layer
- *   WORSE   two evaluations in a row, 50 steps apart, are below the best one by
+ *   WORSE   for 50 steps, all evaluations (at least two) are below the best one by
  *           GUARD_WORSE_ACCURACY, or by GUARD_WORSE_LOSS of its loss for sequences and numbers,
  *           and by more than scores usually fall from one evaluation to the next
  *
  * Each state is reported when it begins, and RECOVERED when it ends. The guard complements defaults
  * that bound the weights and does not replace them: some collapses give no notice.
  *
- * It reads no clock: the caller passes the time. Tests: tests/unit/model/test_guard.c, and by
+ * It reads no clock: the caller passes the time. Tests: tests/unit/model/test_guard.c, and
  * scenarios with planted collapses (configs/sim-ruin-*.conf).
  */
 #ifndef HEARSAY_MODEL_TRAINING_GUARD_H
@@ -33,97 +33,99 @@
 #include "training/evaluator.h"
 #include "training/vitals.h"
 
-#define GUARD_STEPS          100 /* time constant of the average, in steps */
+#define GUARD_STEPS          100 /* time constant of the average loss, in steps */
 #define GUARD_RISES          2.0
-#define GUARD_RISES_BY       0.1 /* nats */
+#define GUARD_RISES_BY       0.1 /* added to the bounds of RISING and SLOWED, in nats */
 #define GUARD_RISEN_STEPS    300
 #define GUARD_SLOWS          3.0
 #define GUARD_FAR_STEPS      200
 #define GUARD_AGAIN_STEPS    1000
 #define GUARD_HALVINGS       6
-#define GUARD_SPAN_NS        5000000000ull /* minimum duration, so that other nodes' updates arrive */
+#define GUARD_SPAN_NS        5000000000ull /* minimum time above a bound: updates may lower it */
 #define GUARD_WORSE_ACCURACY 0.02
 #define GUARD_WORSE_LOSS     0.03
 #define GUARD_TEXT_BYTES     320
 
 enum guard_event {
     GUARD_NOTHING,
-    GUARD_RISING,    /* the training loss has risen */
-    GUARD_SLOWED,    /* the loss is far above its minimum: the caller halves this node's rate */
-    GUARD_DEAD,      /* the model answers all samples alike and can no longer learn */
-    GUARD_WORSE,     /* the base is worse than before */
-    GUARD_RECOVERED, /* the reported problem is over */
+    GUARD_RISING,    /* the training loss has stayed above GUARD_RISES times its minimum */
+    GUARD_SLOWED,    /* the loss has stayed above GUARD_SLOWS times its minimum: halve the rate */
+    GUARD_DEAD,      /* the model predicts the same for all samples and can no longer learn */
+    GUARD_WORSE,     /* the base has scored clearly below its best evaluation for a while */
+    GUARD_RECOVERED, /* the problem that was reported has ended */
     GUARD_EVENTS
 };
 
-/* Consecutive steps that meet a condition. */
+/* A run of consecutive steps that meet a condition. */
 struct guard_row {
-    uint64_t steps;    /* number of these steps so far */
-    uint64_t since_ns; /* time of the first of these steps */
+    uint64_t steps;    /* number of steps in the run so far; 0 = no run */
+    uint64_t since_ns; /* time of the run's first step */
 };
 
 struct guard {
     double guessing; /* loss of guessing in nats: ln(classes); NAN = unknown */
 
-    /* This node's steps. */
+    /* Losses of this node's training steps. */
     double loss;              /* moving average of the loss, in nats; NAN: no step yet */
     double least;             /* minimum of `loss`; NAN: fewer than GUARD_STEPS steps yet */
-    uint64_t least_ns;        /* time of that minimum */
-    uint64_t steps;           /* number of steps so far */
-    struct guard_row risen;   /* steps above the bound of RISING */
-    struct guard_row far;     /* steps above the bound of SLOWED */
-    struct guard_row guessed; /* steps at the loss of guessing */
-    uint32_t halvings;        /* number of halvings of the rate */
-    bool is_rising;           /* RISING was reported and is not over */
-    bool is_dead;             /* DEAD was reported */
+    uint64_t least_ns;        /* time when `least` was reached */
+    uint64_t steps;           /* number of steps recorded so far */
+    struct guard_row risen;   /* run of steps above the bound of RISING */
+    struct guard_row far;     /* run of steps above the bound of SLOWED */
+    struct guard_row guessed; /* run of steps near the loss of guessing */
+    uint32_t halvings;        /* number of times the rate was halved */
+    bool is_rising;           /* RISING or SLOWED was reported and is not over */
+    bool is_dead;             /* DEAD was reported and is not over */
 
     /* Evaluations of the base. */
-    struct evaluation last; /* samples 0: none yet */
-    struct evaluation best; /* samples 0: none yet */
-    uint64_t best_ns;       /* when the best was measured */
-    bool is_below;          /* the last evaluation was clearly below the best */
-    uint64_t below_steps;   /* value of `steps` when evaluations fell below the best */
+    struct evaluation last; /* last evaluation; its samples are 0 before the first */
+    struct evaluation best; /* best evaluation; its samples are 0 before the first */
+    uint64_t best_ns;       /* time of the best evaluation */
+    bool is_below;          /* the last evaluation was clearly below the best one */
+    uint64_t below_steps;   /* value of `steps` when evaluations began to be below the best one */
     double usual_fall;      /* root mean square of recent falls of the score; rises count as 0 */
     bool is_worse;          /* WORSE was reported and is not over */
 
     struct vitals vitals; /* vitals at the last check; weight_norm NAN = none yet */
 };
 
-/* classes: number of classes or tokens; 0 = the model predicts numbers. */
+/* Initialises a guard. classes: number of classes or tokens; 0 = the model predicts numbers. */
 void guard_init(struct guard *guard, uint32_t classes);
 
 /* Records `steps` steps of `samples` samples in total, whose losses add up to loss_sum nats.
- * Returns the event that they cause. */
+ * Returns the event that these steps cause; GUARD_NOTHING if none. */
 enum guard_event guard_on_steps(struct guard *guard, uint64_t now_ns, uint32_t steps,
                                 uint64_t samples, double loss_sum);
 
-/* Returns true if the loss is near that of guessing: the caller should then measure the learner's
- * vitals and pass them to guard_on_vitals, which tells a dead model from a bad one. */
+/* Returns true if the loss is near that of guessing. The caller should then measure the
+ * learner's vitals and pass them to guard_on_vitals, which reports DEAD if no gradient reaches the
+ * first layer. */
 bool guard_wants_vitals(const struct guard *guard);
 enum guard_event guard_on_vitals(struct guard *guard, const struct vitals *vitals);
 
-/* Records an evaluation of the base, always on the same samples. Returns the event it causes. */
+/* Records an evaluation of the base. All evaluations must use the same test samples. Returns the
+ * event that the evaluation causes; GUARD_NOTHING if none. */
 enum guard_event guard_on_evaluation(struct guard *guard, uint64_t now_ns,
                                      const struct evaluation *evaluation);
 
-/* Returns true if the evaluation is further below the last one, on the same samples, than
- * evaluations usually fall. */
+/* Returns true if the evaluation is further below the last recorded one than evaluations usually
+ * fall. Returns false if the two have different numbers of samples. */
 bool guard_has_fallen(const struct guard *guard, const struct evaluation *evaluation);
 
-/* Returns true if the evaluation is better than `than`: by accuracy or, for numbers and
- * sequences, by loss. */
+/* Returns true if `evaluation` is better than `than`: by accuracy or, for numbers and sequences,
+ * by loss. */
 bool guard_is_better(const struct evaluation *evaluation, const struct evaluation *than);
 
 /* Returns the present problem as one word for status and metrics: "rising", "dead" or "worse"; ""
  * if there is none. */
 const char *guard_state(const struct guard *guard);
 
-/* Returns the factor on this node's learning rate: 1, halved with each GUARD_SLOWED. */
+/* Returns the factor on this node's learning rate: 1, halved at each GUARD_SLOWED. */
 double guard_rate_factor(const struct guard *guard);
 
-/* Writes the message for an event. where: the words that name the state folder in `hearsay rewind`;
- * NULL: there is no best base to return to. steps_here: false if a script makes the steps with its
- * own learning rate. */
+/* Writes the message for an event. where: the options that name the state folder in the command
+ * `hearsay rewind`, with a leading space, or ""; NULL: there is no best base to return to.
+ * steps_here: false if a script makes the steps with its own learning rate. */
 void guard_text(const struct guard *guard, enum guard_event event, uint64_t now_ns,
                 const char *where, bool steps_here, char text[static GUARD_TEXT_BYTES]);
 

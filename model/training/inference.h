@@ -8,10 +8,9 @@
 /* The format of a sample and of its prediction. */
 struct inference_shape {
     struct shape shape;
-    bool is_floats; /* true = float32, as in the training data; false = bytes, which are normalised
-                     */
-    size_t bytes;   /* bytes per sample */
-    int outputs;    /* outputs per sample: logits, or predicted numbers */
+    bool is_floats;     /* true = float32, false = bytes, which the learner normalises */
+    size_t bytes;       /* bytes per sample */
+    int outputs;        /* outputs per sample: logits, or predicted numbers */
     bool is_regression; /* true = outputs are predicted numbers, false = logits */
 };
 
@@ -19,7 +18,8 @@ struct inference_shape {
  * it has no test samples. */
 bool learner_inference_shape(const struct learner *learner, struct inference_shape *shape);
 
-/* Writes predictions to numbers[count, outputs] for `count` samples of `bytes` bytes in total. */
+/* Predicts `count` samples, `bytes` bytes in total, with the base. Writes the predictions to
+ * numbers[count, outputs]. */
 void learner_predict(struct learner *learner, const uint8_t *samples, size_t bytes, uint32_t count,
                      float *numbers);
 

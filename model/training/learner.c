@@ -7,11 +7,11 @@
 #include "training/inference.h"
 #include "training/learner_private.h"
 
-#define START_PART     ((size_t)1 << 16) /* start weights drawn at once */
+#define START_PART     ((size_t)1 << 16) /* initial weights drawn at once */
 #define EVALUATED_PART 4096              /* entries of the base read at once */
 
-/* Draws the start weights in parts that share one small buffer: touching new memory for the first
- * time costs more than drawing. */
+/* Draws the initial weights in parts that share one small buffer: touching new memory for the
+ * first time costs more than drawing. */
 static void draw_start(struct learner *learner)
 {
     const size_t parameters = model_parameters(learner->model);
@@ -51,7 +51,8 @@ static uint32_t rounded_up(uint32_t number, uint32_t by)
     return (number + by - 1) / by;
 }
 
-/* Splits a step into equal micro-batches (the last may be smaller) over the devices. */
+/* Splits a step of `size` samples into equal micro-batches (the last may be smaller), and these
+ * over the devices. */
 static struct step_cut cut_of(const struct learner *learner, uint32_t size, uint32_t devices)
 {
     const uint32_t part = rounded_up(size, parts_of(learner));
@@ -59,7 +60,7 @@ static struct step_cut cut_of(const struct learner *learner, uint32_t size, uint
         .size = size, .part = part, .each = part * rounded_up(parts_of(learner), devices)};
 }
 
-/* Returns the division of the next step into parts. */
+/* Returns the division of the next step into micro-batches and devices. */
 static struct step_cut next_cut(const struct learner *learner)
 {
     return cut_of(learner, learner->size,
@@ -191,13 +192,15 @@ uint64_t learner_swarm_samples(const struct learner *learner)
     return learner->swarm_samples;
 }
 
-/* Returns the number of parts of the next step; a small step may have fewer than configured. */
+/* Returns the number of micro-batches of the next step. A small step may have fewer than
+ * configured. */
 static uint32_t parts_in(const struct learner *learner)
 {
     return rounded_up(learner->size, next_cut(learner).part);
 }
 
-/* Draws the dropout seed of each sample of the step; it depends on data seed, epoch and sample. */
+/* Draws the dropout seed of each sample of the step, which depends on data seed, epoch and
+ * sample. */
 static void draw_all(struct learner *learner, uint64_t epoch)
 {
     uint32_t *draw = gradients_draws(&learner->gradients, learner->host_input, learner->size);
@@ -251,8 +254,8 @@ static uint32_t count_step(struct learner *learner)
     return learner->size;
 }
 
-/* Makes a step on one device. Each step has the same operations, so the backend may replay a graph.
- */
+/* Makes a step on one device. All steps have the same operations, so the backend may replay
+ * their recording. */
 static void step_alone(struct learner *learner)
 {
     struct backend *backend = learner->backend;
@@ -394,7 +397,8 @@ uint32_t learner_tests(const struct learner *learner)
     return learner->evaluator ? evaluator_samples(learner->evaluator) : 0;
 }
 
-/* Evaluates the weights that the evaluator holds. */
+/* Evaluates the weights that were set in the evaluator: on all test samples, or on those of the
+ * options. */
 static struct evaluation score(struct learner *learner, bool all)
 {
     return evaluator_score(learner->evaluator, all ? 0 : learner->options.test_from,

@@ -26,17 +26,17 @@
 
 struct learner_options {
     struct optimizer optimizer;
-    uint32_t batch;                 /* samples per step at the start */
-    uint32_t micro_batches;         /* parts of a step, each at most the model's batch_max; 0 = 1 */
-    struct team *team;              /* devices of the learner, not owned; NULL = one device */
-    float label_smoothing;          /* label smoothing (backend.h) */
-    uint32_t batch_max;             /* upper bound for learner_set_batch; 0 = fixed batch */
-    uint64_t model_seed;            /* seed of b0 if start is NULL */
-    const float *start;             /* [P] b0, read by learner_new only; or NULL */
-    bool companded;                 /* the base is companded (companding.h) */
-    size_t parameters;              /* P if there is no model */
-    uint64_t data_seed;             /* seed of the order of samples, with data_node */
-    uint64_t data_node;             /* differs from node to node */
+    uint32_t batch;         /* samples per step at the start */
+    uint32_t micro_batches; /* parts of a step, each at most the model's batch_max; 0 = 1 part */
+    struct team *team;      /* devices of the learner, not owned; NULL = one device */
+    float label_smoothing;  /* part of each label that is spread over all classes */
+    uint32_t batch_max;     /* upper bound for learner_set_batch; 0 = fixed batch */
+    uint64_t model_seed;    /* seed of the initial weights if `start` is NULL */
+    const float *start;     /* [P] initial weights, read by learner_new only; or NULL */
+    bool companded;         /* the base is companded (companding.h) */
+    size_t parameters;      /* P if there is no model, otherwise ignored */
+    uint64_t data_seed;     /* with data_node, seed of the order of samples */
+    uint64_t data_node; /* differs between nodes, so that they visit samples in different orders */
     struct augment_options augment; /* augmentation of training images */
     uint32_t test_from;             /* first test sample of learner_evaluate */
     uint32_t test_to;               /* index after the last test sample of learner_evaluate */
@@ -49,9 +49,9 @@ struct learner;
 
 #define LEARNER_TENSOR 96 /* size of a tensor's name in bytes */
 
-/* Copies train and test to the backend. train NULL: the learner makes no steps. test NULL: it makes
- * no evaluations. model may be NULL if both are NULL and options has a start; then the caller moves
- * the weights (learner_weights). */
+/* Creates a learner. Copies train and test to the backend. If train is NULL, the learner makes
+ * no steps; if test is NULL, it makes no evaluations. model may be NULL if both are NULL and
+ * options has a start; then the caller moves the weights (learner_weights). */
 struct learner *learner_new(struct arena *arena, struct backend *backend, struct model *model,
                             const struct dataset *train, const struct dataset *test,
                             const struct learner_options *options);
@@ -68,34 +68,36 @@ bool learner_can_step(const struct learner *learner);
  * (step_time.h). */
 uint32_t learner_step(struct learner *learner);
 
-/* The next three functions are for learners without a model. This one returns the weights, which
- * the caller moves. */
+/* Returns the weights, which the caller moves. Only for learners without a model. */
 float *learner_weights(struct learner *learner);
 
-/* Moves the weights into the caller's memory (replica.h). */
+/* Moves the weights into the caller's memory (replica_place_weights). Only for learners without
+ * a model. */
 void learner_place_weights(struct learner *learner, struct weights places);
 
-/* Counts the samples of a step that the caller made. */
+/* Counts the samples of a step that the caller made. Only for learners without a model. */
 void learner_count(struct learner *learner, uint64_t samples);
 
-/* First half of a step: computes its gradient into host[P]. Until the second half, call only
- * functions that read. */
+/* First half of a step: computes the step's gradient into host[P]. Until the second half
+ * (learner_descend or learner_descend_plainly), call only functions that do not change the
+ * learner. */
 void learner_gradient(struct learner *learner, float *host);
 
-/* Second half of a step: lets the optimizer move the weights by gradient host[P] and returns the
- * number of samples. Both halves with the same host[P] equal learner_step, bit for bit
- * (tests/unit/model/test_learner.c). */
+/* Second half of a step: lets the optimizer move the weights by the gradient host[P]. Returns
+ * the number of samples. learner_gradient and learner_descend with the same host[P] equal
+ * learner_step, bit for bit (tests/unit/model/test_learner.c). */
 uint32_t learner_descend(struct learner *learner, const float *host);
 
-/* Second half of a step without the optimizer and its moments: weights −= scheduled rate · host[P].
- * Running statistics of normalisation layers move as in learner_step. */
+/* Second half of a step without the optimizer and its moments: weights −= scheduled rate ·
+ * host[P]. Running statistics of normalisation layers move as in learner_step. Returns the number
+ * of samples. */
 uint32_t learner_descend_plainly(struct learner *learner, const float *host);
 
-/* Returns the memory of the device; its total is 0 on the CPU. */
+/* Returns the free and total memory of the device; its total is 0 on the CPU. */
 struct device_memory learner_memory(const struct learner *learner);
 
-/* Waits for the steps and returns the sum of the losses of all samples since the last call. The
- * loss of a sequence is the mean over its positions. */
+/* Waits for all steps. Returns the sum of the losses of all samples learned since the last call.
+ * The loss of a sequence is the mean over its positions. */
 double learner_losses(struct learner *learner);
 
 /* Sets the factor on the scheduled rate of all later steps. It is 1 in a new learner and is not
@@ -112,29 +114,29 @@ uint32_t learner_batch(const struct learner *learner);
 void learner_follow(struct learner *learner, uint64_t swarm_samples);
 uint64_t learner_swarm_samples(const struct learner *learner);
 
-/* Publishes as replica_publish does. The update is the learner's, valid until the next publication.
- * If a residual is NaN or infinite, the learner has diverged: it publishes nothing, resets the
- * weights to the base and clears the optimizer's moments. Its unpublished progress is lost. */
+/* Publishes as replica_publish does. The learner owns the update, which is valid until the next
+ * publication. If a residual is NaN or infinite, the learner has diverged: it publishes nothing,
+ * resets the weights to the base and clears the optimizer's moments. Its unpublished progress is
+ * lost. */
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms);
 
 /* Resets of a diverged learner to the base, and the entry that caused the last one. */
 struct learner_resets {
     uint32_t count;              /* number of resets so far */
     size_t entry;                /* index of the weight that was NaN or infinite */
-    char tensor[LEARNER_TENSOR]; /* its tensor; "entry N" without a model; "" if there is none */
+    char tensor[LEARNER_TENSOR]; /* tensor of that weight; "entry N" without a model; "" = none */
 };
 const struct learner_resets *learner_resets(const struct learner *learner);
 
-/* Sets the weights to the base; unpublished progress is lost. */
+/* Sets the weights to the base. Unpublished progress is lost. */
 void learner_revert(struct learner *learner);
 
 /* Entries that were saturated at the last publication: their values are too large to publish, so
  * their progress stays in this learner's weights (error_feedback.h). */
 struct learner_saturation {
-    uint64_t entries; /* number of entries; 0 = none */
-    uint64_t
-        first; /* index of the first saturated entry that was found since the learner was made */
-    char tensor[LEARNER_TENSOR]; /* its tensor; "entry N" without a model; "" if there is none */
+    uint64_t entries;            /* number of entries; 0 = none */
+    uint64_t first;              /* index of the entry that was found saturated first */
+    char tensor[LEARNER_TENSOR]; /* tensor of that entry; "entry N" without a model; "" = none */
 };
 const struct learner_saturation *learner_saturation(const struct learner *learner);
 
@@ -142,30 +144,35 @@ void learner_apply(struct learner *learner, const struct update *update, float b
 double learner_agreement(const struct learner *learner, const struct update *update);
 void learner_apply_own(struct learner *learner, const struct update *update, float beta);
 
-uint32_t learner_tests(const struct learner *learner); /* test samples; 0 = no evaluation */
-/* Evaluates the base (not the weights) on the test samples of the options, or on all. */
+/* Returns the number of test samples; 0 = the learner makes no evaluations. */
+uint32_t learner_tests(const struct learner *learner);
+/* Evaluates the base (not the weights): if `all`, on all test samples, otherwise on samples
+ * test_from .. test_to-1 of the options. Returns samples 0 if the learner makes no evaluations. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);
 
-/* Evaluates the averaged base on these samples. Returns samples 0 if there is no average. */
+/* Evaluates the averaged base on the test samples that learner_evaluate uses. Returns samples 0
+ * if there is no averaged base. */
 struct evaluation learner_evaluate_average(struct learner *learner, bool all);
 
-/* Returns the averaged base [P], to which publications add; NULL if it is empty or not kept. */
+/* Returns the averaged base [P], which publications update; NULL if it is empty or not kept. */
 const float *learner_average(const struct learner *learner);
 
-/* Restores a saved averaged base. samples: the swarm's samples at its last addition. No effect if
- * the learner keeps no average. */
+/* Restores a saved averaged base, mean[P]. samples: the swarm's samples at the last addition to
+ * it. No effect if the learner keeps no average. */
 void learner_set_average(struct learner *learner, const float *mean, uint64_t samples);
 
-/* Returns true if a device has no memory for the training samples and reads them from the host. */
+/* Returns true if some device has no memory for the training samples and reads them from the
+ * host. */
 bool learner_reads_far(const struct learner *learner);
 
 uint64_t learner_digest(const struct learner *learner);
 size_t learner_parameters(const struct learner *learner);
 uint64_t learner_samples(const struct learner *learner);
 
-/* These functions call the functions of the same name in replica.h. learner_read_block may be
- * called on another thread, even while learner_step or learner_evaluate runs. Writing weights does
- * not change the optimizer's momentum. Except for rounding, error feedback conserves for each entry
+/* These functions work like replica_read_base, replica_read_units and so on (replica.h).
+ * learner_read_block may be called on another thread, even while learner_step or learner_evaluate
+ * runs. Writing weights does not change the optimizer's momentum. learner_write_block also empties
+ * the averaged base. Except for rounding, error feedback keeps this equation for each entry:
  *     produced = published + (weights - QUANTUM·units) + withheld
  * withheld is 0 if no publication withheld anything (replica.h). produced grows by the move of the
  * weight in each step or write. Each update, published or applied, adds beta times its move of the

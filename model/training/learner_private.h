@@ -13,7 +13,7 @@ struct learner {
     struct model *model;            /* not owned; NULL = the host program makes the steps */
     struct replica replica;         /* base and weights */
     struct learner_options options; /* options of learner_new; start is NULL */
-    uint64_t samples;               /* samples learned here */
+    uint64_t samples;               /* samples learned by this learner */
     uint64_t swarm_samples;         /* samples learned by the swarm, as far as known */
     struct learner_resets resets;
     struct learner_saturation saturation;
@@ -25,12 +25,12 @@ struct learner {
     struct batch batch;                  /* order of the samples */
     uint32_t size;                       /* samples of the next step */
     float rate_factor;                   /* factor on the scheduled rate */
-    float *moment[LEARNER_MOMENTS_MAX];  /* [learner_moments][P] */
+    float *moment[LEARNER_MOMENTS_MAX];  /* [learner_moments][P], on the backend */
     uint64_t steps;                      /* steps since the moments were zero */
     struct step_input *host_input;       /* input of the present step */
-    struct step_graph graph;             /* operations of a step, or only its gradients */
-    struct step_graph descent;           /* with other devices: operations of the optimizer */
-    bool is_halfway;                     /* a gradient waits for learner_descend */
+    struct step_graph graph;   /* recording of a step or, with other devices, of its gradients */
+    struct step_graph descent; /* with other devices: recording of the optimizer */
+    bool is_halfway;           /* learner_gradient was called, learner_descend not yet */
 
     /* For evaluation; NULL without test samples. */
     struct evaluator *evaluator;

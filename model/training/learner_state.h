@@ -19,7 +19,7 @@
 #define LEARNER_MOMENTS_MAX 2
 
 struct learner_state {
-    size_t first;      /* index in the learner of the first entry here; 0 for a whole learner */
+    size_t first;      /* first entry of the learner that is here; 0 for a whole learner */
     size_t parameters; /* P: number of entries here */
     int32_t *base;     /* [P], in units of QUANTUM */
     float *weights;    /* [P] */
@@ -33,15 +33,15 @@ struct learner_state {
     uint32_t batch;           /* samples per step; 0 = unknown */
     uint64_t random_walk;     /* state of a random walk's generator; 0 for a learner */
     float *average;           /* [P] averaged base, in separate memory; NULL = not wanted */
-    uint64_t average_samples; /* the swarm's samples at the last addition; 0 = no average */
+    uint64_t average_samples; /* swarm_samples at the last addition to `average`; 0 = none */
 };
 
 /* Returns the bytes that learner_state_init needs for base, weights and moments. */
 size_t learner_state_bytes(size_t parameters, uint32_t moments);
 
 /* Initialises a state with zero counters. Its vectors point into `memory`, which has
- * learner_state_bytes, is aligned for floats and stays the caller's. Does not write to that memory.
- * moments <= LEARNER_MOMENTS_MAX. Later the caller may lower state->parameters. */
+ * learner_state_bytes, is aligned for floats and still belongs to the caller. Does not write to
+ * that memory. moments <= LEARNER_MOMENTS_MAX. The caller may lower state->parameters later. */
 void learner_state_init(struct learner_state *state, void *memory, size_t parameters,
                         uint32_t moments);
 

@@ -7,14 +7,14 @@
 
 #include "training/optimizer.h"
 
-/* Returns the settings after `samples` samples. CONSTANT: rate. STEP: rate · decay^floor(samples /
- * period). COSINE: from rate to rate · decay over one period, then constant (Loshchilov, Hutter
- * 2017, without restarts). DOWNHILL: linearly from rate to rate · decay over one period, then
- * constant. During the warm-up the rate rises linearly from about 0 to `rate`; COSINE and DOWNHILL
- * fall after it. */
+/* Returns the settings of SGD after `samples` samples. CONSTANT: rate. STEP: rate ·
+ * decay^floor(samples / period). COSINE: from rate to rate · decay over one period, then constant
+ * (Loshchilov, Hutter 2017, without restarts). DOWNHILL: linearly from rate to rate · decay over
+ * one period, then constant. During the warm-up the rate rises linearly from about 0 to `rate`;
+ * COSINE and DOWNHILL begin to fall after the warm-up. */
 struct sgd schedule_sgd(const struct optimizer *optimizer, uint64_t samples);
 
-/* Returns the settings of Adam after `samples` samples. step: number of the step to be made, from
+/* Returns the settings of Adam after `samples` samples. step: number of the next step, from
  * 1. */
 struct adam schedule_adam(const struct optimizer *optimizer, uint64_t samples, uint64_t step);
 

@@ -24,16 +24,18 @@ enum schedule { CONSTANT, STEP, COSINE, DOWNHILL };
 
 struct optimizer {
     enum optimizer_kind kind;
-    /* sgd.rate: before warm-up and schedule. sgd.momentum: also Adam's beta1. sgd.weight_decay:
-     * Adam applies it to the weights, not to the moments. sgd.nesterov: only SGD and Muon use it.
-     */
+    /* sgd.rate: learning rate, without warm-up and schedule. sgd.momentum: also Adam's beta1.
+     * sgd.weight_decay: Adam applies it to the weights, not to the moments. sgd.nesterov: only SGD
+     * and Muon use it. */
     struct sgd sgd;
-    float beta2; /* decay of the mean of squares in Adam and LAMB */
+    float beta2; /* decay of the mean of squared gradients; not for SGD */
     float clip;  /* largest norm of a gradient; longer ones are scaled; 0 = no clipping */
     enum schedule schedule;
     uint64_t warmup_samples; /* samples during which the rate rises; less than period_samples */
-    uint64_t period_samples; /* STEP: samples per fall; COSINE, DOWNHILL: end of the fall */
-    float decay; /* STEP: factor of a fall; COSINE, DOWNHILL: rate at the end / at the start */
+    /* STEP: samples between two falls; COSINE, DOWNHILL: samples until the last fall ends. */
+    uint64_t period_samples;
+    /* STEP: factor on the rate at each fall; COSINE, DOWNHILL: last rate / first rate. */
+    float decay;
 };
 
 /* Returns the number of vectors of P floats that the optimizer keeps: one momentum vector, and for
@@ -43,9 +45,9 @@ static inline uint32_t optimizer_moments(const struct optimizer *optimizer)
     return optimizer->kind == OPTIMIZER_SGD ? 1 : 2;
 }
 
-/* Returns the momentum by which the optimizer lengthens steps. SGD's momentum sums
- * 1 / (1 - momentum) gradients in one step. Adam's and LAMB's is a mean of gradients, so the result
- * is 0. */
+/* Returns the momentum by which the optimizer lengthens its steps. SGD's and Muon's momentum
+ * adds up 1 / (1 - momentum) gradients in one step. The momentum of Adam and LAMB is a mean of
+ * gradients, so the result is 0 for them. */
 static inline double optimizer_carries(enum optimizer_kind kind, double momentum)
 {
     return kind == OPTIMIZER_ADAM || kind == OPTIMIZER_LAMB ? 0 : momentum;

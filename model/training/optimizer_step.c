@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "training/learning_rate_schedule.h"
 
-#define FOLLOW_RATE 0.1f /* weight of a new measurement in a statistic's moving average */
+#define FOLLOW_RATE 0.1f /* weight of a new value in the moving average of a statistic */
 
 void optimizer_step_set(struct optimizer_step *step, const struct optimizer *optimizer,
                         const struct model *model, uint64_t samples, uint64_t number,
@@ -26,7 +26,7 @@ void optimizer_step_scale(struct optimizer_step *step, float factor)
     step->bare.rate *= factor;
 }
 
-/* Moves a single matrix. The settings step->adam apply weight decay to all of its entries. */
+/* Moves a single matrix. step->adam applies weight decay to all of its entries. */
 static void step_matrix(struct backend *backend, const struct optimizer *optimizer,
                         const struct tensor *tensor, const struct optimizer_step *step,
                         const float *factor, float *weights, float *gradients,

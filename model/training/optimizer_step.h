@@ -21,16 +21,17 @@
 
 /* The settings of one step. */
 struct optimizer_step {
-    struct sgd sgd;    /* parameters of SGD and Muon */
-    struct adam adam;  /* parameters for the first model_decayed entries */
-    struct adam bare;  /* parameters of Adam for entries without weight decay */
-    struct sgd follow; /* update rule of statistics */
-    float clip;        /* largest norm of the gradients */
-    float factor;      /* factor that clips them; optimizer_step_make writes it */
+    struct sgd sgd;    /* settings of SGD and Muon */
+    struct adam adam;  /* settings of Adam for entries with weight decay */
+    struct adam bare;  /* settings of Adam for entries without weight decay */
+    struct sgd follow; /* settings of SGD for statistics: moves a moving average */
+    float clip;        /* largest norm of the gradients after clipping; 0 = no clipping */
+    float factor;      /* factor on the gradients that clips them; set by optimizer_step_make */
 };
 
-/* Computes the settings of a step. samples: learned by the swarm before the step. number: of the
- * step, from 1. parts: number of parts whose gradients were summed. */
+/* Computes the settings of a step. samples: number of samples that the swarm has learned before
+ * the step. number: number of the step, from 1. parts: number of parts whose gradients were
+ * summed. */
 void optimizer_step_set(struct optimizer_step *step, const struct optimizer *optimizer,
                         const struct model *model, uint64_t samples, uint64_t number,
                         uint32_t parts);

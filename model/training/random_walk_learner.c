@@ -10,21 +10,21 @@
 
 #define COMPARED 64 /* entries of the base compared at once */
 
-/* The account of conservation (random_walk_account_error); all vectors are [P], in host memory. */
+/* Sums for the check of random_walk_account_error. All vectors are [P], in host memory. */
 struct account {
-    double *produced;  /* progress by steps and outer momentum */
+    double *produced;  /* progress made by steps and outer momentum */
     double *published; /* sum of tau·level over all publications */
-    double *bound;     /* bound on the entry's rounding errors */
+    double *bound;     /* bound on the rounding errors of an entry */
 };
 
 struct random_walk {
     struct replica replica; /* base and weights */
     struct rng rng;         /* generator of the walk */
     uint64_t digest;        /* digest of the base in `seen` */
-    int32_t *seen;          /* [P], host: the base at the last digest */
+    int32_t *seen;          /* [P], host: the base at the last random_walk_digest */
     int32_t *read;          /* [P], host: scratch buffer for reading the base */
-    bool accounted;         /* true = the account is kept */
-    struct account account; /* zeros unless accounted */
+    bool accounted;         /* the account is kept */
+    struct account account; /* all pointers are NULL unless accounted */
 };
 
 static struct account account_new(struct arena *arena, size_t parameters)
@@ -86,7 +86,7 @@ static double held_at(const struct random_walk *random_walk, uint32_t c)
     return (double)half_of_bfloat16(withheld);
 }
 
-/* Adds `amount` to the entry's sum in double precision. Adds to the bound the rounding of the sum
+/* Adds `amount` to sums[c] in double precision. Adds to the bound the rounding error of the sum
  * and of `amount`, which is itself a rounded difference. */
 static void credit(struct account *account, double *sums, uint32_t c, double amount)
 {
@@ -94,9 +94,9 @@ static void credit(struct account *account, double *sums, uint32_t c, double amo
     account->bound[c] += 0x1p-53 * (fabs(sums[c]) + fabs(amount));
 }
 
-/* Adds to the bound the rounding of a weight's move in float arithmetic: the sum is rounded once,
- * the product `moved` twice. `weight` may be the weight before or after the move; the fourth
- * |moved| covers that difference. */
+/* Adds to the bound the rounding error of a weight's move in float arithmetic: the sum is
+ * rounded once, the product `moved` twice. `weight` may be the weight before or after the move; the
+ * fourth |moved| covers that difference. */
 static void allow(struct account *account, uint32_t c, float weight, double moved)
 {
     account->bound[c] += 0x1p-24 * (fabs((double)weight) + 4 * fabs(moved));
@@ -131,7 +131,7 @@ void random_walk_leap(struct random_walk *random_walk, float by)
         walk(random_walk, c, by);
 }
 
-/* Returns how far the weights move beyond the base per level: the outer momentum (replica.h). */
+/* Returns how far weights move beyond the base per level, due to outer momentum (replica.h). */
 static double momentum_of(const struct update *update, float beta)
 {
     return (double)beta * (double)QUANTUM * update->amount;
@@ -154,7 +154,8 @@ static void account_published(struct random_walk *random_walk, const struct upda
     }
 }
 
-/* Allows for the rounding when withheld progress is added to the weights or taken from them. */
+/* Adds to the bounds the rounding error of adding withheld progress to the weights, or of taking
+ * it out of them. */
 static void account_held(struct random_walk *random_walk)
 {
     const struct replica *replica = &random_walk->replica;
@@ -188,7 +189,9 @@ const struct update *random_walk_publish(struct random_walk *random_walk,
     return update;
 }
 
-/* Credits the account with withheld entries that an update of another learner releases. */
+/* Adds `factor` times the withheld progress of the update's entries to `produced`. A call with
+ * -1 before an update is applied and a call with 1 afterwards subtract the progress that it
+ * dropped. */
 static void account_let_go(struct random_walk *random_walk, const struct update *update,
                            double factor)
 {
@@ -219,7 +222,7 @@ void random_walk_apply(struct random_walk *random_walk, const struct update *upd
     replica_apply(&random_walk->replica, update, beta);
     if (!random_walk->accounted)
         return;
-    account_let_go(random_walk, update, 1); /* only the released part remains credited */
+    account_let_go(random_walk, update, 1); /* with -1 above: subtracts the dropped part */
     account_applied(random_walk, update, beta);
 }
 
@@ -228,7 +231,7 @@ double random_walk_agreement(const struct random_walk *random_walk, const struct
     return replica_agreement(&random_walk->replica, update);
 }
 
-/* Returns the entry's residual, exact to the precision of a double. */
+/* Returns the residual of entry c, exact to the precision of a double. */
 static double residual_at(const struct random_walk *random_walk, uint32_t c, int32_t units)
 {
     return (double)weight_at(random_walk, c) - (double)QUANTUM * (double)units;
@@ -274,8 +277,8 @@ void random_walk_read_block(const struct random_walk *random_walk, size_t first,
     replica_read_block(&random_walk->replica, first, count, host);
 }
 
-/* Accounts for a written base entry. With keep_weights the weight stays; otherwise it moves with
- * the base. */
+/* Accounts for a base entry that is about to be set to `to`. With keep_weights the weight stays;
+ * otherwise it moves with the base. */
 static void account_write(struct random_walk *random_walk, uint32_t c, int32_t to,
                           bool keep_weights)
 {
@@ -408,7 +411,8 @@ double random_walk_account_error(const struct random_walk *random_walk, double *
             residual_at(random_walk, c, random_walk->read[c]) + held_at(random_walk, c);
         const double error = fabs(account->produced[c] - account->published[c] - residual);
         const double most =
-            account->bound[c] + 0x1.8p-52 * fabs(residual); /* plus the rounding of the sums here */
+            /* Plus rounding of the sums in this function. */
+            account->bound[c] + 0x1.8p-52 * fabs(residual);
         if (!(error - most > worst_excess))
             continue;
         worst_excess = error - most;

@@ -34,9 +34,9 @@ struct random_walk *random_walk_new(struct arena *arena, struct backend *backend
  * before the first step. */
 void random_walk_begin(struct random_walk *random_walk, uint64_t start);
 
-/* Moves RANDOM_WALK_ENTRIES weights, chosen at random, each up or down by at most
- * RANDOM_WALK_STEP_MAX. Most moves are much smaller: one in four is less than a thousandth of that.
- */
+/* Makes one step: moves RANDOM_WALK_ENTRIES weights, chosen at random, each up or down by at
+ * most RANDOM_WALK_STEP_MAX. Most moves are much smaller: one in four is less than a thousandth of
+ * RANDOM_WALK_STEP_MAX. */
 #define RANDOM_WALK_ENTRIES  12
 #define RANDOM_WALK_STEP_MAX 0.01
 void random_walk_step(struct random_walk *random_walk);
@@ -57,22 +57,23 @@ void random_walk_read_block(const struct random_walk *random_walk, size_t first,
 void random_walk_write_block(struct random_walk *random_walk, size_t first, size_t count,
                              const int32_t *host, bool keep_weights);
 
-/* Copies the whole state to or from `state`, so that a restored walk continues like the saved one.
+/* Copy the whole state to or from `state`, so that a restored walk continues like the saved one.
  * The account is not saved: after a restore it starts again, with the residual as `produced`. */
 void random_walk_save(const struct random_walk *random_walk, struct learner_state *state);
 void random_walk_restore(struct random_walk *random_walk, const struct learner_state *state);
 
-/* Restores a record of a snapshot, as learner_replay does. A part restarts the account of its
- * entries; an update continues it. */
+/* Restores a record of a snapshot, as learner_replay does. A part of a snapshot restarts the
+ * account of its entries; an update continues the account. */
 void random_walk_replay(struct random_walk *random_walk, const struct snapshot_record *record);
 
-/* Returns the digest of the base (digest.h). It compares the whole base with the base at the last
+/* Returns the digest of the base (digest.h). Compares the whole base with the base at the last
  * call and updates the digest for each entry that differs. So it finds every change of the base,
- * even one that no update announced. */
+ * even a change that no update announced. */
 uint64_t random_walk_digest(struct random_walk *random_walk);
 
-/* Copies the base, in units, or the weights to host[P]. */
+/* Copies the base, in units, to host[P]. */
 void random_walk_read_units(const struct random_walk *random_walk, int32_t *host);
+/* Copies the weights to host[P]. */
 void random_walk_read_weights(const struct random_walk *random_walk, float *host);
 
 /* Sets the weights to host[P]; the account counts the change as a step of the walk. */

@@ -7,8 +7,8 @@
 
 #include "training/learner.h"
 
-/* Permutes the labels of the training samples at random, by the seed. Does nothing for sequences
- * and for regression. */
+/* Permutes the labels of the training samples at random, determined by the seed. Does nothing
+ * for sequences and regression. */
 void learner_shuffle_labels(struct learner *learner, uint64_t seed);
 
 #endif

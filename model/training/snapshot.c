@@ -62,15 +62,15 @@ void snapshot_take_average(struct snapshot_queue *queue, struct arena *arena)
     queue->part.average = arena_alloc(arena, queue->part_parameters, sizeof(float));
 }
 
-/* The learner's side. */
+/* Functions for the learner's thread. */
 
 static bool is_under_way(const struct snapshot_queue *queue)
 {
     return queue->end > 0 && queue->end < queue->parameters && !queue->is_broken;
 }
 
-/* Reserves ring space for a record and its entries. If there is none, breaks off the snapshot and
- * returns NULL. */
+/* Reserves space in the ring for a record with `entries` entries. If there is none, breaks off
+ * the snapshot and returns NULL. */
 static struct snapshot_record *begin_record(struct snapshot_queue *queue, uint32_t entries)
 {
     const size_t bytes = sizeof(struct snapshot_record) + entries * ENTRY_BYTES;
@@ -156,7 +156,7 @@ void snapshot_break(struct snapshot_queue *queue)
     queue->is_broken = true;
 }
 
-/* The writer's side. */
+/* Functions for the writer's thread. */
 
 const struct snapshot_record *snapshot_next(struct snapshot_queue *queue)
 {

@@ -30,20 +30,21 @@
 #include "exchange/replica.h"
 #include "training/learner_state.h"
 
-#define SNAPSHOT_ENTRIES_MAX 65536 /* entries of a record; longer updates take several */
+/* Largest number of entries in a record; longer updates take several records. */
+#define SNAPSHOT_ENTRIES_MAX 65536
 
 enum snapshot_kind {
-    SNAPSHOT_PART = 1, /* `part`: some entries, and the counters at that time */
-    SNAPSHOT_APPLIED,  /* `update`, `beta`: replay with replica_apply */
-    SNAPSHOT_OWN,      /* `update`, `beta`: replay with replica_apply_own */
+    SNAPSHOT_PART = 1, /* has `part`: some entries, and the counters at that time */
+    SNAPSHOT_APPLIED,  /* has `update` and `beta`: replay with replica_apply */
+    SNAPSHOT_OWN,      /* has `update` and `beta`: replay with replica_apply_own */
     SNAPSHOT_KINDS
 };
 
 struct snapshot_record {
     enum snapshot_kind kind;
-    float beta;                /* APPLIED, OWN: the outer momentum */
-    size_t end;                /* not PART: number of entries in earlier parts */
-    struct update update;      /* APPLIED, OWN: its entries lie below end */
+    float beta;                /* APPLIED, OWN: outer momentum */
+    size_t end;                /* APPLIED, OWN: number of entries in parts taken before */
+    struct update update;      /* APPLIED, OWN: the update's entries below `end` */
     struct learner_state part; /* PART: entries after those of earlier parts */
 };
 
@@ -57,21 +58,21 @@ typedef void snapshot_save(void *learner, struct learner_state *part);
 struct snapshot_queue {
     size_t parameters;         /* P of the learner */
     size_t part_parameters;    /* capacity of a part in entries */
-    struct learner_state part; /* the part in transit */
+    struct learner_state part; /* the part on its way to the writer */
     atomic_bool part_is_out;   /* `part` waits for the writer or is being written */
-    struct ring ring;          /* records; a record of a part refers to `part` */
-    void (*wake)(void *waker); /* called when there is a record; NULL = not needed */
+    struct ring ring;          /* records; a record of kind PART points into `part` */
+    void (*wake)(void *waker); /* called when a record was added; NULL = no calls */
     void *waker;               /* argument of wake */
     size_t end;                /* learner only: entries taken so far; 0 = no snapshot was begun */
     bool is_broken;            /* learner only: an update did not fit */
 };
 
-/* Returns the entries per part: few enough to delay a step little, and enough to finish a snapshot
- * in some hundred steps. */
+/* Returns the number of entries per part: few enough to delay a step little, and enough to
+ * finish a snapshot in some hundred steps. */
 size_t snapshot_part_parameters(size_t parameters, uint32_t moments);
 
-/* Returns the memory of a queue in bytes. entries: minimum number of update entries that fit in
- * while a part is being written. */
+/* Returns the memory of a queue in bytes. entries: minimum number of update entries that the
+ * queue can hold while a part is being written. */
 size_t snapshot_queue_bytes(size_t part_parameters, uint32_t moments, size_t entries);
 void snapshot_queue_init(struct snapshot_queue *queue, struct arena *arena, size_t parameters,
                          size_t part_parameters, uint32_t moments, size_t entries);
@@ -81,15 +82,15 @@ void snapshot_queue_init(struct snapshot_queue *queue, struct arena *arena, size
 size_t snapshot_average_bytes(size_t part_parameters);
 void snapshot_take_average(struct snapshot_queue *queue, struct arena *arena);
 
-/* The learner's side. */
+/* Functions for the learner's thread. */
 
-/* Takes the part that begins with entry `first`. 0 begins a new snapshot; each later part begins
- * where the previous one ended, once that has been written. Returns the number of entries; 0 if the
- * snapshot was broken off. */
+/* Takes the part that begins with entry `first`. 0 begins a new snapshot. A later part begins
+ * where the previous part ended, and must wait until that was written (snapshot_has_room). Returns
+ * the number of entries taken; 0 if the snapshot was broken off. */
 size_t snapshot_take(struct snapshot_queue *queue, size_t first, snapshot_save *save,
                      void *learner);
 
-/* Records an update of base and weights; no effect unless a snapshot is being taken. */
+/* Records an update that moved base and weights. No effect unless a snapshot is being taken. */
 void snapshot_note_update(struct snapshot_queue *queue, enum snapshot_kind kind,
                           const struct update *update, float beta);
 
@@ -97,13 +98,15 @@ void snapshot_note_update(struct snapshot_queue *queue, enum snapshot_kind kind,
  * a step. */
 void snapshot_break(struct snapshot_queue *queue);
 
-/* The writer's side. */
+/* Functions for the writer's thread. */
 
-/* Returns the oldest record, or NULL; it is valid until snapshot_done, which removes it. */
+/* Returns the oldest record, or NULL if there is none. The record is valid until snapshot_done,
+ * which removes it. */
 const struct snapshot_record *snapshot_next(struct snapshot_queue *queue);
 void snapshot_done(struct snapshot_queue *queue);
 
-/* Returns true if there is room for a part. Any thread may call it. */
+/* Returns true if no part waits for the writer, so that snapshot_take may be called. Any thread
+ * may call it. */
 bool snapshot_has_room(const struct snapshot_queue *queue);
 
 #endif

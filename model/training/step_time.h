@@ -13,14 +13,14 @@
 
 struct step_time {
     uint32_t samples;
-    uint64_t ns; /* duration by the device's clock; with several GPUs, on the first */
+    uint64_t ns; /* duration by the device's clock; with several GPUs, by the first GPU's */
 };
 
-/* Returns true if the caller's clock cannot measure steps of this learner. */
+/* Returns true if a host's clock cannot measure the steps of this learner, as on a GPU. */
 bool step_time_is_needed(const struct learner *learner);
 
-/* Removes and returns the time of the oldest completed step; false if there is none. Only the last
- * WATCH_MAX times are kept. */
+/* Removes the oldest completed step and sets *time to its samples and duration. Returns false if
+ * there is none. Only the last WATCH_MAX steps are kept. */
 bool step_time_take(struct learner *learner, struct step_time *time);
 
 #endif

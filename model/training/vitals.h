@@ -12,13 +12,14 @@ struct learner;
 
 struct vitals {
     double weight_norm;   /* Euclidean norm of all trained weights */
-    double gradient_norm; /* norm of the gradient */
-    double input_norm;    /* norm of the first layer's matrix gradient; 0 = none reaches it */
-    uint32_t units;       /* biases of all layers except the last */
-    uint32_t idle;        /* biases whose gradient was exactly 0 */
+    double gradient_norm; /* Euclidean norm of the last step's gradient */
+    double input_norm;    /* gradient norm of the first layer's matrix; 0 = no gradient there */
+    uint32_t units;       /* trained biases and norm scales of all layers except the last */
+    uint32_t idle;        /* number of these `units` whose gradient was exactly 0 */
 };
 
-/* Returns the number of classes that the learner tells apart; 0 if it predicts numbers. */
+/* Returns the number of classes or tokens that the learner predicts; 0 if it predicts
+ * numbers. */
 uint32_t vitals_classes(const struct learner *learner);
 
 /* Measures the vitals. Call it after at least one step. Waits for the steps, then downloads all
