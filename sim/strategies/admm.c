@@ -28,12 +28,13 @@ struct admm {
     uint32_t local_steps;
     uint32_t count; /* number of nodes */
     size_t parameters;
-    size_t trained; /* leading parameters of the flat vector, without the statistics */
-    float *locals;  /* [count][P] x_i of each node */
-    float *duals;   /* [count][P] u_i of each node */
-    float *common;  /* [P] z of the last exchange */
-    float *sum;     /* [P] the next z, summed up while nodes send */
-    float *own;     /* [P] gradient of one node */
+    /* Number of trained parameters, which begin the flat vector; batch-norm statistics follow. */
+    size_t trained;
+    float *locals; /* [count][P] x_i of each node */
+    float *duals;  /* [count][P] u_i of each node */
+    float *common; /* [P] z of the last exchange */
+    float *sum;    /* [P] the next z, summed up while nodes send */
+    float *own;    /* [P] gradient of one node */
 };
 
 static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,

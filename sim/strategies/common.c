@@ -75,7 +75,8 @@ static void end(void *self)
     free(common);
 }
 
-/* Returns where part number `at` begins if `whole` is divided equally into the fragments. */
+/* Returns the index at which part number `at` begins when 0 .. whole is divided into equal
+ * parts, one for each fragment. */
 static size_t end_of(const struct common *common, uint64_t at, size_t whole)
 {
     return (size_t)(at * whole / common->fragments);

@@ -19,8 +19,7 @@
 
 #include "strategies/rounds.h"
 
-/* Turns progress into messages. A compressor with error feedback keeps the unsent remainder itself.
- */
+/* Turns progress into messages. A compressor with error feedback stores what it did not send. */
 struct compressor {
     /* Allocates state for `count` nodes. NULL, as is `end`, if the compressor has no state. */
     void *(*begin)(const struct experiment *experiment, uint32_t count);
@@ -36,12 +35,15 @@ struct compressor {
 extern const struct compressor dense_compressor; /* sends all entries as float32 */
 
 struct common_settings {
-    double outer_rate;     /* rate of the paper, used for `auto` */
-    double outer_momentum; /* momentum of the paper, used for `auto` */
+    /* Outer rate in the strategy's paper, used if the scenario has `auto`. */
+    double outer_rate;
+    /* Outer momentum in the strategy's paper, used if the scenario has `auto`. */
+    double outer_momentum;
     const struct compressor *compressor;
     uint32_t fragments;     /* K, the number of fragments, at least 1 */
-    uint32_t overlap_steps; /* t, at most H/K rounded down */
-    double mixing;          /* weight of the common weights when they arrive */
+    uint32_t overlap_steps; /* t, the steps during an exchange; at most H/K rounded down */
+    /* Weight of the arriving common weights in a node's new weights, 0 .. 1. */
+    double mixing;
 };
 
 const float *common_play(const struct common_settings *settings, struct experiment *experiment,

@@ -18,7 +18,7 @@ static size_t side_of(size_t side)
     return divisor;
 }
 
-/* Returns the basis of a side, or its transpose if `turned` is true. */
+/* Returns the DCT basis [side][side], R of dct.h; if `turned` is true, its transpose. */
 static float *basis(size_t side, bool turned)
 {
     float *basis = memory_new(side * side, sizeof *basis);

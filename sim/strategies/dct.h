@@ -27,8 +27,8 @@ struct dct {
 void dct_init(struct dct *dct, size_t rows, size_t columns);
 void dct_free(struct dct *dct);
 
-/* Transform matrix[rows][columns] to components, chunk after chunk of height · width numbers, and
- * back. */
+/* dct_forward transforms matrix[rows][columns] to components: chunk after chunk of height ·
+ * width numbers. dct_backward is the inverse. */
 void dct_forward(const struct dct *dct, const float *matrix, float *components);
 void dct_backward(const struct dct *dct, const float *components, float *matrix);
 

@@ -29,8 +29,9 @@
 #include "strategies/rounds.h"
 #include "strategies/strategy.h"
 
-#define ENTRY_BYTES   6
-#define WARMUP_FACTOR 0.25 /* factor on the part of sent entries from epoch to epoch */
+#define ENTRY_BYTES 6
+/* The sent part of the entries shrinks by this factor in each warm-up epoch. */
+#define WARMUP_FACTOR 0.25
 
 struct dgc {
     const struct model *model;

@@ -35,11 +35,10 @@ struct dlion {
     uint32_t transfer_steps;
     double n;   /* N of Max N in percent; CONFIG_AUTO_REAL = as much as each link carries */
     float gain; /* factor on each worker's gradient: gain / n */
-    /* [count][P] weighted gradients that each worker has received since its last step. */
+    /* [count][P] sum of the weighted gradients that a worker has received since its last step. */
     float *came;
     float *own;     /* [P] weights of one worker, or the gradient of its step */
-    double *losses; /* [count][count] recent loss of the second worker, as the first one knows it; 0
-                       = unknown */
+    double *losses; /* [i][j] recent loss of worker j as known to worker i; 0 = unknown */
     struct max_n *max_n;
 };
 
@@ -113,9 +112,9 @@ static void ask_best(struct dlion *dlion, uint32_t i)
         workers_send(dlion->workers, i, best, &request);
 }
 
-/* Ends a step of worker i. A transfer compares losses. The worker's own loss is that before this
- * step, because the losses received from others are about as old. Losses fall, so a newer one would
- * make the worker appear the best. */
+/* Makes a step of worker i and publishes its gradient. Every transfer_steps, may request the
+ * best worker's weights first, before it updates the worker's own recent loss. The losses of other
+ * workers are about one step old; a newer own loss would look too good beside them. */
 static void on_step(void *self, uint32_t i)
 {
     struct dlion *dlion = self;

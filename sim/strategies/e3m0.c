@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define LEAST_EXPONENT (-6) /* smallest exponent: a value is one of seven powers of two, or 0 */
+#define LEAST_EXPONENT (-6) /* least exponent of a code: the values are 2^-6 … 2^0, and 0 */
 
 /* Returns the power of two nearest to `part` that has a code, or 0. Requires 0 <= part <= 1. */
 static float nearest(float part)

@@ -43,7 +43,7 @@ struct gaia {
     float gain;          /* factor on each worker's progress: gain / n */
     float *pending;      /* [count][P] a, the unsent progress, of each worker */
     float *own;          /* [P] weights of one worker, then its message */
-    /* [count][count] state of the second worker, as the first one knows it. */
+    /* [i][j] state of worker j as known to worker i */
     struct mirror *mirrors;
 };
 

@@ -1,5 +1,6 @@
-/* Plays hearsay's own strategy: real nodes with real learners in a world, from the first start to
- * one version after training. */
+/* Plays hearsay's own strategy: real nodes with real learners in a simulated world. The play
+ * begins with the first start and ends when, after training, all nodes have one version of the
+ * base. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ struct gossip {
     struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
     struct fault_injector *injector;
     struct health health;
-    /* [twin] index of the node whose identity a spare node has. */
+    /* [k] index of the node whose identity spare node k has */
     uint32_t twin_of[SCENARIO_TWINS_MAX];
     struct lifetime *lifetimes; /* [nodes] counters of each node over all its starts */
     struct node_stats at_half;  /* counters summed over all nodes, at half of the training time */
@@ -217,8 +218,8 @@ static void measure_node(struct gossip *gossip, uint32_t i, const struct node_st
     };
 }
 
-/* Adds the time since then_ns in which each node should have trained: from the begin of its
- * training on, except pauses. */
+/* Adds to each node's trained_ns the time since then_ns in which the node should have trained.
+ * The time before its training began does not count, nor do pauses. */
 static void count_time(struct gossip *gossip, uint64_t then_ns)
 {
     const uint64_t now_ns = world_now_ns(&gossip->world);
@@ -342,8 +343,8 @@ static void measure(struct gossip *gossip, double span_s)
     experiment_show(gossip->experiment, gossip->outcome, ns_of(gossip));
 }
 
-/* Returns the steps that the node's speed allows in the time trained_ns. If its batches vary,
- * derives the number from the samples that the time allows. */
+/* Returns how many steps the node's speed allows in trained_ns nanoseconds. If its batch size
+ * varies, divides the possible number of samples by the mean batch. */
 static uint64_t steps_possible(const struct world_node *at, const struct node_stats *stats,
                                uint64_t trained_ns)
 {
@@ -444,7 +445,7 @@ static void train(struct gossip *gossip)
     }
 }
 
-/* Ends training, and measures the time until all nodes have one version. */
+/* Ends training. Then measures how long it takes until all nodes have one version of the base. */
 static void settle(struct gossip *gossip)
 {
     struct world *world = &gossip->world;

@@ -36,7 +36,7 @@ struct gossipgrad {
                        worker */
     enum gossip_of gossip_of;
     struct gossiper *gossipers; /* [count] state of each worker */
-    uint32_t *at;               /* [count] worker at each place */
+    uint32_t *at;               /* [place] index of the worker at this place */
     float *change;              /* [P] change of one worker's weights */
 };
 

@@ -41,7 +41,7 @@ struct mlnet {
     uint32_t parts;
     uint32_t fanout;
     float gain;                     /* factor on each worker's progress: gain / n */
-    uint32_t *at;                   /* [count] worker at each place */
+    uint32_t *at;                   /* [place] index of the worker at this place */
     struct aggregator *aggregators; /* [count] state of each worker */
 };
 

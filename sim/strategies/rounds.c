@@ -106,8 +106,8 @@ static void end(struct rounds *rounds)
     free(rounds->way_bytes);
 }
 
-/* Lowers *least to a rate divided by the number of its sharers, if this is less. A rate of 0 is
- * unlimited. */
+/* Lowers *least to the rate divided by the number of its sharers, if that is less. In *least and
+ * in a rate, 0 means unlimited. */
 static void slower(uint64_t *least, const struct rate *rate, uint32_t sharers, uint64_t now_ns)
 {
     const uint64_t bytes_per_s = rate_at(rate, now_ns) / sharers;
@@ -239,7 +239,7 @@ static void show_until(struct rounds *rounds, struct outcome *outcome, uint64_t 
     }
 }
 
-/* Returns the fraction of the play in which these bytes kept a link busy; NAN = the link is
+/* Returns the fraction of the play in which `bytes` kept a link busy; NAN = the link is
  * unlimited. */
 static double use_of(const struct outcome *outcome, const struct rate *rate, double bytes)
 {

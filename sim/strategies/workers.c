@@ -8,7 +8,8 @@
 #include "strategies/consensus.h"
 #include "strategies/traffic.h"
 
-#define WAITING_MAX 2 /* no step starts while the messages of this many steps wait */
+/* Steps whose messages may wait for the uplink; while this many wait, no step starts. */
+#define WAITING_MAX 2
 
 enum { EVENT_STEP, EVENT_MESSAGES };
 
@@ -22,8 +23,9 @@ struct worker {
     uint64_t step_ns;   /* duration of a step */
     uint64_t steps;     /* number of steps made so far */
     bool is_stepping;   /* a step is running */
-    double up_s_then;   /* seconds in which the uplink was busy, up to the last moment */
-    double down_s_then; /* seconds in which the downlink was busy, up to the last moment */
+    double up_s_then;   /* seconds in which the uplink was busy, up to the last measured moment */
+    /* Seconds in which the downlink was busy, up to the last measured moment. */
+    double down_s_then;
     uint64_t samples_then;
 };
 

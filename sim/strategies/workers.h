@@ -41,7 +41,7 @@ struct workers_method {
 const float *workers_play(const struct workers_method *method, struct experiment *experiment,
                           struct outcome *outcome);
 
-/* Functions for methods. */
+/* The functions below are called by methods. workers_count returns the number of workers. */
 
 uint32_t workers_count(const struct workers *workers);
 /* Returns P, the number of parameters of the model. */
@@ -65,12 +65,12 @@ double workers_share(const struct workers *workers, uint32_t i, uint32_t j);
  * the same. The slowest transfer counts. 0 = no uplink, link or downlink limits a transfer. */
 double workers_seconds_to_all(const struct workers *workers, uint32_t i, double bytes);
 
-/* Makes a step. Returns the change of the weights, [P], valid until the next call. */
+/* Makes a step of worker i. Returns the change of its weights, [P], valid until the next call. */
 const float *workers_step(struct workers *workers, uint32_t i);
 
-/* Make a step in two halves. workers_gradient returns the gradient[P], which the method may change
- * until the next step. workers_descend makes the step with a gradient[P]. The weights may be
- * changed before or after both calls, not in between. */
+/* Make a step of worker i in two halves. workers_gradient returns the gradient[P], which the
+ * method may change until the next step. workers_descend gives a gradient[P] to the optimizer. The
+ * worker's weights may be changed before or after both calls, not in between. */
 float *workers_gradient(struct workers *workers, uint32_t i);
 void workers_descend(struct workers *workers, uint32_t i, const float *gradient);
 
@@ -93,7 +93,7 @@ void workers_send(struct workers *workers, uint32_t from, uint32_t to,
  */
 void workers_send_all(struct workers *workers, uint32_t from, const struct sim_message *message);
 
-/* Returns how many messages from `from` to `to` have no byte in the network yet. */
+/* Returns how many messages from `from` to `to` wait: no byte of them has been sent yet. */
 uint32_t workers_waiting(const struct workers *workers, uint32_t from, uint32_t to);
 
 #endif
