@@ -21,7 +21,8 @@
  * arrives during a step waits; only most READs need not. */
 struct waiting_order {
     struct waiting_order *next;
-    uint32_t bases;        /* bases that the node had taken over when it gave the order */
+    /* Number of bases that the node had taken over when it gave the order. */
+    uint32_t bases;
     struct action order[]; /* the order with the data that it points to */
 };
 
@@ -82,7 +83,7 @@ static void on_part(struct world *world, uint32_t i, uint32_t entries)
                         WORLD_SAVE, i, at->incarnation, 0);
 }
 
-/* Passes an order to the checks before it is performed. */
+/* Runs the invariant checks (check.h) for an order, before the learner performs it. */
 static void look_before(struct world *world, uint32_t i, const struct action *order, uint32_t bases)
 {
     if (order->kind == ACTION_APPLY)
@@ -174,7 +175,7 @@ void world_size_step(struct world_node *at)
         at->step_ns_most = at->step_ns;
 }
 
-/* Sets the batch of the next step by the duration of this one, as the daemon does. */
+/* Chooses the batch size of the next step from the duration of this step, as the daemon does. */
 static void batch_size_step(struct world_node *at)
 {
     const uint32_t batch = batch_size_on_step(&at->batch_size, at->step_samples, at->step_ns);
@@ -298,8 +299,8 @@ void world_note(struct world *world, uint32_t i, const struct note *note)
         world->on_note(world->user, i, note);
 }
 
-/* Writes two lengths to the trace: the largest move of a single entry, and the norm of the whole
- * update, as changes of weights. */
+/* Appends two lengths to the trace, as changes of weights: the largest change of one entry, and
+ * the norm of the whole update. */
 static void trace_move(FILE *file, const struct update *update)
 {
     const struct move move = move_of(update->amount, update->level, update->count);

@@ -6,9 +6,11 @@
 
 struct lifetime {
     struct node_stats ended; /* sum over incarnations that have ended */
-    struct node_stats last;  /* statistics of the current incarnation, as last seen */
-    uint32_t incarnation;    /* number of the incarnation of `last` */
-    uint64_t block_bytes;    /* most bytes received in blocks for one base */
+    /* Statistics of the newest incarnation when lifetime_stats last read them. */
+    struct node_stats last;
+    uint32_t incarnation; /* number of the incarnation that `last` is about */
+    /* Largest number of bytes that the node received in blocks to fetch one base. */
+    uint64_t block_bytes;
     double joining_s;        /* seconds from the first start to the first step; NAN = no step yet */
     uint64_t trained_ns;     /* nanoseconds in which the node should have trained so far */
     uint64_t samples_then;   /* samples of the node up to the last moment that was measured */
@@ -19,8 +21,8 @@ struct lifetime {
 
 void lifetime_init(struct lifetime *lifetime);
 
-/* Returns the sum over all incarnations of node i up to now. The caller must call it at least once
- * in each incarnation. */
+/* Returns the node's counters up to now, summed over all its incarnations. Call it at least once
+ * in each incarnation, or the counters of that incarnation are lost. */
 struct node_stats lifetime_stats(struct lifetime *lifetime, const struct world *world, uint32_t i);
 
 /* Adds the counters of `more` to `sum`. */

@@ -8,11 +8,12 @@
 #include "base/memory.h"
 #include "base/rng.h"
 
-#define ORIGINS_MAX 256 /* most origins that are counted between two publications */
+/* Updates of at most this many origins are told apart between two publications. */
+#define ORIGINS_MAX 256
 
 struct poisoner {
     enum poison kind;  /* kind of lie */
-    double value;      /* N of the fault (fault.h) */
+    double value;      /* strength of the attack: N in the fault's line (fault.h) */
     size_t parameters; /* P, the size of the vectors; 0 = not known yet */
     struct rng rng;    /* random numbers for noise and an individual direction */
     struct rng common; /* random numbers for a direction shared with colluders */
@@ -127,7 +128,8 @@ static double norm_of(const float *vector, size_t count)
     return sqrt(squares);
 }
 
-/* Returns the factor that scales a vector to this norm; 0 for a zero vector. */
+/* Returns the factor by which to multiply a vector so that its length becomes `norm`; 0 for a
+ * zero vector. */
 static float scale_to(const float *vector, size_t count, double norm)
 {
     const double has = norm_of(vector, count);

@@ -21,9 +21,9 @@ struct sim_record;
 struct saved {
     struct sim_record *records; /* list of records, oldest first; NULL = none */
     struct learner_state state; /* the learner's state when the checkpoint was completed */
-    void *memory;               /* memory of state */
-    size_t last_part; /* index of the first entry of the last part, the only part with the final
-                         weights */
+    void *memory;               /* memory that holds `state` */
+    /* Index of the first entry of the last part; only this part has the final weights. */
+    size_t last_part;
     uint8_t *history; /* encoded history of the node */
     size_t history_bytes;
     uint8_t model_hash[16]; /* model hash of the swarm whose first weights the base contains */
@@ -51,7 +51,8 @@ struct sim_disk {
     struct arena arena;           /* memory of the queue */
 };
 
-/* Starts a checkpoint in `parts` parts, or fewer if the learner has fewer entries. */
+/* Starts a checkpoint in `parts` parts, or in one part for each entry if the learner has fewer
+ * entries. */
 void sim_disk_begin(struct sim_disk *disk, const struct sim_learner *sim_learner, uint32_t parts);
 /* Copies all records from the snapshot queue to the draft. */
 void sim_disk_write(struct sim_disk *disk);

@@ -34,7 +34,7 @@ void sim_learner_set_batch(struct sim_learner *sim_learner, uint32_t batch)
         learner_set_batch(sim_learner->learner, batch);
 }
 
-/* Callbacks for the executor. */
+/* The executor calls the functions below (executor/executor.h). */
 
 static void follow(void *self, uint64_t swarm_samples)
 {

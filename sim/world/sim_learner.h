@@ -40,7 +40,8 @@ void sim_learner_step(struct sim_learner *sim_learner);
 /* Returns the batch of the learner; 0 for a random walk, which has none. */
 uint32_t sim_learner_batch(const struct sim_learner *sim_learner);
 void sim_learner_set_batch(struct sim_learner *sim_learner, uint32_t batch);
-/* Returns the executor that performs the node's orders on this learner. units: buffer for READ. */
+/* Returns the executor that performs the node's orders on this learner. units: buffer that a
+ * READ order fills. */
 struct executor sim_learner_executor(struct sim_learner *sim_learner, int32_t *units);
 /* Save and restore the learner's state, whole or in parts (learner.h). sim_learner_moments returns
  * the number of moments; 0 for a random walk. */

@@ -5,7 +5,7 @@
 #include "training/shuffle_labels.h"
 #include "world/world_private.h"
 
-#define SILENT (-100.0f) /* a bias so low that no sample outweighs it */
+#define SILENT (-100.0f) /* bias so negative that no sample can outweigh it */
 
 void world_training_begins(struct world_node *at)
 {
@@ -51,7 +51,8 @@ void world_watch_step(struct world *world, uint32_t i)
     on_guard_event(world, i, guard_on_vitals(&at->watched.guard, &vitals));
 }
 
-/* Silences the first layer with biases, unless it is the last layer. */
+/* Sets the biases of the first layer that has any to SILENT. Does nothing if that is the output
+ * layer. */
 static void silence_layer(struct sim_learner *sim_learner, const struct model *model)
 {
     float *weights = memory_new(sim_learner_parameters(sim_learner), sizeof *weights);

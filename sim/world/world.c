@@ -27,7 +27,8 @@ void world_trace(struct world *world, const void *bytes, size_t count)
     world->trace = rng_mix(hash ^ word ^ (uint64_t)count << 56) + 1;
 }
 
-/* Parties of the wire: nodes first, then outsiders. */
+/* Functions for the parties of the wire: parties 0 to nodes_max - 1 are nodes, later ones are
+ * outsiders. */
 
 static struct outsider *outsider_at(struct world *world, uint32_t party)
 {
@@ -95,7 +96,7 @@ static void on_closed(void *self, uint32_t party, uint64_t conn, const char *why
     world_pump(world, party);
 }
 
-/* Initialization and nodes. */
+/* Functions that set up the world and its nodes. */
 
 void world_init(struct world *world, const struct world_options *options)
 {
@@ -375,7 +376,7 @@ void world_rest(struct world *world)
         world->nodes[i].ended = true;
 }
 
-/* Functions for outsiders. */
+/* Functions that outsiders call. */
 
 uint32_t world_enter(struct world *world, const struct outsider *outsider)
 {
@@ -400,7 +401,7 @@ void world_exit(struct world *world, uint32_t party)
     *outsider_at(world, party) = (struct outsider){0};
 }
 
-/* Event loop. */
+/* The event loop. */
 
 void world_put(struct world *world, uint64_t at_ns, uint64_t subject, uint64_t amount)
 {
@@ -426,7 +427,7 @@ static void on_wake(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     if (world_now_ns(world) < at->wake_ns)
-        return; /* the node has asked for a later wake-up since */
+        return; /* outdated event: the node now waits for a later wake-up */
     at->wake_ns = NEVER_NS;
     if (node_wake_ns(at->node) <= world_now_ns(world)) {
         node_on_time(at->node, world_now_ns(world));

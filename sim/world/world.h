@@ -75,7 +75,7 @@ void world_introduce(struct world *world, uint32_t i, uint32_t j);
 void world_start(struct world *world, uint32_t i);
 /* Makes node i leave the swarm, as SIGTERM does. */
 void world_leave(struct world *world, uint32_t i);
-/* Ends the training of node i for good; the node stays in the swarm. */
+/* Ends the training of node i permanently; the node stays in the swarm. */
 void world_finish(struct world *world, uint32_t i);
 /* Hands an order of the operator to node i. Returns OK if the node accepts it. */
 enum error world_order(struct world *world, uint32_t i, const uint8_t *order, size_t bytes);

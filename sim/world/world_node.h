@@ -17,7 +17,7 @@ struct outsider {
     void (*on_bytes)(void *self, uint64_t conn, const uint8_t *bytes, size_t count);
     void (*on_sent)(void *self, uint64_t conn);
     void (*on_closed)(void *self, uint64_t conn);
-    void (*on_time)(void *self); /* called at the time of world_call_outsider */
+    void (*on_time)(void *self); /* called at the time that world_call_outsider has requested */
 };
 
 struct poisoner;      /* see poisoner.h */
@@ -49,29 +49,30 @@ struct world_node {
 
     uint64_t step_ns;      /* duration of a local step; 0 = the node does not train */
     uint32_t step_samples; /* samples per step */
-    /* Choice of the samples per step, if a step should take a given time. */
+    /* Chooses the number of samples per step if a step should take a given time. */
     struct batch_size batch_size;
     double sample_ns;      /* nanoseconds per sample */
     uint64_t step_ns_most; /* duration of the longest step since the start */
     bool training;         /* the node trains, since ACTION_TRAIN */
-    bool stepping;         /* a step is running: orders wait */
+    bool stepping;         /* a step is running; orders that arrive meanwhile wait */
     bool ended;            /* the node will not train any more */
     uint64_t began_ns;     /* time at which training began */
     uint64_t published_ns; /* time of the last publication */
-    uint64_t interval_ns;  /* longest time between two publications, as the node stated at the last
-                              check */
+    /* Longest time between two publications, as the node reported at the last check. */
+    uint64_t interval_ns;
     /* List of orders that wait for the end of the step, oldest first. */
     struct waiting_order *orders;
     struct waiting_order **orders_end; /* where to append the next order */
 
-    bool has_met;                 /* the node has had a connection since the start */
-    bool starts_again;            /* the node has asked for a restart */
-    bool finished;                /* the node has left the swarm as it was told */
-    uint64_t finished_ns;         /* time at which the node left */
-    struct watched watched;       /* state of the training guard since the start */
-    uint64_t steps;               /* local steps since the start */
-    uint64_t applied;             /* updates that the learner has applied since the start */
-    uint64_t moved_on;            /* updates that the learner has applied with outer momentum */
+    bool has_met;           /* the node has had a connection since the start */
+    bool starts_again;      /* the node has asked for a restart */
+    bool finished;          /* the node has left the swarm as it was told */
+    uint64_t finished_ns;   /* time at which the node left */
+    struct watched watched; /* state of the training guard since the start */
+    uint64_t steps;         /* local steps since the start */
+    uint64_t applied;       /* updates that the learner has applied since the start */
+    /* Updates that the learner has applied with outer momentum; part of `applied`. */
+    uint64_t moved_on;
     uint32_t notes[NOTE_KINDS];   /* number of notes of each kind */
     struct note last[NOTE_KINDS]; /* last note of each kind */
     uint32_t dials;               /* calls that the node has made */

@@ -5,11 +5,11 @@
 
 #include "world/world.h"
 
-/* Functions of world.c. */
+/* world.c defines the functions below. */
 void world_trace(struct world *world, const void *bytes, size_t count);
 void world_stop(struct world *world, uint32_t i);
 
-/* Functions of act.c. */
+/* act.c defines the functions below. */
 /* Performs all actions that node i has to offer. */
 void world_pump(struct world *world, uint32_t i);
 /* Handles the end of a local step of node i. */
@@ -22,7 +22,7 @@ void world_drop_orders(struct world_node *at);
 /* Handles a note that node i has written. */
 void world_note(struct world *world, uint32_t i, const struct note *note);
 
-/* Functions of training.c. */
+/* training.c defines the functions below. */
 void world_training_begins(struct world_node *at);
 void world_watch_step(struct world *world, uint32_t i);
 
