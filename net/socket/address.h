@@ -12,12 +12,12 @@
 #define ADDRESS_TEXT_BYTES 72
 
 struct address {
-    char host[HOST_BYTES]; /* without brackets; "" = no address */
+    char host[HOST_BYTES]; /* name, or numeric address without brackets; "" = no address */
     uint16_t port;         /* TCP port */
 };
 
-/* Parses host:port. Returns MALFORMED for any other text and TOO_BIG for a port above 65535, each
- * with a sentence. */
+/* Parses host:port. Returns MALFORMED for any other text and TOO_BIG for a port above 65535;
+ * *problem then has a sentence. */
 enum error address_parse(struct address *address, const char *text,
                          struct problem *problem) MUST_USE;
 
@@ -39,7 +39,7 @@ bool address_is_one_machine(const struct address *address);
 /* Returns whether the host is in 127.0.0.0/8 or is ::1. */
 bool address_is_loopback(const struct address *address);
 
-/* Converts the address of an IPv4 or IPv6 socket. An IPv4-mapped IPv6 address becomes IPv4. */
+/* Converts a socket address of IPv4 or IPv6. An IPv4-mapped IPv6 address becomes IPv4. */
 struct sockaddr;
 struct address address_of_socket(const struct sockaddr *socket);
 

@@ -19,8 +19,9 @@ const struct connector_times CONNECTOR_USUAL = {
 struct attempt {
     uv_tcp_t tcp; /* must be first: freeing it frees the attempt */
     uv_connect_t connect;
-    struct connector *dial; /* NULL = another attempt won, or the dial is over */
-    int index;              /* position in connector.order */
+    /* Dial that the attempt is part of; NULL = another attempt won, or the dial is over. */
+    struct connector *dial;
+    int index; /* index of the address in connector.order */
     uint64_t begun_ns;
 };
 
@@ -34,7 +35,7 @@ struct connector {
     bool has_timer;   /* timer is not closed yet */
     bool is_resolving;
     bool is_over;    /* the dial has ended and only waits for its handles to close */
-    bool has_failed; /* on_failed must still be called */
+    bool has_failed; /* the dial failed, and on_failed has not been called yet */
     uv_getaddrinfo_t lookup;
     struct addrinfo *found;
     const struct addrinfo *order[CONNECTOR_ADDRESSES_MAX];
@@ -43,7 +44,7 @@ struct connector {
     /* Count: number of addresses; next: index of the next one to try. */
     int count, next;
     uint64_t end_ms;               /* deadline of all attempts, by the loop's clock */
-    char why[CONNECTOR_WHY_BYTES]; /* errors so far */
+    char why[CONNECTOR_WHY_BYTES]; /* errors of the addresses that were tried so far */
 };
 
 int connector_order(const struct addrinfo *found, const struct addrinfo **at, int most)
@@ -124,7 +125,7 @@ void connector_cancel(struct connector *dial)
     connector_fail(dial, "");
 }
 
-/* Appends an error to the reason, with the address if the name has several. */
+/* Appends an error to dial->why, with the address if the name has several. */
 static void append_error(struct connector *dial, int index, const char *why)
 {
     const struct address address = address_of_socket(dial->order[index]->ai_addr);
@@ -133,7 +134,8 @@ static void append_error(struct connector *dial, int index, const char *why)
                    dial->count > 1 ? address.host : "", dial->count > 1 ? ": " : "", why);
 }
 
-/* Appends a timeout for each of the first `count` addresses that is still connecting. */
+/* Appends to dial->why a timeout for each of the first `count` addresses whose attempt is still
+ * running. */
 static void append_timeouts(struct connector *dial, int count)
 {
     char silent[48];

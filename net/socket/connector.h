@@ -29,7 +29,7 @@ extern const struct connector_times CONNECTOR_USUAL;
 struct connector_result {
     /* Nanoseconds from the start of the successful attempt until it connected. */
     uint64_t connect_ns;
-    /* addresses whose attempts failed before, such as "fd00::1: no answer"; or "" */
+    /* errors of the addresses that failed before, such as "fd00::1: no answer"; or "" */
     char tried[CONNECTOR_WHY_BYTES];
 };
 
@@ -37,7 +37,7 @@ struct connector_result {
  * returned. */
 struct connector_owner {
     void *self;
-    /* Hands over the handle, which malloc allocated. */
+    /* Called when the dial succeeded. The owner receives the handle, which malloc allocated. */
     void (*on_connected)(void *self, uv_tcp_t *tcp, const struct connector_result *result);
     /* Called when the dial failed. why: the reason for one address, or each address with its
      * reason; "" = cancelled. */
@@ -49,7 +49,7 @@ struct connector_owner {
 struct connector *connector_begin(uv_loop_t *loop, const struct address *address,
                                   uint32_t segment_bytes, const struct connector_times *times,
                                   const struct connector_owner *owner);
-/* Cancels the dial. on_failed follows soon, even if a lookup cannot be stopped. */
+/* Cancels the dial. on_failed is called soon, even if a lookup cannot be stopped. */
 void connector_cancel(struct connector *dial);
 
 /* Writes the addresses to at[most], alternating families from that of the first address and keeping

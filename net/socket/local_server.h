@@ -15,18 +15,19 @@
 
 struct local_client {
     struct local_server *server; /* server that accepted the client */
-    int handles;                 /* handles not yet closed; 0 = this slot is free */
+    int handles;                 /* number of handles not closed yet; 0 = this slot is free */
     uv_pipe_t pipe;
     uv_timer_t timeout; /* drops the client when it fires */
     uv_write_t write;
-    char *text; /* text being sent, from malloc */
+    char *text; /* text that is being sent, from malloc */
 };
 
 struct local_server {
-    char *(*make)(void *self, size_t *count); /* returns the text, from malloc */
-    void *self;                               /* owner's pointer, passed to make */
-    bool is_open;                             /* listener is in use */
-    bool client_waits;                        /* a client waits for a free slot */
+    /* Returns a new text for one client, from malloc, and sets its size. */
+    char *(*make)(void *self, size_t *count);
+    void *self;        /* first argument of make */
+    bool is_open;      /* listener is in use */
+    bool client_waits; /* a client waits for a free slot */
     uv_pipe_t listener;
     struct local_client clients[LOCAL_CLIENTS_MAX];
 };

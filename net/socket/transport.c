@@ -22,7 +22,7 @@
 #define BACKLOG      128
 #define SIGNALS      3
 #define FILES_NEEDED 12 /* descriptors for an event loop and its pipes, and one to spare */
-/* Signals that call on_signal; SIGHUP only after transport_take_hangups. */
+/* Signals that the transport passes to on_signal; SIGHUP only after transport_take_hangups. */
 static const int TAKEN[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 
 _Static_assert(TRANSPORT_WHY_BYTES == CONNECTOR_WHY_BYTES, "a dial's reason fits");
@@ -216,7 +216,7 @@ static void on_connection(uv_stream_t *listener, int error)
 {
     struct transport *transport = listener->data;
     if (error < 0)
-        return; /* out of descriptors: libuv calls again */
+        return; /* no free file descriptor: libuv calls this function again */
     struct link *link = link_new(transport);
     link->tcp = memory_new(1, sizeof *link->tcp);
     CHECK(uv_tcp_init(&transport->loop, link->tcp) == 0);
@@ -370,7 +370,7 @@ void transport_send(struct transport *transport, uint64_t conn, const uint8_t *b
 {
     struct link *link = link_find(transport, conn);
     if (!link || link->is_closing)
-        return; /* on_closed follows */
+        return; /* nothing to do: on_closed follows and reports the error */
     CHECK(link->tcp);
     uv_buf_t buffer = uv_buf_init((char *)bytes, (unsigned)count);
     int error = uv_write(&link->write, (uv_stream_t *)link->tcp, &buffer, 1, on_written);

@@ -23,7 +23,7 @@
 struct transport;
 
 struct transport_owner {
-    void *self; /* owner's pointer, passed to each call below */
+    void *self; /* first argument of each function below */
     /* A connection was accepted. Returns its id, or 0 to close it at once. */
     uint64_t (*on_accept)(void *self, const struct address *from);
     /* The connection of transport_dial is established. */
@@ -52,14 +52,16 @@ struct transport_owner {
 struct transport_reached {
     struct address address; /* address of the connection */
     uint64_t connect_ns;    /* round trip time, measured while connecting */
-    /* addresses of the same name that failed before, such as "fd00::1: no answer"; or "" */
+    /* errors of addresses of the same name that failed before, such as "fd00::1: no answer"; or
+     * "" */
     char tried[TRANSPORT_WHY_BYTES];
 };
 
 /* Creates a transport. Returns NULL if the system provides no event loop because this process has
  * too many open files. */
 struct transport *transport_try_new(const struct transport_owner *owner);
-/* Like transport_try_new, but without an event loop it ends the program with a sentence (fatal). */
+/* As transport_try_new, but ends the program with an error message (fatal) if there is no event
+ * loop. */
 struct transport *transport_new(const struct transport_owner *owner);
 
 /* Listens on the address and sets *port to the actual port. Returns FAILED with a sentence if it
@@ -80,7 +82,8 @@ void transport_watch(struct transport *transport, int file);
  * = the system's default. */
 void transport_dial(struct transport *transport, uint64_t conn, const struct address *address,
                     uint32_t segment_bytes);
-/* Describes how a dialled connection was made; returns false if it is not connected. */
+/* Sets *reached to how a dialled connection was made. Returns false if the connection is not
+ * open. */
 bool transport_reached(const struct transport *transport, uint64_t conn,
                        struct transport_reached *reached);
 /* Returns how many sent bytes the other system has not acknowledged; 0 if there are none or conn is

@@ -43,8 +43,8 @@ static inline uint64_t bits_mask(unsigned bits)
 
 struct bit_writer {
     uint8_t *out;       /* first byte of the stream */
-    size_t at;          /* number of whole bytes written */
-    uint64_t held;      /* bits that follow those bytes and are not written yet */
+    size_t at;          /* number of whole bytes written to `out` */
+    uint64_t held;      /* bits after the written bytes, not written yet */
     unsigned held_bits; /* number of bits in held, 0 .. 7 between two calls */
 };
 
@@ -67,13 +67,13 @@ static inline uint64_t bits_written(const struct bit_writer *w)
 struct bit_reader {
     const uint8_t *in;  /* first byte of the stream */
     size_t bytes;       /* readable bytes: the stream and its tail */
-    size_t at;          /* next byte to load */
-    uint64_t held;      /* loaded bits that have not been taken */
+    size_t at;          /* index of the next byte to load */
+    uint64_t held;      /* loaded bits that bits_take has not returned yet */
     unsigned held_bits; /* number of bits in held */
 };
 
-/* Refills held to at least BITS_AT_ONCE bits. Bits above held_bits are zero or already the next
- * bits, so loading them twice changes nothing (branch-free refill by F. Giesen). */
+/* Refills held to at least BITS_AT_ONCE bits. Bits of held above held_bits are zero or already
+ * equal the next bits, so loading them twice changes nothing (branch-free refill by F. Giesen). */
 static inline void bits_fill(struct bit_reader *r)
 {
     if (r->at + 8 <= r->bytes)

@@ -28,8 +28,8 @@ uint32_t block_entries(uint64_t parameters, uint32_t each, uint32_t block);
 /* Encodes units[count] to out[BLOCK_MAX] and returns the size. 1 <= count <= BLOCK_ENTRIES. */
 size_t block_encode(const int32_t *units, uint32_t count, uint8_t *out);
 
-/* Decodes `count` entries. Returns MALFORMED unless block_encode makes exactly these bytes from
- * some `count` entries; units may then be partly written. */
+/* Decodes `count` entries. Returns MALFORMED unless the bytes are exactly what block_encode
+ * writes for some `count` entries. After MALFORMED some of units may be written. */
 enum error block_decode(const uint8_t *in, size_t bytes, int32_t *units, uint32_t count) MUST_USE;
 
 #endif

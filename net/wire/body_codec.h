@@ -39,7 +39,7 @@ struct body_layer {
     uint8_t parameter; /* Rice parameter; 0 when nothing is listed */
 };
 
-/* How to write a body. Valid only for the entries from which it was made. */
+/* How to write a body. Valid only for the entries for which body_plan_make made the plan. */
 struct body_plan {
     uint32_t count;                         /* number of entries */
     uint64_t bits;                          /* exact size in bits */
@@ -48,8 +48,9 @@ struct body_plan {
 
 #define BODY_ENTRIES_MAX (1u << 18) /* most entries of a plan */
 
-/* Plans for as many leading entries of `count` as fill room_bytes to within a few percent, or for
- * all if they fit. room_bytes must hold at least one entry: 64 bytes suffice. */
+/* Plans a body with the first entries of index[count] and level[count]: all if they fit in
+ * room_bytes, else as many as fill room_bytes to within a few percent. room_bytes must hold at
+ * least one entry: 64 bytes suffice. */
 void body_plan_make(struct body_plan *plan, const uint32_t *index, const int8_t *level,
                     uint32_t count, size_t room_bytes);
 

@@ -2,8 +2,9 @@
 #include "wire/body_codec.h"
 #include "wire/levels.h"
 
-/* Levels start at 1 and each layer raises the level of its members, so the levels themselves show
- * the entries of a layer. Signs come last. */
+/* How the decoder finds the entries of a layer: all levels start at 1, and each layer raises the
+ * level of its members. So the members of layer j are the entries whose level is at least j. Signs
+ * come last. */
 
 #define RICE_USUAL 3 /* typical length of a code in bits, without its k low bits */
 

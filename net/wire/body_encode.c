@@ -3,7 +3,7 @@
 
 #include "wire/levels.h"
 
-/* Returns a bit for each of the 64 levels from number `at` on: 1 where |level| >= bound. */
+/* Returns 64 bits, one for each level from index `at` on: 1 where |level| >= bound. */
 static inline uint64_t reaching(const int8_t *level, uint32_t count, uint32_t at, unsigned bound)
 {
     uint64_t set = 0;
@@ -79,7 +79,7 @@ struct walk {
     bool inverted;
     uint32_t at;      /* index of the next word to look at */
     uint32_t skipped; /* members passed since the last listed one */
-    /* members of the previous layer in the current word that have not been passed */
+    /* members of the previous layer, in the current word, that have not been passed */
     uint64_t members;
     uint64_t listed;
 };
@@ -226,8 +226,8 @@ static void plan_exactly(struct body_plan *plan, const uint32_t *index, const in
 #define SAMPLE_ENTRIES  2048
 #define GUESSES_AT_MOST 6
 
-/* Returns how many entries to try next, above `fits` and below `too_many`. The first tries are
- * proportional to the size of the last one, slightly less than full. Later tries bisect, which
+/* Returns how many entries to try next, above `fits` and below `too_many`. The first tries scale
+ * the last number of entries to slightly less than room_bits. Later tries bisect, which
  * terminates. */
 static uint32_t next_try(const struct body_plan *last, uint64_t room_bits, uint32_t fits,
                          uint32_t too_many, int tries)
@@ -265,8 +265,8 @@ void body_plan_make(struct body_plan *plan, const uint32_t *index, const int8_t 
         plan_exactly(plan, index, level, fits);
 }
 
-/* Encoding. Hot loops copy the writer to a local variable: byte stores may alias a writer behind a
- * pointer, so the compiler would keep that one in memory. */
+/* Encoding. Hot loops copy the writer to a local variable: a byte store may alias a writer behind
+ * a pointer, so the compiler would have to reload it after each store. */
 
 static void put_first(struct bit_writer *writer, const struct body_layer *layer,
                       const uint32_t *index)
@@ -292,7 +292,9 @@ static bool put_later(struct bit_writer *writer, const struct body_layer *how, u
     gamma_put(&w, how->listed);
     *writer = w;
     if (how->listed == 0)
-        return how->inverted; /* inverted: all entries stay members; otherwise none do */
+        /* No further gaps: an inverted layer then has all entries of the previous one, any other
+         * has none. */
+        return how->inverted;
     uint32_t reached = view_layer(view, layer);
     struct walk walk = walk_new(view, how->inverted);
     uint32_t gap;

@@ -9,7 +9,9 @@ static bool prev_is(const uint8_t *head, const uint8_t hash[static HEAD_HASH_BYT
     return memcmp(head + HEAD_PREV_AT, hash, HEAD_HASH_BYTES) == 0;
 }
 
-/* Returns whether the two heads belong to two different streams (equivocation). */
+/* Returns true if the two heads of one stream contradict each other: different heads with one
+ * number, the smaller bytes first; or consecutive numbers, where the second prev is not the hash of
+ * the first. */
 static bool is_equivocation(const struct signed_head *first, const struct signed_head *second)
 {
     const uint64_t from = signed_head_seq(first), to = signed_head_seq(second);
@@ -17,8 +19,8 @@ static bool is_equivocation(const struct signed_head *first, const struct signed
                       : from + 1 == to && !prev_is(second->bytes, first->hash);
 }
 
-/* Returns whether a head exceeds a limit, or the sample counts of two consecutive heads
- * conflict. */
+/* Returns true if the head, given twice, exceeds a limit; or if two consecutive heads claim
+ * sample counts that cannot follow each other. */
 static bool is_excess(const struct signed_head *first, const struct signed_head *second,
                       uint64_t parameters)
 {
@@ -47,7 +49,7 @@ enum error proof_create(const struct signed_head *one, const struct signed_head 
     return OK;
 }
 
-/* Returns the number of the first rumor in doubt. */
+/* Returns the number of the first rumor that the proof puts in doubt. */
 static uint32_t in_doubt(const struct signed_head *first, const struct signed_head *second)
 {
     const uint32_t seq = signed_head_seq(first);

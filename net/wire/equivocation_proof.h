@@ -36,8 +36,8 @@ struct proof {
     uint32_t keep;            /* rumors of that incarnation before this number are not in doubt */
 };
 
-/* Makes a proof from two heads in either order, or from one head and itself. Returns MISMATCH if
- * the heads prove nothing. */
+/* Makes a proof from two heads in either order, or from one head given twice. Returns MISMATCH
+ * if the heads prove nothing. */
 enum error proof_create(const struct signed_head *one, const struct signed_head *other,
                         uint64_t parameters, uint8_t out[static PROOF_BYTES]) MUST_USE;
 

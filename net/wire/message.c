@@ -149,7 +149,7 @@ void message_reader_free(struct message_reader *reader)
     free(reader);
 }
 
-/* Reads a big-endian length of `width` bytes; returns false if it is incomplete. */
+/* Reads a big-endian length of `width` bytes; returns false if the input ends before it. */
 static bool scan_length(const uint8_t *in, size_t bytes, size_t width, uint64_t *length)
 {
     if (bytes < 1 + width)
@@ -160,8 +160,8 @@ static bool scan_length(const uint8_t *in, size_t bytes, size_t width, uint64_t 
     return true;
 }
 
-/* Returns the size of the integer, text or bin item at `in`, or 0 if it is another type or
- * incomplete. */
+/* Returns the size of the integer, text or bin item at `in`; 0 if the item has another type or
+ * the input ends before it. */
 static size_t scan_item(const uint8_t *in, size_t bytes)
 {
     const uint8_t type = in[0];

@@ -138,8 +138,8 @@ uint16_t message_since(enum message_kind kind);
 /* Encodes a message and returns its size. A capacity of text + bulk + MESSAGE_ADDS suffices. */
 size_t message_encode(const struct message *message, uint8_t *out, size_t capacity);
 
-/* Returns whether an encoded message carries a key, so that its bytes must be wiped after sending.
- */
+/* Returns whether an encoded message carries a swarm key, so that its bytes must be wiped after
+ * sending. */
 bool message_is_secret(const uint8_t *bytes, size_t count);
 
 /* Memory of a decoder, allocated once so that decoding never allocates. */

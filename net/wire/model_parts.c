@@ -64,7 +64,7 @@ static void show(char out[static SHOWN], struct line line)
         (void)snprintf(out, SHOWN, "nothing");
 }
 
-/* Returns true if `longer` consists of a prefix that ends with a point, and `shorter`. */
+/* Returns true if `longer` is a prefix that ends with a point, followed by `shorter`. */
 static bool has_prefix(struct line longer, struct line shorter)
 {
     const size_t prefix = longer.bytes - shorter.bytes;

@@ -6,7 +6,7 @@
 
 #define PART 8 /* a rumor may move the base, as a vector, by sqrt(P) / PART weights of 1 */
 
-/* Returns the square root, rounded up. */
+/* Returns the square root of `square`, rounded up. */
 static uint32_t root(uint64_t square)
 {
     uint64_t least = (uint64_t)sqrt((double)square);

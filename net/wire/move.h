@@ -36,7 +36,8 @@ struct move move_of(uint32_t amount, const int8_t *level, uint32_t count);
 /* Returns whether a model of `parameters` parameters allows this move. */
 bool move_is_allowed(const struct move *move, uint64_t parameters);
 
-/* Returns how many of the leading entries fit one rumor: at least 1 if each entry is allowed. */
+/* Returns how many of the first entries of level[count] fit one rumor without exceeding the
+ * length limit. That is at least 1 if each entry by itself is allowed. */
 uint32_t move_entries(uint32_t amount, const int8_t *level, uint32_t count, uint64_t parameters);
 
 #endif

@@ -76,7 +76,8 @@ enum error order_verify(const uint8_t *in, size_t bytes, const uint8_t operator_
 /* Returns whether the text is allowed as the reason of an order. */
 bool order_is_reason(const char *text);
 
-/* Returns how many rumors of this incarnation of the expelled subject stay in the base. */
+/* Returns how many rumors of this incarnation stay in the base when the order expels the
+ * subject. */
 uint32_t order_keeps(const struct order *order, uint64_t incarnation);
 
 #endif

@@ -44,17 +44,18 @@ struct record {
     uint64_t stamp;           /* higher in each newer record of the incarnation */
     uint64_t samples;         /* samples learned in this incarnation */
     uint64_t digest;          /* digest of the node's base */
-    float samples_per_second; /* training speed; 0 = unknown */
-    float uplink;             /* bytes per second that its links carry, a lower bound */
-    float ingress;            /* bytes per second received, best of the last seconds */
-    /* Milliseconds for which it has lacked rumors that most others know. */
+    float samples_per_second; /* training speed in samples per second; 0 = unknown */
+    float uplink;             /* bytes per second that the node's links carry, a lower bound */
+    /* Bytes per second that the node received, highest rate of the last seconds. */
+    float ingress;
+    /* Milliseconds for which the node has lacked rumors that most members have. */
     uint32_t lag_ms;
     /* Samples that the swarm has learned, by the node's count; 0 = unknown. */
     uint64_t swarm_samples;
-    uint32_t renew_ms;      /* milliseconds within which a newer record follows */
+    uint32_t renew_ms;      /* milliseconds within which the node publishes a newer record */
     enum stage stage;       /* progress of leaving */
     bool trains;            /* false = the node only forwards, or has not joined yet */
-    struct address address; /* where to dial it; port 0 = nowhere */
+    struct address address; /* address at which to dial the node; port 0 = it only dials */
 };
 
 /* Writes and signs a record whose id is that of the identity. */

@@ -154,8 +154,8 @@ enum error rumor_decode(const uint8_t *in, size_t bytes,
         return MALFORMED;
     if (count > capacity)
         return TOO_BIG;
-    /* Checked before the body, so that only the origin itself can make this node decode a hostile
-     * body. */
+    /* The signature is checked before the body is decoded: only the origin itself can make this
+     * node decode a hostile body. */
     if (signature_check(in, bytes, context) != OK)
         return FORGED;
     return content_decode(in, bytes, parameters, update);

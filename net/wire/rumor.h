@@ -26,7 +26,8 @@ struct rumor_head {
     uint32_t seq;             /* number in the stream of this incarnation, from 0 */
     uint64_t samples;         /* samples that the origin had learned by this rumor */
     uint32_t count;           /* number of entries; set by rumor_peek, ignored by rumor_encode */
-    uint8_t prev[HEAD_HASH_BYTES]; /* hash of the previous head; zeros in number 0 */
+    /* Hash of the previous head in the stream; zeros where seq is 0. */
+    uint8_t prev[HEAD_HASH_BYTES];
 };
 
 /* Encodes and signs the entries of `update` from number `from` on: as many as fill `most` bytes
@@ -43,12 +44,12 @@ void rumor_encode(const struct rumor_head *head, const struct update *update, ui
 size_t rumor_seal(uint8_t *rumor, size_t body_bytes, const struct identity *identity,
                   const uint8_t context[static CONTEXT_BYTES]);
 
-/* Reads only the head and checks only the size. Returns MALFORMED if it is too short or too long.
- */
+/* Reads only the head and checks only the size. Returns MALFORMED if the rumor is too short or
+ * too long. */
 enum error rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head) MUST_USE;
 
-/* Copies head and signature and computes the hash. The size must be right; nothing else is checked.
- */
+/* Copies the rumor's head and signature to *head and computes its hash. The size must be right;
+ * nothing else is checked. */
 void rumor_signed_head(const uint8_t *in, size_t bytes, const uint8_t context[static CONTEXT_BYTES],
                        struct signed_head *head);
 

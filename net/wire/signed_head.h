@@ -53,8 +53,8 @@ struct signed_head {
 void signed_head_read(struct signed_head *head, const uint8_t bytes[static SIGNED_HEAD_BYTES],
                       const uint8_t context[static CONTEXT_BYTES]);
 
-/* Checks prev and the signature. Returns MALFORMED if prev is zero in a later number than 0, or not
- * zero in number 0; FORGED if the origin did not sign the head. */
+/* Checks prev and the signature. Returns MALFORMED unless prev is zero exactly where seq is 0,
+ * and FORGED if the origin did not sign the head. */
 enum error signed_head_verify(const struct signed_head *head) MUST_USE;
 
 static inline uint64_t signed_head_incarnation(const struct signed_head *head)
