@@ -40,14 +40,15 @@ struct config_options {
          .member = offsetof(struct config_options, file)},                                         \
         CONFIG_OPTION_SET("set one key, as hearsay node takes it; may be repeated")
 
-/* Adds a --set, or sets --state. TOO_BIG: already CONFIG_SETS_MAX assignments. */
+/* Adds a --set, or sets --state. Returns TOO_BIG if there are already CONFIG_SETS_MAX
+ * assignments. */
 enum error config_options_add_set(void *options, const struct command_option *option,
                                   const char *assignment, struct problem *problem);
 enum error config_options_set_state(void *options, const struct command_option *option,
                                     const char *dir, struct problem *problem);
 
-/* Refuses --state given twice or together with --config or --set (MALFORMED), as the `finish` of a
- * command. */
+/* The `finish` of a command: returns MALFORMED if --state is given twice, or together with
+ * --config or --set. */
 enum error config_options_check(void *options, int count, char **operands, struct problem *problem);
 
 /* Reads the configuration: defaults, then the file, then each --set in order, then --log and

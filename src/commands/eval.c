@@ -24,7 +24,7 @@
 
 #define GIVEN_MAX 64
 
-/* A setting of the command line. */
+/* A setting that the command line gives. */
 struct given {
     const char *key; /* configuration key; NULL = value is the KEY=VALUE of --set */
     const char *value;
@@ -33,7 +33,7 @@ struct given {
 struct options {
     const char *state;    /* state folder or model file */
     const char *file;     /* file of --config; NULL = not given */
-    bool has_folders;     /* the data are described by the configuration in the state folder */
+    bool has_folders;     /* the configuration in the state folder names the data */
     bool names_data;      /* an option or --set names the data */
     struct config config; /* configuration; only [data] and [model] are used */
     bool names_model; /* --model or --layers was given, so the description in the file is ignored */
@@ -68,7 +68,8 @@ static enum error set_key(struct options *options, const char *key, const char *
     return config_set(&options->config, assignment, problem);
 }
 
-/* Notes a setting, whose key the option names. */
+/* Stores a setting of the command line. Its key is that of the option, or part of the word
+ * (--set). */
 static enum error note(void *self, const struct command_option *option, const char *word,
                        struct problem *problem)
 {
@@ -82,7 +83,7 @@ static enum error note(void *self, const struct command_option *option, const ch
     return OK;
 }
 
-/* Returns the data source of which this key names the files; NULL = any. */
+/* Returns the value that data.source must have for this key; NULL if the key implies none. */
 static const char *source_of(const char *key)
 {
     if (strcmp(key, "data.test_x") == 0 || strcmp(key, "data.test_y") == 0)
@@ -124,7 +125,7 @@ static enum error finish(void *self, int count, char **words, struct problem *pr
     return error;
 }
 
-/* Describes the samples that a model takes. */
+/* Returns the input of a model that takes samples of this shape and the test set's token size. */
 static struct setup_input input_of(struct shape shape, const struct dataset *test)
 {
     const struct dataset samples = {.shape = shape, .token_bytes = test->token_bytes};
@@ -278,7 +279,7 @@ static enum error evaluate_start(struct bench *bench, const char *path,
     return error;
 }
 
-/* Sets the model from the description in another library's model folder. */
+/* Sets model.layers from the description in the model folder of another library. */
 static enum error name_foreign_model(struct options *options, struct problem *problem)
 {
     struct model_folder_about about;

@@ -65,7 +65,7 @@ struct inference_client {
     struct reply reply;
 };
 
-/* Conversation with the node. */
+/* Functions for the conversation with the node. */
 
 static void flush(struct inference_client *client)
 {
@@ -239,7 +239,7 @@ static enum error failed(const struct inference_client *client, struct problem *
     return problem_set(problem, FAILED, "%s: %s", client->where, why);
 }
 
-/* Dialling the node. */
+/* Functions that dial the node. */
 
 static void call(struct inference_client *client, const struct introduction *introduction)
 {
@@ -292,7 +292,7 @@ static enum error meet(struct inference_client *client, struct problem *problem)
     return client->progress == MET ? OK : failed(client, problem);
 }
 
-/* Requests. */
+/* Functions that send requests. */
 
 /* Sends one request in the current conversation and waits for the reply. Afterwards `progress` is
  * REPLIED, ENDED, or NOTHING_YET after a timeout. */

@@ -19,7 +19,7 @@
 struct options {
     const char *line; /* name of a preset, or line of layers; NULL = list the presets */
     struct shape image;
-    int length;  /* positions of a sequence; 0 = not given */
+    int length;  /* length of a sequence, in positions; 0 = not given */
     int classes; /* number of classes; 0 = not given */
     int batch;
     const char *device; /* device on which the model is timed; NULL = not timed */

@@ -74,7 +74,7 @@ static enum error finish(void *self, int count, char **words, struct problem *pr
     return error;
 }
 
-/* Loading of the model. */
+/* Functions that load the model. */
 
 static bool learned_floats(const struct safetensors_about *about)
 {
@@ -154,7 +154,7 @@ static enum error meet_node(struct bench *bench, struct problem *problem)
     return OK;
 }
 
-/* Predictions. */
+/* Functions that compute and print predictions. */
 
 static void softmax(const float *logits, size_t classes, double *probabilities)
 {
@@ -262,7 +262,7 @@ static enum error predict(const struct bench *bench, const char *path, uint64_t 
     return error;
 }
 
-/* Reading samples. */
+/* Functions that read samples. */
 
 /* Normalises samples as in training (dataset.h): (pixel - mean) · scale. */
 static void normalise(const struct bench *bench, size_t numbers)

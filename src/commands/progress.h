@@ -30,7 +30,7 @@ void progress_at(struct progress *progress, double part);
 /* Removes the line from the terminal. */
 void progress_end(struct progress *progress);
 
-/* Like progress_at, at a given time; for its test. */
+/* Does what progress_at does, with the time as an argument; for tests. */
 void progress_at_time(struct progress *progress, double now_s, double part);
 
 #endif

@@ -113,7 +113,7 @@ static bool has_file(const struct bases *bases, const char *path)
 {
     struct stat file;
     if (stat(path, &file) != 0)
-        return true; /* the file does not exist, so it need not be read */
+        return true; /* the file does not exist; true makes the caller skip it */
     for (size_t i = 0; i < bases->count; i++)
         if (bases->base[i].inode == file.st_ino)
             return true;

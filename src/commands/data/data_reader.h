@@ -23,7 +23,7 @@ struct data_reader {
     union {
         struct npy_file npy;
         struct idx idx;
-        struct token_file tokens; /* for DATA_TEXT and DATA_TOKENS */
+        struct token_file tokens; /* open file of format DATA_TEXT or DATA_TOKENS */
     };
     char kind; /* type letter of a number in NumPy's notation, such as 'f' or 'u' (npy_file.h) */
     int bytes; /* bytes per number */

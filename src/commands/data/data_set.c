@@ -11,9 +11,10 @@
 #include "commands/json_output.h"
 #include "config/setup.h"
 
-#define TEXT_SHOWN    400
-#define TOKENS_SHOWN  24
-#define CHANNELS_LAST 4 /* a width up to this number may in fact be the channels: a note asks */
+#define TEXT_SHOWN   400
+#define TOKENS_SHOWN 24
+/* An image of this width or less may have its channels last; the report asks whether it has. */
+#define CHANNELS_LAST 4
 
 /* Training and test data with their statistics. */
 struct report {
@@ -104,7 +105,8 @@ static void print_predicted(const struct report *report)
         counts_print(report->out, report->train_counts, report->test_counts, classes);
 }
 
-/* Writes notes on possible mistakes in the data; the data are used nevertheless. */
+/* The functions named note_… print notes on possible mistakes in the data; the data are used
+ * nevertheless. */
 
 static void note_classes(const struct report *report)
 {
@@ -155,7 +157,7 @@ static void note_numbers(const struct report *report)
                     report->out);
 }
 
-/* Printing of samples. */
+/* Functions that print samples. */
 
 static void caption(char text[32], const struct dataset *set, size_t i)
 {

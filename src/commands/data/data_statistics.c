@@ -7,7 +7,7 @@
 #include "commands/json_output.h"
 
 #define LINES_MAX 20 /* the table lists every class up to this number of classes */
-/* with more classes, it lists this many of the rarest and of the most frequent */
+/* with more classes, the table lists this many of the rarest and of the most frequent */
 #define NAMED 5
 
 void moments_add(struct moments *moments, double number)

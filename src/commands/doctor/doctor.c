@@ -28,7 +28,7 @@ static int examine(struct doctor *doctor, const struct config_options *options)
     struct problem problem;
     if (config_options_read(&doctor->config, options, &problem) != OK) {
         doctor_say(doctor, VERDICT_FAIL, "configuration", "%s", problem.text);
-        return EXIT_USAGE; /* without a configuration no other check is possible */
+        return EXIT_USAGE; /* without a configuration, no other check is possible */
     }
     doctor_say(doctor, VERDICT_OK, "configuration", "%s",
                options->file ? options->file : "no file, all keys have their defaults");

@@ -45,9 +45,10 @@ struct doctor {
     char model[SETUP_DESCRIPTION_BYTES]; /* description of the model; valid if has_model */
     uint64_t parameters;                 /* number of model parameters */
     char settings[SETTINGS_MAX + 1];     /* settings that peers must share; valid if has_model */
-    /* Model hash in the swarm of the checkpoint; valid if has_taken_first. */
+    /* Model hash of the checkpoint's swarm; valid if has_taken_first. */
     uint8_t model_hash[16];
-    bool has_taken_first;       /* the node took its first weights over from that swarm */
+    /* The node took its first weights over from the checkpoint's swarm. */
+    bool has_taken_first;
     uint64_t layers_bytes;      /* memory for the layers' outputs at the largest batch, in bytes */
     double data_bytes;          /* memory for the training and test samples, in bytes */
     double further_bytes;       /* memory on each GPU except the first, in bytes */
@@ -56,9 +57,9 @@ struct doctor {
     bool has_swarm_key;         /* the swarm key could be read */
     bool has_model;             /* the model could be built */
     bool is_on_gpu;             /* the node would train on a GPU */
-    struct rehearsal rehearsal; /* result of a trial start on that GPU */
+    struct rehearsal rehearsal; /* result of a trial start on the node's GPU */
     bool has_folder;            /* the state folder is writable */
-    /* The state folder existed before, and no node uses it now. */
+    /* The state folder existed before this run, and no node uses it now. */
     bool has_state;
     bool is_taken;     /* a running node uses the state folder */
     bool is_port_free; /* node.listen is free */

@@ -22,14 +22,16 @@
 #include "state/incarnation.h"
 #include "state/state_dir.h"
 
-/* Files of checkpoint size at once: old checkpoint, new one, and updates meanwhile. */
+/* Number of checkpoint-sized files that exist at one time: old checkpoint, new one, and the
+ * updates that arrive while it is written. */
 #define COPIES 3
-/* Base.safetensors files at once while one is replaced, without older bases. */
+/* Number of files base.safetensors that exist while one replaces the other; older bases are not
+ * counted. */
 #define BASES         2
 #define YEAR_2024_S   1704067200
 #define CLOCK_SLACK_S 5
 
-/* Keys. */
+/* Checks of the keys. */
 
 static void look_at_keys(struct doctor *doctor)
 {
@@ -57,7 +59,7 @@ static void look_at_locked_memory(struct doctor *doctor)
     locked_memory_free(&memory);
 }
 
-/* The log, to which the node appends. */
+/* Check of the log, to which the node appends: opens it for writing. */
 
 static void look_at_log(struct doctor *doctor)
 {
@@ -80,7 +82,7 @@ static void look_at_log(struct doctor *doctor)
         (void)unlink(path);
 }
 
-/* State folder. */
+/* Checks of the state folder. */
 
 /* Checks whether the folder is writable, by writing to it: access() ignores read-only file systems,
  * and is wrong for root. */
@@ -141,7 +143,7 @@ static void look_at_disk(struct doctor *doctor)
                is_enough ? "" : ": make room, or choose another node.state_dir");
 }
 
-/* Sandbox. */
+/* Check of the sandbox. */
 
 /* Checks the sandbox by entering it, as a node does. Later checks run inside. */
 static void look_at_sandbox(struct doctor *doctor)
@@ -158,7 +160,7 @@ static void look_at_sandbox(struct doctor *doctor)
     doctor_say(doctor, is_whole ? VERDICT_OK : VERDICT_WARN, "sandbox", "%s", text);
 }
 
-/* State folder, read as a node reads it at its start. */
+/* Checks of the files in the state folder, which are read as a node reads them at its start. */
 
 static void say_refused(void *context, const struct problem *problem)
 {
@@ -218,7 +220,7 @@ static void look_at_state(struct doctor *doctor)
     free(checkpoint.own);
 }
 
-/* Data and model. */
+/* Checks of data and model. */
 
 static void look_at_model(struct doctor *doctor, const struct dataset *train,
                           const struct dataset *test)
@@ -283,7 +285,7 @@ static void look_at_data(struct doctor *doctor)
     dataset_free(&test);
 }
 
-/* Device. */
+/* Checks of the device. */
 
 static void look_at_processors(struct doctor *doctor, const char *device)
 {
@@ -355,7 +357,7 @@ static void look_at_device(struct doctor *doctor)
     backend->close(backend);
 }
 
-/* Port and clock. */
+/* Checks of port and clock. */
 
 static void look_at_port(struct doctor *doctor)
 {
@@ -427,7 +429,8 @@ void doctor_look_here(struct doctor *doctor)
     look_at_locked_memory(doctor);
     look_at_log(doctor);
     look_at_folder(doctor);
-    doctor_rehearse(doctor); /* before the sandbox, whose rules also apply to child processes */
+    /* Must come before the check of the sandbox, whose rules also apply to child processes. */
+    doctor_rehearse(doctor);
     look_at_sandbox(doctor);
     look_at_data(doctor);
     if (doctor->has_model && doctor->has_folder)

@@ -12,7 +12,7 @@
 #include "commands/doctor/doctor_place.h"
 #include "commands/doctor/doctor_visit.h"
 
-#define NAME_WAIT_NS (15000 * MS_NS) /* time limit of a name lookup; a node has the same */
+#define NAME_WAIT_NS (15000 * MS_NS) /* time limit of a name lookup, the same as a node's */
 
 /* A name lookup that is under way. */
 struct lookup {
@@ -22,7 +22,7 @@ struct lookup {
     char port[8];
 };
 
-/* Names. */
+/* Functions that resolve names. */
 
 static void start_lookups(struct lookup *lookups, const struct address_list *peers)
 {
@@ -108,7 +108,7 @@ static void find_self(struct round *round)
             round->visits[i].is_self |= is_self(round->doctor, &round->visits[i].number[n]);
 }
 
-/* Results of visits. */
+/* Functions that report the results of visits. */
 
 static int by_length(const void *a, const void *b)
 {
@@ -216,7 +216,7 @@ static void say_visit(struct doctor *doctor, struct visit *visit, bool can_greet
     }
 }
 
-/* Our own address. */
+/* Functions that find and report this node's own address. */
 
 /* Returns the widest scope among the peers' addresses that have a route. Sets *ours to the address
  * from which this machine dials that peer, or to its default source address if no peer has a route;
@@ -239,8 +239,8 @@ static enum place widest(const struct round *round, struct address *ours)
     return widest;
 }
 
-/* Returns words on who can dial an address of scope `place`. peers: the widest scope among the
- * peers' addresses. */
+/* Returns a text that says who can dial an address of scope `place`. peers: the widest scope
+ * among the peers' addresses. */
 static const char *consequence_of(enum place place, enum place peers)
 {
     if (place_is_nobodys(place))

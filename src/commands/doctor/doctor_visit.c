@@ -35,7 +35,7 @@ static void flush(struct round *round, struct visit *visit)
     if (peer_next_send(&visit->peer, SIZE_MAX, true, &bytes, &count))
         transport_send(round->transport, visit->peer.conn, bytes, count);
     else if (visit->peer.state == PEER_MEETING && peer_is_flushed(&visit->peer) &&
-             visit->rounds > 1 && /* in the first conversation the peer hangs up */
+             visit->rounds > 1 && /* in the first conversation, the peer closes the connection */
              !visit->awaits_settings)
         transport_hang_up(round->transport, visit->peer.conn);
 }
@@ -87,7 +87,8 @@ static void say_goodbye(struct visit *visit)
     CHECK(peer_say(&visit->peer, &bye));
 }
 
-/* Sends our settings. A peer of release 0.1.0 says goodbye to that, and is not compared. */
+/* Sends our settings and waits for the peer's. A peer of release 0.1.0 answers with BYE instead,
+ * so its settings are not compared. */
 static void show_settings(struct round *round, struct visit *visit)
 {
     const uint8_t *text = (const uint8_t *)round->settings;
@@ -105,7 +106,8 @@ static void on_message(struct round *round, struct visit *visit)
         message.kind != SETTINGS)
         return;
     visit->awaits_settings = false;
-    /* A text that is invalid is as good as none: the node will say so. */
+    /* An invalid text is treated as if the peer had sent no settings: a node refuses it with a
+     * message. */
     if (settings_compare(round->settings, &message.text, &visit->difference) != OK)
         visit->difference = (struct settings_difference){.other = ""};
     say_goodbye(visit);
@@ -208,7 +210,8 @@ static void on_closed(void *self, uint64_t conn, const char *why)
     set_timer(round);
 }
 
-/* Notes a lost packet if the peer has still not acknowledged the goodbye. */
+/* Sets swallowed_bytes if the peer has still not acknowledged the goodbye: then large packets
+ * are lost. */
 static void look_at_arrival(const struct round *round, struct visit *visit)
 {
     uint32_t segment_bytes = 0;

@@ -39,12 +39,14 @@ struct visit {
     int rounds;               /* number of connections opened */
     /* The peer has other first weights, so it is dialled again with its model hash. */
     bool takes_first;
-    bool is_dialled_again;                 /* the dial with that model hash has not been made yet */
-    bool is_through;                       /* the handshake was completed, in the first round */
-    uint8_t id[ID_BYTES];                  /* id of the peer, if is_through */
-    uint16_t protocol;                     /* protocol version of the conversation; 0 = unknown */
-    bool awaits_settings;                  /* the peer has not answered our settings yet */
-    struct settings_difference difference; /* from our settings; empty if the peer sent none */
+    /* The second dial, with the peer's model hash, has not been made yet. */
+    bool is_dialled_again;
+    bool is_through;      /* the handshake was completed, in the first round */
+    uint8_t id[ID_BYTES]; /* id of the peer, if is_through */
+    uint16_t protocol;    /* protocol version of the conversation; 0 = unknown */
+    bool awaits_settings; /* the peer has not answered our settings yet */
+    /* Differences of the peer's settings from ours; empty if the peer sent no settings. */
+    struct settings_difference difference;
     /* Size of packets that are lost on the way to the peer, in bytes; 0 = none. */
     uint32_t swallowed_bytes;
     /* Why the peer does not let this node in; "" = not known yet. */
@@ -62,7 +64,7 @@ struct round {
     struct message_reader *reader;  /* decoder of the peers' messages */
     struct entropy entropy;         /* source of ephemeral keys for the handshakes */
     bool can_greet;                 /* keys and model are available, so handshakes are possible */
-    struct visit *visits;           /* [count] */
+    struct visit *visits;           /* [count] one visit for each configured peer */
     uint32_t count;                 /* number of configured peers */
     uint64_t end_ns;                /* time at which all visits end */
     uint64_t dials;                 /* dials so far; also numbers the connections */

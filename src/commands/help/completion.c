@@ -10,7 +10,7 @@
 
 #define WORD_BYTES 128
 
-/* A request for completions. */
+/* A request of the shell for completions. */
 struct asked {
     FILE *out;
     const char *typed;       /* beginning of the word to complete */
@@ -100,7 +100,7 @@ static void offer_listed(const struct asked *asked, const char *help)
         help += bytes;
         const bool goes_on = strncmp(help, ", ", 2) == 0 || strncmp(help, " or ", 4) == 0;
         if (bytes == 0 || strcmp(word, "or") == 0 || (!goes_on && !is_list))
-            return; /* the help does not begin with a list */
+            return; /* the help text does not begin with a list of words */
         offer(asked, word, "");
         if (!goes_on)
             return;

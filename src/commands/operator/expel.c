@@ -74,8 +74,8 @@ static enum error refuse_since(const struct expel *expel, double horizon_s, stru
                        amount_moment(expel->since_ms).text);
 }
 
-/* Sets how many rumors of the origin in this row stay: none, those that arrived before the given
- * time, or those that the log may soon have lost. */
+/* Sets *keep to the number of the origin's rumors that stay: none with --all, those that arrived
+ * before the given time, or those that the log may no longer have. */
 static enum error choose_keep(const struct order_giver *giver, const struct expel *expel,
                               const json_t *row, uint64_t *keep, struct problem *problem)
 {

@@ -132,7 +132,8 @@ bool moment_keep(const json_t *row, double horizon_s, double age_s, uint64_t *ke
     size_t i = 0;
     while (i < count && age_of(json_array_get(arrivals, i)) < age_s)
         i++;
-    if (count == 0 && !has_all) /* no rumor of the origin has arrived in that time */
+    /* No listed arrival: all rumors of the origin are older than age_s and stay. */
+    if (count == 0 && !has_all)
         *keep = (uint64_t)json_integer_value(json_object_get(row, "rumors"));
     else if (i == count)
         *keep = 0;

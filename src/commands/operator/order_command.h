@@ -16,7 +16,7 @@ struct order_options {
 };
 COMMAND_BEGINS_WITH(struct order_options, config);
 
-/* The end of a command's table and of its `about`. */
+/* Last rows in the table of options of an operator's command, and the end of its `about` text. */
 #define ORDER_OPTIONS                                                                              \
     {"--key", "FILE", "the operator's key (default operator.key)",                                 \
      .member = offsetof(struct order_options, key)},                                               \

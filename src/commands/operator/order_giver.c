@@ -15,7 +15,7 @@
 #define LOOKS   100  /* reads of the status page, at most, while waiting for the order to appear */
 #define LOOK_NS 100000000 /* pause between two reads, in nanoseconds */
 
-/* The status page. */
+/* Functions that read the status page. */
 
 const char *page_text(const json_t *row, const char *key)
 {
@@ -49,8 +49,8 @@ const json_t *page_origins(const json_t *page)
     return page_operator(page, "origins");
 }
 
-/* Counts the distinct ids in these rows that begin with the given digits, without the first one
- * found. Sets *found to the last such id. */
+/* Counts the ids in these rows that begin with the given digits, without the first such id.
+ * *found: the last such id of all calls, initially NULL; an id equal to it is not counted again. */
 static uint32_t count_fitting(const json_t *rows, const char *begin, const char **found)
 {
     uint32_t others = 0;
@@ -117,7 +117,7 @@ static enum error check_operator(const json_t *page, const char *key_path,
     return OK;
 }
 
-/* Waits until the node's status shows the order. */
+/* Waits until the node's status page shows the order with this number as applied. */
 static enum error wait_until_obeyed(const char *dir, uint64_t number, struct problem *problem)
 {
     const struct timespec wait = {.tv_nsec = LOOK_NS};

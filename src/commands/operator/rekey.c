@@ -10,8 +10,9 @@
 #include "state/incarnation.h"
 #include "state/swarm_key_files.h"
 
-#define BOTH_HOURS     168   /* hours for which both keys are accepted: a week */
-#define BOTH_HOURS_MAX 87600 /* ten years, in hours */
+/* Default hours for which old and new key are both accepted: a week. */
+#define BOTH_HOURS     168
+#define BOTH_HOURS_MAX 87600 /* most hours for which both keys are accepted: ten years */
 #define HOUR_MS        3600000.0
 #define WAIT_MS        5000 /* time limit for a status page of the node */
 

@@ -30,7 +30,7 @@ static void folder_of(char out[static PATH_BYTES], const char *dir, const char *
     for (; *name && at < PATH_BYTES - 64; name++)
         out[at++] = *name == '/' || (unsigned char)*name < ' ' ? '_' : *name;
     if (out[at - 1] == '.' && (out[at - 2] == '/' || out[at - 3] == '/'))
-        out[at - 1] = '_'; /* "." and ".." are not names of new folders */
+        out[at - 1] = '_'; /* a folder cannot be named "." or ".." */
     out[at] = 0;
 }
 

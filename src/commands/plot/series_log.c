@@ -95,7 +95,8 @@ enum error series_read_log(struct series_set *set, FILE *file, const char *path,
     progress_begin(&progress, "reading");
     for (ssize_t length; (length = getline(&line, &room, file)) > 0;) {
         json_t *object = json_loadb(line, (size_t)length, 0, NULL);
-        take_line(&reader, object); /* NULL: an incomplete line of a node that was killed */
+        /* The object is NULL for an incomplete line, as of a node that was killed. */
+        take_line(&reader, object);
         json_decref(object);
         done += (double)length;
         progress_at(&progress, bytes > 0 ? done / bytes : 0);

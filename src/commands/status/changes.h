@@ -11,7 +11,7 @@
 #include "commands/lately.h"
 
 struct changes {
-    json_t *before; /* last status page, of which the struct has a reference; NULL = none yet */
+    json_t *before; /* last status page, on which the struct holds a reference; NULL = none yet */
     struct lately lately; /* the latest changes */
 };
 

@@ -11,7 +11,7 @@
 #define WAIT_MS     5000
 #define LONG_NUMBER 10000000000 /* a larger number is shown rounded, with a unit */
 #define OLD_S       60.0        /* age in seconds above which a measured capacity may be outdated */
-#define INDENT      13          /* columns before the text of a node's lines */
+#define INDENT      13          /* columns of a line about the node that come before its text */
 
 enum { EXIT_HEALTHY = 0, EXIT_NO_ANSWER = 1, EXIT_USAGE = 2, EXIT_NOT_READY = 3 };
 
@@ -87,7 +87,7 @@ static struct shown real(const json_t *row, const char *key)
     return out;
 }
 
-/* Lines of the node. */
+/* Functions that print the lines about the node. */
 
 /* Prints a long text in as many lines as needed, broken at blanks if possible. Other nodes may have
  * sent it, so characters that are not printable ASCII become "?". */
@@ -307,7 +307,7 @@ void status_print_node(FILE *out, const json_t *page)
     print_strangers(out, page);
 }
 
-/* Tables. */
+/* Functions that print tables. */
 
 struct column {
     const char *heading;
@@ -356,7 +356,7 @@ static const char *capacity_sign(const json_t *row)
     return flag_of(row, "is_measured") ? "" : ">";
 }
 
-/* Each function returns the text of a table cell; "" = unknown. */
+/* number_cell and text_cell return the text of a table cell; "" = unknown. */
 
 static struct shown number_cell(const json_t *row, const struct column *column)
 {
@@ -428,7 +428,7 @@ void status_print_contributions(FILE *out, const json_t *page)
     print_table(out, CONTRIBUTION_COLUMNS, COUNT(CONTRIBUTION_COLUMNS), members);
 }
 
-/* The command. */
+/* The command itself. */
 
 static void print_page(FILE *out, const json_t *page)
 {

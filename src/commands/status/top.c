@@ -16,7 +16,7 @@
 #include "commands/terminal.h"
 
 #define REFRESH_MS 1000
-/* Time limit for the status page; it blocks the keys. */
+/* Time limit for the status page; while the command waits for it, keys have no effect. */
 #define WAIT_MS 1000
 
 /* ANSI escape sequences (ECMA-48). The first two switch to the terminal's alternate screen and
@@ -27,7 +27,7 @@
 #define REST_OF_LINE "\033[K"
 #define REST_BELOW   "\033[J"
 
-/* Terminal, signals. */
+/* Functions for the terminal and for signals. */
 
 static volatile sig_atomic_t ended;
 static volatile sig_atomic_t paused;

@@ -23,7 +23,7 @@
 
 /* A part of the screen, before it is cut to the size of the terminal. */
 struct part {
-    char *text;   /* its text; the owner frees it */
+    char *text;   /* text of the part; its owner frees it */
     size_t bytes; /* bytes of the text */
     int lines;    /* lines in the text */
 };
@@ -53,7 +53,7 @@ static struct part part_of(void (*print)(FILE *out, const json_t *page), const j
     return part;
 }
 
-/* Members. */
+/* Functions that print members. */
 
 static double real_of(const json_t *object, const char *key)
 {
@@ -119,7 +119,7 @@ static struct part members_part(const json_t *page, const struct terminal *termi
     return part;
 }
 
-/* The screen. */
+/* Functions that draw the screen. */
 
 /* Prints the part of a line that fits in `columns`. Escape sequences take no columns. */
 static void draw_line(FILE *out, const char *line, size_t bytes, int columns)

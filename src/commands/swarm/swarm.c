@@ -30,13 +30,13 @@
 struct swarm {
     struct swarm_options options;
     char dir[FOLDER_BYTES];
-    bool goes_on; /* the folder has been used before */
+    bool goes_on; /* the swarm continues: its folder has been used before */
     struct swarm_node nodes[SWARM_NODES_MAX];
     int started;
     double start_s;
     struct swarm_goal goal;
     struct swarm_view view;
-    /* Why training ended; SWARM_GOES_ON = by a signal, or because all nodes ended. */
+    /* Reason why training ended. SWARM_GOES_ON = a signal ended it, or all nodes have ended. */
     enum swarm_end end;
 };
 
@@ -86,7 +86,7 @@ static enum error make_config(const struct swarm *swarm, int i, const char *seed
     return error == OK ? config_check(config, problem) : error;
 }
 
-/* Processes of the nodes. */
+/* Functions that start and stop the nodes' processes. */
 
 /* Runs in the child process: directs the log to the pipe and error messages to a file, then runs
  * `hearsay node`. Never returns. */
@@ -212,7 +212,7 @@ static enum error start_nodes(struct swarm *swarm, struct problem *problem)
     return error;
 }
 
-/* Watching the nodes. */
+/* Functions that watch the nodes. */
 
 static void show(struct swarm *swarm, double seconds)
 {

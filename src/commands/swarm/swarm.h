@@ -72,11 +72,11 @@ bool swarm_node_finished(const struct swarm_node *node);
 
 struct swarm_verdict {
     int finished; /* number of nodes that ended with a saved model */
-    /* These nodes have one version and one digest, and their bases have this digest. */
+    /* The finished nodes have one version and one digest, and their bases have this digest. */
     bool same_model;
     /* Score of the worst node, or with text the mean over the nodes; NaN = none finished. */
     double score;
-    uint64_t rumors; /* rumors in the model of one of these nodes */
+    uint64_t rumors; /* rumors in the model of the last finished node */
     uint64_t sent_bytes, dense_bytes;
 };
 

@@ -171,7 +171,8 @@ struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count, enum
     }
     verdict.same_model &= verdict.finished > 0;
     if (kind == SCORE_OF_TEXT && verdict.finished > 0)
-        verdict.score = scores / verdict.finished; /* mean: each has tested a part */
+        /* Each node tested another part of the text, so the score is the mean. */
+        verdict.score = scores / verdict.finished;
     return verdict;
 }
 
