@@ -124,16 +124,30 @@ static bool neighbours_have_ours(const struct node *node)
     return have > 0 || lack == 0;
 }
 
+/* Returns true if the record of every other live member shows the base that this node holds. Such
+ * members hold all our rumors, even if the member that connected us to them has left. */
+static bool others_hold_our_base(const struct node *node)
+{
+    const struct members *members = membership_members(node);
+    for (uint32_t i = 1; i < members->count; i++) {
+        const struct member *member = &members->members[i];
+        if (member_is_live(members, member, node->now_ns) &&
+            member->record.digest != broadcast_versions(node)->digest)
+            return false;
+    }
+    return true;
+}
+
 /* Returns true if other members have all our rumors. Stays true once all neighbours had them.
- * Without neighbours, returns true only if no other member is live: otherwise a connection is
- * broken and will return. */
+ * Without neighbours, returns true only if all live members hold our base: otherwise a connection
+ * is broken and will return. */
 static bool ours_are_known(struct node *node)
 {
     if (!neighbours_have_ours(node))
         return false;
     if (leaving_stage(node) == STAGE_SETTLED && connection_neighbours(node) > 0)
         node->leave->ours_known = true; /* stays true, since this node publishes nothing more */
-    return node->leave->ours_known || membership_live(node) == 1;
+    return node->leave->ours_known || others_hold_our_base(node);
 }
 
 /* Returns how long to wait for news that other members leave, in ns. News spreads more slowly in
@@ -253,6 +267,8 @@ static void leave_now(struct node *node, bool complete)
                                    "neighbour is known to have all that was published here"
                        : connection_neighbours(node) > 0
                            ? "left the swarm; the neighbours have all that was published here"
+                       : membership_live(node) > 1
+                           ? "left the swarm; the members have all that was published here"
                            : "left the swarm; no other member of it is alive";
     leaving_move(node, STAGE_LEFT);
     member_gossip_renew(node);

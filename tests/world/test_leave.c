@@ -108,6 +108,31 @@ static void a_leaver_reconnects_before_it_goes(void **state)
     }
 }
 
+/* Two nodes that only dial are connected by a third. They must not wait until each takes the other
+ * for dead if the third is the first to go. */
+static void nodes_behind_one_hub_leave_together_with_it(void **state)
+{
+    for (uint32_t later = 0; later < 20; later++) {
+        start_usual_swarm(3);
+        cut(1, 2);
+        run(10 * SECOND_NS + later * 37 * MILLI_NS);
+        const uint64_t left_ns = world_now_ns(&world);
+        for (uint32_t i = 0; i < 3; i++) {
+            world_leave(&world, i);
+            run(later * 10 * MILLI_NS);
+        }
+        run(30 * SECOND_NS);
+        for (uint32_t i = 0; i < 3; i++) {
+            assert_true(world.nodes[i].finished);
+            assert_true(world.nodes[i].finished_ns - left_ns < 8 * SECOND_NS);
+            assert_int_equal(world.nodes[i].last[NOTE_LEFT].level, LEVEL_INFO);
+            assert_true(same_base(0, i));
+        }
+        world_ends(state);
+        begin_world(2 + later);
+    }
+}
+
 /* Nodes send their version to one random neighbour a second. A leaving node must not wait for its
  * turn. */
 static void a_leaver_is_answered_by_all_neighbours(void **state)
@@ -182,6 +207,7 @@ int main(void)
         STORY(a_silent_neighbour_delays_leaving_at_most_the_grace_time),
         STORY(an_unreachable_leaver_does_not_claim_delivery),
         STORY(a_leaver_reconnects_before_it_goes),
+        STORY(nodes_behind_one_hub_leave_together_with_it),
         STORY(a_leaver_is_answered_by_all_neighbours),
         STORY(a_publication_after_the_grace_time_changes_nothing),
         STORY(an_isolated_node_leaves_soon),
