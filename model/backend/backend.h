@@ -8,8 +8,8 @@
  * calls. An operation that returns a value or writes host memory is complete when it returns; any
  * other may complete later. Host memory that an operation reads may be changed as soon as the call
  * returns. The caller checks sizes. A backend that breaks (device lost) prints why and ends the
- * process. No operation depends on state that another one left in the backend, so all code of the
- * backend's thread may share it. tests/unit/model/test_backend.c compares every operation on every
+ * process. No operation depends on state that another operation left in the backend, so all code of
+ * a thread may share one backend. tests/unit/model/test_backend.c compares every operation on every
  * backend with a naive reference.
  */
 #ifndef HEARSAY_MODEL_BACKEND_BACKEND_H
@@ -59,7 +59,7 @@ static inline struct shape conv_output(const struct conv *conv)
  * window are ignored. */
 struct pool {
     struct shape in;
-    int window; /* side, 1 .. POOL_WINDOW_MAX: an index in a window fits a byte */
+    int window; /* side of a window, 1 .. POOL_WINDOW_MAX, so that an index fits a byte */
 };
 
 #define POOL_WINDOW_MAX 16
@@ -73,8 +73,8 @@ static inline struct shape pool_output(const struct pool *pool)
 }
 
 /* GELU: x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) (Hendrycks, Gimpel 2016); SILU: x / (1 +
- * exp(-x)). The backward pass of these two needs the input x; that of the others needs only the
- * output. */
+ * exp(-x)). The backward pass of GELU and SILU needs the input x; the backward pass of the other
+ * activations needs only the output. */
 enum activation { LINEAR, RELU, SIGMOID, TANH, GELU, SILU };
 
 static inline bool activation_keeps_input(enum activation activation)
@@ -91,8 +91,8 @@ struct attention {
     int length;   /* number of positions */
     int heads;    /* number of query heads */
     int kv_heads; /* number of key and value heads; divides heads */
-    int size;     /* numbers per head */
-    int from;     /* first position to compute; for earlier ones only keys and values are read */
+    int size;     /* numbers per query, key or value */
+    int from;     /* first position to compute; of earlier ones only keys and values are read */
 };
 
 static inline size_t attention_input(const struct attention *attention)
@@ -120,7 +120,7 @@ static inline size_t channel_norm_sets(const struct channel_norm *norm, int batc
 }
 
 #define NORM_EPSILON 1e-5f /* added to a variance or a mean square, against division by 0 */
-#define ROPE_BASE    10000 /* base of the rotation angles' wavelengths (Su et al. 2021) */
+#define ROPE_BASE    10000 /* base of the frequencies of rotary embeddings (Su et al. 2021) */
 
 /* Label of a row that adds nothing to loss, gradients and counts. */
 #define LABEL_IGNORED (-1)
@@ -129,7 +129,7 @@ static inline size_t channel_norm_sets(const struct channel_norm *norm, int batc
 struct cross_entropy {
     int rows;
     int classes;
-    int of;          /* gradients are of the mean loss over this number of rows, >= rows */
+    int of;          /* divisor of the gradients: rows over which the loss is averaged, >= rows */
     float smoothing; /* part of each label spread over all classes (Szegedy et al. 2016) */
 };
 
@@ -138,8 +138,8 @@ struct cross_entropy {
 struct logits {
     struct cross_entropy loss; /* loss over all rows */
     int in;                    /* numbers per row of x */
-    int at_once;               /* rows whose logits fit `scratch` */
-    float *scratch;            /* [at_once, logits_stride(classes)] */
+    int at_once;               /* number of rows whose logits fit in `scratch` */
+    float *scratch;            /* [at_once, logits_stride(classes)] buffer for logits */
 };
 
 /* Returns the distance between rows of logits in `scratch`, in numbers: a multiple of 8, which are
@@ -167,53 +167,56 @@ struct adam {
     uint64_t step;    /* number of this step, from 1 */
 };
 
-#define MUON_SCALE 0.2f /* factor on sqrt(larger side), so that steps are as long as Adam's */
-#define MUON_TURNS 5    /* Newton-Schulz iterations: x = a·x + b·xxᵀ·x + c·xxᵀ·xxᵀ·x */
-#define MUON_A     3.4445f
-#define MUON_B     (-4.7750f)
-#define MUON_C     2.0315f
+#define MUON_SCALE 0.2f /* factor on sqrt(longer side of the matrix): steps as long as Adam's */
+#define MUON_TURNS 5    /* number of Newton-Schulz iterations */
 
-/* Histogram of |residual|. The bin of a residual is its float bits >> BIN_BITS: 32 bins per power
- * of two, each about 3 % wide (threshold.c). The part within a bin is its next bits, >>
- * PART_BITS. */
+/* One such iteration: x = MUON_A·x + MUON_B·xxᵀ·x + MUON_C·xxᵀ·xxᵀ·x (Jordan et al. 2024). */
+#define MUON_A 3.4445f
+#define MUON_B (-4.7750f)
+#define MUON_C 2.0315f
+
+/* Histogram of |residual|. The bin of a residual is its float bits >> BIN_BITS: 32 bins per
+ * power of two, each about 3 % wide (threshold.c). A bin has BIN_PARTS parts, by the next 8 bits:
+ * those from bit PART_BITS on. */
 #define BIN_BITS       18
 #define PART_BITS      10
 #define HISTOGRAM_BINS 8192
 #define BIN_PARTS      256
 
 struct survey {
-    float floor;             /* smaller residuals are skipped; 0 = none is skipped */
-    uint32_t *candidates;    /* [candidates_max] indices of entries */
-    uint32_t candidates_max; /* capacity; further candidates are counted but not listed */
+    float floor;             /* residuals with a smaller |r| are skipped; 0 = none is skipped */
+    uint32_t *candidates;    /* [candidates_max] output: indices of the entries found */
+    uint32_t candidates_max; /* capacity of `candidates`; further candidates are only counted */
 };
 
-/* Sums over samples. Each pass adds to them; the caller sets them to 0. */
+/* Sums over samples. Each evaluation or step adds to them; the caller sets them to 0. */
 struct score {
     double loss;      /* sum of the losses of all labels */
-    uint32_t labels;  /* labels so far, ignored ones excluded */
-    uint32_t correct; /* labels whose logit is the largest; the first of equal ones counts */
+    uint32_t labels;  /* number of labels, ignored ones excluded */
+    uint32_t correct; /* labels whose logit is the largest; of equal ones the first counts */
 };
 
 /* A sequence of operations that is called repeatedly with the same arguments (a CUDA graph). The
  * memory to which the arguments point may change. Starts as zeros, and belongs to one backend. */
 struct step_graph {
-    void *recorded; /* recording of the backend; NULL = nothing is recorded */
-    uint32_t times; /* number of calls of the operations themselves, without a recording */
+    void *recorded; /* recording in the backend's form; NULL = nothing is recorded */
+    uint32_t times; /* number of times that the operations ran without a recording */
 };
 
 struct backend;
 
 struct device_memory {
-    size_t free;  /* bytes */
+    size_t free;  /* free bytes */
     size_t total; /* bytes in total; 0 = host memory, which the system provides as needed */
 };
 
-/* The exchange: gradient compression with error feedback (exchange/replica.h). Each operation
- * computes the residual r of an entry itself (exchange/error_feedback.h); it is stored nowhere. If
- * the weights are companded, `w` below stands for their values (base/companding.h). */
+/* The exchange: gradient compression with error feedback (exchange/replica.h). The residual r of
+ * an entry is not stored: each operation computes it from weight and base
+ * (exchange/error_feedback.h). If the weights are companded, `w` below stands for their values
+ * (base/companding.h). */
 struct exchange_operations {
-    /* Allocates all scratch buffers of the operations below: for a survey of `count` entries and a
-     * cut of `published` entries. Then none of them runs out of memory later. */
+    /* Allocates all scratch buffers of the operations below, for a survey of `count` entries and
+     * a cut of `published` entries. Afterwards none of these operations can run out of memory. */
     void (*reserve)(struct backend *, size_t count, uint32_t published);
     /* Surveys all entries before a publication. Clears host_bins, then counts every entry that is
      * saturated or whose |r| is NaN or at least the floor: host_bins[residual_bits >> BIN_BITS]++.
@@ -242,9 +245,9 @@ struct exchange_operations {
      * least tau·|k|, w is the same as after `cut`, bit for bit. */
     void (*apply_own)(struct backend *, const struct update *host_update, float beta,
                       struct weights w, int32_t *base);
-    /* Replaces base entries from `first` on and keeps their residuals: base = host_base[count], w =
-     * QUANTUM·base + r. Where the base does not change, w stays the same, bit for bit. Where w ==
-     * QUANTUM·base before, it also is afterwards. */
+    /* Replaces base entries first .. first+count-1 and keeps their residuals: base =
+     * host_base[count], w = QUANTUM·base + r. Where the base does not change, w stays the same, bit
+     * for bit. Where w == QUANTUM·base before, it also is afterwards. */
     void (*rebase)(struct backend *, size_t first, size_t count, const int32_t *host_base,
                    struct weights w, int32_t *base);
     /* Withholds a part of the residual: withheld = part·r, rounded to bfloat16, and w -= withheld.
@@ -302,12 +305,14 @@ struct channel_operations {
      * variance[channels]. */
     void (*recall)(struct backend *, const struct channel_norm *, const float *mean,
                    const float *variance, float *stats);
-    /* Normalises: y = activation((x - mean) / deviation · w[channel] + b[channel]). The derivative
-     * of the activation is computed from its output. */
+    /* Normalises: y = activation((x - mean) / deviation · w[channel] + b[channel]). The
+     * activation must be one whose derivative follows from its output (not
+     * activation_keeps_input). */
     void (*apply)(struct backend *, const struct channel_norm *, int batch, const float *x,
                   const float *stats, const float *w, const float *b, enum activation, float *y);
-    /* Backward pass, given y and its gradient dy. If stats are from `measure`, dy is overwritten
-     * with the gradient before the activation. dx may not be dy. */
+    /* Backward pass of `apply` with stats from `measure`: computes dx, dw and db from y and its
+     * gradient dy. Overwrites dy with the gradient before the activation. dx may be NULL, but not
+     * dy. */
     void (*backward)(struct backend *, const struct channel_norm *, int batch, const float *x,
                      const float *stats, const float *w, const float *y, enum activation, float *dy,
                      float *dx, float *dw, float *db);
@@ -330,11 +335,11 @@ struct augment {
     float outside;      /* value of pixels outside an image */
 };
 
-/* Augmentation of one image, in the order of the members. */
+/* Augmentation of one image. Its steps are applied in the order of the members. */
 struct augmentation {
     int32_t mirrored;            /* 1 = mirror left to right */
     int32_t down, right;         /* pixel [row, column] comes from [row + down, column + right] */
-    int32_t hole_top, hole_left; /* corner of the square that is set to 0 */
+    int32_t hole_top, hole_left; /* top left corner of the square that is set to 0 */
 };
 
 /* Operations that read a batch from a data set: sample i of the batch is sample pick[i] of the
@@ -357,13 +362,13 @@ struct gather_operations {
 
 /* Optimizers, which move weights w[count] by gradients g[count]. */
 struct optimizer_operations {
-    /* Sets *factor to the number that scales g[count] to norm *most, or to 1 if the norm is not
-     * larger. `factor` and `most` point to memory of the backend. The rules below multiply
-     * gradients by *factor unless `factor` is NULL. */
+    /* Sets *factor to the number that scales g[count] to norm *most, or to 1 if the norm of g is
+     * at most *most. `factor` and `most` point to memory of the backend. The optimizers below
+     * multiply gradients by *factor unless `factor` is NULL. */
     void (*clip)(struct backend *, const float *most, size_t count, const float *g, float *factor);
 
-    /* SGD: g' = g + decay·w; m = momentum·m + g'; w -= rate·(nesterov ? g' + momentum·m : m). The
-     * settings of this and the next rules are in memory of the backend. */
+    /* SGD: g' = g + decay·w; m = momentum·m + g'; w -= rate·(nesterov ? g' + momentum·m : m).
+     * The settings of SGD and of the optimizers below are in memory of the backend. */
     void (*sgd)(struct backend *, const struct sgd *, const float *factor, size_t count, float *w,
                 const float *g, float *m);
 
@@ -392,7 +397,7 @@ struct loss_operations {
      * Each label is LABEL_IGNORED or in 0 .. classes-1; with any other label the loss is NaN or the
      * process ends. Unless dlogits is NULL, sets it to (softmax - onehot) / of, and to 0 for
      * ignored labels. dlogits may be logits. With smoothing, onehot is smoothing / classes for
-     * every class, and 1 - smoothing more for the label's. */
+     * every class, plus 1 - smoothing for the label's class. */
     void (*cross_entropy)(struct backend *, const struct cross_entropy *, const float *logits,
                           const int32_t *labels, float *dlogits, struct score *score);
 
@@ -402,33 +407,34 @@ struct loss_operations {
      * they are multiplied. */
     void (*logits)(struct backend *, const struct logits *, struct numbers x, struct numbers w,
                    const int32_t *labels, struct numbers dx, float *dw, struct score *score);
-    /* Returns the number of logits to keep in memory at once. On the CPU they take 64 MB. On a GPU
-     * they take 1/16 of its free memory, together with their gradients. */
+    /* Returns the largest number of logits that `logits` should compute at once. On the CPU they
+     * take 64 MB. On a GPU, logits and their gradients take at most 1/16 of the free memory. */
     size_t (*logits_budget)(struct backend *);
 
-    /* Adds the mean squared error of each row of y[rows, width] against want[rows, width] to the
-     * score, which counts each row as a label. Unless dy is NULL, writes to it the gradient of the
-     * mean over `of` rows, 2 (y - want) / (of · width). dy may be y. */
+    /* Adds the mean squared error of each row of y[rows, width], compared with want[rows,
+     * width], to the score; each row counts as a label. Unless dy is NULL, sets it to the gradient
+     * of the mean over `of` rows, 2 (y - want) / (of · width). dy may be y. */
     void (*squared_error)(struct backend *, int rows, int width, int of, const float *y,
                           const float *want, float *dy, struct score *score);
 };
 
 struct backend {
     const char *name;
-    enum number activations; /* type of activations in models of sequences */
+    enum number activations; /* type of activations in sequence models */
 
-    /* Returns zeroed memory, 64-byte aligned, to be freed with `free`. Ends the process if there is
-     * none. */
+    /* Returns zeroed memory, aligned to 64 bytes, to be freed with `free`. Ends the process if
+     * there is not enough memory. */
     void *(*alloc)(struct backend *, size_t bytes);
     void (*free)(struct backend *, void *memory);
     void (*upload)(struct backend *, void *to, const void *host_from, size_t bytes);
     void (*download)(struct backend *, void *host_to, const void *from, size_t bytes);
-    /* Downloads, and may be called by any thread. Reads data that the exchange has written and that
-     * no running operation writes. Waits for neither steps nor uploads. */
+    /* Does what `download` does, but any thread may call it. `from` must be data that only the
+     * exchange writes, and no operation may be writing it now. Does not wait for running steps or
+     * uploads. */
     void (*peek)(struct backend *, void *host_to, const void *from, size_t bytes);
-    /* Returns a copy that operations only read, to be freed with `free`. If the copy would need
-     * more than half of the device's free memory, it stays in host memory, where each operation
-     * reads it, and *far is set. */
+    /* Returns a copy of host_from in memory of the backend, which operations only read; free it
+     * with `free`. If the copy would need more than half of the device's free memory, it stays in
+     * host memory, from which each operation reads it. *far says whether it does. */
     void *(*keep)(struct backend *, const void *host_from, size_t bytes, bool *far);
     /* Returns the free and total memory of the device, which other programs may also use. The CPU
      * returns 0 for both. */
@@ -441,12 +447,14 @@ struct backend {
      * between. None of the operations may return a value or access host memory. */
     bool (*graph_begin)(struct backend *, struct step_graph *);
     void (*graph_end)(struct backend *, struct step_graph *);
-    /* Drops the recording, because the sequence changes or is no longer needed. */
+    /* Drops the recording. Call it before the sequence changes, and when it is no longer
+     * needed. */
     void (*graph_drop)(struct backend *, struct step_graph *);
 
-    /* Dense layer: y[batch,out] = activation(x[batch,in] · w[out,in]ᵀ + b[out]). b and db are NULL
-     * if the layer has no biases. b and dy have the type of y; w and dx have the type of x. y may
-     * be FLOAT32 even if x is not. The derivative of the activation must follow from its output. */
+    /* Dense layer: y[batch,out] = activation(x[batch,in] · w[out,in]ᵀ + b[out]). b and db are
+     * NULL if the layer has no biases. b and dy have the type of y; w and dx have the type of x. y
+     * may be FLOAT32 even if x is not. The activation must be one whose derivative follows from its
+     * output (not activation_keeps_input). */
     void (*dense_forward)(struct backend *, int batch, int in, int out, struct numbers x,
                           struct numbers w, struct numbers b, enum activation, struct numbers y);
     /* Backward pass, given y and its gradient dy. Overwrites dy with the gradient before the
@@ -503,8 +511,8 @@ struct backend {
     void (*norm_backward)(struct backend *, size_t rows, int size, struct numbers x, const float *w,
                           const float *stats, struct numbers dy, struct numbers passed,
                           struct numbers dx, float *dw, float *db);
-    /* Adds a residual and normalises: sum = a + b, then norm_forward of the sum. The sum may not be
-     * a or b. */
+    /* Adds a residual connection and normalises: sum = a + b, then y = norm_forward of the sum.
+     * The sum may not be a or b. */
     void (*add_norm_forward)(struct backend *, size_t rows, int size, struct numbers a,
                              struct numbers b, struct numbers sum, const float *w,
                              const float *norm_b, struct numbers y, float *stats);
@@ -565,8 +573,8 @@ struct backend {
 };
 
 /* Opens the CPU with this number of threads, which becomes OpenBLAS's setting for the whole
- * process. With 0 it has one thread and leaves OpenBLAS alone; that suffices for the exchange,
- * which does not use OpenBLAS. */
+ * process. If threads is 0, the backend has one thread and does not change OpenBLAS's setting. That
+ * suffices for the exchange, which does not use OpenBLAS. */
 struct backend *backend_cpu(int threads);
 
 #endif

@@ -19,7 +19,7 @@ static const char *after(const char *word, const char *prefix)
     return strncmp(word, prefix, length) == 0 ? word + length : NULL;
 }
 
-/* Returns a whole number below 10,000; negative if the word is not one. */
+/* Parses a whole number below 10,000. Returns a negative number if the word is not one. */
 static int number(const char *word)
 {
     char *end;
@@ -30,7 +30,7 @@ static int number(const char *word)
 }
 
 /* Copies the first GPU of a comma-separated list to `which` ("" if it is too long). Returns the
- * list behind it, or NULL if nothing follows. */
+ * rest of the list, or NULL if nothing follows. */
 static const char *first_of(const char *list, char which[DEVICE_UUID_TEXT])
 {
     const size_t length = strcspn(list, ",");
@@ -126,7 +126,7 @@ static enum error find_each(const char *list, int found[TEAM_MAX], int *count,
     return OK;
 }
 
-/* Finds the indices of the listed GPUs, or of all. */
+/* Finds the indices of the listed GPUs, or of all GPUs if the list is ALL. */
 static enum error find_listed(const char *list, int found[TEAM_MAX], int *count,
                               struct problem *problem)
 {
@@ -210,7 +210,7 @@ static void open_cpu(int threads, struct backend **backend, char text[DEVICE_TEX
                    threads > 1 ? "s" : "", blas_kernels());
 }
 
-/* Opens the device for auto or cpu. */
+/* Opens the device for the word auto or cpu. */
 static enum error open_any(const char *word, int threads, enum precision precision,
                            struct backend **backend, char text[DEVICE_TEXT_MAX],
                            struct problem *problem)
@@ -233,7 +233,8 @@ static enum error open_any(const char *word, int threads, enum precision precisi
     return error;
 }
 
-/* Opens all GPUs or none. */
+/* Opens gpus[count], and their team if there are several. On an error, closes those already
+ * opened. */
 static enum error open_each(const int gpus[], int count, enum precision precision,
                             struct backend *backends[], struct team **team, struct problem *problem)
 {

@@ -31,7 +31,7 @@ enum precision {
 
 struct gpu {
     char name[128];              /* the driver's name for the GPU */
-    char uuid[DEVICE_UUID_TEXT]; /* "GPU-…" */
+    char uuid[DEVICE_UUID_TEXT]; /* "GPU-…", as nvidia-smi shows it */
     int major;                   /* major version of the compute capability */
     int minor;                   /* minor version of the compute capability */
     size_t bytes;                /* bytes of device memory */

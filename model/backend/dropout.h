@@ -13,11 +13,12 @@
 struct dropout {
     int batch;
     size_t size;    /* numbers per sample */
-    float rate;     /* part of the numbers that is dropped, below 1 */
+    float rate;     /* fraction of the numbers that is dropped, below 1 */
     uint32_t layer; /* index of the layer: each layer drops different numbers */
 };
 
-/* Returns the limit for dropout_drops: of 2^32 hashes, this many are below it. */
+/* Returns the limit below which dropout_drops drops a number: rate · 2^32, as hashes have 32
+ * bits. */
 static inline ON_DEVICE uint32_t dropout_below(float rate)
 {
     return (uint32_t)((double)rate * 4294967296.0);

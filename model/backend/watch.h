@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WATCH_MAX 16 /* results that are kept at most; a new one drops the oldest */
+#define WATCH_MAX 16 /* largest number of results that are kept; a new one drops the oldest */
 
 struct backend;
 

@@ -45,8 +45,7 @@
 /* Bench: bench_language_exchange.py (tests/decisions/011-the-second-publication.md). Half: not
  * measured. Double: a test loss of 2.030 and 2.135 nats on 8 and 16 nodes (0.5: 2.021 and
  * 2.096). */
-#define OVERLAP_OTHERS                                                                             \
-    0.5 /* weight of `others` in in_full: below 1, as nodes tend to choose the same entries */
+#define OVERLAP_OTHERS 0.5 /* weight of `others` in in_full; nodes tend to choose alike entries */
 /* Bench: bench_language_exchange.py (tests/decisions/011-the-second-publication.md). Half: a
  * test loss of 2.054 and 2.132 nats on 8 and 16 nodes (0.3: 2.021 and 2.096). Double: 0.5 has 2.024
  * and 2.093. */

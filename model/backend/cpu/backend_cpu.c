@@ -21,7 +21,7 @@ struct cpu {
 
 /* Header of allocated memory, in the cache line before it. */
 struct taken {
-    void *start;  /* start of the reservation */
+    void *start;  /* start of the memory that the system returned */
     size_t bytes; /* bytes reserved by mmap; 0 = allocated by aligned_alloc */
 };
 
@@ -32,8 +32,9 @@ static void *behind(void *start, size_t reserved, unsigned char *memory)
     return memory;
 }
 
-/* Allocates memory from the system, in large pages if available, because a rumor writes entries
- * scattered over the whole vector. The pages are zero and take no memory until they are touched. */
+/* Allocates memory from the system, in large pages if available, because applying a rumor writes
+ * entries that are scattered over the whole vector. The pages are zero and take no memory until
+ * they are touched. */
 static void *take_large(size_t bytes)
 {
     const size_t reserved = bytes + 2 * LARGE_BYTES;
@@ -110,7 +111,7 @@ static bool cpu_stream_is_known(struct backend *backend, void *stream)
 static void cpu_stream_nothing(struct backend *backend, void *stream)
 {
     (void)backend, (void)stream;
-    CHECK(false); /* cpu_stream_is_known knows no stream */
+    CHECK(false); /* not reached: cpu_stream_is_known returns false */
 }
 
 static void cpu_watch_begin(struct backend *backend, uint32_t tag)
@@ -142,7 +143,8 @@ struct team *cpu_team(struct backend *backend)
     return ((struct cpu *)backend)->team;
 }
 
-/* Returns the scratch buffer, enlarged if needed. It rarely grows after the first batch. */
+/* Returns the scratch buffer, enlarged to `count` floats if needed. It rarely grows after the
+ * first batch. */
 float *cpu_scratch(struct backend *backend, size_t count)
 {
     struct cpu *cpu = (struct cpu *)backend;
@@ -172,7 +174,7 @@ static void cpu_dense_forward(struct backend *backend, int batch, int in, int ou
     float *y = floats_of(ys);
     for (int i = 0; i < batch && b; i++)
         memcpy(y + (size_t)i * (size_t)out, b, (size_t)out * sizeof *y);
-    if (batch == 1) /* reads the weights in place; a matrix product would copy them first */
+    if (batch == 1) /* cblas_sgemv reads w in place; a matrix product copies it first */
         cblas_sgemv(CblasRowMajor, CblasNoTrans, out, in, 1, w, in, x, 1, b ? 1 : 0, y, 1);
     else
         cpu_gemm(CblasNoTrans, CblasTrans, batch, out, in, x, w, b ? 1 : 0, y);

@@ -43,7 +43,7 @@ static float score_scale(const struct attention *attention)
     return 1 / sqrtf((float)attention->size);
 }
 
-/* Computes scores[rows, keys] = query · key / √size. */
+/* Computes a strip's scores[rows, keys] = query · key / √size. */
 static void compare(const struct attention *attention, const struct head *head, struct strip strip,
                     float *scores)
 {
@@ -52,8 +52,8 @@ static void compare(const struct attention *attention, const struct head *head, 
                 head->stride, head->key, head->stride, 0, scores, strip.keys);
 }
 
-/* Computes the softmax of one query's row over its `seen` first keys, and sets the later ones to 0.
- * Returns the logarithm of the sum of exponentials. */
+/* Computes the softmax of one query's row of scores over its first `seen` keys, and sets the
+ * scores of later keys to 0. Returns the logarithm of the sum of exponentials. */
 EACH_WIDTH static float softmax_row(int seen, int keys, float *row)
 {
     const float top = vector_most(row, seen);
@@ -100,7 +100,8 @@ void cpu_attention_forward(struct backend *backend, const struct attention *atte
     }
 }
 
-/* Recomputes the softmax of softmax_row from the logarithm of its sum. */
+/* Recomputes the softmax of a row of scores, as softmax_row does, from the logarithm of its
+ * sum. */
 EACH_WIDTH static void softmax_again(int seen, int keys, float log_sum, float *row)
 {
     for (int j = 0; j < seen; j++)
@@ -199,7 +200,8 @@ void cpu_attention_backward(struct backend *backend, const struct attention *att
     }
 }
 
-/* Computes the angles in double precision, once for each position and pair of numbers. */
+/* Computes the angles in double precision, once for each position and pair of numbers: all
+ * samples and heads share them. */
 void cpu_rotate(struct backend *backend, const struct attention *attention, int batch, int turn,
                 struct numbers xs)
 {
@@ -207,7 +209,8 @@ void cpu_rotate(struct backend *backend, const struct attention *attention, int 
     const int half = attention->size / 2, heads = attention->heads + attention->kv_heads;
     const size_t stride = attention_input(attention);
     float *cosines = cpu_scratch(backend, 2 * (size_t)half), *sines = cosines + half;
-    const double each = pow(ROPE_BASE, -1.0 / half); /* ratio of successive pairs' angles */
+    /* Factor from one pair's angle to the next pair's. */
+    const double each = pow(ROPE_BASE, -1.0 / half);
     for (int position = attention->from; position < attention->length; position++) {
         double angle = position;
         for (int i = 0; i < half; i++, angle *= each) {

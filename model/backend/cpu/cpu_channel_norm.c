@@ -46,8 +46,8 @@ EACH_WIDTH static float sum_of_squares(const float *x, int count, float mean)
     return lanes_sum(lanes) + rest;
 }
 
-/* Measures mean and deviation. The variance is summed from differences to the mean, so that a large
- * mean costs no precision. */
+/* Measures mean and deviation of each set. The variance is summed from differences to the mean,
+ * so that a large mean costs no precision. */
 void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm *norm, int batch,
                               const float *x, float *stats)
 {
@@ -69,7 +69,7 @@ void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm
     }
 }
 
-/* Updates of other nodes may have made a running variance negative; it then counts as 0. */
+/* Counts a negative running variance as 0: updates of other nodes may have made it negative. */
 void cpu_channel_norm_recall(struct backend *backend, const struct channel_norm *norm,
                              const float *mean, const float *variance, float *stats)
 {

@@ -12,7 +12,7 @@
 #include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
-#define TAPS_AT_ONCE 256 /* taps whose weights fit the L1 cache */
+#define TAPS_AT_ONCE 256 /* weights per row and call of `sum`: those of a tile fit the L1 cache */
 
 /* Arguments of a convolution's forward or backward pass, named as in backend.h. */
 struct operands {
@@ -67,7 +67,8 @@ static struct call call_begin(const struct operands *operands, int images_max, s
                         .tiles = conv_tiles(),
                         .patch = conv_patch(conv)};
     const size_t filters = (size_t)conv->filters, channels = (size_t)conv->in.channels;
-    /* upper bound for both passes: channels that a filter reads plus filters that read a channel */
+    /* upper bound for both passes: channels that a filter reads plus filters that read a
+     * channel */
     const size_t met = (filters + channels) / (size_t)conv->groups;
     const size_t taps = met * (size_t)(conv->kernel * conv->kernel) + CONV_EXTRA;
     const size_t weights = filters * (size_t)call.patch;
@@ -355,7 +356,7 @@ static void backward_to_input(const struct operands *operands)
     const int threads = team_threads(cpu_team(operands->backend));
     struct call call = call_begin(operands, (operands->batch + threads - 1) / threads,
                                   (size_t)conv->filters, (size_t)conv->in.channels);
-    if (conv->stride > 1) /* for pixels that no filter reads */
+    if (conv->stride > 1) /* pixels that no filter reads have gradient 0 */
         memset(operands->dx, 0,
                (size_t)operands->batch * shape_size(conv->in) * sizeof *operands->dx);
     for (; call.phase < call.sheets.phases * call.sheets.phases; call.phase++) {

@@ -4,17 +4,18 @@
 
 #include "backend/cpu/cpu_vector.h"
 
-#define PLACES_AT_ONCE 1536 /* positions of a sheet per block: all sheets together fit a cache */
+/* Positions of a sheet per block of images, so that all sheets fit a cache. */
+#define PLACES_AT_ONCE 1536
 
-/* Rounds up to an odd number of cache lines. An even distance would put the same positions of many
- * sheets into one set of the cache. */
+/* Rounds up to an odd number of cache lines. With an even number, the same position of many
+ * sheets would fall into one set of the cache. */
 static size_t odd_lines(size_t floats)
 {
     return (((floats + CONV_LANES - 1) / CONV_LANES) | 1) * CONV_LANES;
 }
 
-/* With stride 1 the zeros after a row are also the zeros before the next row, and the zeros after
- * an image are also those before the next image. */
+/* Computes the layout. With stride 1, the zeros after a row are also the zeros before the next
+ * row, and the zeros after an image are also the zeros before the next image. */
 struct sheets sheets_of(const struct conv *conv, int images_max)
 {
     const struct shape out = conv_output(conv);
@@ -51,14 +52,14 @@ struct conv_places sheets_places(const struct sheets *sheets, int images, int he
 
 /* Part of a channel of an image: the pixels of one phase that a weight reads. */
 struct part {
-    ptrdiff_t place; /* position of its first pixel on the sheet */
-    size_t first;    /* index of that pixel in the channel of the image */
+    ptrdiff_t place; /* position of the part's first pixel on the sheet */
+    size_t first;    /* index of that pixel in the image's channel */
     int rows;
     int columns;
 };
 
-/* Raises *from to the next position of `phase`. Returns the number of the phase's positions in
- * *from .. end-1, which are `stride` apart. */
+/* Raises *from to the next row (or column) of `phase`, which has every stride-th one. Returns
+ * the number of this phase's rows in *from .. end-1. */
 static int steps(int *from, int phase, int end, int stride)
 {
     *from += (phase - *from % stride + stride) % stride;
@@ -83,7 +84,7 @@ static struct part part_of(const struct sheets *sheets, int image, int down, int
     return part;
 }
 
-/* Copies numbers; faster than one memcpy for few bytes. */
+/* Copies `count` numbers; faster than memcpy for a few numbers. */
 static inline void copy_row(float *to, const float *from, int count)
 {
     for (; count >= 16; count -= 16, to += 16, from += 16)

@@ -20,13 +20,13 @@
 struct sheets {
     struct conv conv;
     struct shape out; /* shape of the convolution's output */
-    int phases;       /* number of phases along rows, and along columns, that a weight reads */
+    int phases;       /* number of phases along rows, and also along columns, that weights read */
     int width;        /* positions of one row, zero padding included */
     int area;         /* positions of one image, zero padding included */
     ptrdiff_t origin; /* distance from the first padded image's corner to its first output */
-    size_t margin;    /* zeros before the first position */
+    size_t margin;    /* number of zeros before a sheet's first position */
     size_t pitch;     /* numbers from one sheet to the next */
-    int images;       /* images per block at most */
+    int images;       /* largest number of images per block */
 };
 
 /* Computes the layout for blocks of at most images_max images. */

@@ -8,8 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CONV_LANES 16 /* positions per vector at most; sheets are padded to a multiple of it */
-#define CONV_EXTRA 9  /* number of offsets that may be read after the last one */
+/* Largest number of positions per vector; sheets are padded to a multiple of it. */
+#define CONV_LANES 16
+#define CONV_EXTRA 9 /* offsets that may be read behind the last offset in use */
 
 /* Positions of a sheet to compute: the first `count` of each image. */
 struct conv_places {
@@ -27,7 +28,7 @@ struct conv_taps {
 
 struct conv_tiles {
     const char *name;
-    int rows_max; /* rows of a tile at most; a power of two */
+    int rows_max; /* largest number of rows of a tile; a power of two */
 
     /* Computes out[row][place] = Σ w[t][row] · in[offset[t] + place] for `rows` sheets that are
      * `pitch` apart; if `adds`, adds the sum to out instead. rows: rows_max divided by a power of
@@ -45,8 +46,8 @@ struct conv_tiles {
 /* Returns the functions with the widest vectors of this processor. */
 const struct conv_tiles *conv_tiles(void);
 
-/* For tests: returns the i-th functions that this processor can run, or NULL if there are no
- * more. */
+/* For tests: returns the i-th variant of the functions that this processor can run, or NULL if
+ * there are no more. */
 const struct conv_tiles *conv_tiles_nth(int i);
 
 #endif

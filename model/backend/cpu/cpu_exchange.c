@@ -124,7 +124,8 @@ void cpu_rebase(struct backend *backend, size_t first, size_t count, const int32
         int32_t *ours = base + from;
         for (size_t c = 0; c < part.count; c++) {
             if (to[c] == ours[c])
-                continue; /* the weight must stay bit for bit, and computing it again may round */
+                /* The weight must stay, bit for bit, but w = QUANTUM·base + r could round. */
+                continue;
             const float r = residual(part.at[c], ours[c], w.are_companded);
             part.at[c] = weight_of_value(QUANTUM * (float)to[c] + r, w.are_companded);
             ours[c] = to[c];

@@ -50,7 +50,8 @@ void cpu_pool_forward(struct backend *backend, const struct pool *pool, int batc
     }
 }
 
-/* Gives dy of each window to the input that won; all other inputs get 0. */
+/* Sets dx to dy of the window for the input that won in it (the largest), and to 0 for all other
+ * inputs. */
 void cpu_pool_backward(struct backend *backend, const struct pool *pool, int batch, const float *dy,
                        const uint8_t *winner, float *dx)
 {
@@ -114,7 +115,7 @@ void cpu_activate(struct backend *backend, enum activation activation, size_t co
     float *y = floats_of(ys);
     (void)backend;
     if (x != y)
-        memcpy(y, x, count * sizeof *y); /* with one array in place the loops below vectorise */
+        memcpy(y, x, count * sizeof *y); /* loops over a single array vectorise */
     switch (activation) {
     case LINEAR:
         return;

@@ -7,8 +7,8 @@
 #include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
-/* Returns the norm of x. Sums parts in double precision, because a float sum of 100 million squares
- * loses too much. */
+/* Returns the norm of x[count]. Sums parts in double precision, because a float sum of 100
+ * million squares loses too much. */
 static double length_of(size_t count, const float *x)
 {
     double square = 0;
@@ -40,7 +40,7 @@ void cpu_sgd(struct backend *backend, const struct sgd *sgd, const float *factor
     const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
     const float by = factor_of(factor);
     const size_t decayed = sgd->decayed;
-    /* momentum with and without Nesterov is w -= rate · (own·g' + kept·m) */
+    /* with and without Nesterov, the step is w -= rate · (own·g' + kept·m) */
     const float own = sgd->nesterov ? 1 : 0, kept = sgd->nesterov ? momentum : 1;
     for (size_t i = 0; i < count; i++) {
         const float gradient = by * g[i] + (i < decayed ? decay : 0) * w[i];
@@ -49,8 +49,8 @@ void cpu_sgd(struct backend *backend, const struct sgd *sgd, const float *factor
     }
 }
 
-/* Makes a step of AdamW. Both corrections for the zero start are equal for all entries: one is a
- * factor of the rate, the other a factor of the root. */
+/* Makes a step of AdamW. The corrections for m and v, which start at 0, are equal for all
+ * entries: one becomes a factor of the rate, the other a factor of the square root. */
 void cpu_adam(struct backend *backend, const struct adam *adam, const float *factor, size_t count,
               float *restrict w, const float *restrict g, float *restrict m, float *restrict v)
 {

@@ -6,9 +6,9 @@
 
 #include "base/float_bits.h"
 
-/* Compiles a function for each width of vectors; the fitting version is chosen while the program is
- * loaded. Not used with sanitizers, which are not ready so early, nor with clang, where it is
- * untested. */
+/* Compiles a function for each width of vectors. The version that fits the processor is chosen
+ * while the program is loaded. Not used with sanitizers, which are not initialised at that time,
+ * nor with clang, where it is untested. */
 #if defined __x86_64__ && defined __GLIBC__ && !defined __SANITIZE_ADDRESS__ &&                    \
     !defined __SANITIZE_THREAD__ && !defined __clang__
 #define EACH_WIDTH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -16,7 +16,8 @@
 #define EACH_WIDTH
 #endif
 
-#define LANES 16 /* partial sums of a loop, in a fixed order; they fill one or more vectors */
+/* Number of partial sums of a loop, added in a fixed order; they fill whole vectors. */
+#define LANES 16
 
 static inline float lanes_sum(const float lanes[static LANES])
 {

@@ -209,8 +209,8 @@ static cublasStatus_t reach_blas(struct cuda *cuda)
     return error;
 }
 
-/* Returns true if the device is too old for bfloat16. If the device does not answer, returns false;
- * opening it then reports the error. */
+/* Returns true if the device is too old for bfloat16. If the device does not answer, returns
+ * false; cuda_open then reports the error. */
 static bool is_too_old_for_bf16(int device)
 {
     int major = 0;
@@ -219,7 +219,7 @@ static bool is_too_old_for_bf16(int device)
     return error == cudaSuccess && major < 8;
 }
 
-/* Does not free resources of a GPU that cannot be used; they are freed when the process ends. */
+/* Opens GPU i. If it cannot be used, its resources are freed only when the process ends. */
 enum error cuda_open(int i, enum precision precision, struct backend **backend,
                      struct problem *problem)
 {
@@ -244,7 +244,7 @@ enum error cuda_open(int i, enum precision precision, struct backend **backend,
         return OK;
     }
     free(cuda);
-    (void)cudaGetLastError(); /* clears the error, which is reported below */
+    (void)cudaGetLastError(); /* clears CUDA's error, which is reported below */
     return problem_set(
         problem, FAILED,
         "GPU %d cannot be used: %s; is another program using all of it? See "

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define CHOICES_MAX 1024 /* choices of all backends of the process at most */
+#define CHOICES_MAX 1024 /* largest number of choices that a process remembers */
 
 struct made {
     size_t key_bytes;
@@ -69,9 +69,9 @@ int cuda_first_fast(const float *ms, int count)
 void *cuda_alloc_spare(struct cuda *cuda, size_t bytes)
 {
     void *memory = NULL;
-    CHECK(!cuda->recording); /* the choice was made by an earlier call, before the recording */
+    CHECK(!cuda->recording); /* the first call, which is not recorded, made the choice */
     if (cudaMalloc(&memory, bytes) == cudaSuccess)
         return memory;
-    (void)cudaGetLastError(); /* the next check would report this error */
+    (void)cudaGetLastError(); /* clears the error, which the next check would report */
     return NULL;
 }

@@ -9,19 +9,19 @@
 
 struct convolutions {
     struct device_buffer columns;
-    struct device_buffer planes; /* y or dy, filter by filter */
+    struct device_buffer planes; /* y or dy in the order [groups, filters, batch · places] */
 };
 
-/* A convolution as one matrix product per group, for the whole batch: filters times columns[height,
- * width]. A column has the inputs under a filter at one output position of one image. The product
- * has its planes filter by filter, but y has them image by image. */
+/* A convolution as one matrix product per group, for the whole batch: filters times
+ * columns[height, width]. A column has the inputs under a filter at one output position of one
+ * image. The product is ordered by filters, then images; y is ordered by images, then filters. */
 struct conv_product {
     int filters;    /* filters per group */
-    int height;     /* weights of a filter */
+    int height;     /* number of weights of a filter */
     int places;     /* output positions of an image */
     int width;      /* batch · places */
     float *columns; /* [groups, height, width] patches of x, or their gradients */
-    float *planes;  /* [groups, filters, width] the product, or dy in its order */
+    float *planes;  /* [groups, filters, width] the product, or dy in the product's order */
     float *sums;    /* [groups, filters, SUM_PARTS] partial sums of db */
 };
 

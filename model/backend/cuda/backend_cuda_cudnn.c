@@ -102,7 +102,7 @@ static int algorithm(struct cuda *cuda, struct plan *plan, int kind, struct plan
     struct way *way = &plan->ways[kind];
     if (way->chosen)
         return way->algorithm;
-    CHECK(!cuda->recording); /* the choice was made by an earlier call, before the recording */
+    CHECK(!cuda->recording); /* the first call, which is not recorded, made the choice */
     *way = cudnn_way(cuda, cuda_cudnn(cuda), plan, math_of(cuda), kind, planes);
     check(cudnnSetConvolutionMathType(plan->how[kind], way->math));
     plan->scratch_bytes =

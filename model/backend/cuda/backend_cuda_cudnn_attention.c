@@ -61,7 +61,8 @@ static struct planned *add_plan(struct cuda *cuda, const struct attention *atten
 {
     struct flash *all = cuda->flash;
     struct planned *planned = memory_new(1, sizeof *planned);
-    CHECK(!cuda->recording); /* the plan was made by an earlier call, before the recording */
+    /* A step's first call made the plan; only later calls are recorded. */
+    CHECK(!cuda->recording);
     all->plans = memory_more(all->plans, (size_t)all->count + 1, sizeof(struct planned *));
     all->plans[all->count++] = planned;
     *planned = (struct planned){.of = *attention, .batch = batch, .backward = backward};
@@ -105,13 +106,14 @@ static void *tensor_at(const uint16_t *first, size_t numbers)
     return first != NULL ? (void *)(first + numbers) : NULL;
 }
 
-/* Returns the next part of the scratch buffer, or NULL if it is not needed. */
+/* Returns the next `bytes` bytes of the scratch buffer, or NULL if is_needed is false. */
 static void *scratch_part(struct layout *layout, bool is_needed, size_t bytes)
 {
     return is_needed ? cuda_part(layout, bytes) : NULL;
 }
 
-/* Sets the pass's scratch tensors in `memory`. Returns the start of cuDNN's workspace. */
+/* Sets the addresses of the pass's scratch tensors in `memory`. Returns the start of cuDNN's
+ * workspace. */
 static void *lay(struct layout *layout, const struct planned *planned, void *memory[FLASH_TENSORS])
 {
     const struct attention *attention = &planned->of;

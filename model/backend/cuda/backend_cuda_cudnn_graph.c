@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define OPERATIONS_MAX 32
-#define ENGINES_MAX    16  /* engines that are tried at most */
+#define ENGINES_MAX    16  /* largest number of engines to try */
 #define VIRTUAL_FROM   100 /* first id of virtual tensors, which are not in memory */
 
 #define FLOAT32  CUDNN_DATA_FLOAT
@@ -15,12 +15,12 @@
 
 typedef cudnnBackendDescriptor_t descriptor;
 
-/* A graph that is being built. After the first error nothing more is added. */
+/* A graph that is being built. After the first error, nothing is added to it. */
 struct builder {
     struct attention of;
     int64_t batch;
     cudnnStatus_t status;
-    struct flash_plan *plan; /* owns all descriptors */
+    struct flash_plan *plan; /* owns all descriptors of the graph */
     descriptor operations[OPERATIONS_MAX];
     int operation_count;
     int64_t next_id;
@@ -82,7 +82,8 @@ static void finish(struct builder *builder, descriptor of)
         builder->status = cudnnBackendFinalize(of);
 }
 
-/* Tensors of the graph. */
+/* Tensors of the graph: in device memory, virtual (computed and used by the engine only), or a
+ * single number in host memory. */
 
 enum kind { MEMORY, VIRTUAL, HOST_NUMBER };
 
@@ -165,7 +166,7 @@ static descriptor between(struct builder *builder, cudnnDataType_t type, struct 
     return tensor(builder, builder->next_id++, type, VIRTUAL, layout);
 }
 
-/* Adds a virtual tensor with a number for each pair of query and key. */
+/* Adds a virtual tensor that has a number for each pair of query and key. */
 static descriptor pairs(struct builder *builder, cudnnDataType_t type)
 {
     return between(builder, type, rows_of(builder, builder->of.length, builder->of.length));
@@ -177,13 +178,13 @@ static descriptor turned_pairs(struct builder *builder)
     return between(builder, BFLOAT16, turned(rows_of(builder, length, length)));
 }
 
-/* Adds a virtual tensor with a number for each query. */
+/* Adds a virtual tensor that has a number for each query. */
 static descriptor lines(struct builder *builder)
 {
     return between(builder, FLOAT32, rows_of(builder, builder->of.length, 1));
 }
 
-/* Operations of the graph. */
+/* The next functions add operations to the graph. */
 
 static void add(struct builder *builder, descriptor operation)
 {
@@ -265,7 +266,7 @@ static void turn(struct builder *builder, descriptor x, descriptor y)
     add(builder, operation);
 }
 
-/* The two graphs. */
+/* The next functions build the forward and the backward graph. */
 
 /* Adds the masked scores and returns their tensor: query · key · scale for keys up to the query's
  * position, LOWEST for later keys. */
@@ -322,10 +323,9 @@ static void shared_gradient(struct builder *builder, descriptor gradient, descri
     reduce(builder, CUDNN_REDUCE_TENSOR_ADD, each, to);
 }
 
-/* Adds the operations that compute Σ dY·Y of each query to the graph, and returns the tensor of
- * these sums. cuDNN supports the graph only if the sum is
- * multiplied by a number (meant for dropout; here 1). Versions before 9.19 may also need the result
- * in memory. */
+/* Adds the operations that compute Σ dY·Y of each query, and returns the tensor of these sums.
+ * cuDNN supports the graph only if the sum is multiplied by a number (meant for dropout; here 1).
+ * cuDNN before 9.19 may also need the result in memory. */
 static descriptor common_gradient(struct builder *builder, descriptor dy)
 {
     const struct layout4 all = rows_of(builder, builder->of.length, builder->of.size);
@@ -358,7 +358,7 @@ static void build_backward(struct builder *builder)
     shared_gradient(builder, gradient, query, FLASH_KEY_GRADIENT, FLASH_KEY_GRADIENTS);
 }
 
-/* Plans. */
+/* The next functions make a plan from a graph. */
 
 static descriptor graph_of(struct builder *builder, struct flash_device device)
 {
@@ -371,7 +371,8 @@ static descriptor graph_of(struct builder *builder, struct flash_device device)
     return graph;
 }
 
-/* Sets the described device of a search or plan, if there is no handle of a real device. */
+/* Sets the described device of a search or plan. Used without a real device, when device.dnn is
+ * NULL. */
 static void set_described(struct builder *builder, descriptor of, bool is_plan,
                           struct flash_device device)
 {

@@ -4,8 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#define ROOM_BYTES_MAX ((size_t)256 << 20) /* largest workspace that is allowed */
-#define FOUND_MAX      16                  /* more than cuDNN has algorithms for y, dx or dw */
+#define ROOM_BYTES_MAX ((size_t)256 << 20) /* largest workspace of an algorithm, in bytes */
+/* Capacity of a list; cuDNN has fewer algorithms for y, dx or dw. */
+#define FOUND_MAX 16
 
 static void check_way(cudnnStatus_t error)
 {
@@ -55,8 +56,8 @@ static int guess(cudnnHandle_t dnn, const struct plan *plan, int way, union foun
     return count;
 }
 
-/* Runs each algorithm once and writes the list with the measured times. Returns the length of the
- * list. Overwrites y or dx, which the caller computes afterwards. */
+/* Runs each algorithm once and writes the list of algorithms with their measured times. Returns
+ * the length of the list. Overwrites y or dx, which the caller computes afterwards. */
 static int measure_once(cudnnHandle_t dnn, const struct plan *plan, int way, struct planes planes,
                         const struct trial *trial, union found *found)
 {
@@ -109,8 +110,8 @@ static void keep_shortest(found_way *found, int count, const found_way *again, i
     }
 }
 
-/* Measures the algorithms and writes the list with their shortest times. Returns its length; 0 if
- * there is too little memory to measure. */
+/* Measures the algorithms and writes the list of algorithms with their shortest times. Returns
+ * its length; 0 if there is too little memory to measure. */
 static int measure(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan, int way,
                    struct planes planes, size_t scratch_bytes, union found *found)
 {

@@ -62,14 +62,15 @@ static void write_uuid(const cudaUUID_t *uuid, char text[DEVICE_UUID_TEXT])
  * rate. */
 static const struct rate {
     int major;
-    int minor; /* first minor version; also applies to later ones of this major version */
+    int minor; /* first minor version with this rate; also later ones of this major version */
     double flops[PRECISION_AUTO];
     bool is_halved; /* GeForce cards have half the rate, except in float32 */
 } rates[] = {{7, 0, {128, 0, 0}, false},        {8, 0, {128, 1024, 2048}, false},
              {8, 6, {256, 512, 1024}, true},    {9, 0, {256, 2048, 4096}, false},
              {10, 0, {256, 4096, 8192}, false}, {12, 0, {256, 512, 1024}, true}};
 
-/* Returns the operations per clock; 0 if the architecture is unknown. */
+/* Returns the floating-point operations per clock and multiprocessor; 0 if the architecture is
+ * unknown. */
 static double flops_per_clock(const struct gpu *gpu, enum precision precision)
 {
     const struct rate *found = NULL;

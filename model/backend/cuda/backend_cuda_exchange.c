@@ -15,9 +15,9 @@ static void *exchange_scratch(struct cuda *cuda, size_t bytes)
 
 struct survey_scratch {
     uint32_t *counts;     /* [HISTOGRAM_BINS + 1] bins, then the number of candidates */
-    struct bitmap bitmap; /* bits of the candidates */
+    struct bitmap bitmap; /* a bit for each entry: 1 = candidate */
     void *scan;           /* scratch buffer of kernel_scan */
-    size_t scan_bytes;    /* size of that buffer in bytes */
+    size_t scan_bytes;    /* size of `scan` in bytes */
 };
 
 static struct survey_scratch lay_survey(struct layout *layout, size_t count)
@@ -118,7 +118,8 @@ static struct cut_scratch cut_scratch(struct cuda *cuda, uint32_t found, uint32_
     return lay_cut(&laid, found, capacity);
 }
 
-/* Other nodes' updates need less scratch than a cut of `published` entries. */
+/* Allocates scratch buffers for a survey and a cut. Updates of other nodes need less than a cut
+ * of `published` entries. */
 void cuda_reserve(struct backend *backend, size_t count, uint32_t published)
 {
     struct cuda *cuda = cuda_on(backend);
@@ -152,8 +153,8 @@ void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidate
     cuda_download(backend, host_update->level, scratch.cut.level, host_update->count);
 }
 
-/* Uploads the update's entries to the scratch buffer, behind its first `scratch` bytes, a multiple
- * of 8. Returns the update with pointers to device memory. */
+/* Uploads the update's entries to the scratch buffer, behind its first `scratch` bytes.
+ * `scratch` is a multiple of 8. Returns the update with pointers to device memory. */
 static struct update carried_behind(struct backend *backend, const struct update *host_update,
                                     size_t scratch)
 {

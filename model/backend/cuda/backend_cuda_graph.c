@@ -5,7 +5,7 @@
 #include "backend/cuda/cuda_operations.h"
 #include "base/memory.h"
 
-/* A recorded graph. It is void if cuda->growths has changed since. */
+/* A recorded graph. It is invalid if cuda->growths has changed since. */
 struct recording {
     cudaGraphExec_t graph;
     uint64_t growths;

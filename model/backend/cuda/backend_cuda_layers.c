@@ -9,11 +9,12 @@
 #include "backend/cuda/cuda_dense.h"
 #include "backend/cuda/cuda_kernels.h"
 
-#define ROW_STEP 8 /* bfloat16 numbers in 16 bytes; float32 rows of this step are also aligned */
+#define ROW_STEP 8 /* bfloat16 numbers per 16 bytes */
 
-/* Smallest size of an unaligned product that is computed apart or in two parts (is_large). */
-#define LARGE_COUNT ((size_t)1 << 18) /* outputs of the layer for a batch */
-#define LARGE_DEPTH 128               /* inputs of the layer */
+/* From this size on, a product with unaligned rows is computed in the scratch buffer or in two
+ * parts (is_large). */
+#define LARGE_COUNT ((size_t)1 << 18) /* number of outputs of the layer for a batch */
+#define LARGE_DEPTH 128               /* number of inputs of the layer */
 
 int cuda_padded(int columns)
 {
@@ -206,7 +207,7 @@ void cuda_weight_gradient(struct cuda *cuda, int batch, int in, int out, struct 
 /* Arguments of a dense layer's backward pass. */
 struct dense {
     int batch, in, out;
-    enum activation activation; /* activation whose output is y */
+    enum activation activation; /* activation of the layer, whose output is y */
     struct numbers x, w, y, dy;
     float *dw, *db;
     bool adds; /* true: adds to dw instead of overwriting it */

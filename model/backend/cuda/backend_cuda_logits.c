@@ -11,8 +11,9 @@
 #include "backend/cuda/cuda_dense.h"
 #include "backend/cuda/cuda_kernels.h"
 
-#define BUDGET_PART    16 /* logits take at most this part of the free memory: 1/16 */
-#define BYTES_OF_LOGIT (sizeof(float) + sizeof(uint16_t)) /* a logit and its rounded gradient */
+#define BUDGET_PART 16 /* logits take at most 1 / BUDGET_PART of the free memory */
+/* Bytes of a logit and its rounded gradient. */
+#define BYTES_OF_LOGIT (sizeof(float) + sizeof(uint16_t))
 
 /* Operands of the products. x and w are for all rows, the gradients for some rows at a time. */
 struct logits_operands {

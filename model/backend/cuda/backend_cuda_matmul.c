@@ -18,7 +18,7 @@
 #include "base/memory.h"
 
 #define ALIGNMENT      16 /* largest alignment that an algorithm requires, in bytes */
-#define ALGORITHMS_MAX 8  /* algorithms that are timed at most */
+#define ALGORITHMS_MAX 8  /* largest number of algorithms to time */
 
 /* Key of a product (cuda_choice.h): equal keys have one algorithm. It has only ints, so that there
  * is no padding. */
@@ -43,7 +43,7 @@ struct shape_of_product {
 
 struct algorithm {
     cublasLtMatmulAlgo_t algo;
-    bool is_possible; /* false if no algorithm exists */
+    bool is_possible; /* false if no algorithm can compute the product */
 };
 
 /* Descriptors of a product. cuBLASLt's matrices are column major, which makes ours transposed, so
@@ -265,7 +265,8 @@ static float time_of(const struct cuda *cuda, const struct plan *plan,
                      const struct product *product, const cublasLtMatmulAlgo_t *algorithm, void *to)
 {
     float shortest = INFINITY;
-    if (isinf(time_once(cuda, plan, product, algorithm, to))) /* loads the kernel: not timed */
+    /* An untimed run, which loads the kernel. */
+    if (isinf(time_once(cuda, plan, product, algorithm, to)))
         return INFINITY;
     for (int i = 0; i < TRIALS; i++)
         shortest = fminf(shortest, time_once(cuda, plan, product, algorithm, to));
@@ -303,7 +304,7 @@ static void choose(void *context, bool measures, void *choice)
 {
     const struct choice_context *of = context;
     cublasLtMatmulAlgo_t algorithms[ALGORITHMS_MAX];
-    CHECK(!of->cuda->recording); /* the choice was made by an earlier call, before the recording */
+    CHECK(!of->cuda->recording); /* the first call, which is not recorded, made the choice */
     const int count = list_algorithms(of->cuda, of->plan, algorithms);
     const int taken =
         measures && count > 1 ? measure(of->cuda, of->plan, of->product, algorithms, count) : 0;

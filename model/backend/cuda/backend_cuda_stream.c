@@ -6,7 +6,7 @@ bool cuda_stream_is_known(struct backend *backend, void *stream)
 {
     const cudaError_t error = cudaEventRecord(cuda_on(backend)->asked, (cudaStream_t)stream);
     if (error == cudaErrorInvalidResourceHandle || error == cudaErrorInvalidValue) {
-        (void)cudaGetLastError(); /* the next check would report this error */
+        (void)cudaGetLastError(); /* clears the error, which the next check would report */
         return false;
     }
     cuda_check(error, "looking at the program's stream");

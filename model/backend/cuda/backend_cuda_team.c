@@ -29,13 +29,13 @@ struct cuda_team {
     ncclComm_t comm[TEAM_MAX]; /* [count] one communicator for each device */
 };
 
-/* Loads the library, which then stays loaded, because it may have threads of its own. Returns false
- * and sets the problem if it or a function of it is missing. */
+/* Loads the library. It stays loaded, because it may have threads of its own. Returns false and
+ * sets the problem if the library or one of its functions is missing. */
 static bool load(struct nccl *nccl, struct problem *problem)
 {
     const struct {
         const char *name;
-        void *to; /* address of the pointer to the function */
+        void *to; /* address of the pointer in struct nccl */
     } wanted[] = {
         {"ncclCommInitAll", &nccl->init_all},      {"ncclCommDestroy", &nccl->destroy},
         {"ncclGroupStart", &nccl->group_start},    {"ncclGroupEnd", &nccl->group_end},

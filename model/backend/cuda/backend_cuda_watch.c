@@ -21,7 +21,7 @@ void cuda_watch_close(struct cuda *cuda)
     }
 }
 
-/* If all results are unread, drops the oldest. */
+/* Begins a timing. If all WATCH_MAX results are unread, drops the oldest. */
 void cuda_watch_begin(struct backend *backend, uint32_t tag)
 {
     struct cuda *cuda = cuda_on(backend);

@@ -40,7 +40,7 @@
 #define PARCELS      64 /* parcels of uploads that may wait for the device at once: 8 MiB */
 #define PARCEL_BYTES ((size_t)128 << 10)
 
-#define BLAS_WORKSPACE_BYTES ((size_t)32 << 20) /* as cuBLAS recommends for new devices */
+#define BLAS_WORKSPACE_BYTES ((size_t)32 << 20) /* size that cuBLAS recommends for new devices */
 
 /* Device memory that grows when an operation needs more. It is freed only when the backend
  * closes. */
@@ -89,18 +89,18 @@ struct cuda {
     struct flash *flash;               /* plans of attention by cuDNN; NULL before the first */
     void *cudnn;                       /* cuDNN handle; NULL before its first use */
     struct device_buffer exchange;     /* scratch buffer of the exchange */
-    /* Number of times that a buffer of steps grew. Each time voids all recordings. */
+    /* Number of times that a buffer of steps grew. Each growth makes all recordings invalid. */
     uint64_t growths;
 
     struct parcel parcels[PARCELS]; /* buffers of small uploads, used in turn */
     uint64_t parcels_sent;          /* number of parcels sent so far */
 
     cudaEvent_t done[IN_FLIGHT]; /* events at the ends of the last IN_FLIGHT graphs */
-    uint64_t launched;           /* number of graphs launched */
+    uint64_t launched;           /* number of graphs launched so far */
     bool recording;              /* true while a graph is recorded */
 
     struct timed timed[WATCH_MAX]; /* the last WATCH_MAX timings, used in turn */
-    uint64_t timed_ended;          /* number of ended timings */
+    uint64_t timed_ended;          /* number of timings that have ended */
     uint64_t timed_taken;          /* number of timings whose result was read or dropped */
 };
 
@@ -137,7 +137,8 @@ bool cuda_buffer_grows(struct cuda *cuda, struct device_buffer *scratch, size_t 
 void *cuda_step_buffer(struct cuda *cuda, struct device_buffer *scratch, size_t bytes);
 /* Returns the common scratch buffer, valid until the next operation. */
 void *cuda_scratch(struct cuda *cuda, size_t bytes);
-/* Returns the next `bytes` bytes of the buffer, aligned for any type; NULL if it only measures. */
+/* Returns the next `bytes` bytes of the layout's buffer, aligned for any type; NULL if the
+ * layout only measures the size. */
 void *cuda_part(struct layout *layout, size_t bytes);
 
 /* Functions of backend_cuda_watch.c. */

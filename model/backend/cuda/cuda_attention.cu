@@ -15,9 +15,9 @@
 
 #include "backend/cuda/cuda_attention.cuh"
 
-#define STRIP 64 /* positions of a tile, and numbers of each */
-#define FOURS                                                                                      \
-    (STRIP / 4) /* threads that share a row; each thread has four numbers of each of four rows */
+#define STRIP 64 /* number of positions in a tile, and of numbers per position */
+/* Number of threads that share a row. Each thread has four numbers of each of four rows. */
+#define FOURS (STRIP / 4)
 
 /* A tile in shared memory: STRIP numbers of STRIP positions. Rows are four numbers longer than
  * needed, so that neighbouring rows begin in different memory banks. */
@@ -25,7 +25,7 @@ struct tile {
     float4 row[STRIP][FOURS + 1];
 };
 
-/* The two operands of a product. */
+/* The two operands of a product, in shared memory. */
 struct tiles {
     struct tile own;
     struct tile other;
@@ -49,8 +49,8 @@ static __device__ float *numbers(struct tile &tile, unsigned row)
     return (float *)tile.row[row];
 }
 
-/* Copies STRIP positions from `from` on, with their numbers from `column` on, to a tile; 0 beyond
- * the end. */
+/* Copies STRIP positions from `from` on, with their numbers from `column` on, to a tile.
+ * Positions beyond attention.length and numbers beyond attention.size become 0. */
 template <typename Number>
 static __device__ void fetch(const struct attention &attention, const rows<Number> &rows,
                              unsigned from, unsigned column, struct tile &tile)
@@ -103,7 +103,7 @@ static __device__ void multiply(const struct tiles &tiles, unsigned depth, quad 
     }
 }
 
-/* Computes scores = own · otherᵀ, for STRIP positions of each. */
+/* Computes scores = own · otherᵀ, for STRIP positions of `own` and of `other`. */
 template <typename Number>
 static __device__ void compare(const struct attention &attention, struct tiles &tiles,
                                const rows<Number> &own, unsigned own_from,
@@ -122,8 +122,8 @@ static __device__ void compare(const struct attention &attention, struct tiles &
     }
 }
 
-/* Adds scores · other to the sums, for CHUNKS · STRIP numbers of other's positions from `column`
- * on. is_there: the last call of `compare` left these positions in tiles.other. */
+/* Adds scores · other to the sums, for CHUNKS · STRIP numbers of each position of `other`, from
+ * `column` on. is_there: the last call of `compare` left these positions in tiles.other. */
 template <int CHUNKS, typename Number>
 static __device__ void mix(const struct attention &attention, struct tiles &tiles,
                            const quad scores, const rows<Number> &other, unsigned other_from,
@@ -149,8 +149,8 @@ static __device__ void mix(const struct attention &attention, struct tiles &tile
     }
 }
 
-/* Writes sums · scale[row] to rows of `to` that are `stride` numbers apart, without positions and
- * numbers beyond the end. */
+/* Writes sums · scale[row] to rows of `to` that are `stride` numbers apart. Skips positions
+ * beyond attention.length and numbers beyond attention.size. */
 template <int CHUNKS, typename Number>
 static __device__ void put(const struct attention &attention, const quad sums[CHUNKS],
                            const float scale[4], unsigned from, unsigned column, Number *to,

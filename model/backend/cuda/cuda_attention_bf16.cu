@@ -54,7 +54,8 @@ static __device__ unsigned warp_from(unsigned from)
     return from + threadIdx.x / WARP * ROWS;
 }
 
-/* Returns four numbers of a position from `column` on; 0 beyond the end. */
+/* Returns four numbers of a position from `column` on; zeros beyond attention.length or
+ * attention.size. */
 template <typename Number>
 static __device__ float4 four(const struct attention &attention, const rows<Number> &rows,
                               unsigned position, unsigned column)
@@ -241,7 +242,7 @@ static __device__ struct unit unit_of(const struct attention &attention, unsigne
     return {i % all / heads, i % all % heads, first + (strips - 1 - i / all) * OWN};
 }
 
-#define KEYS 64 /* keys of a tile in the forward pass */
+#define KEYS 64 /* number of keys in a tile of the forward pass */
 
 template <typename Number>
 static __global__ void __launch_bounds__(THREADS, 2)
@@ -290,7 +291,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
-#define BACK 32 /* positions of a tile in the backward pass */
+#define BACK 32 /* number of positions in a tile of the backward pass */
 
 template <typename Number>
 static __global__ void __launch_bounds__(THREADS, 2)

@@ -37,7 +37,7 @@ struct plan {
     size_t scratch_bytes; /* largest workspace of the algorithms chosen so far, in bytes */
 };
 
-/* Images and gradients that a product reads or writes; NULL for all others. */
+/* Images and gradients that a product reads or writes. Members that it does not use are NULL. */
 struct planes {
     const float *x;
     const float *dy;

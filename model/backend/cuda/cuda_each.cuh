@@ -13,7 +13,7 @@
 #define WARPS   (THREADS / WARP)
 #define AT_ONCE 4 /* elements that a thread loads before it uses the first */
 #ifndef BLOCKS_MAX
-#define BLOCKS_MAX 4096 /* a few waves on the largest device; blocks loop over further work */
+#define BLOCKS_MAX 4096 /* largest number of blocks of a kernel; blocks loop over further work */
 #endif
 
 /* Number of blocks of THREADS threads that a multiprocessor can run at once, by compute

@@ -9,7 +9,8 @@
 #include "base/digest.h"
 #include "exchange/error_feedback.h"
 
-/* Blocks that a multiprocessor runs at once: its shared memory has space for the bins of six. */
+/* Blocks that a multiprocessor runs at once, at most six: its shared memory has space for the
+ * bins of six blocks. */
 #define SURVEY_BLOCKS (BLOCKS_AT_ONCE < 6 ? BLOCKS_AT_ONCE : 6)
 
 size_t kernel_scan_bytes(size_t count)
@@ -29,7 +30,7 @@ cudaError_t kernel_scan(cudaStream_t stream, void *scratch, size_t scratch_bytes
                                          stream);
 }
 
-/* Successive entries that a thread loads at once. */
+/* Number of successive entries that a thread loads at once. */
 #define TOGETHER 4
 template <typename Number> struct alignas(SURVEY_ALIGNMENT) together {
     Number at[TOGETHER];
@@ -195,8 +196,8 @@ static __global__ void __launch_bounds__(THREADS, SURVEY_BLOCKS)
     }
 }
 
-/* A block's bins take much shared memory, so the device is asked to use as much of its L1 cache as
- * possible as shared memory. */
+/* Checks that the kernels fit this device. A block's bins take much shared memory, so the device
+ * is asked to use as much of its L1 cache as possible as shared memory. */
 cudaError_t kernels_fit(int *survey_blocks)
 {
     const cudaError_t error =
@@ -344,7 +345,8 @@ static __global__ void rebase(unsigned count, size_t first, const int32_t *to, s
         float *const weight = weight_at(w, first + c);
         int32_t *const ours = &base[first + c];
         if (to[c] == *ours)
-            continue; /* the weight must stay bit for bit, and computing it again may round */
+            /* The weight must stay, bit for bit, but w = QUANTUM·base + r could round. */
+            continue;
         const float r = residual(*weight, *ours, w.are_companded);
         *weight = weight_of_value(QUANTUM * (float)to[c] + r, w.are_companded);
         *ours = to[c];

@@ -56,16 +56,15 @@ cudaError_t kernel_refine(cudaStream_t stream, uint32_t found, const uint32_t *c
 
 /* A cut, in three steps: kernel_levels, a scan of published_before, kernel_cut. */
 struct cut {
-    float tau;                  /* threshold */
+    float tau;                  /* threshold of the update */
     float beta;                 /* outer momentum */
     float level_max;            /* largest |level| */
-    uint32_t amount;            /* base units per level */
+    uint32_t amount;            /* units by which the base moves per level */
     uint32_t found;             /* number of candidates */
-    uint32_t capacity;          /* entries that are published at most */
-    const uint32_t *candidates; /* [found] */
+    uint32_t capacity;          /* largest number of entries to publish */
+    const uint32_t *candidates; /* [found] indices of entries */
     int8_t *levels;             /* [found] level of each candidate; 0 = not published */
-    uint32_t *published_before; /* [found] 1 if the level is not 0; after the scan, number of
-                                   published entries before this candidate */
+    uint32_t *published_before; /* [found] 1 = published; scanned: earlier published candidates */
     uint32_t *index;            /* [capacity] indices of the published entries */
     int8_t *level;              /* [capacity] levels of the published entries */
     uint32_t *count;            /* number of published entries */
@@ -89,7 +88,8 @@ cudaError_t kernel_rebase(cudaStream_t stream, size_t first, size_t count, const
 /* Computes the sums of an agreement: sums[3] = Σ k·r, Σ r², Σ k², for levels k and residuals r. */
 cudaError_t kernel_agreement(cudaStream_t stream, const struct update *update, struct weights w,
                              const int32_t *base, double *sums);
-/* Adds the digest of the base to digest[2], its low and its high 32 bits separately. */
+/* Adds the digest of the base to digest[0] (low 32 bits) and digest[1] (high 32 bits), each
+ * modulo 2^32. */
 cudaError_t kernel_digest(cudaStream_t stream, size_t count, const int32_t *base, uint32_t *digest);
 cudaError_t kernel_follow(cudaStream_t stream, enum half_type type, size_t count,
                           const uint16_t *half, float *w);

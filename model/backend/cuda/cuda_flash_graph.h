@@ -26,7 +26,7 @@
 #define FLASH_SIZE_STEP 8   /* head sizes must be multiples of it, so that all rows are aligned */
 #define FLASH_ALIGNMENT 16  /* alignment of bfloat16 tensors in bytes */
 
-/* Ids of the graph's tensors in memory. Those from FLASH_SCALE on are single numbers in host
+/* Ids of the graph's tensors in memory. Tensors from FLASH_SCALE on are single numbers in host
  * memory. */
 enum flash_tensor {
     FLASH_QUERY = 1,
@@ -58,7 +58,7 @@ struct flash_device {
 /* Last stage that cuDNN reached with a graph. */
 enum flash_stage { FLASH_BUILD, FLASH_SEARCH, FLASH_COMPILE, FLASH_DONE };
 
-#define FLASH_DESCRIPTORS 192 /* descriptors of a graph and its plan at most */
+#define FLASH_DESCRIPTORS 192 /* largest number of descriptors of a graph and its plan */
 
 struct flash_plan {
     cudnnBackendDescriptor_t plan; /* NULL unless the stage is FLASH_DONE */

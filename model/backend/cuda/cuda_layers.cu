@@ -5,9 +5,10 @@
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_kernels.h"
 
-#define SUM_COLUMNS 32 /* columns per block of gradient_columns, each with SUM_ROWS threads */
+/* Number of columns per block of gradient_columns, with SUM_ROWS threads for each. */
+#define SUM_COLUMNS 32
 #define SUM_ROWS    (THREADS / SUM_COLUMNS)
-#define PART_ROWS   128 /* rows per partial sum at least */
+#define PART_ROWS   128 /* minimum number of rows per partial sum */
 #define SLOPES      8   /* gradients that a thread loads before it uses the first */
 
 /* A divisor that is known before the kernel starts. `quotient` divides by a multiplication, which
@@ -395,7 +396,8 @@ cudaError_t kernel_pool(cudaStream_t stream, struct pool pool, int batch, const 
     return launch_each(stream, count, pool_forward, pool, out, x, y, winner);
 }
 
-/* Each thread has an input, and gives it dy if it won in its window, otherwise 0. */
+/* Computes dx with one thread per input: dy of its window if the input won there (was the
+ * largest), otherwise 0. */
 static __global__ void pool_backward(unsigned count, struct pool pool, struct shape out,
                                      const float *dy, const uint8_t *winner, float *dx)
 {

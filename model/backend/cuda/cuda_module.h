@@ -14,7 +14,8 @@
 #include "backend/device.h"
 #include "backend/team.h"
 
-#define CUDA_DRIVER_NEEDED "needs NVIDIA driver" /* describe writes it for old drivers */
+/* Part of describe's text if the driver is too old. */
+#define CUDA_DRIVER_NEEDED "needs NVIDIA driver"
 
 struct cuda_module {
     /* Writes "CUDA 13.0, driver for 13.0, cuDNN 9.19", or the reason why no GPU can be used. */

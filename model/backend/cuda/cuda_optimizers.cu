@@ -2,8 +2,8 @@
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_optimizers.h"
 
-/* Computes partial sums of squares in `parts` parts. Sections of THREADS numbers belong to the
- * parts in turn; a block computes a part. */
+/* Computes partial sums of squares in `parts` parts, one per block. Sections of THREADS numbers
+ * belong to the parts in turn. */
 static __global__ void square_parts(unsigned parts, unsigned count, const float *g, double *squares)
 {
     __shared__ double shared[THREADS];
@@ -190,7 +190,7 @@ cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, const float *
 static __global__ void adam_step(unsigned count, const struct adam *adam, const float *factor,
                                  float *w, const float *g, float *m, float *v)
 {
-    __shared__ float rate, root; /* computed once per block */
+    __shared__ float rate, root; /* computed by one thread for its whole block */
     const double beta1 = (double)adam->beta1, beta2 = (double)adam->beta2;
     if (threadIdx.x == 0) {
         rate = (float)((double)adam->rate / (1 - pow(beta1, (double)adam->step)));

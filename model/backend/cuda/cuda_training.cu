@@ -5,7 +5,7 @@
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_kernels.h"
 
-#define FEW_CLASSES 1024 /* up to this number a warp computes a row, otherwise a block */
+#define FEW_CLASSES 1024 /* up to this number of classes, a warp computes a row; above, a block */
 
 /* Partial softmax of some logits of a row: the largest logit and the index of the first such one,
  * the sum of exp(logit - top), the label's logit (0 if it is not among them), and the sum of the
@@ -153,9 +153,9 @@ static __device__ void write_gradients(unsigned classes, const float *row, uint3
 }
 
 /* Computes the loss of one row at a time by GROUP threads, a warp or a block. dlogits may be the
- * logits: a thread overwrites only logits that no other thread reads. (The label's is read before
- * the threads synchronise.) Rows are `stride` numbers apart. dlogits is written up to column `end`,
- * with zeros behind the classes. The index of a logit may need more than 32 bits. */
+ * logits: a thread overwrites only logits that no other thread reads. (The label's logit is read
+ * before the threads synchronise.) Rows are `stride` numbers apart. dlogits is written up to column
+ * `end`, with zeros behind the classes. The index of a logit may need more than 32 bits. */
 template <unsigned GROUP, typename Gradient>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
     cross_entropy(unsigned rows, struct cross_entropy loss, unsigned stride, unsigned end,
@@ -240,8 +240,8 @@ cudaError_t kernel_cross_entropy_bf16(cudaStream_t stream, struct cross_entropy 
                        score);
 }
 
-/* Computes the squared error; a warp has a row. dy may be y, since a thread overwrites only numbers
- * that no other thread reads. */
+/* Computes the squared error with one warp per row. dy may be y, since a thread overwrites only
+ * numbers that no other thread reads. */
 static __global__ void squared_error(unsigned rows, unsigned width, float gradient, const float *y,
                                      const float *want, float *dy, struct score *row_scores)
 {

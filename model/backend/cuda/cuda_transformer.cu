@@ -80,7 +80,7 @@ cudaError_t kernel_embed_backward(cudaStream_t stream, size_t rows, int size, co
                                   struct numbers dy, int32_t *later, uint8_t *is_first,
                                   float *dtable)
 {
-    cudaError_t error = cudaMemsetAsync(later, 0xFF, rows * sizeof *later, stream); /* = NONE */
+    cudaError_t error = cudaMemsetAsync(later, 0xFF, rows * sizeof *later, stream); /* all NONE */
     if (error == cudaSuccess)
         error = launch_lines(stream, rows, link_rows, token, later, is_first);
     if (error != cudaSuccess)
@@ -211,7 +211,7 @@ cudaError_t kernel_drop(cudaStream_t stream, struct dropout dropout, const uint3
 /* Arguments of a norm. */
 template <typename Number> struct norm_operands {
     const Number *x, *other;
-    Number *sum; /* output for x + other; NULL = the norm is of x */
+    Number *sum; /* output for x + other, which is then normalised; NULL = x is normalised */
     const float *w, *b;
     Number *y;
     float *stats;
@@ -230,7 +230,7 @@ static __device__ float norm_add(const norm_operands<Number> &of, size_t first, 
             for (unsigned k = 0; k < N; k++)
                 own.at[k] += other.at[k];
             put_pack<N>(of.sum + first, i, own);
-            own = fetch_pack<N>((const Number *)of.sum + first, i); /* rounded */
+            own = fetch_pack<N>((const Number *)of.sum + first, i); /* as rounded in memory */
         }
         for (unsigned k = 0; k < N; k++)
             sum += own.at[k];
@@ -359,8 +359,8 @@ static __device__ void norm_columns(const norm_gradient<Number> &of, unsigned fi
     }
 }
 
-#define NORM_COLUMNS                                                                               \
-    2048 /* longest row whose sums fit shared memory; longer ones use global memory */
+/* Length of the longest row whose sums fit shared memory. Longer rows use global memory. */
+#define NORM_COLUMNS 2048
 
 /* Makes the backward pass for some of the rows per block, WARPS rows at a time. Writes the block's
  * partial sums of dw and db to sums[2, NORM_PARTS, size]. */

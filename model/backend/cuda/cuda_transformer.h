@@ -41,7 +41,7 @@ cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, struct numbe
                         struct numbers other, struct numbers sum, const float *w, const float *b,
                         struct numbers y, float *stats);
 /* Backward pass of a norm. sums[2, NORM_PARTS, size]: scratch buffer. */
-#define NORM_PARTS 256 /* blocks at most; each processes some of the rows */
+#define NORM_PARTS 256 /* largest number of blocks; each processes some of the rows */
 cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, struct numbers x,
                                  const float *w, const float *stats, struct numbers dy,
                                  struct numbers passed, float *sums, struct numbers dx, float *dw,
@@ -59,8 +59,8 @@ cudaError_t kernel_swiglu_backward(cudaStream_t stream, size_t rows, int size, s
 
 cudaError_t kernel_attention(cudaStream_t stream, struct attention attention, int batch,
                              struct numbers x, struct numbers y, float *log_sums);
-/* Computes mixed[batch, heads, length]: the scalar product of y and dy for each query. The
- * gradients of all scores of a query contain it. */
+/* Computes mixed[batch, heads, length]: the scalar product of y and dy for each query, which is
+ * part of the gradients of all its scores. */
 cudaError_t kernel_attention_mixed(cudaStream_t stream, struct attention attention, int batch,
                                    struct numbers y, struct numbers dy, float *mixed);
 cudaError_t kernel_attention_gradients(cudaStream_t stream, struct attention attention, int batch,
