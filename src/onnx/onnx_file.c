@@ -20,7 +20,7 @@ static bool learned_floats(const struct safetensors_about *about)
     return about->mean == 0 && about->scale == 1;
 }
 
-/* Adds the normalisation of pixels: (pixel - mean) · scale. */
+/* Adds nodes that normalise pixels: (pixel - mean) · scale. Returns the name of their output. */
 static const char *normalise(struct onnx_graph *graph, const struct safetensors_about *about,
                              const char *pixels)
 {
@@ -33,7 +33,8 @@ static const char *normalise(struct onnx_graph *graph, const struct safetensors_
     return onnx_graph_node(graph, "Mul", "", ONNX_INPUTS(centred, scale));
 }
 
-/* Writes the input; returns what the first layer reads. */
+/* Adds the graph's input, and for pixels its normalisation. Returns the value that the first
+ * layer reads. */
 static struct onnx_value write_input(struct onnx_writer *writer,
                                      const struct safetensors_about *about)
 {
@@ -55,7 +56,8 @@ static struct onnx_value write_input(struct onnx_writer *writer,
     return (struct onnx_value){.name = normalise(graph, about, "pixels")};
 }
 
-/* Names the output of the last layer by its meaning. */
+/* Adds the graph's output: the value of the last layer, named "numbers" for regression, else
+ * "logits". */
 static void write_output(struct onnx_writer *writer, const struct safetensors_about *about,
                          struct onnx_value last)
 {
@@ -70,7 +72,8 @@ static void write_output(struct onnx_writer *writer, const struct safetensors_ab
         onnx_graph_output(writer->graph, name, 2, row);
 }
 
-/* Publications of other nodes may have made a variance negative; it counts as zero. */
+/* Copies the variances of a batch norm, with 0 in place of negative ones, which publications of
+ * other nodes may cause. */
 static const float *lift_variances(struct onnx_graph *graph, const float *values, size_t count)
 {
     float *lifted = arena_alloc(graph->arena, count, sizeof *lifted);
@@ -91,7 +94,7 @@ static void write_tensors(struct onnx_graph *graph, const struct model *model,
     }
 }
 
-/* Adds the metadata that the safetensors file has. */
+/* The metadata of the ONNX file: layers, digest, samples and positions. */
 struct metadata {
     Onnx__StringStringEntryProto entry[METADATA_MAX];
     Onnx__StringStringEntryProto *entries[METADATA_MAX];
@@ -125,11 +128,11 @@ static void describe(struct metadata *metadata, const struct model *model,
         put(metadata, "positions", "%d", model_input(model).length);
 }
 
-/* Output buffer. protobuf-c appends a few bytes at a time. */
+/* Output buffer, because protobuf-c appends only a few bytes at a time. */
 struct sink {
     ProtobufCBuffer buffer;
     struct atomic_file *file;
-    size_t used; /* bytes in use */
+    size_t used; /* bytes in the buffer that are not written to the file yet */
     unsigned char bytes[SINK_BYTES];
 };
 

@@ -2,15 +2,16 @@
  *
  *   model, weights ─► onnx_layers.h: nodes ─► onnx_graph.h: ONNX's messages ─► FILE.onnx
  *
- *   input    pixels  uint8    [batch, channels, height, width]   of bytes, which it normalises
- *            x       float32  [batch, channels, height, width]   of floats, as they were learned
- *            tokens  int64    [batch, positions]                 of a sequence
+ *   input    pixels  uint8    [batch, channels, height, width]   images of bytes; the graph
+ *                                                                normalises them
+ *            x       float32  [batch, channels, height, width]   images of floats, unchanged
+ *            tokens  int64    [batch, positions]                 sequences
  *   output   logits  float32  [batch, classes], or [batch, positions, tokens]
- *            numbers float32  [batch, outputs]                   of regression
+ *            numbers float32  [batch, outputs]                   regression
  *
- * Batch and positions may be any number, the positions as many as the model knows at most. The
- * tensors are the model's, under its own names: "0.conv.weight". A graph is one of a model that is
- * used, so dropouts are not in it. Opset 17, IR version 8: what runtimes of 2022 read.
+ * The sizes of batch and positions are free, up to the model's maximum of positions. Tensors have
+ * the model's names, such as "0.conv.weight". The graph is for inference, so it has no dropouts. It
+ * uses opset 17 and IR version 8, which runtimes since 2022 read.
  *
  * Format: onnx.proto of Debian's libonnx-dev, through protobuf-c. If either was missing at build
  * time, onnx_missing.c replaces the rest of this folder. Tests: tests/unit/onnx/test_onnx_file.c
@@ -25,9 +26,9 @@
 
 #define ONNX_BYTES_MAX INT32_MAX /* most bytes of a file that protobuf can read */
 
-/* Writes host_weights[P] of the model to path, either completely or not at all. about: the
- * normalisation of pixels, and metadata. FAILED: with errno's text. TOO_BIG: the path or the file
- * is. MISSING: hearsay was built without ONNX. */
+/* Writes the model with host_weights[P] to path, either completely or not at all. about: has the
+ * normalisation of pixels, and the metadata. Returns FAILED with errno's text, TOO_BIG if the path
+ * or the file is too long, or MISSING if hearsay was built without ONNX. */
 enum error onnx_file_save(const char *path, const struct model *model,
                           const struct safetensors_about *about, const float *host_weights,
                           struct problem *problem) MUST_USE;

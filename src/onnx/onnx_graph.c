@@ -47,7 +47,7 @@ static char *scoped(struct onnx_graph *graph, const char *word)
     return copy(graph, name, (size_t)length + 1);
 }
 
-/* Adds a node with this many outputs, still without names. */
+/* Adds a node with space for this many outputs; the caller sets their names. */
 static Onnx__NodeProto *add_node(struct onnx_graph *graph, const char *operation,
                                  const char *const *inputs, size_t outputs)
 {
@@ -129,7 +129,8 @@ void onnx_graph_set_float(struct onnx_graph *graph, const char *name, float valu
     attribute->f = value;
 }
 
-/* Copies numbers in their memory layout, which is ONNX's: little-endian. */
+/* Adds a tensor that points to `data`. The numbers must be little-endian, as ONNX stores them
+ * and this machine does. */
 static void add_tensor(struct onnx_graph *graph, char *name, int type, int rank,
                        const int64_t *dims, const void *data, size_t bytes)
 {

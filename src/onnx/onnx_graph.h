@@ -3,8 +3,9 @@
  *   scope "3.attention"
  *   onnx_graph_node(graph, "MatMul", "scores", ONNX_INPUTS(q, k))  ─►  "3.attention/scores"
  *
- * A node and its output share one name: that of the layer and a word. Values are identified by
- * name. All memory is the arena's; the floats of tensors stay the caller's. Private to src/onnx.
+ * A node and its output share one name: the layer's name, a slash and a word. Values are identified
+ * by name. All memory is from the arena, except the floats of tensors, which the caller owns.
+ * Private to src/onnx.
  */
 #ifndef HEARSAY_ONNX_ONNX_GRAPH_H
 #define HEARSAY_ONNX_ONNX_GRAPH_H
@@ -19,7 +20,7 @@
 #define ONNX_RANK_MAX   6
 #define ONNX_INPUTS_MAX 6
 
-/* List of the names of a node's inputs. */
+/* Makes the argument `inputs` of onnx_graph_node: a list of names that ends with NULL. */
 #define ONNX_INPUTS(...) ((const char *const[ONNX_INPUTS_MAX + 1]){__VA_ARGS__})
 
 struct onnx_graph {
@@ -34,22 +35,23 @@ void onnx_graph_init(struct onnx_graph *graph, struct arena *arena, const char *
 __attribute__((format(printf, 2, 3))) void onnx_graph_enter(struct onnx_graph *graph,
                                                             const char *format, ...);
 
-/* Adds a node with one output; returns the name of the output. */
+/* Adds a node with one output, named SCOPE/word; returns that name. */
 const char *onnx_graph_node(struct onnx_graph *graph, const char *operation, const char *word,
                             const char *const *inputs);
 
-/* Adds a Split of the last dimension into count parts: sizes[count], or NULL for equal parts. Their
- * names are the word and their number. */
+/* Adds a Split of the last dimension into `count` parts, and sets parts[count] to their names:
+ * word and number. sizes[count]: sizes of the parts; NULL = equal parts. */
 void onnx_graph_split(struct onnx_graph *graph, const char *word, const char *input, int count,
                       const int64_t *sizes, const char **parts);
 
-/* Sets an attribute of the last node. `name` is a literal. */
+/* Set an attribute of the node that was added last. `name` is a string literal. */
 void onnx_graph_set_int(struct onnx_graph *graph, const char *name, int64_t value);
 void onnx_graph_set_ints(struct onnx_graph *graph, const char *name, int count,
                          const int64_t *values);
 void onnx_graph_set_float(struct onnx_graph *graph, const char *name, float value);
 
-/* Adds constants to the scope, copied; int and float: a single number of rank 0. */
+/* Add a constant, named SCOPE/word, with a copy of the numbers; return its name. onnx_graph_int
+ * and onnx_graph_float add a single number of rank 0. */
 const char *onnx_graph_int(struct onnx_graph *graph, const char *word, int64_t value);
 const char *onnx_graph_ints(struct onnx_graph *graph, const char *word, int count,
                             const int64_t *values);
@@ -57,11 +59,12 @@ const char *onnx_graph_floats(struct onnx_graph *graph, const char *word, int ra
                               const int64_t *dims, const float *values);
 const char *onnx_graph_float(struct onnx_graph *graph, const char *word, float value);
 
-/* Adds a tensor under its own name; values[] stay the caller's. */
+/* Adds a tensor of the model with its own name, without the scope. The caller keeps values[]
+ * valid. */
 void onnx_graph_tensor(struct onnx_graph *graph, const char *name, int rank, const size_t *dims,
                        const float *values);
 
-/* A dimension of an input or output: a fixed size, or a name for a variable one (size 0). */
+/* A dimension of an input or output: a fixed size; or a name, with size 0, if the size may vary. */
 struct onnx_side {
     const char *name;
     int64_t size;

@@ -1,4 +1,4 @@
-/* Writes convolutions, pools and norms of channels. */
+/* Writes layers that work on images: convolutions, pools and norms of channels. */
 #include <string.h>
 
 #include "onnx/onnx_layers.h"
@@ -52,7 +52,8 @@ struct onnx_value onnx_image_batchnorm(ONNX_LAYER)
     return (struct onnx_value){.name = y};
 }
 
-/* Reshapes a scale or shift per channel, [channels], to match an image: [channels, 1, 1]. */
+/* Reshapes a scale or shift for each channel from [channels] to [channels, 1, 1], so that it can
+ * be multiplied with or added to an image. */
 static const char *each_channel(struct onnx_writer *writer, const struct layer *layer, int which,
                                 const char *word)
 {
@@ -62,8 +63,8 @@ static const char *each_channel(struct onnx_writer *writer, const struct layer *
                            ONNX_INPUTS(onnx_layers_tensor(writer, layer, which), axes));
 }
 
-/* Uses InstanceNormalization with a channel per group, since GroupNormalization came with a later
- * opset. */
+/* Reshapes each group to one channel and uses InstanceNormalization, because GroupNormalization
+ * came with a later opset. */
 struct onnx_value onnx_image_groupnorm(ONNX_LAYER)
 {
     struct onnx_graph *graph = writer->graph;

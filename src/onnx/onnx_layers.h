@@ -16,41 +16,50 @@
 #include "layers/model_layers.h"
 #include "onnx/onnx_graph.h"
 
-/* Output of a layer. */
+/* A value in the graph, such as the output of a layer. */
 struct onnx_value {
     const char *name;
-    bool is_flat; /* an image as one row of numbers */
+    bool is_flat; /* the value is an image as one row of numbers */
 };
 
 struct onnx_writer {
     struct onnx_graph *graph;
     const struct model *model;
-    const char *tokens;    /* the input of a sequence model; NULL otherwise */
-    const char *positions; /* number of positions, [1]; NULL until needed */
-    const char *causal;    /* causal mask, [positions, positions]; NULL until needed */
-    const char *cosines;   /* cosines of rope, [positions, turned]; NULL until needed */
+    /* Name of the input of a sequence model; NULL = the model takes images. */
+    const char *tokens;
+    /* Name of the number of positions, [1]; NULL = no node computes it yet. */
+    const char *positions;
+    /* Name of the causal mask, [positions, positions]; NULL = no node computes it yet. */
+    const char *causal;
+    /* Name of the cosines of rotary embeddings, [positions, turned]; NULL = none yet. */
+    const char *cosines;
     const char *sines;
-    int turned; /* pairs of numbers that rope rotates */
+    /* Pairs of numbers that a rotary embedding rotates, for the current cosines and sines. */
+    int turned;
 };
 
-/* Writes all layers. `input` is read by the first one; returns the output of the last one. */
+/* Writes all layers of the model. `input` is the value that the first layer reads. Returns the
+ * output of the last layer. */
 struct onnx_value onnx_layers_write(struct onnx_writer *writer, struct onnx_value input);
 
-/* Returns the name of the layer's tensor number `which`. */
+/* Returns the name of tensor number `which` of the layer, or of the layer whose tensors it
+ * borrows. */
 const char *onnx_layers_tensor(struct onnx_writer *writer, const struct layer *layer, int which);
 
-/* onnx_layers_flat returns an image as a row of numbers. The next function returns a value as an
- * image of the shape. */
+/* onnx_layers_flat returns an image x as one row of numbers. onnx_layers_image returns a flat x
+ * as an image of this shape. Other values are returned unchanged. */
 struct onnx_value onnx_layers_flat(struct onnx_writer *writer, const struct layer *layer,
                                    struct onnx_value x);
 struct onnx_value onnx_layers_image(struct onnx_writer *writer, struct shape shape,
                                     struct onnx_value x);
 
-/* Writes x · weightᵀ + bias of a sequence. bias: number of a tensor; negative = none. */
+/* Adds nodes that compute x · weightᵀ + bias for each position of a sequence. weight, bias:
+ * numbers of the layer's tensors; a negative bias = none. */
 const char *onnx_layers_project(struct onnx_writer *writer, const struct layer *layer,
                                 const char *word, const char *x, int weight, int bias);
 
-/* Parameters of a function that writes one kind of layer: x is its input, the result its output. */
+/* Parameters of every function that writes a kind of layer. x: input of the layer. The function
+ * returns the layer's output. */
 #define ONNX_LAYER struct onnx_writer *writer, const struct layer *layer, struct onnx_value x
 
 struct onnx_value onnx_image_conv(ONNX_LAYER);

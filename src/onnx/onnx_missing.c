@@ -1,4 +1,5 @@
-/* Replaces this folder in a build without protobuf-c or the ONNX schema. */
+/* Replaces all other files of this folder if protobuf-c or the ONNX schema was missing at build
+ * time. */
 #include "onnx/onnx_file.h"
 
 enum error onnx_file_save(const char *path, const struct model *model,

@@ -1,5 +1,5 @@
-/* Writes dense layers, activations and norms of rows: for an image as one row, and for the
- * positions of a sequence. */
+/* Writes dense layers, activations and norms of rows. Their input is an image as one row, or one
+ * row for each position of a sequence. */
 #include <stdio.h>
 
 #include "onnx/onnx_layers.h"

@@ -1,11 +1,11 @@
-/* Writes embeddings, positions and attention. */
+/* Writes layers that work on sequences: embeddings, positions and attention. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "onnx/onnx_layers.h"
 
-/* Returns the number of positions of the tokens: [1]. */
+/* Returns the name of the number of positions in the input tokens, [1]. */
 static const char *positions_of(struct onnx_writer *writer)
 {
     if (!writer->positions) {
@@ -17,7 +17,7 @@ static const char *positions_of(struct onnx_writer *writer)
     return writer->positions;
 }
 
-/* Returns the first rows of a table, one per position. */
+/* Returns the first rows of a table, as many as the input has positions. */
 static const char *first_rows(struct onnx_writer *writer, const char *word, const char *table)
 {
     struct onnx_graph *graph = writer->graph;
@@ -43,7 +43,7 @@ struct onnx_value onnx_sequence_position(ONNX_LAYER)
         .name = onnx_graph_node(writer->graph, "Add", "", ONNX_INPUTS(x.name, rows))};
 }
 
-/* Returns the causal mask: row i has j <= i. */
+/* Returns the causal mask: entry [i, j] is true where j <= i. */
 static const char *causal(struct onnx_writer *writer)
 {
     struct onnx_graph *graph = writer->graph;
@@ -60,7 +60,8 @@ static const char *causal(struct onnx_writer *writer)
     return writer->causal;
 }
 
-/* Computes cosines and sines of the rotation of each position, as cpu_rotate does. */
+/* Adds tables of the cosines and sines by which rotary embeddings rotate each position, as
+ * cpu_rotate computes them. */
 static void find_angles(struct onnx_writer *writer, const struct layer *layer)
 {
     struct onnx_graph *graph = writer->graph;
@@ -86,8 +87,8 @@ static void find_angles(struct onnx_writer *writer, const struct layer *layer)
     writer->turned = half;
 }
 
-/* Rotates [batch, heads, positions, size]: the first half of the numbers against the second. `who`
- * is a letter. */
+/* Rotates each pair (k, k + size / 2) of the numbers in x[batch, heads, positions, size]. `who`:
+ * letter that begins the names of the nodes. */
 static const char *rotate(struct onnx_writer *writer, char who, const char *x)
 {
     struct onnx_graph *graph = writer->graph;
@@ -110,8 +111,8 @@ static const char *rotate(struct onnx_writer *writer, char who, const char *x)
     return turned;
 }
 
-/* Splits queries, keys or values, [batch, positions, heads · size], into heads: [batch, heads,
- * positions, size]. */
+/* Reshapes queries, keys or values from [batch, positions, heads · size] to [batch, heads,
+ * positions, size]. `who`: letter that begins the names of the nodes. */
 static const char *by_heads(struct onnx_writer *writer, char who, const char *x, int heads,
                             int size)
 {
@@ -127,7 +128,8 @@ static const char *by_heads(struct onnx_writer *writer, char who, const char *x,
     return heads_first;
 }
 
-/* Repeats keys or values for the heads that share them. */
+/* Repeats keys or values so that each query head has its own, if several query heads share one.
+ * `who`: letter that begins the names of the nodes. */
 static const char *shared(struct onnx_writer *writer, const struct attention *attention, char who,
                           const char *x)
 {
@@ -146,7 +148,7 @@ static const char *shared(struct onnx_writer *writer, const struct attention *at
     return y;
 }
 
-/* Returns the attention-weighted values: [batch, positions, heads · size]. */
+/* Returns the mean of the values, weighted by attention: [batch, positions, heads · size]. */
 static const char *mix(struct onnx_writer *writer, const struct attention *attention,
                        const char *queries, const char *keys, const char *values)
 {
