@@ -19,7 +19,8 @@ enum lie {
     LIE_NONE,
     LIE_ZEROS, /* all entries are zero; the digest is the true one */
     LIE_OFF,   /* the first entry of each block is off by one; the digest is the true one */
-    LIE_FITS   /* like LIE_OFF, but the digest matches the entries */
+    /* The first entry of each block is off by one; the digest matches these entries. */
+    LIE_FITS
 };
 
 struct false_base {
@@ -27,8 +28,9 @@ struct false_base {
     uint8_t history[FALSE_ORIGINS_MAX * HISTORY_ENTRY_BYTES];
     uint8_t entries[FALSE_ORIGINS_MAX * VERSION_ENTRY_BYTES]; /* encoded version vector */
     uint8_t learned[FALSE_ORIGINS_MAX * LEARNED_BYTES]; /* encoded learned samples of each origin */
-    uint64_t hash;                                      /* hash of the version */
-    uint64_t rumors;                                    /* number of rumors in that version */
+    uint64_t hash;                                      /* hash of the false version */
+    /* Number of rumors in the false version. */
+    uint64_t rumors;
     uint64_t digest;        /* digest that the attacker sends with the false base */
     uint32_t block_entries; /* entries per block; the last block may have fewer */
     uint64_t parameters;

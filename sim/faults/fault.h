@@ -20,48 +20,53 @@
 #define FAULT_SHORT_NS  5000000000u
 
 enum fault_kind {
-    FAULT_CRASH, /* crash X, at T [, back at T] [, disk lost] [, silently]: the process dies and
-                    restarts at to_ns from its disk (to_ns == from_ns: never). silently (value not
-                    0): connections are not closed, as in a power cut */
-    FAULT_PAUSE, /* pause X, at T, for D: the process stops (SIGSTOP, a suspended laptop). pause X,
-                    every D, for D to D, from T to T: in each period every node of a (any: one of
-                    them) pauses once, at a random time for a random duration (an overloaded
-                    machine) */
-    FAULT_PARTITION, /* partition A | B, from T to T [, every D]: nothing passes between a and b. A
-                        > B (one_way): nothing passes from a to b. every: the partition comes and
-                        goes */
-    FAULT_CLOG,      /* clog X, from T to T: uplink and downlink of a carry almost nothing */
-    FAULT_RESET,     /* reset A B, at T: every connection between a and b breaks */
-    FAULT_HALF_OPEN, /* half open X, at T: a loses its ends of all connections, unnoticed by its
-                        peers */
-    FAULT_SLOW_READER, /* slow reader X, from T to T: a reads nothing from its sockets */
-    FAULT_FRAGMENT, /* fragment X, from T to T: the bytes that a receives arrive in pieces of 1 B to
-                       64 KiB */
-    FAULT_TAMPER,   /* tamper X, at T: bits that a receives are flipped */
-    FAULT_CLOCK, /* clock X, at T, by -30 s: a's wall clock jumps by value seconds. The clock also
-                    numbers a's next incarnation, and other nodes ignore a number that is not higher
-                    than the last. A backward jump must therefore be shorter than the time between
-                    two starts of a */
-    FAULT_DUPLICATE, /* duplicate X, at T [, until T]: a second process with a's identity starts, as
-                        an extra node of the world (to_ns == from_ns: permanently). At the end this
-                        process is killed, and a is restarted if it still runs */
-    FAULT_WRONG_KEY, /* wrong key X, at T: a stranger with another swarm key calls a */
-    FAULT_HOSTILE,   /* hostile X, from T to T: a member that violates the protocol calls a
-                        (hostile.h) */
-    FAULT_MUTE,      /* mute X, from T to T: a gets a neighbour that claims nonexistent rumors and
-                        answers no WANT */
-    FAULT_CHURN,  /* churn [X], every D, away D [, from T to T] [, disk lost]: a node of a crashes
-                     every every_ns and restarts after away_ns */
-    FAULT_POISON, /* poison X, with KIND N [, from T to T]: a publishes other updates than it
-                     learned (enum poison), validly signed; without times, during the whole run */
-    FAULT_RUIN,   /* ruin X, with KIND N, at T: training of a diverges (enum ruin) until it restarts
-                   */
+    /* "crash X, at T [, back at T] [, disk lost] [, silently]": the process of X dies and restarts
+     * at to_ns from its disk; to_ns == from_ns: never. "silently" (value not 0): connections are
+     * not closed, as in a power cut. */
+    FAULT_CRASH,
+    /* "pause X, at T, for D": the process of X stops (SIGSTOP, a suspended laptop). "pause X, every
+     * D, for D to D, from T to T": in each period every node of X pauses once, at a random time for
+     * a random duration (an overloaded machine). If X is `any`, only one node pauses. */
+    FAULT_PAUSE,
+    /* "partition A | B, from T to T [, every D]": nothing passes between A and B. "A > B"
+     * (one_way): nothing passes from A to B. "every D": the partition comes and goes. */
+    FAULT_PARTITION,
+    FAULT_CLOG,  /* "clog X, from T to T": uplink and downlink of X carry almost nothing. */
+    FAULT_RESET, /* "reset A B, at T": every connection between A and B breaks. */
+    /* "half open X, at T": X loses its ends of all connections; its peers notice nothing. */
+    FAULT_HALF_OPEN,
+    FAULT_SLOW_READER, /* "slow reader X, from T to T": X reads nothing from its sockets. */
+    FAULT_FRAGMENT, /* "fragment X, from T to T": bytes arrive at X in pieces of 1 B to 64 KiB. */
+    FAULT_TAMPER,   /* "tamper X, at T": bits that X receives are flipped. */
+    /* "clock X, at T, by -30 s": the wall clock of X jumps by `value` seconds. The clock also
+     * numbers the next incarnation of X, and other nodes ignore a number that is not higher than
+     * the last. So a backward jump must be shorter than the time between two starts of X. */
+    FAULT_CLOCK,
+    /* "duplicate X, at T [, until T]": a second process with the identity of X starts, as an extra
+     * node of the world; to_ns == from_ns: permanently. At the end this process is killed, and X is
+     * restarted if it still runs. */
+    FAULT_DUPLICATE,
+    FAULT_WRONG_KEY, /* "wrong key X, at T": a stranger with another swarm key calls X. */
+    /* "hostile X, from T to T": a member that violates the protocol calls X (hostile.h). */
+    FAULT_HOSTILE,
+    /* "mute X, from T to T": X gets a neighbour that claims nonexistent rumors and never answers
+     * WANT. */
+    FAULT_MUTE,
+    /* "churn [X], every D, away D [, from T to T] [, disk lost]": every every_ns a node of X
+     * crashes, and restarts after away_ns. */
+    FAULT_CHURN,
+    /* "poison X, with KIND N [, from T to T]": X publishes other updates than it learned (enum
+     * poison), validly signed; without times, during the whole run. */
+    FAULT_POISON,
+    /* "ruin X, with KIND N, at T": training of X diverges (enum ruin) until X restarts. */
+    FAULT_RUIN,
     FAULT_KINDS
 };
 
 /* State of the disk when a process restarts. */
 enum fault_disk {
-    FAULT_DISK_KEPT, /* disk kept (the default): the process reads its newest complete checkpoint */
+    /* Disk kept (the default): the process restores its newest complete checkpoint. */
+    FAULT_DISK_KEPT,
     FAULT_DISK_ROTS, /* disk rots: the newest checkpoint is corrupt, so the process reads the
                         checkpoint before it */
     FAULT_DISK_LOST  /* disk lost: the disk is empty */
@@ -81,9 +86,10 @@ enum poison {
     POISON_MEAN,  /* mean shift N (1): minus the mean of the received updates, scaled to N times the
                      length of the learned update */
     POISON_DRIFT, /* drift N (0.3): the learned update, plus a constant direction N times as long */
-    POISON_COLLUSION, /* collusion N (1): like drift, in one direction for all nodes of the fault */
-    POISON_RIDE,      /* free ride: the received updates of one other node, published as its own */
-    POISON_CLAIMS,    /* claims N (100): publishes honestly, but claims N times the samples */
+    POISON_COLLUSION, /* collusion N (1): drift with one direction for all nodes of the fault */
+    /* Free ride: the received updates of one other node, published as the member's own. */
+    POISON_RIDE,
+    POISON_CLAIMS, /* claims N (100): publishes honestly, but claims N times the samples */
     POISONS
 };
 
@@ -113,8 +119,9 @@ struct fault {
     enum fault_kind kind;
     uint64_t from_ns;  /* time at which the fault begins */
     uint64_t to_ns;    /* time at which the fault ends */
-    struct node_set a; /* nodes that the fault strikes */
-    struct node_set b; /* PARTITION, RESET: nodes on the other side; empty = all nodes except a */
+    struct node_set a; /* set X or A of the line: the nodes that the fault strikes */
+    /* Set B of PARTITION and RESET: nodes on the other side; empty = all nodes except a. */
+    struct node_set b;
     bool any;          /* the fault strikes one node of a, drawn when the fault begins */
     bool one_way;      /* PARTITION: only the direction from a to b is cut */
     uint64_t every_ns; /* period of CHURN, recurring PAUSE or flapping PARTITION */

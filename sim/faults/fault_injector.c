@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "faults/hostile.h"
 
-#define EVENT_TAG 0x54726F75ull /* upper half of the subject of an injector's event */
+#define EVENT_TAG 0x54726F75ull /* upper 32 bits of the subject of every event of an injector */
 /* A pause is extended by slices of this length, so that the fault can end early. */
 #define SLICE_NS SECOND_NS
 
@@ -19,7 +19,7 @@ struct injection {          /* a fault of the list and its state */
     struct node_set struck; /* nodes that the fault has struck */
     struct node_set others; /* PARTITION, RESET: nodes on the other side (fault.b, resolved) */
     bool begun;             /* the fault has begun and not ended */
-    bool cut;               /* PARTITION: the cut is active now */
+    bool cut;               /* PARTITION: the network is cut now */
     uint64_t ended_ns;      /* time at which the fault ended; 0 = not yet */
 };
 
@@ -49,7 +49,7 @@ static void schedule(struct fault_injector *injector, const struct injection *in
     world_put(injector->world, at_ns, EVENT_TAG << 32 | number, (uint64_t)step << 32 | node);
 }
 
-/* Returns the time at which the fault ends; NEVER_NS = only at fault_injector_end. */
+/* Returns the time at which the fault ends; NEVER_NS = it lasts until fault_injector_end. */
 static uint64_t over_ns(const struct fault *fault)
 {
     if (fault->to_ns > fault->from_ns)

@@ -15,7 +15,8 @@
 #define MUTE_NS             SECOND_NS
 #define DAMAGED_ONE_IN      3 /* a STREAM attack damages one in this many sealed records */
 #define HANDSHAKE_NOISE_MAX 1500
-#define RUMOR_ATTACKS       4 /* attacks from SENDS_EARLY_RUMORS on, which send rumors */
+/* Number of attacks that send rumors: SENDS_EARLY_RUMORS and the ones after it. */
+#define RUMOR_ATTACKS 4
 
 static uint64_t now_ns(const struct hostile *hostile)
 {
@@ -155,7 +156,7 @@ static void receive(struct hostile *hostile, const uint8_t *bytes, size_t count)
             return;
         }
         if (event == PEER_MET) {
-            pump(hostile); /* sends the handshake proof, which must precede HELLO */
+            pump(hostile); /* sends the handshake proof before HELLO is queued */
             hostile_introduce(hostile);
             hostile->established = true;
         } else {

@@ -8,7 +8,7 @@
  * this many asks for a base instead of single rumors. */
 #define AHEAD         1000
 #define AHEAD_SAMPLES (1u << 24)
-#define PART          250 /* history entries per message */
+#define PART          250 /* number of history entries in each HISTORY message */
 #define LIE_ODDS      4   /* kinds of answers to TAKE: three false histories, and a false base */
 
 static void send_message(struct hostile *hostile, const struct message *message)

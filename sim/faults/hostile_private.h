@@ -43,7 +43,7 @@ enum attack {
     SENDS_FALSE_ACKS,
     SENDS_MADE_UP_MEMBERS,
     ATTACKS,
-    SENDS_ALL_BUT_RUMORS = ATTACKS /* attack of HOSTILE_MUTE */
+    SENDS_ALL_BUT_RUMORS = ATTACKS /* attack of every HOSTILE_MUTE */
 };
 
 /* Data that the victim has sent in this call. The attacker sends it back damaged. */

@@ -17,7 +17,8 @@ static size_t rumor_of(struct hostile *hostile, const struct identity *origin, u
         .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
     struct rumor_head head = {.incarnation = incarnation, .seq = seq};
     memcpy(head.origin, origin->id, ID_BYTES);
-    head.prev[0] = seq > 0; /* any nonzero hash of the previous rumor */
+    /* Any nonzero value: this byte is part of the hash of the previous head. */
+    head.prev[0] = seq > 0;
     uint32_t taken;
     size_t bytes;
     rumor_encode(&head, &update, 0, RUMOR_MAX, origin, context, out, &taken, &bytes);

@@ -9,8 +9,9 @@
 #include "world/event_queue.h"
 
 /* Reserved address space; only touched pages cost memory. */
-#define ARENA_BYTES   ((size_t)16 << 30)
-#define ACCOUNTED_MAX 64 /* most nodes for which random walks keep account */
+#define ARENA_BYTES ((size_t)16 << 30)
+/* Random walks keep account of their updates in scenarios of at most this many nodes. */
+#define ACCOUNTED_MAX 64
 
 static enum error cut_shards(struct experiment *experiment, struct problem *problem)
 {
@@ -181,7 +182,7 @@ struct learner *experiment_learner(struct experiment *experiment, uint32_t i, st
     flip_labels(experiment, i, &shard);
     struct learner_options options = setup_learner_options(config, &experiment->made, i, 0);
     if (i > 0 || experiment->scenario->strategy != STRATEGY_GOSSIP)
-        options.averages = false; /* the report has only the first node's average */
+        options.averages = false; /* the report shows an averaged base only for the first node */
     struct learner *learner = learner_new(arena, experiment->backend, experiment->made.model,
                                           trains ? &shard : NULL, NULL, &options);
     dataset_free(&shard);
@@ -300,7 +301,8 @@ void experiment_finish(struct experiment *experiment, struct outcome *outcome,
         outcome->loss = evaluation.loss;
         outcome->tested = evaluation.samples;
         if (part > 0 && part < evaluation.samples)
-            /* Use the same samples as the evaluations on the curve. */
+            /* The moment gets an evaluation on the samples that the curve's other evaluations
+             * use. */
             evaluation = experiment_mark(experiment, host_weights, part);
         if (outcome->moments_count > 0)
             store_evaluation(&outcome->moments[outcome->moments_count - 1], &evaluation);

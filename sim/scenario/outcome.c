@@ -142,7 +142,8 @@ struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count)
     return uses;
 }
 
-/* Compares a value with the bound of an expectation, and formats the value. */
+/* Compares a value with the bound of an expectation. Returns the value, its text and whether the
+ * bound holds. */
 static struct measured measure_figure(const struct expect *expect, double value, const char *format)
 {
     struct measured measured = {.value = value, .met = expect_is_met(expect, value)};
@@ -168,8 +169,8 @@ static void describe_moment(char *out, size_t bytes, const struct moment *moment
                        amount_bytes((double)moment->sent_bytes, sent));
 }
 
-/* Returns the first moment that meets the expectation. If there is none, returns the closest
- * moment. */
+/* Returns the first moment that meets the expectation. If none does, returns the moment whose
+ * value comes closest to the bound. */
 static const struct moment *closest(const struct outcome *outcome, const struct expect *expect)
 {
     const struct moment *best = NULL;

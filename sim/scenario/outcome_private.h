@@ -7,7 +7,7 @@
 
 #include "scenario/outcome.h"
 
-/* A verdict without the words of its expectation. */
+/* A verdict on an expectation, without the words of the expectation. */
 struct measured {
     double value;  /* measured value; NAN = none */
     bool met;      /* the expectation holds */

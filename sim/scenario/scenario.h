@@ -33,11 +33,11 @@
 
 /* A rate over time, in bytes per second; 0 = unlimited. */
 struct rate {
-    uint64_t bytes_per_s; /* rate from the start */
+    uint64_t bytes_per_s; /* rate at time 0 */
     struct {
         uint64_t at_ns;
         uint64_t bytes_per_s;
-    } change[SCENARIO_CHANGES_MAX]; /* later changes, in order of time */
+    } change[SCENARIO_CHANGES_MAX]; /* changes after time 0, in order of time */
     uint32_t changes;               /* number of changes */
 };
 

@@ -52,7 +52,7 @@ static const struct form {
     [FAULT_RUIN] = {ONE, WITH | AT, 0, "ruin X, with KIND N, at T"},
 };
 
-/* Word of each clause, in the order of the clauses' bits. */
+/* Words of the clauses. A clause's index here is the number of its bit. */
 static const char *const words[] = {"at", "back at", "for",  "from",     "every", "away",
                                     "by", "until",   "disk", "silently", "with"};
 

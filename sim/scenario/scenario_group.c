@@ -141,13 +141,13 @@ static enum error read_speed(struct group *group, struct clause *clause, struct 
 static const struct {
     const char *word;
     enum error (*read)(struct group *group, struct clause *clause, struct problem *problem);
-    bool again; /* the clause may occur more than once */
+    bool again; /* a nodes line may contain this clause more than once */
 } words[] = {
-    {"samples/s", read_speed, false}, /* found by position, because its number comes first */
-    {"up", read_up, false},           {"down", read_down, false},   {"region", read_region, false},
-    {"from", read_from, false},       {"until", read_until, false}, {"stall", read_stall, false},
-    {"memory", read_memory, false},   {"data", read_data, false},   {"dials", read_dials, false},
-    {"at", read_change, true},        {"set", read_set, true},
+    /* The first clause is recognised by the number at its start, the others by their words. */
+    {"samples/s", read_speed, false}, {"up", read_up, false},         {"down", read_down, false},
+    {"region", read_region, false},   {"from", read_from, false},     {"until", read_until, false},
+    {"stall", read_stall, false},     {"memory", read_memory, false}, {"data", read_data, false},
+    {"dials", read_dials, false},     {"at", read_change, true},      {"set", read_set, true},
 };
 
 #define WORDS (sizeof words / sizeof words[0])

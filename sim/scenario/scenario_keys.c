@@ -158,12 +158,13 @@ static bool is_one_device(const char *section, const char *name, const char *val
            strchr(value, ',') == NULL;
 }
 
-/* Keys that the simulator sets itself, except those without `how`, which a scenario may set. name
- * NULL = the whole section. The first match counts. */
+/* Keys of a node's configuration that the simulator sets itself; `how` says how. A scenario may
+ * set a key whose `how` is NULL. name NULL = all keys of the section. The first matching entry
+ * counts. */
 static const struct {
     const char *section;
     const char *name;
-    const char *value; /* only allowed value; NULL = no value is allowed */
+    const char *value; /* only value that a scenario may give; NULL = none */
     const char *how;
 } given[] = {
     {"node", "grace_s", NULL, NULL},

@@ -299,7 +299,8 @@ static int run_scenario(struct sim_options *options)
         interrupt_remove(NULL);
     }
     if (made)
-        (void)rmdir(options->out); /* removes the folder only if nothing was written to it */
+        /* Removes the folder only if nothing was written to it. */
+        (void)rmdir(options->out);
     free(scenario);
     return error == OK ? code : command_complain(&problem, code);
 }

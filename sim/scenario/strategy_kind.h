@@ -65,8 +65,9 @@ struct strategy_settings {
     /* Keys of streaming_diloco. */
     uint32_t fragments;     /* number of parts of the model, which are exchanged in turn */
     uint32_t overlap_steps; /* steps during the exchange of a fragment */
-    double mixing; /* weight of the common weights when they arrive; the node's own weights have the
-                      remainder */
+    /* Weight of the arriving common weights in a node's new weights; the node's own weights have
+     * weight 1 - mixing. */
+    double mixing;
     unsigned int wire_precision; /* enum wire_precision, of each entry */
 
     uint32_t rank;                   /* powersgd: rank of the factors of a gradient */
@@ -86,8 +87,8 @@ struct strategy_settings {
 
     /* Keys of downpour. */
     uint32_t push_steps;  /* steps between two pushes */
-    uint32_t fetch_steps; /* steps between two fetches; CONFIG_AUTO = push_steps */
-    bool average;         /* all workers wait for the mean of their weights */
+    uint32_t fetch_steps; /* steps between two fetches; CONFIG_AUTO = as many as push_steps */
+    bool average;         /* every push, a worker waits for the mean of all workers' weights */
 
     /* Keys of dlion. */
     bool batch_by_speed; /* divide the batches by the speeds of the nodes */
