@@ -23,7 +23,7 @@
 
 #define LAYERS_MAX        1024
 #define LAYER_DEPTH_MAX   8  /* largest nesting of residuals */
-#define LAYER_TEXT_MAX    64 /* bytes of one layer's text, as written or in its canonical spelling */
+#define LAYER_TEXT_MAX    64 /* bytes of one layer's text, as written or in canonical spelling */
 #define LAYER_WORDS_MAX   10
 #define LAYER_TENSORS_MAX 4
 #define LAYER_KEPT_MAX    3
@@ -35,9 +35,9 @@
 enum layer_init {
     INIT_ZERO,
     INIT_ONE,
-    INIT_FAN,   /* by fan-in and fan-out: He's rule before relu, Glorot's otherwise */
-    INIT_SMALL, /* normal with standard deviation 0.02 */
-    INIT_LAST,  /* normal with 0.02 / √residuals: the last matrix of a residual's body */
+    INIT_FAN,   /* drawn by fan-in and fan-out: He's rule before relu, otherwise Glorot's */
+    INIT_SMALL, /* normally distributed with standard deviation 0.02 */
+    INIT_LAST,  /* standard deviation 0.02 / √residuals: last matrix of a residual's body */
 };
 
 struct layer_tensor {
@@ -45,7 +45,7 @@ struct layer_tensor {
     size_t dims[4];   /* size of each dimension; the first one counts outputs */
     int rank;         /* number of dimensions */
     enum layer_init init;
-    size_t offset;     /* index of its first entry in the model's flat vector */
+    size_t offset;     /* index of the tensor's first entry in the model's flat vector */
     bool is_statistic; /* running mean or variance of a batch norm; not trained */
 };
 
@@ -55,8 +55,9 @@ struct layer {
     int number;                    /* index among all layers except joints, from 0 */
     int depth;                     /* number of residuals that enclose the layer */
     int from;                      /* index of the layer whose output it reads, or LAYER_INPUT */
-    int partner;      /* ")": index of the layer whose output is added, or LAYER_INPUT; tied
-                         logits: index of the embed */
+    /* ")": index of the layer whose output is added, or LAYER_INPUT. Tied logits: index of the
+     * embed. */
+    int partner;
     enum number type; /* type of input and kept activations; the output has y.type */
     struct shape in;  /* shape of an input sample */
     struct shape out; /* shape of an output sample */
@@ -66,18 +67,18 @@ struct layer {
         struct attention attention; /* attention */
         struct channel_norm norm;   /* batchnorm, groupnorm */
     };
-    float rate;                 /* dropout: probability that a number is dropped */
+    float rate;                 /* dropout: probability that a number is set to 0 */
     bool turns;                 /* attention: applies rotary position embedding (rope) */
     bool is_tied;               /* embed: its table also serves as the weights of the logits */
     bool borrows;               /* tied logits: its only tensor is the embed's table */
-    enum activation activation; /* next layer's activation if computed here; else LINEAR */
-    bool absorbed;              /* an activation that the previous layer computes */
+    enum activation activation; /* computed here for the next layer; LINEAR = none */
+    bool absorbed;              /* true for an activation that the previous layer computes */
     struct layer_tensor tensor[LAYER_TENSORS_MAX];
-    int tensors;                       /* number of tensors of the layer */
-    double flops;                      /* additions and multiplications per sample, forward */
-    size_t kept_bytes[LAYER_KEPT_MAX]; /* bytes per sample of each buffer kept for the backward
-                                          pass, besides x and y */
-    size_t scratch_bytes;       /* bytes per sample that it needs of the shared scratch buffer */
+    int tensors;  /* number of tensors of the layer */
+    double flops; /* floating-point operations of the forward pass, per sample */
+    /* Bytes per sample of each buffer kept for the backward pass, x and y excluded. */
+    size_t kept_bytes[LAYER_KEPT_MAX];
+    size_t scratch_bytes;       /* bytes per sample that it needs in the shared scratch buffer */
     void *kept[LAYER_KEPT_MAX]; /* buffers kept for the backward pass: [batch_max, kept_bytes] */
     struct numbers y; /* output: [batch_max, out]; if absorbed, the output of the previous layer */
 };
@@ -87,44 +88,45 @@ struct chain;
 
 /* Work of a neighbouring layer that a layer does in the same backend operation. */
 struct fused {
-    const struct layer *sum;        /* norm: the preceding ")"; the norm also computes its sum */
-    const struct layer *activation; /* dense: activation layer after it; backward: before it */
-    struct numbers before;          /* dense: input of that activation; backward only */
-    struct numbers passed;          /* norm: gradient to add to dx; backward only */
+    const struct layer *sum;        /* norm: the preceding ")", whose sum the norm also computes */
+    const struct layer *activation; /* dense: next layer (forward) or previous layer (backward) */
+    struct numbers before;          /* dense, backward: input of `activation` */
+    struct numbers passed;          /* norm, backward: gradient to add to dx */
 };
 
 /* Arguments of one layer's forward or backward pass over a batch. */
 struct pass {
     struct backend *backend;
-    int batch;     /* number of samples */
-    bool training; /* true if a backward pass follows */
-    int from;      /* sequences: first position to compute; earlier positions are in the cache */
-    int positions; /* sequences: number of positions to compute; 0 = all */
+    int batch;              /* number of samples */
+    bool training;          /* true if a backward pass follows */
+    int from;               /* sequences: first position to compute; the cache has earlier ones */
+    int positions;          /* sequences: number of positions to compute; 0 = all */
     const uint32_t *draws;  /* [batch] dropout seeds; NULL = no dropout */
     const float *weights;   /* [P] all parameters of the model */
-    struct numbers rounded; /* trained weights in the type of the activations */
+    struct numbers rounded; /* trained weights, rounded to the type of the activations */
     float *gradients;       /* [P] gradients of all parameters; backward only */
     struct numbers x;       /* input: [batch, in]; int32 tokens for an embed */
-    struct numbers other;   /* ")" and a norm that computes its sum: second addend */
-    struct fused fused;     /* work of a neighbouring layer to do as well */
+    struct numbers other;   /* ")", and a norm that computes the sum of ")": second addend */
+    struct fused fused;     /* work of a neighbouring layer to do in the same operation */
     struct numbers dy;      /* gradient of the output: [batch, out]; backward only */
-    struct numbers dx;      /* gradient of x: [batch, in]; at = NULL: not needed; backward only */
+    struct numbers dx;      /* gradient of x: [batch, in]; backward only; at NULL = not needed */
     void *scratch;          /* scratch buffer: [batch_max, scratch_bytes] */
 };
 
 struct layer_kind {
     const char *name;           /* first word in the layers line: "conv" */
     const char *usage;          /* all words with their options, for messages */
-    enum activation activation; /* the function, if is_activation */
+    enum activation activation; /* activation that this kind computes, if is_activation */
     bool is_activation;
-    bool absorbs;  /* can compute the activation that follows the layer */
+    bool absorbs;  /* the layer can also compute the activation that follows it */
     bool is_joint; /* true for "residual(", "|" and ")" */
 
     /* Parses the layer's words. layer->in is already set. Sets layer->text, layer->out and the
      * members that this kind uses. Returns MALFORMED and sets the problem if a word is wrong. */
     enum error (*read)(struct layer *layer, const struct layer_words *words,
                        const struct chain *before, struct problem *problem);
-    void (*forward)(const struct layer *layer, const struct pass *pass); /* computes layer->y */
+    /* Computes layer->y from pass->x. */
+    void (*forward)(const struct layer *layer, const struct pass *pass);
     /* Computes dx (unless dx.at is NULL) and the gradients of the layer's tensors from dy. Only a
      * layer whose activation is not LINEAR may overwrite dy. */
     void (*backward)(const struct layer *layer, const struct pass *pass);

@@ -32,7 +32,7 @@ static enum error dense_read(struct layer *layer, const struct layer_words *word
     return OK;
 }
 
-/* Returns the bias in the type of the output. */
+/* Returns the biases in the type of the layer's output. */
 static struct numbers bias(const struct layer *layer, const struct pass *pass)
 {
     return layer->y.type == FLOAT32 ? floats(layer_weights(layer, pass, 1))
@@ -80,7 +80,8 @@ const struct layer_kind layer_dense = {
     .backward = dense_backward,
 };
 
-/* Makes the logits use the table of the model's embed as their weights. */
+/* Makes the logits use the table of the model's embed as their weights. Returns MALFORMED if the
+ * line does not begin with an embed, or its numbers per token differ from the logits' inputs. */
 static enum error tie(struct layer *layer, const struct layer_words *words,
                       const struct chain *before, struct problem *problem)
 {

@@ -39,8 +39,8 @@ static void embed_forward(const struct layer *layer, const struct pass *pass)
                                  layer_rounded(layer, pass, 0), layer->y);
 }
 
-/* Adds to the gradient of the table. If the logits share the table, their backward pass has already
- * written its part; otherwise the gradient is cleared first. */
+/* Adds to the gradient of the table. If the logits share the table, their backward pass has
+ * already written its part of the gradient; otherwise the gradient is cleared first. */
 static void embed_backward(const struct layer *layer, const struct pass *pass)
 {
     float *gradients = layer_gradients(layer, pass, 0);
@@ -87,7 +87,8 @@ static void position_forward(const struct layer *layer, const struct pass *pass)
                               layer_weights(layer, pass, 0) + (size_t)pass->from * width, layer->y);
 }
 
-/* Positions of the table beyond the length of the sequences get gradient 0. */
+/* Computes the gradient of the position table. Rows beyond the length of the sequences get
+ * gradient 0. */
 static void position_backward(const struct layer *layer, const struct pass *pass)
 {
     struct backend *backend = pass->backend;

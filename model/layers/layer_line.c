@@ -25,7 +25,7 @@ struct reader {
     char *text;         /* canonical spelling of the line so far */
     size_t used;        /* bytes of `text` in use */
     size_t capacity;    /* capacity of `text` in bytes */
-    int repeats;        /* > 0: rereads a repeated item, which is not spelled again */
+    int repeats;        /* above 0 while a repeated item is read again: it is not spelled again */
     struct problem *problem;
 };
 

@@ -14,20 +14,20 @@ struct layer_words {
     int number;                        /* number of the layer for messages, from 1 */
     char raw[LAYER_TEXT_MAX];          /* the layer's text as written */
     char lower[LAYER_TEXT_MAX];        /* lower-case copy of raw; the words point into it */
-    const char *word[LAYER_WORDS_MAX]; /* the layer's words */
+    const char *word[LAYER_WORDS_MAX]; /* words of the layer, in lower case */
     int count;                         /* number of words */
 };
 
 /* The layers parsed so far, and facts about the model that their kinds need. */
 struct chain {
-    struct layer *layers; /* [LAYERS_MAX] */
+    struct layer *layers; /* [LAYERS_MAX], of which `count` are parsed */
     int count;
     struct shape in;  /* shape of an input sample of the model */
     int classes;      /* number of classes or tokens of the data */
-    enum number type; /* type of activations */
+    enum number type; /* type of the model's activations */
 };
 
-/* layer_words.c */
+/* Functions of layer_words.c. */
 
 /* Parses the word as an unsigned integer, 0 .. LAYER_NUMBER_MAX. Returns false if it is not one. */
 bool layer_number(const char *word, int *number);
@@ -46,7 +46,7 @@ enum error layer_read(struct layer *layer, const char *text, size_t length,
 void layer_add_tensor(struct layer *layer, const char *name, enum layer_init init,
                       const size_t dims[static 4]);
 
-/* layer_line.c */
+/* Functions of layer_line.c. */
 
 /* Parses the line into the chain: all members of each layer except buffers and the offsets of its
  * tensors. Writes the canonical spelling to text[capacity]. Checks each layer against its input;

@@ -38,7 +38,8 @@ static void lay_out(struct model *model, enum part part)
                 model->layers[model->layers[i].partner].tensor[0].offset;
 }
 
-/* Returns the numbers per sample of the largest buffer that the layer reads, writes or keeps. */
+/* Returns the numbers per sample of the layer's largest buffer: input, output or a kept
+ * buffer. */
 static size_t largest_buffer(const struct layer *layer)
 {
     const size_t in = shape_size(layer->in), out = shape_size(layer->out);
@@ -141,7 +142,8 @@ void model_let_go(struct model *model)
     free(model->tensor);
 }
 
-/* Returns the number of samples whose outputs the last layer computes at once. */
+/* Returns the number of samples whose outputs the last layer computes at once. Only logits may
+ * compute less than a batch. */
 static int logits_max(const struct model *model)
 {
     const struct layer *last = &model->layers[model->count - 1];
@@ -149,7 +151,7 @@ static int logits_max(const struct model *model)
     if (last->kind != &layer_logits || fitting >= (size_t)model->batch_max)
         return model->batch_max;
     const int most = fitting > 0 ? (int)fitting : 1, parts = (model->batch_max - 1) / most + 1;
-    return (model->batch_max - 1) / parts + 1; /* parts of equal size */
+    return (model->batch_max - 1) / parts + 1; /* divides the batch into parts of equal size */
 }
 
 static size_t logits_budget(const struct model_use *use, struct backend *backend)
@@ -286,7 +288,8 @@ int model_tensors(const struct model *model)
     return model->tensors;
 }
 
-/* Position embeddings count as an input layer. */
+/* Returns true for a matrix or filters of a layer that is neither an input layer nor the last
+ * one. Position embeddings count as an input layer. */
 static bool is_hidden(const struct model *model, const struct layer *layer,
                       const struct layer_tensor *tensor)
 {

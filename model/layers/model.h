@@ -29,18 +29,18 @@
 #include "base/error.h"
 #include "base/shape.h"
 
-#define MODEL_LINE_MAX 1024 /* bytes of a layers line, with its final 0 */
+#define MODEL_LINE_MAX 1024 /* bytes of a layers line, with its NUL */
 
 struct model;
 
 /* Name and location of one tensor of the flat vector. */
 struct tensor {
     char name[40];  /* "0.conv.weight", "0.conv.bias": the first layer of the line is 0 */
-    size_t offset;  /* index of its first entry in the flat vector */
-    size_t dims[4]; /* conv weight: filters, channels, kernel, kernel; dense: out, in */
+    size_t offset;  /* index of the tensor's first entry in the flat vector */
+    size_t dims[4]; /* conv weight: filters, channels, kernel, kernel; dense weight: out, in */
     int rank;       /* number of dimensions, 1 .. 4 */
     bool is_hidden; /* matrix or filters of a layer that is neither an input nor the last layer */
-    bool is_output; /* belongs to the last layer */
+    bool is_output; /* the tensor belongs to the last layer */
 };
 size_t tensor_entries(const struct tensor *tensor);
 
@@ -55,25 +55,24 @@ const char *model_preset_name(int i);
  * otherwise. */
 int model_line_tokens(const char *line);
 
-/* Returns the outputs of the widest dense layer of the line, or 0 if it has no dense layer. */
+/* Returns the number of outputs of the widest dense layer of the line, or 0 if it has no dense
+ * layer. */
 int model_line_width(const char *line);
 
-/* Creates a model from a layers line. batch_max is the largest batch of any later call. The last
- * layer must have at least `classes` outputs. Returns MALFORMED if the line is wrong; the problem
- * then names the layer and the remedy. If the backend is NULL, the model allocates no memory for
- * batches: it can be inspected and printed, but computes nothing. */
+/* Creates a model from a layers line. batch_max: number of samples of the largest batch in later
+ * calls. The last layer must have at least `classes` outputs. Returns MALFORMED if the line is
+ * wrong; the problem then names the layer and the remedy. If the backend is NULL, the model
+ * allocates no memory for batches: it can be inspected and printed, but computes nothing. */
 enum error model_new(struct model **model, struct arena *arena, struct backend *backend,
                      const char *line, struct shape in, int classes, int batch_max,
                      struct problem *problem) MUST_USE;
 
 /* Options of model_new_for, which is otherwise like model_new. */
 struct model_use {
-    int batch_max;        /* largest number of samples in a call */
-    bool recompute;       /* recomputes activations inside residuals in the backward pass instead of
-                             keeping them */
-    bool exact;           /* regression: the last layer must have exactly `classes` outputs */
-    size_t logits_floats; /* logits to keep in memory at once, at least one sample's; 0 = backend's
-                             choice */
+    int batch_max;  /* largest number of samples in a call */
+    bool recompute; /* the backward pass recomputes activations inside residuals to save memory */
+    bool exact;     /* regression: the last layer must have exactly `classes` outputs */
+    size_t logits_floats; /* number of logits to compute at once; 0 = the backend chooses */
 };
 enum error model_new_for(struct model **model, struct arena *arena, struct backend *backend,
                          const char *line, struct shape in, int classes,
@@ -89,22 +88,29 @@ size_t model_sample_bytes(const char *line, struct shape in, int classes, bool r
 /* Returns the bytes of backend memory for a batch of batch_max: outputs, kept activations,
  * gradients, rounded weights and scratch. Allocates nothing. */
 size_t model_bytes(const struct model *model);
-size_t model_parameters(const struct model *model); /* P, the length of the flat vector */
-size_t model_decayed(const struct model *model);    /* first entries: matrices and filters */
-size_t model_trained(const struct model *model);    /* entries before the running statistics */
-double model_flops(const struct model *model);      /* of the forward pass, per sample */
-bool model_drops(const struct model *model);        /* true if a layer is a dropout */
+
+/* Returns P, the length of the flat vector. */
+size_t model_parameters(const struct model *model);
+/* Returns the number of entries with weight decay: matrices and filters, which come first. */
+size_t model_decayed(const struct model *model);
+/* Returns the number of trained entries: all except the running statistics, which come last. */
+size_t model_trained(const struct model *model);
+/* Returns the floating-point operations of the forward pass, per sample. */
+double model_flops(const struct model *model);
+/* Returns true if the model has a dropout layer. */
+bool model_drops(const struct model *model);
 int model_batch_max(const struct model *model);
 struct shape model_input(const struct model *model);
-int model_outputs(const struct model *model); /* outputs per position, at least `classes` */
+/* Returns the number of outputs per position, at least `classes`. */
+int model_outputs(const struct model *model);
 int model_tensors(const struct model *model);
 struct tensor model_tensor(const struct model *model, int i);
 
-/* Returns the layers line in canonical spelling. It does not depend on the blanks, letter case or
+/* Returns the layers line in canonical spelling, which does not depend on blanks, letter case or
  * default options of the original line. */
 const char *model_line(const struct model *model);
 
-/* Returns the number of layers, joints included; a repeated layer counts each time. */
+/* Returns the number of layers, joints included. A repeated layer counts each time. */
 int model_layers(const struct model *model);
 /* Returns the canonical spelling of layer i, or "residual(", "|" or ")" for a joint. Two models
  * whose layers all have equal texts compute equal functions. */
@@ -123,8 +129,8 @@ void model_init(const struct model *model, uint64_t seed, float *host_weights);
 void model_init_part(const struct model *model, uint64_t seed, size_t first, size_t count,
                      float *host_weights);
 
-/* Returns the outputs of the last layer, [batch, positions, model_outputs], for x[batch, in]. They
- * lie in memory of the model and are valid until the next call. */
+/* Returns the outputs of the last layer, [batch, positions, model_outputs], for x[batch, in].
+ * The outputs lie in memory of the model and are valid until the next call. */
 const float *model_forward(struct model *model, const float *weights, const float *x, int batch);
 
 /* Continues one sequence with a key-value cache. Returns logits[count, model_outputs] of positions
@@ -134,7 +140,8 @@ const float *model_forward(struct model *model, const float *weights, const floa
 const float *model_step(struct model *model, const float *weights, const float *x, int from,
                         int count);
 
-/* Returns how far model_step has computed positions with these weights; 0 after any other call. */
+/* Returns the number of positions that model_step has computed with these weights; 0 after any
+ * other pass of the model. */
 int model_stepped(const struct model *model, const float *weights);
 
 /* Computes forward pass, loss and backward pass for labels[batch, positions]. Overwrites
@@ -150,11 +157,12 @@ struct model_part {
     const int32_t *labels; /* [samples, positions]; NULL for regression */
     const float *numbers;  /* regression: target values [samples, outputs]; otherwise NULL */
     int samples;
-    int of;                /* samples of the whole step; losses are divided by it for the mean */
-    float smoothing;       /* label smoothing (backend.h) */
+    int of;                /* samples of the whole step, by which sums of losses are divided */
+    float smoothing;       /* part of each label that is spread over all classes */
     const uint32_t *draws; /* [samples] dropout seeds; NULL = no dropout */
 };
-/* Like model_learn, for a part of a step. */
+/* Does what model_learn does, for a part of a step. Divides by the samples of the whole step,
+ * part->of. */
 void model_learn_part(struct model *model, const float *weights, float *gradients,
                       const struct model_part *part, struct score *score);
 /* Computes forward pass and loss, without label smoothing, and adds the loss to the score. */

@@ -9,7 +9,7 @@
 
 #define SMALL 0.02 /* standard deviation of GPT-2's initial weights (Radford et al. 2019) */
 
-/* entries that the inner loop draws together; fills several SIMD registers */
+/* entries that the inner loop draws at once, to fill several SIMD registers */
 #define SIDE_BY_SIDE 64
 
 /* Returns the value in [0, 1) that call n of rng_uniform would return, without the calls before it:
@@ -51,8 +51,8 @@ EACH_WIDTH static void draw_uniform(struct rng rng, double limit, size_t first, 
         weights[i] = (float)(limit * (2 * uniform_at(rng, first + i) - 1));
 }
 
-/* Returns true if a relu reads the layer's output. Also true if a channel norm reads it, because a
- * relu usually follows that norm. */
+/* Returns true if a relu or a channel norm reads the layer's output. A relu usually follows a
+ * channel norm. */
 static bool is_before_relu(const struct model *model, const struct layer *layer)
 {
     const struct layer *next = layer + 1;

@@ -9,12 +9,12 @@
  */
 #include "layers/model_private.h"
 
-#define ALIGNED 256 /* bytes: alignment that devices require */
+#define ALIGNED 256 /* alignment of buffers that devices require, in bytes */
 
-/* Largest needs of any layer, per sample. */
+/* Largest buffers that any layer needs, per sample. */
 struct widest {
-    size_t outputs; /* numbers of an output; the last layer's gradients overwrite its output */
-    size_t scratch; /* bytes of scratch buffer */
+    size_t outputs; /* numbers of the largest output, the last layer's excluded */
+    size_t scratch; /* bytes of the largest scratch buffer */
 };
 
 static struct widest find_widest(const struct model *model)
@@ -31,7 +31,7 @@ static struct widest find_widest(const struct model *model)
     return widest;
 }
 
-/* Returns the bytes of the weights' copy in the type of activations; 0 for float32. */
+/* Returns the bytes of the copy of the weights in the type of the activations; 0 for float32. */
 static size_t rounded_bytes(const struct model *model)
 {
     return model->type == FLOAT32 ? 0 : model->trained * number_bytes(model->type);
@@ -42,8 +42,8 @@ static bool is_shared(const struct model *model, const struct layer *layer)
     return model->recomputes && layer->depth > 0;
 }
 
-/* Returns the bytes of a layer's output for a batch. The last layer keeps the outputs of logits_max
- * samples at most. */
+/* Returns the bytes of a layer's output for a batch. The last layer's output has at most
+ * logits_max samples. */
 static size_t output_bytes(const struct model *model, const struct layer *layer, int batch)
 {
     const bool is_last = layer == &model->layers[model->count - 1];
@@ -156,7 +156,8 @@ size_t model_bytes(const struct model *model)
     return bytes + shared_bytes(model, model->batch_max);
 }
 
-/* Returns the bytes of logits computed in slices, which do not grow with the batch; 0 if none. */
+/* Returns the bytes of logits if they do not grow with the batch: if the logits of one sample
+ * exceed LOGITS_FLOATS. Otherwise returns 0. */
 static size_t fixed_bytes(const struct model *model)
 {
     const struct layer *last = &model->layers[model->count - 1];

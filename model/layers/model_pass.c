@@ -14,7 +14,7 @@ static struct numbers output_of(const struct model *model, int layer, const floa
 }
 
 /* Returns true if layer i is an activation that the dense layer before it computes in the same
- * operation, with both outputs kept. */
+ * operation. Both outputs are kept. */
 static bool is_fused_activation(const struct model *model, int i)
 {
     const struct layer *layer = &model->layers[i];
@@ -22,9 +22,9 @@ static bool is_fused_activation(const struct model *model, int i)
            model->layers[i - 1].kind == &layer_dense;
 }
 
-/* Returns the index of the norm that directly follows the ")" at index i and reads its sum, or 0.
- * Also 0 if the model recomputes: the norm's output could then overlap the addends in shared
- * memory. */
+/* Returns the index of the norm that directly follows the ")" at index i and reads its sum; 0 if
+ * there is none. Also returns 0 if the model recomputes: the norm's output could then overlap the
+ * addends in shared memory. */
 static int norm_of_sum(const struct model *model, int i)
 {
     int next = i + 1;
@@ -68,8 +68,8 @@ static void forward(struct model *model, struct pass *pass, const float *x, int 
     pass->fused = (struct fused){0};
 }
 
-/* Gradients of activations in a backward pass. The gradient at a residual's output enters its body.
- * It is also kept, until it is added to the gradient at the body's input. */
+/* Gradients of activations in a backward pass. The gradient at a residual's output enters the
+ * residual's body. It is also kept, until it is added to the gradient at the body's input. */
 struct gradient_stack {
     void *now;                   /* gradient at the output of the next layer to process */
     void *kept[LAYER_DEPTH_MAX]; /* kept gradients of the enclosing residuals, outermost first */
@@ -97,7 +97,8 @@ static struct numbers activations(const struct model *model, void *at)
     return (struct numbers){at, model->type};
 }
 
-/* Passes the "residual(": adds the body's gradient and the gradient that bypassed the body. */
+/* Runs the backward pass of "residual(": adds the body's gradient and the gradient that bypassed
+ * the body. */
 static void open_backward(struct model *model, struct gradient_stack *stack,
                           const struct layer *open, int batch)
 {
@@ -114,7 +115,8 @@ static void open_backward(struct model *model, struct gradient_stack *stack,
     stack->now = to;
 }
 
-/* Passes the "|": keeps the finished gradient of the shortcut and continues with the body. */
+/* Runs the backward pass of "|": keeps the finished gradient of the shortcut and continues with
+ * the body. */
 static void shortcut_backward(struct gradient_stack *stack)
 {
     CHECK(stack->depth > 0);
@@ -158,7 +160,7 @@ static bool is_first_norm(const struct model *model, int i)
            layer->from != LAYER_INPUT && model->layers[i - 1].kind == &layer_open;
 }
 
-/* Runs the backward pass of a dense layer and of the activation before it in one operation. */
+/* Runs the backward pass of a dense layer and of the activation before it, in one operation. */
 static void dense_backward(struct model *model, struct gradient_stack *stack,
                            const struct layer *dense, struct pass *pass, const float *x)
 {
@@ -213,8 +215,8 @@ static void apply_logits_loss(const struct model *model, const struct pass *pass
                                 pass->training ? layer_gradients(last, pass, 0) : NULL, score);
 }
 
-/* Computes the last layer and the loss. Writes the gradients of the layer's tensors and, to dx, of
- * its input. */
+/* Computes the last layer, the loss and the last layer's backward pass. Writes the gradients of
+ * the layer's tensors and, to dx, of its input. */
 static void learn_last(struct model *model, struct pass *pass, const struct model_part *part,
                        void *dx, struct score *score)
 {
@@ -232,8 +234,8 @@ static void learn_last(struct model *model, struct pass *pass, const struct mode
     last->kind->backward(last, pass);
 }
 
-/* Computes the activations inside the residual that ends at layer `close` again, because the next
- * residual has overwritten them. The residual's input is still in memory. */
+/* Computes the activations inside the residual that ends at layer `close` again, because a later
+ * residual has overwritten them. The input of the residual is still in memory. */
 static void recompute(struct model *model, struct pass *pass, const float *x, int close)
 {
     int open = close;
@@ -265,11 +267,11 @@ static void model_backward(struct model *model, struct pass *pass, struct gradie
             open_backward(model, stack, layer, pass->batch);
         else if (is_first_norm(model, i)) {
             norm_backward(model, stack, layer, pass);
-            i--; /* skip the "residual(", which norm_backward did */
+            i--; /* skips the "residual(", which norm_backward has processed */
         } else if (layer->kind == &layer_dense && layer->activation == LINEAR &&
                    layer->from == i - 1 && i > 0 && is_fused_activation(model, i - 1)) {
             dense_backward(model, stack, layer, pass, x);
-            i--; /* skip the activation, which dense_backward did */
+            i--; /* skips the activation, which dense_backward has processed */
         } else
             layer_backward(model, stack, layer, pass);
     }

@@ -11,7 +11,7 @@ static void put_shape(char *text, size_t capacity, struct shape shape)
         (void)snprintf(text, capacity, "%dx%dx%d", shape.channels, shape.height, shape.width);
 }
 
-/* Formats a count with at most four digits before the unit: "1230 k", "12.3 M". */
+/* Writes a count with at most four digits and a unit, such as "1230 k" or "12.3 M". */
 static void put_count(char *text, size_t capacity, double count)
 {
     static const char *const units[] = {"", " k", " M", " G", " T", " P"};

@@ -6,7 +6,7 @@
 #include "layers/model.h"
 
 #define SLOPES_MAX    (LAYER_DEPTH_MAX + 2)
-#define LOGITS_FLOATS ((size_t)1 << 24) /* logits computed at once if there is no backend */
+#define LOGITS_FLOATS ((size_t)1 << 24) /* logits_floats of a model without a backend */
 
 struct model {
     struct backend *backend;
@@ -14,7 +14,7 @@ struct model {
     int classes;
     enum number type; /* type of activations and their gradients */
     int batch_max;
-    int logits_max;       /* samples whose logits are computed at once */
+    int logits_max;       /* number of samples whose logits are computed at once */
     size_t logits_floats; /* logits to compute at once; at least one sample's are computed */
     bool recomputes;      /* recomputes activations inside residuals in the backward pass */
     struct layer *layers; /* [count], joints included */
@@ -31,9 +31,9 @@ struct model {
     void *gradient[SLOPES_MAX];   /* [2 + depth] buffers for gradients of layers' outputs */
     void *rounded;                /* [trained] weights rounded to `type`; NULL if float32 */
     void *scratch;                /* scratch buffer that all layers share */
-    int stepped;                  /* positions in the key-value cache of model_step */
-    const float *stepped_weights; /* weights that model_step computed them with */
-    void *shared;                 /* buffers of all recomputed residuals, which use it in turn */
+    int stepped;                  /* number of positions that model_step has computed and cached */
+    const float *stepped_weights; /* weights with which model_step computed these positions */
+    void *shared;                 /* memory of the activations inside residuals, if recomputed */
     char line[MODEL_LINE_MAX];
 };
 

@@ -7,7 +7,7 @@
 #include "layers/model.h"
 
 /* Residual block of two convolutions with batch norms (He, Zhang, Ren, Sun 2015). HALVING is the
- * first block of a stage, which halves height and width. */
+ * first block of a stage; it halves height and width. */
 #define BODY(first, second)                                                                        \
     "conv " first " pad 1 plain, batchnorm, relu, conv " second " pad 1 plain, batchnorm"
 #define BLOCK(f) "residual(" BODY(f " 3x3", f " 3x3") "), relu"

@@ -19,7 +19,7 @@
 #define LEARNER_MOMENTS_MAX 2
 
 struct learner_state {
-    size_t first;      /* first entry of the learner that is here; 0 for a whole learner */
+    size_t first;      /* index of the first entry that is here; 0 for a whole learner */
     size_t parameters; /* P: number of entries here */
     int32_t *base;     /* [P], in units of QUANTUM */
     float *weights;    /* [P] */

@@ -19,7 +19,8 @@ static size_t odd_lines(size_t floats)
 struct sheets sheets_of(const struct conv *conv, int images_max)
 {
     const struct shape out = conv_output(conv);
-    const int more = (conv->kernel - 1) / conv->stride; /* zeros beside and below the outputs */
+    /* Rows and columns of zeros after an image's outputs. */
+    const int more = (conv->kernel - 1) / conv->stride;
     const int shared = conv->stride == 1 ? conv->pad : 0;
     const int width = out.width + more - shared, height = out.height + more - shared;
     struct sheets sheets = {.conv = *conv,

@@ -115,7 +115,7 @@ void cpu_activate(struct backend *backend, enum activation activation, size_t co
     float *y = floats_of(ys);
     (void)backend;
     if (x != y)
-        memcpy(y, x, count * sizeof *y); /* loops over a single array vectorise */
+        memcpy(y, x, count * sizeof *y); /* the loops below vectorise on a single array */
     switch (activation) {
     case LINEAR:
         return;
