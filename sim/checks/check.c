@@ -13,9 +13,11 @@
 #include "world/u64_set.h"
 #include "world/world.h"
 
-#define SLACK_NS   (4 * SECOND_NS) /* extra time in each deadline, for example to close */
-#define STEPS_MOST 16 /* maximum number of steps between publications in automatic mode */
-/* Maximum of counted samples per claimed sample: a restarting node may count late rumors twice. */
+/* Time added to each deadline, for example for closing connections. */
+#define SLACK_NS   (4 * SECOND_NS)
+#define STEPS_MOST 16 /* most steps between two publications if the interval is automatic */
+/* A node may count at most this many samples per claimed sample: a restarting node may count
+ * late rumors twice. */
 #define TWICE 1.5
 
 void check_fail(struct check *check, const char *format, ...)
@@ -188,7 +190,8 @@ static uint64_t incarnation_at(const struct world *world, uint32_t i, uint32_t b
     return seen ? *seen : world->nodes[i].options.incarnation;
 }
 
-/* Checks that some node has published each rumor that the base taken over by node i counts. */
+/* Checks, for each origin in the base that node i has taken over, that some node has published
+ * the last rumor that the base counts. */
 static void check_counted(struct check *check, uint32_t i, const struct node *node)
 {
     for (uint32_t k = 0; k < node_origins(node) && !check->outsiders_publish; k++) {
@@ -284,7 +287,8 @@ static void check_progress(struct world *world, uint32_t i)
     const uint64_t before_ns = at->interval_ns, now_ns = node_interval_ns_max(at->node);
     at->interval_ns = now_ns;
     if (node_lacks_first(at->node))
-        at->published_ns = world_now_ns(world); /* the node has no base yet to publish against */
+        /* Nothing is published before the node has a base. */
+        at->published_ns = world_now_ns(world);
     if (!at->training || at->step_ns == 0 || at->ended)
         return;
     const struct node_options *options = &at->options;

@@ -64,11 +64,15 @@ struct check {
     bool outsiders_lie; /* nodes may report false bases and digests, because outsiders send them */
     bool trains_well;   /* no fault ruins training, so no training guard may warn */
     double claimed;     /* most claimed samples that any node has counted so far */
-    struct u64_set rumors_published; /* hash of a rumor ─► index + 1 of its update in `published` */
-    struct u64_set rumors_applied; /* hash of (node, start, base number, rumor) ─► is applied */
-    struct u64_set nonces; /* hash of a key ─► lowest counter that its next sealed record may use */
-    struct u64_set verified;     /* hashes of the signatures that were verified so far */
-    struct u64_set incarnations; /* hash of (node, start, base number) ─► incarnation of the node */
+    /* Hash of a rumor ─► 1 + index of the rumor's update in `published`. */
+    struct u64_set rumors_published;
+    /* Hash of (node, start, base number, rumor) ─► 1 if the rumor is applied, else 0. */
+    struct u64_set rumors_applied;
+    /* Hash of a key ─► lowest counter that the next record sealed with the key may use. */
+    struct u64_set nonces;
+    struct u64_set verified; /* hashes of the signatures that were verified so far */
+    /* Hash of (node, start, base number) ─► incarnation that the node had then. */
+    struct u64_set incarnations;
     struct first_weights *starts; /* [starts_count] b0 of each model hash */
     uint32_t starts_count;
     struct secret_watch watch; /* hook of the crypto layer that sees every sealed record */

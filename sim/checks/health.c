@@ -59,8 +59,8 @@ static void mark_neighbours(const struct health *health, uint32_t i, uint8_t *is
     }
 }
 
-/* Sets reached[k] for all nodes k that are connected to node i. todo: scratch array with space for
- * every node. */
+/* Sets reached[k] for all nodes k that node i reaches over connections. todo: scratch array with
+ * space for every node. */
 static void reach(const uint8_t *is_neighbour, uint32_t nodes, uint32_t i, bool *reached,
                   uint32_t *todo)
 {

@@ -14,7 +14,7 @@ struct health {
     const struct world *world;
     const struct fault_injector *injector;
     uint32_t nodes;     /* number of nodes that count: the first ones of the world */
-    struct u64_set ids; /* hash of a node's id ─► index + 1 */
+    struct u64_set ids; /* hash of a node's id ─► 1 + index of the node */
     uint32_t removed;   /* number of healthy nodes that another node declared dead or dropped as a
                            silent neighbour */
     uint32_t removed_node; /* healthy node that was removed first */

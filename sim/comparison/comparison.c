@@ -16,8 +16,9 @@ struct comparison_options {
     struct plan plan;
     struct comparison comparison;
     const char *strategies; /* names of the strategies to compare; NULL = all */
-    const char *targets;  /* accuracies or losses to reach; NULL = derived from the final results */
-    const char *metric;   /* name of the metric; NULL = chosen by the data */
+    /* accuracies or losses to reach, in a list; NULL = derived from the final results */
+    const char *targets;
+    const char *metric;   /* metric of the targets: accuracy or loss; NULL = chosen by the data */
     const char *settings; /* path of another comparison's compare.json with settings of strategies;
                              NULL = none */
     char seconds[64];     /* option --seconds in the form that --set takes */
@@ -111,7 +112,7 @@ static enum error add_target(void *self, const char *text, struct problem *probl
     return OK;
 }
 
-/* Sorts the targets, easiest first. Refuses an accuracy above 1. */
+/* Sorts the targets, easiest first. Returns an error for an accuracy above 1. */
 static enum error order_targets(struct comparison *comparison, enum measure measure,
                                 struct problem *problem)
 {

@@ -24,7 +24,7 @@ static bool is_accuracy(const struct comparison *comparison)
     return comparison->plan->measure == MEASURE_ACCURACY;
 }
 
-/* Returns the value as shown to people: accuracies in percent. */
+/* Returns the value as people read it: an accuracy in percent, a loss unchanged. */
 static double shown(const struct comparison *comparison, double value)
 {
     return is_accuracy(comparison) ? 100 * value : value;
@@ -80,11 +80,11 @@ bool comparison_idle_sentence(const struct comparison *comparison, char *out, si
     return used > 0;
 }
 
-/* Sort key: the strategy that reaches the highest target first comes first. Strategies that reach
- * no target are sorted by their final result. */
+/* Sort key of a strategy: its times to the targets, then its final result. The strategy that
+ * reaches the highest target first comes first. */
 struct rank {
     uint32_t strategy;
-    double times[TARGETS_MAX]; /* times to the targets, from the highest target down */
+    double times[TARGETS_MAX]; /* times to the targets, highest target first */
     double end;
     bool less_is_better;
 };
@@ -284,8 +284,8 @@ void comparison_print(FILE *out, const struct comparison *comparison)
         table_print_words(out, text, 0);
 }
 
-/* Computes means over all seeds at evaluation number p. Returns false if a seed has no such
- * evaluation. */
+/* Computes the means, over all seeds, of evaluation number p. Returns false if a seed has no
+ * such evaluation. */
 static bool mean_point(const struct plan *plan, uint32_t strategy, uint32_t p,
                        struct record_point *mean, struct band *band)
 {

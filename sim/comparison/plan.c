@@ -33,7 +33,8 @@ struct progress {
     uint32_t done;
     double begin_s;
     bool is_terminal;
-    bool is_said[STRATEGIES_COUNT]; /* [strategy] a failure of this strategy was already reported */
+    /* [strategy] true after the strategy's first failure was printed; later ones are not. */
+    bool is_said[STRATEGIES_COUNT];
 };
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
@@ -49,8 +50,8 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash_bytes(hash, text, strlen(text) + 1);
 }
 
-/* Continues the hash with a file's content. An unreadable file counts as empty; a later open
- * reports it. */
+/* Continues the hash with a file's content. An unreadable file counts as empty, because the
+ * error is reported when the play opens it. */
 static uint64_t hash_file(uint64_t hash, const char *path)
 {
     unsigned char piece[PIECE_BYTES];

@@ -15,7 +15,7 @@
 #define PLAN_SETS_MAX  64
 #define PLAN_SEEDS_MAX 100
 #define PLAN_NAME      64
-/* Number of assignments that each play has besides its settings: the strategy and two seeds. */
+/* Each play has this many assignments besides those of its settings: the strategy and two seeds. */
 #define PLAN_OWN 3
 
 enum measure { MEASURE_ACCURACY, MEASURE_LOSS };

@@ -25,10 +25,11 @@ struct record {
     uint32_t count;
     /* Accuracy of the base at the end of training, on the whole test set; NAN = not measured. */
     double accuracy;
-    double loss;        /* loss of the base at the end of training, on the whole test set; NAN = not
-                           measured */
-    double sent_bytes;  /* bytes sent, mean over the nodes */
-    double computing;   /* fraction of time spent computing, mean over the machines */
+    double loss;       /* loss of the base at the end of training, on the whole test set; NAN = not
+                          measured */
+    double sent_bytes; /* bytes sent, mean over the nodes */
+    /* Fraction of the time in which a machine computes, mean over the machines. */
+    double computing;
     double link_use;    /* mean utilisation of the limited links; NAN = no link is limited */
     double busiest_use; /* utilisation of the busiest limited link; NAN = no link is limited */
 };

@@ -10,8 +10,8 @@
 static const struct tuning {
     const char *key;
     const char *values[VALUES];
-    /* Setting that the trials vary instead of the learning rate; NULL = the trials vary the
-     * learning rate. */
+    /* Setting that the trials vary in place of the learning rate; NULL = they vary the learning
+     * rate. */
     const char *other;
     const char *others[VALUES];
 } tunings[STRATEGIES_COUNT] = {

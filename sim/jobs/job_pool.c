@@ -14,7 +14,7 @@
 #define TICK_MS       100
 #define LINE_BYTES    200
 #define PROCESSES_MAX 1024
-#define PIPES_EACH    2 /* number of polled pipes per worker: its results and its stderr */
+#define PIPES_EACH    2 /* pipes that the pool polls for each worker: results and stderr */
 
 struct worker {
     pid_t pid;             /* process id of the worker; 0 = not running */
@@ -22,8 +22,8 @@ struct worker {
     int results;           /* read end of the pipe from the worker, for results */
     int output;            /* read end of the pipe from the worker's stderr */
     bool playing;          /* the worker is working on a job */
-    uint64_t job;          /* number of the worker's current or last job */
-    char line[LINE_BYTES]; /* the line of the worker's stderr that names its failure */
+    uint64_t job;          /* number of the job that the worker runs now or ran last */
+    char line[LINE_BYTES]; /* line of the worker's stderr that names the reason of its death */
     size_t line_bytes;
 };
 
@@ -203,7 +203,8 @@ static void block(sigset_t *before)
     CHECK(sigprocmask(SIG_BLOCK, &stops, before) == 0);
 }
 
-/* Unblocks the signals, after consuming the signal that stopped the pool. */
+/* Unblocks the signals. First takes the pending signal that stopped the pool, so that it does
+ * not kill the process. */
 static void unblock(const sigset_t *before)
 {
     sigset_t pending;
@@ -218,7 +219,8 @@ bool job_pool_run(const struct job_pool *pool)
 {
     CHECK(pool->from <= pool->to && pool->processes > 0);
     CHECK(pool->result_bytes > 0 && pool->result_bytes <= JOB_RESULT_MAX);
-    const uint64_t jobs = pool->to - pool->from; /* number of jobs minus one */
+    /* One less than the number of jobs, which may be 2^64. */
+    const uint64_t jobs = pool->to - pool->from;
     uint32_t count = pool->processes < PROCESSES_MAX ? pool->processes : PROCESSES_MAX;
     if (jobs < count)
         count = (uint32_t)jobs + 1;

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "network/wire_private.h"
 
-#define TIMEOUT_NS (200 * MILLI_NS) /* first retransmission timeout, 200 ms */
+#define TIMEOUT_NS (200 * MILLI_NS) /* first retransmission timeout after a cut began: 200 ms */
 
 /* Finds the connection in a slot of a party. Sets *at to the connection's index and *end to the
  * party's end of it. Returns NULL if the slot is free. */
@@ -22,7 +22,8 @@ static void close_with_reset(struct wire *wire, uint32_t at, int end, uint64_t a
 {
     struct connection *connection = &wire->connections[at];
     if (connection->end[end].conn == 0)
-        connection->end[end].gone = true; /* the call has not reached this end and never will */
+        /* The party of this end has not accepted the call and never will. */
+        connection->end[end].gone = true;
     else
         tcp_close(wire, at, end, at_ns, "connection reset");
 }
@@ -98,7 +99,7 @@ static void heal_half(struct wire *wire, uint32_t at, int to, uint64_t since_ns)
     const bool waits = half->held > half->flying;
     half->try_ns =
         waits ? next_try_ns(since_ns, wire->event_queue->now_ns) : wire->event_queue->now_ns;
-    /* Schedules an event without bytes, which makes the sender resume. */
+    /* Schedules a delivery of 0 bytes, which makes the sender continue at this time. */
     tcp_put(wire, half->try_ns, WIRE_DELIVER, at, to, 0);
     tcp_put(wire, wire->event_queue->now_ns, WIRE_DELIVER, at, 1 - to, 0);
 }

@@ -58,8 +58,8 @@ void half_connection_put(struct half_connection *half, const uint8_t *bytes, siz
     half->held += count;
 }
 
-/* Returns the lowest rate of the three pipes towards this end, in bytes per second; 0 = no pipe has
- * a limit. */
+/* Returns the lowest rate of the three pipes through which bytes reach this end, in bytes per
+ * second; 0 = no pipe has a limit. */
 static uint64_t slowest(const struct wire *wire, const struct connection *connection, int to)
 {
     const uint32_t from = tcp_from(connection, to);
@@ -122,7 +122,8 @@ static void cross(struct wire *wire, uint32_t at, int to, size_t bytes, uint64_t
     const bool waits = party != WIRE_NOBODY && pipe_is_limited(&wire->parties[party].down);
     if (at_ns < half->arrive_ns)
         at_ns = half->arrive_ns;
-    /* Earlier segments may have passed the down pipe while it still had a limit. */
+    /* The down pipe has no limit now, but may still hold earlier segments from the time when it
+     * had one. */
     if (!waits && at_ns < half->clear_ns)
         at_ns = half->clear_ns;
     half->arrive_ns = at_ns;

@@ -5,20 +5,20 @@
 
 #include "base/memory.h"
 
-#define PIECE_BYTES 65536 /* most bytes handed to the wire at once */
+#define PIECE_BYTES 65536 /* most bytes that one call of wire_send passes to the wire */
 #define CONN_BASE   ((uint64_t)1 << 32)
 
 struct letter {
     struct letter *next;
     struct sim_message message;
-    uint64_t unsent;      /* bytes not yet handed to the wire */
-    uint64_t undelivered; /* bytes that have not arrived yet */
+    uint64_t unsent;      /* bytes of the message that were not passed to the wire yet */
+    uint64_t undelivered; /* bytes of the message that have not arrived yet */
 };
 
 /* Messages from one party to another, in the order of sending. */
 struct outbox {
     struct letter *first; /* oldest message that has not fully arrived */
-    bool is_open;         /* the pair's connection is established */
+    bool is_open;         /* the connection from this party to the other is established */
     bool is_busy; /* the piece that was passed to the wire last is not yet fully in the window */
 };
 

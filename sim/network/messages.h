@@ -18,10 +18,10 @@
  * by counting references. */
 struct content {
     uint32_t references; /* number of references */
-    size_t first;        /* entry of the first value, if indexes is NULL */
+    size_t first;        /* index of the entry with the first value; used if indexes is NULL */
     size_t count;        /* number of values */
     float *values;       /* [count] values of the entries */
-    /* [count] entry of each value, ascending; NULL = entries first, first + 1, … */
+    /* [count] index of the entry with each value, ascending; NULL = the entries from `first` on */
     uint32_t *indexes;
 };
 
@@ -37,7 +37,8 @@ struct sim_message {
 struct messages_owner {
     void *self;
     void (*on_message)(void *self, uint32_t to, uint32_t from, const struct sim_message *message);
-    /* Called when the network has accepted waiting bytes of party `from`. */
+    /* Called when waiting bytes of party `from` have entered the network, so that more may be
+     * sent. */
     void (*on_room)(void *self, uint32_t from);
 };
 
@@ -70,7 +71,7 @@ void messages_on_event(struct messages *messages, const struct event *event);
 void messages_send(struct messages *messages, uint32_t from, uint32_t to,
                    const struct sim_message *message);
 
-/* Returns how many messages from `from` to `to` have no byte in the network yet. */
+/* Returns how many messages from `from` to `to` wait: no byte of them has been sent yet. */
 uint32_t messages_waiting(const struct messages *messages, uint32_t from, uint32_t to);
 
 /* messages_sent returns the bytes that party i has given to the network; messages_received returns
@@ -78,7 +79,7 @@ uint32_t messages_waiting(const struct messages *messages, uint32_t from, uint32
 uint64_t messages_sent(const struct messages *messages, uint32_t i);
 uint64_t messages_received(const struct messages *messages, uint32_t i);
 
-/* Returns the network with its links and their traffic counters. */
+/* Returns the simulated network, with its links and their traffic counters. */
 const struct wire *messages_wire(const struct messages *messages);
 
 #endif

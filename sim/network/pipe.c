@@ -2,7 +2,7 @@
 
 #define CLOGGED_BYTES_PER_S 100
 
-/* Returns the time since the pipe's origin, from which rate changes and stalls count. Returns 0
+/* Returns the nanoseconds since the pipe's origin, by which rate changes and stalls are timed; 0
  * before the origin. */
 static uint64_t own_time(const struct pipe *pipe, uint64_t now_ns)
 {
@@ -29,7 +29,7 @@ static uint64_t after_stall(const struct pipe *pipe, uint64_t now_ns)
         return now_ns;
     const uint64_t phase = own_time(pipe, now_ns) % pipe->stall_every_ns;
     const uint64_t begin =
-        pipe->stall_every_ns - pipe->stall_ns; /* each period ends with a stall */
+        pipe->stall_every_ns - pipe->stall_ns; /* time in each period before its stall */
     return phase < begin ? now_ns : now_ns - phase + pipe->stall_every_ns;
 }
 
@@ -49,8 +49,9 @@ static uint64_t until_change(const struct pipe *pipe, uint64_t now_ns)
     return stall_ns < until_ns ? stall_ns : until_ns;
 }
 
-/* Returns the time at which the last of `bytes` bytes leaves, if the first one starts now. Accounts
- * for rate changes, stalls and clogs. Adds the working time to busy_s. */
+/* Returns the time at which the last of `bytes` bytes leaves the pipe if the first one starts
+ * now. Accounts for rate changes, stalls and clogs. Adds the time in which the pipe transfers bytes
+ * to busy_s. */
 static uint64_t work(struct pipe *pipe, uint64_t now_ns, double bytes)
 {
     for (;;) {

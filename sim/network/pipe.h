@@ -23,7 +23,8 @@ struct pipe {
     uint64_t clogged_ns;     /* end of the current clog, during which almost no byte passes */
     uint64_t free_ns;        /* time at which all queued bytes will have left */
     uint64_t bytes;          /* bytes carried so far */
-    double busy_s;           /* seconds of work so far, from which the utilisation follows */
+    /* Seconds in which the pipe transferred bytes so far; shows its utilisation. */
+    double busy_s;
 };
 
 /* Returns the time at which `bytes` bytes that arrive now leave the pipe. If the queue is full, the

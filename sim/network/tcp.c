@@ -96,6 +96,7 @@ void tcp_close(struct wire *wire, uint32_t at, int end, uint64_t at_ns, const ch
     if (!connection->why)
         connection->why = why;
     if (at_ns < connection->half[end].clear_ns && !why[0])
-        at_ns = connection->half[end].clear_ns; /* an orderly close follows the last byte */
+        /* An orderly close comes after the last byte in flight. */
+        at_ns = connection->half[end].clear_ns;
     tcp_put(wire, at_ns, WIRE_CLOSED, at, end, 0);
 }

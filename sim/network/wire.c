@@ -69,7 +69,7 @@ void wire_send(struct wire *wire, uint32_t party, uint64_t conn, const uint8_t *
     struct half_connection *half = &connection->half[1 - end];
     CHECK(!half->sending);
     if (!connection->end[end].up)
-        return; /* the connection is closed: on_closed will notify the party */
+        return; /* nothing to send: the connection is closed, and on_closed follows */
     half_connection_put(half, bytes, count);
     half->sending = true;
     half_connection_advance(wire, at, 1 - end);
@@ -100,13 +100,14 @@ void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn)
     half->sending = false;
     tcp_put(wire, wire->event_queue->now_ns, WIRE_CLOSED, at, end, 0);
     half->fin = true;
-    if (connection->end[1 - end].conn == 0) /* the call was not accepted yet, so it never will be */
+    /* The other party has not accepted the call yet, so it never will. */
+    if (connection->end[1 - end].conn == 0)
         connection->end[1 - end].gone = true;
     else if (half->held == 0 && !wire_is_cut(wire, party, connection->end[1 - end].party))
         tcp_close(wire, at, 1 - end, tcp_behind_ns(wire, connection, 1 - end), "");
 }
 
-/* Events. */
+/* Functions that handle events. */
 
 static void on_syn(struct wire *wire, uint32_t at)
 {
@@ -143,7 +144,7 @@ static void on_deliver(struct wire *wire, uint32_t at, int end, size_t bytes)
     const uint32_t party = connection->end[end].party, from = tcp_from(connection, end);
     const uint32_t generation = connection->generation;
     if (connection->end[end].ghost && bytes > 0)
-        return; /* no process acknowledges these bytes, so they stay in flight */
+        return; /* the process is gone: no acknowledgement, so the bytes stay in flight */
     if (bytes > 0) {
         connection->half[end].flying -= bytes;
         wire->flying -= bytes;

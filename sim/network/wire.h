@@ -28,7 +28,7 @@
 #define WIRE_NOBODY UINT32_MAX
 #define WIRE_WINDOW 65536
 
-/* Callbacks to the hosts. They may call functions of the network. */
+/* Callbacks to the hosts (struct party). A callback may call functions of the network. */
 struct wire_owner {
     void *self; /* first argument of every callback */
     /* Called for an incoming call. Returns the party's id for the connection, or 0 to refuse it. */
@@ -75,7 +75,7 @@ struct half_connection {
     uint64_t arrive_ns;
     uint64_t clear_ns; /* time at which the last byte in flight is delivered */
     uint64_t try_ns;   /* time of the next retransmission after a cut; no byte is sent before */
-    bool sending;      /* the sender waits for WIRE_SENT */
+    bool sending;      /* the sender's last send has not completed yet: WIRE_SENT follows */
     bool fin;          /* the sender has hung up: the connection closes after the last byte */
 };
 
@@ -106,7 +106,8 @@ struct crossing {
 struct wire {
     struct event_queue *event_queue; /* event queue of the world */
     struct wire_owner owner;         /* callbacks */
-    struct rng rng;                  /* random number generator for jitter, loss and tampering */
+    /* Random number generator for jitter, lost segments and flipped bits. */
+    struct rng rng;
     uint32_t kind_base;     /* event kind of WIRE_SYN; the other kinds follow in the order of enum
                                wire_event */
     struct party *parties;  /* [parties_count] hosts */
@@ -115,7 +116,8 @@ struct wire {
     uint32_t regions;                           /* number of regions */
     struct pipe *region_pipes;                  /* [from][to] pipes between regions */
     struct crossing *crossings;                 /* [from][to] traffic between regions */
-    uint8_t *cuts;                  /* [from][to] number of cuts from one party to another */
+    /* [from][to] number of active cuts; with one or more, nothing passes. */
+    uint8_t *cuts;
     struct connection *connections; /* [connections_count] connections, used or free */
     uint32_t connections_count;     /* number of table entries in use, including freed ones */
     uint32_t connections_max;       /* number of connections for which the table has space */
@@ -131,7 +133,8 @@ void wire_init(struct wire *wire, struct event_queue *event_queue, const struct 
                uint32_t regions, uint64_t seed);
 void wire_free(struct wire *wire);
 
-/* Actions of a party on its connections. A dial to WIRE_NOBODY is refused after one round trip. */
+/* Actions of a party on its connections: dial, send, hang up. A dial to WIRE_NOBODY is refused
+ * after one round trip. */
 void wire_dial(struct wire *wire, uint32_t party, uint64_t conn, uint32_t to);
 void wire_send(struct wire *wire, uint32_t party, uint64_t conn, const uint8_t *bytes,
                size_t count);

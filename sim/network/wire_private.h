@@ -20,7 +20,7 @@ static inline uint32_t tcp_from(const struct connection *connection, int to)
     return connection->end[1 - to].party;
 }
 
-/* Functions of tcp.c. */
+/* tcp.c defines the functions below. */
 
 /* Allocates a connection and returns its index. */
 uint32_t tcp_new(struct wire *wire);
@@ -43,7 +43,7 @@ void tcp_close(struct wire *wire, uint32_t at, int end, uint64_t at_ns, const ch
 /* Makes this end forget the connection. */
 void tcp_leave(struct wire *wire, uint32_t at, int end);
 
-/* Functions of half_connection.c. */
+/* half_connection.c defines the functions below. */
 
 /* Returns the propagation delay towards this end, including random jitter. */
 uint64_t half_connection_travel_ns(struct wire *wire, const struct connection *connection, int to);

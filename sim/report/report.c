@@ -49,7 +49,7 @@ static const struct {
     {"summary.json", report_json},
 };
 
-/* Argument of write_file: an outcome, and the index of a file in FILES. */
+/* Argument of write_file: an outcome, and the index in FILES of the file to write. */
 struct file_of {
     const struct outcome *outcome;
     size_t i;

@@ -108,7 +108,7 @@ static uint32_t count_nodes(const struct node_set *set, uint32_t nodes)
     return count;
 }
 
-/* Appends a word to a list; returns false if it does not fit. */
+/* Appends a word to the comma-separated list in out[bytes]; returns false if it does not fit. */
 static bool append(char *out, size_t bytes, const char *word)
 {
     const size_t used = strlen(out);

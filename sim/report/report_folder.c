@@ -33,7 +33,7 @@ enum error report_folder_lock(const char *dir, struct problem *problem)
 {
     const int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0 || flock(folder, LOCK_EX | LOCK_NB) == 0)
-        return OK; /* the descriptor stays open, so the folder stays locked */
+        return OK; /* the descriptor is never closed, so the folder stays locked */
     const int reason = errno;
     (void)close(folder);
     if (reason != EWOULDBLOCK)
@@ -55,7 +55,7 @@ static enum error cannot_write(const char *path, struct problem *problem)
     return problem_set(problem, FAILED, "cannot write %.300s: %s", path, strerror(errno));
 }
 
-/* Writes a file. An error such as a full disk may appear only when the file is closed. */
+/* Writes a file. Also checks fclose, because an error such as a full disk may appear only there. */
 enum error report_folder_write(const char *dir, const char *name,
                                void (*write)(FILE *out, const void *context), const void *context,
                                struct problem *problem)

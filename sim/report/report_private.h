@@ -47,7 +47,7 @@ void report_fault_text(const struct scenario *scenario, const struct fault *faul
 /* Writes the command that repeats the play. */
 void report_command(const struct outcome *outcome, char *out, size_t bytes);
 
-/* Fills the table of facts. Its columns are name and value. */
+/* Fills a table with facts about the play. Its columns are name and value. */
 void report_facts(struct table *table, const struct outcome *outcome);
 /* Calls `take` with each of the tables of nodes, links and faults. */
 void report_tables(const struct outcome *outcome,

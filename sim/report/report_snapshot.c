@@ -50,7 +50,7 @@ static void put_expected(json_t *figure, const struct outcome *outcome)
     }
 }
 
-/* Draws this play over time, and the plays beside it. */
+/* Draws the scenario's play over time, and the plays with other strategies for comparison. */
 static void put_over_time(json_t *snapshot, const struct outcome *outcome,
                           const struct report_beside *beside, bool is_accuracy)
 {

@@ -1,4 +1,4 @@
-/* Random draws of a storm's numbers. */
+/* Random draws of numbers, uniform or log-uniform, for the plan of a storm. */
 #ifndef HEARSAY_SIM_STORM_DRAW_H
 #define HEARSAY_SIM_STORM_DRAW_H
 

@@ -30,7 +30,7 @@ struct play {
     struct fault_injector *injector;
     struct storm_learners *sources;
     struct storm *storm;
-    uint64_t learners; /* number of learners made so far; seeds the next random walk */
+    uint64_t learners; /* number of learners made so far; seed of the next random walk */
     uint32_t leaving[STORM_NODES_MAX]; /* [node] start number at which the node was told to leave; 0
                                           = not told */
     uint64_t gone_ns[STORM_NODES_MAX]; /* [node] time by which the node must have left */
@@ -61,7 +61,8 @@ static void leave(struct play *play, uint32_t i)
     const uint64_t paused_ns = world->wire.parties[i].paused_ns;
     if (!world_is_running(world, i))
         return;
-    if (world_now_ns(world) < paused_ns) { /* a paused process handles the signal after its pause */
+    /* A paused process receives the signal only after its pause. */
+    if (world_now_ns(world) < paused_ns) {
         world_put(world, paused_ns + PAUSED_NS, i, LEAVE_NODE);
         return;
     }

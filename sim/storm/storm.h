@@ -28,8 +28,9 @@ struct storm {
     uint64_t events;  /* number of events of the simulation */
     double cpu_s;     /* processor time of the storm, seconds */
     double virtual_s; /* virtual seconds that the storm played */
-    double heal_s;    /* seconds from the end of faults and training to one version; NAN = never */
-    uint32_t nodes;   /* number of nodes */
+    /* Seconds from the end of training to one version on all nodes; NAN = never. */
+    double heal_s;
+    uint32_t nodes;               /* number of nodes */
     uint32_t faults[FAULT_KINDS]; /* number of faults of each kind */
 };
 

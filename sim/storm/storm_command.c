@@ -122,7 +122,8 @@ static void play(const struct storm_options *options, uint64_t seed, FILE *trace
     if (!options->twice || storm->why[0])
         return;
     struct storm again;
-    struct arena padding; /* shifts all later allocations: no result may depend on addresses */
+    /* Moves all later allocations of the second run: no result may depend on addresses. */
+    struct arena padding;
     arena_init(&padding, PADDING_BYTES);
     storm_play(seed, NULL, &again);
     arena_release(&padding);

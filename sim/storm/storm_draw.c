@@ -14,14 +14,14 @@
 #include "storm/storm_releases.h"
 #include "storm/storm_starts.h"
 
-#define TEXT_EACH     10   /* one storm in TEXT_EACH trains on text */
+#define TEXT_EACH     10   /* one storm in this many trains on text */
 #define RUMOR_BYTES   250  /* most bytes of a rumor with density_max entries */
-#define CONTROL_BYTES 8000 /* most bytes per second and node except rumors */
+#define CONTROL_BYTES 8000 /* most bytes per second that a node sends besides rumors */
 #define SERVING_S     40   /* seconds in which a node can serve its base to all other nodes */
-#define INCARNATIONS  3    /* incarnations of a publishing node, typically */
+#define INCARNATIONS  3    /* usual number of incarnations of a publishing node */
 
-#define EXPEL_EACH 4 /* one storm in EXPEL_EACH expels a node */
-#define REKEY_EACH 4 /* one storm in REKEY_EACH gets another swarm key */
+#define EXPEL_EACH 4 /* one storm in this many expels a node */
+#define REKEY_EACH 4 /* one storm in this many gets another swarm key */
 
 enum stream {
     STREAM_SWARM,
@@ -188,7 +188,8 @@ static void draw_path(struct storm_plan *plan, struct rng *rng, uint32_t from, u
     struct path *path = &plan->paths[from][to];
     const uint64_t most_us = from == to ? 5000 : 300000;
     *path = (struct path){.delay_ns = between_log(rng, 1000, most_us) * 1000};
-    if (to < from && !one_in(rng, 4)) /* most pairs of regions have equal delays both ways */
+    /* Most pairs of regions have one delay for both directions. */
+    if (to < from && !one_in(rng, 4))
         path->delay_ns = plan->paths[to][from].delay_ns;
     if (one_in(rng, 2))
         path->jitter_ns = between(rng, 0, path->delay_ns / 2);
@@ -221,7 +222,8 @@ static void draw_links(struct storm_plan *plan)
     }
 }
 
-/* Returns true if some node knows the address of node i, and might stay alone without node i. */
+/* Returns true if node i is node 0, or some node knows its address: that node might find no
+ * other node without it. */
 static bool is_needed(const struct storm_plan *plan, uint32_t i)
 {
     for (uint32_t j = 0; j < plan->nodes; j++)

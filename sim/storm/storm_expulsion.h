@@ -25,7 +25,8 @@ struct storm_expulsion {
 
 /* Makes nodes with these options obey the operator. */
 void storm_expulsion_prepare(struct node_options *options);
-/* Makes nodes with these options obey the operator or count votes, as this expulsion needs. */
+/* Sets the options of nodes as this expulsion needs: the nodes obey the operator, or count
+ * votes. */
 void storm_expulsion_prepare_for(const struct storm_expulsion *expulsion,
                                  struct node_options *options);
 /* Writes a comment line about the expulsion to a trace, if the storm has an expulsion. */

@@ -9,7 +9,7 @@
 
 #include "storm/storm_plan.h"
 
-/* State shared by the learners of one storm. */
+/* Data and model that the learners of one storm share. */
 struct storm_learners;
 
 /* Returns the number of parameters of the GPT. */

@@ -13,8 +13,8 @@
 struct storm_rekey {
     bool is_drawn;  /* the swarm has an operator, who orders keys */
     uint64_t at_ns; /* time of the first order, counted from WORLD_BEGIN_NS */
-    uint32_t last;  /* number of the order after the faults, which brings the last key; 0 = no such
-                       order */
+    /* Number of the operator's order for the last key, given after the faults; 0 = none yet. */
+    uint32_t last;
     uint8_t key[KEY_BYTES]; /* newest key that was ordered */
 };
 

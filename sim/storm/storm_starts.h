@@ -9,7 +9,7 @@
  * Releases and expulsion must have been drawn before. */
 void storm_starts_draw(struct storm_plan *plan, struct rng rng);
 void storm_starts_describe(const struct storm_node *node, FILE *out);
-/* Sets the model description that belongs to these first weights. */
+/* Sets the model description in the options to the one for first weights number `start`. */
 void storm_starts_set(struct node_options *options, uint32_t start);
 
 #endif

@@ -34,7 +34,7 @@ static void give(struct world *world, uint32_t i, uint32_t voter, uint32_t accus
 {
     uint8_t bytes[VOTE_BYTES];
     if (voter == accused || !world->nodes[i].node)
-        return; /* the node may have stopped when it learned that it is the accused */
+        return; /* the node stops when it learns that it is the accused */
     const struct vote vote = vote_of(world, i, voter, accused);
     vote_create(&vote, &world->nodes[voter].identity, node_context(world->nodes[i].node), bytes);
     world_vote(world, i, bytes);
