@@ -316,9 +316,9 @@ struct channel_operations {
     void (*backward)(struct backend *, const struct channel_norm *, int batch, const float *x,
                      const float *stats, const float *w, const float *y, enum activation, float *dy,
                      float *dx, float *dw, float *db);
-    /* Computes how far the running statistics of a batch norm are from the measured ones: dmean =
-     * mean - measured mean, dvariance = variance - measured variance, the latter with divisor n -
-     * 1. */
+    /* Computes how far the running statistics of a batch norm are from the measured ones: dmean
+     * = mean - measured mean, dvariance = variance - measured variance. The measured variance has
+     * divisor n - 1 here. */
     void (*drift)(struct backend *, const struct channel_norm *, int batch, const float *stats,
                   const float *mean, const float *variance, float *dmean, float *dvariance);
     /* Averages the pixels of each plane (a channel of a sample): y[planes] = mean of x[planes,

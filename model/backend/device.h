@@ -77,7 +77,7 @@ enum error device_open_team(const char *word, int threads, enum precision precis
                             struct backend **backend, struct team **team,
                             char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;
 
-/* Opens one device, as device_open_team does. An error if the word names several. */
+/* Opens one device, as device_open_team does. Returns an error if the word names several. */
 enum error device_open(const char *word, int threads, enum precision precision,
                        struct backend **backend, char text[DEVICE_TEXT_MAX],
                        struct problem *problem) MUST_USE;

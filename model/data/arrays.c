@@ -51,7 +51,7 @@ static bool is_kept(const struct source *source, uint32_t at)
            (!source->slice.keep || source->slice.keep[at - source->from]);
 }
 
-/* Checks of the number types and shapes of y and x. */
+/* The next functions check the number types and shapes of y and x. */
 
 static enum error check_y(const struct array_run *y, bool is_regression, struct problem *problem)
 {
@@ -113,7 +113,7 @@ enum error arrays_shape(const struct npy_file *file, struct shape *shape, struct
     return OK;
 }
 
-/* Copying samples from blocks to the dataset. */
+/* The next functions copy samples from blocks to the dataset. */
 
 static int64_t label_at(const struct npy_file *like, const void *labels, uint32_t i)
 {
@@ -345,7 +345,7 @@ static enum error find_task_of(const char *y, enum dataset_task task, enum datas
     return error;
 }
 
-/* Opening the files. */
+/* The next functions open the files. */
 
 static enum error open_pair(struct source *source, const struct dataset_options *options, bool test,
                             struct problem *problem)

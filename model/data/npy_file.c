@@ -15,8 +15,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files' order is t
 
 #define MAGIC       "\x93NUMPY"
 #define MAGIC_BYTES 6
-#define PREFIX_BYTES                                                                               \
-    12 /* magic number, version, and header length in the longer form (version 2 or 3) */
+/* Magic number, version, and header length in the longer form (version 2 or 3). */
+#define PREFIX_BYTES 12
 #define HEADER_MAX   ((size_t)1 << 20)
 #define CHANNELS_MAX 4 /* channels are last only if there are at most this many */
 #define SIDE_MIN     8 /* channels are last only if height and width are at least this */
@@ -271,9 +271,10 @@ static enum error ask_for_channels(const struct npy_file *file, struct problem *
                        file->path, sides[0], sides[1], sides[2]);
 }
 
-/* Sets *channels to FIRST or LAST. They can be last only after a height and width of SIDE_MIN or
- * more, and if there are at most CHANNELS_MAX. 1 or 3 are taken as channels. 2 or 4 are too if
- * height equals width. MISMATCH: 2 or 4 with unequal sides, which may also be narrow maps. */
+/* Sets *channels to FIRST or LAST. The last dimension counts channels if it is at most
+ * CHANNELS_MAX, height and width are at least SIDE_MIN, and it is odd or height equals width.
+ * MISMATCH: it is even and the sides are unequal, so the file may also have narrow maps with the
+ * channels first. */
 static enum error find_channels(const struct npy_file *file, enum npy_channels *channels,
                                 struct problem *problem)
 {

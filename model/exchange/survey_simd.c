@@ -26,8 +26,9 @@ static uint32_t survey_plain(uint32_t count, uint32_t floor_bits, const float *w
 static const struct survey_simd PLAIN = {"plain C", survey_plain};
 
 #if defined __x86_64__ || defined __AARCH64EL__
-/* Surveys entries from .. count-1 in plain C. It serves the last entries, which are too few for
- * a vector, and vectors with a weight that is large or NaN. */
+/* Surveys entries from .. count-1 in plain C and returns the number of listed entries. It serves
+ * the last entries, which are too few for a vector, and vectors with a weight that is large or
+ * NaN. */
 static uint32_t survey_rest(uint32_t from, uint32_t count, uint32_t floor_bits, const float *w,
                             const int32_t *base, bool companded, uint32_t *at, uint32_t *bits)
 {

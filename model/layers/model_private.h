@@ -37,7 +37,7 @@ struct model {
     char line[MODEL_LINE_MAX];
 };
 
-/* Parses and checks the line and allocates model->layers, but no memory for a batch. On failure
+/* Parses and checks the line. Allocates model->layers, but no memory for a batch. On failure
  * nothing remains allocated. */
 enum error model_read(struct model *model, const char *line, bool exact,
                       struct problem *problem) MUST_USE;

@@ -22,8 +22,8 @@
 
 struct data_parallel;
 
-/* Copies the model and the training samples to all devices of the team except the first. The
- * caller owns the team, which must outlive the workers. */
+/* Creates the workers: copies the model and the training samples to all devices of the team
+ * except the first. The caller owns the team, which must outlive the workers. */
 struct data_parallel *data_parallel_new(struct arena *arena, struct team *team,
                                         const struct model *model, const struct dataset *train,
                                         const struct gradients_options *options);

@@ -35,8 +35,8 @@ double evaluation_accuracy(const struct evaluation *evaluation);
 /* Returns R² = 1 - loss / variance of a regression, at most 1; NAN if the targets do not vary. */
 double evaluation_r2(const struct evaluation *evaluation);
 
-/* Copies the test samples, at least one, to the backend; the dataset can be freed afterwards. The
- * model may be shared with learners (model.h). */
+/* Creates an evaluator. Copies the test samples, at least one, to the backend; the dataset can
+ * be freed afterwards. The model may be shared with learners (model.h). */
 struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, struct model *model,
                                 const struct dataset *test);
 
@@ -50,7 +50,8 @@ struct evaluation evaluator_run(struct evaluator *evaluator, const float *host_w
 void evaluator_set_part(struct evaluator *evaluator, size_t first, size_t count,
                         const float *host_weights);
 
-/* Evaluates the weights set by evaluator_set_part on the test samples from .. to-1. */
+/* Evaluates the weights set by evaluator_set_part on the test samples from .. to-1. Returns all
+ * zeros if from >= to. */
 struct evaluation evaluator_score(struct evaluator *evaluator, uint32_t from, uint32_t to);
 
 /* Allocates the scratch buffers of the largest batch: scores one batch and discards the result. */

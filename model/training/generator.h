@@ -29,8 +29,8 @@ struct generator_options {
 
 struct generator;
 
-/* Copies host_weights[P] to the backend. The model must read sequences and have a batch_max of
- * at least 1. */
+/* Creates a generator. Copies host_weights[P] to the backend. The model must read sequences and
+ * have a batch_max of at least 1. */
 struct generator *generator_new(struct arena *arena, struct backend *backend, struct model *model,
                                 const float *host_weights, const struct generator_options *options);
 

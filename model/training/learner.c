@@ -51,8 +51,8 @@ static uint32_t rounded_up(uint32_t number, uint32_t by)
     return (number + by - 1) / by;
 }
 
-/* Splits a step of `size` samples into equal micro-batches (the last may be smaller), and these
- * over the devices. */
+/* Returns the division of a step of `size` samples into equal micro-batches (the last may be
+ * smaller), and of these over the devices. */
 static struct step_cut cut_of(const struct learner *learner, uint32_t size, uint32_t devices)
 {
     const uint32_t part = rounded_up(size, parts_of(learner));

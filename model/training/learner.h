@@ -114,10 +114,10 @@ uint32_t learner_batch(const struct learner *learner);
 void learner_follow(struct learner *learner, uint64_t swarm_samples);
 uint64_t learner_swarm_samples(const struct learner *learner);
 
-/* Publishes as replica_publish does. The learner owns the update, which is valid until the next
- * publication. If a residual is NaN or infinite, the learner has diverged: it publishes nothing,
- * resets the weights to the base and clears the optimizer's moments. Its unpublished progress is
- * lost. */
+/* Publishes as replica_publish does and returns the update, which the learner owns and which is
+ * valid until the next publication. If a residual is NaN or infinite, the learner has diverged: it
+ * publishes nothing, resets the weights to the base and clears the optimizer's moments. Its
+ * unpublished progress is lost. */
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms);
 
 /* Resets of a diverged learner to the base, and the entry that caused the last one. */

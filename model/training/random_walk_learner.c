@@ -222,7 +222,8 @@ void random_walk_apply(struct random_walk *random_walk, const struct update *upd
     replica_apply(&random_walk->replica, update, beta);
     if (!random_walk->accounted)
         return;
-    account_let_go(random_walk, update, 1); /* with -1 above: subtracts the dropped part */
+    /* With the call above: subtracts the progress that was dropped. */
+    account_let_go(random_walk, update, 1);
     account_applied(random_walk, update, beta);
 }
 

@@ -62,7 +62,7 @@ void snapshot_take_average(struct snapshot_queue *queue, struct arena *arena)
     queue->part.average = arena_alloc(arena, queue->part_parameters, sizeof(float));
 }
 
-/* Functions for the learner's thread. */
+/* The next functions are for the learner's thread. */
 
 static bool is_under_way(const struct snapshot_queue *queue)
 {
@@ -156,7 +156,7 @@ void snapshot_break(struct snapshot_queue *queue)
     queue->is_broken = true;
 }
 
-/* Functions for the writer's thread. */
+/* The next functions are for the writer's thread. */
 
 const struct snapshot_record *snapshot_next(struct snapshot_queue *queue)
 {

@@ -82,7 +82,7 @@ void snapshot_queue_init(struct snapshot_queue *queue, struct arena *arena, size
 size_t snapshot_average_bytes(size_t part_parameters);
 void snapshot_take_average(struct snapshot_queue *queue, struct arena *arena);
 
-/* Functions for the learner's thread. */
+/* The next functions are for the learner's thread. */
 
 /* Takes the part that begins with entry `first`. 0 begins a new snapshot. A later part begins
  * where the previous part ended, and must wait until that was written (snapshot_has_room). Returns
@@ -98,7 +98,7 @@ void snapshot_note_update(struct snapshot_queue *queue, enum snapshot_kind kind,
  * a step. */
 void snapshot_break(struct snapshot_queue *queue);
 
-/* Functions for the writer's thread. */
+/* The next functions are for the writer's thread. */
 
 /* Returns the oldest record, or NULL if there is none. The record is valid until snapshot_done,
  * which removes it. */

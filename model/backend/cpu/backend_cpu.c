@@ -32,9 +32,9 @@ static void *behind(void *start, size_t reserved, unsigned char *memory)
     return memory;
 }
 
-/* Allocates memory from the system, in large pages if available, because applying a rumor writes
- * entries that are scattered over the whole vector. The pages are zero and take no memory until
- * they are touched. */
+/* Allocates memory from the system and returns it, in large pages if available, because applying
+ * a rumor writes entries that are scattered over the whole vector. The pages are zero and take no
+ * memory until they are touched. */
 static void *take_large(size_t bytes)
 {
     const size_t reserved = bytes + 2 * LARGE_BYTES;
@@ -90,7 +90,8 @@ static void *cpu_keep(struct backend *backend, const void *from, size_t bytes, b
     return memory;
 }
 
-/* Records nothing, because a call of an operation costs almost no time on the CPU. */
+/* Returns false, so that the caller calls the operations: a recording would save almost no time
+ * on the CPU. */
 static bool cpu_graph_begin(struct backend *backend, struct step_graph *graph)
 {
     (void)backend, (void)graph;

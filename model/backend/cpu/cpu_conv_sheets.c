@@ -7,8 +7,8 @@
 /* Positions of a sheet per block of images, so that all sheets fit a cache. */
 #define PLACES_AT_ONCE 1536
 
-/* Rounds up to an odd number of cache lines. With an even number, the same position of many
- * sheets would fall into one set of the cache. */
+/* Returns `floats` rounded up to an odd number of cache lines. With an even number, the same
+ * position of many sheets would fall into one set of the cache. */
 static size_t odd_lines(size_t floats)
 {
     return (((floats + CONV_LANES - 1) / CONV_LANES) | 1) * CONV_LANES;

@@ -29,7 +29,7 @@ struct sheets {
     int images;       /* largest number of images per block */
 };
 
-/* Computes the layout for blocks of at most images_max images. */
+/* Returns the layout for blocks of at most images_max images. */
 struct sheets sheets_of(const struct conv *conv, int images_max);
 
 /* Returns the distance from an output position to the input under row i and column j of a filter.

@@ -40,7 +40,7 @@ void cpu_sgd(struct backend *backend, const struct sgd *sgd, const float *factor
     const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
     const float by = factor_of(factor);
     const size_t decayed = sgd->decayed;
-    /* with and without Nesterov, the step is w -= rate · (own·g' + kept·m) */
+    /* step: w -= rate · (own·g' + kept·m), with or without Nesterov */
     const float own = sgd->nesterov ? 1 : 0, kept = sgd->nesterov ? momentum : 1;
     for (size_t i = 0; i < count; i++) {
         const float gradient = by * g[i] + (i < decayed ? decay : 0) * w[i];

@@ -30,8 +30,8 @@ void cuda_check_blas(cublasStatus_t error, const char *what)
         cuda_lost(what, cublasGetStatusString(error));
 }
 
-/* The current device is a state of each thread, and the learner's thread did not open the backend.
- * So each operation sets it. */
+/* Makes the GPU the thread's current device and returns its struct. Each operation calls it: the
+ * learner's thread did not open the backend, and each thread has its own current device. */
 struct cuda *cuda_on(struct backend *backend)
 {
     struct cuda *cuda = (struct cuda *)backend;
@@ -163,8 +163,7 @@ static cublasComputeType_t compute_type(enum precision precision)
     CHECK(false);
 }
 
-/* Allocates the device's resources. Checks the kernels first, since none may fit this kind of
- * GPU. */
+/* Allocates the device's resources. Before, checks that the kernels fit this kind of GPU. */
 static cudaError_t reach(struct cuda *cuda)
 {
     int processors = 0, blocks = 0;

@@ -104,11 +104,11 @@ struct cuda {
     uint64_t timed_taken;          /* number of timings whose result was read or dropped */
 };
 
-/* Function of backend_cuda.c, for the table of cuda_module.h. */
+/* Opens GPU i: `open` of the table in cuda_module.h. Defined in backend_cuda.c. */
 enum error cuda_open(int i, enum precision precision, struct backend **backend,
                      struct problem *problem);
 
-/* Function of backend_cuda_team.c, for the table of cuda_module.h. */
+/* Makes a team: `open_team` of the table in cuda_module.h. Defined in backend_cuda_team.c. */
 enum error cuda_team_open(struct backend *const backends[], int count, struct team **opened,
                           struct problem *problem);
 

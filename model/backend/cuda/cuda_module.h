@@ -26,8 +26,8 @@ struct cuda_module {
     /* Opens GPU i. On an error, `problem` says the reason. */
     enum error (*open)(int i, enum precision precision, struct backend **backend,
                        struct problem *problem);
-    /* Makes a team of open backends on different devices. On OK, closing the team closes all of
-     * them except the first. */
+    /* Makes a team of open backends on different devices. Closing the team closes all of these
+     * backends except the first. */
     enum error (*open_team)(struct backend *const backends[], int count, struct team **opened,
                             struct problem *problem);
 };

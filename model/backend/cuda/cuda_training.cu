@@ -18,8 +18,8 @@ struct softmax {
     uint32_t largest;
 };
 
-/* Joins two partial results. A result without logits has top = -FLT_MAX, not -infinity, so that no
- * difference becomes NaN. */
+/* Returns the result of two partial results joined. A result without logits has top = -FLT_MAX,
+ * not -infinity, so that no difference becomes NaN. */
 static __device__ struct softmax join(struct softmax a, struct softmax b)
 {
     const bool first = a.top > b.top || (a.top == b.top && a.largest < b.largest);

@@ -230,7 +230,8 @@ static __device__ float norm_add(const norm_operands<Number> &of, size_t first, 
             for (unsigned k = 0; k < N; k++)
                 own.at[k] += other.at[k];
             put_pack<N>(of.sum + first, i, own);
-            own = fetch_pack<N>((const Number *)of.sum + first, i); /* as rounded in memory */
+            /* The sum, as rounded in memory. */
+            own = fetch_pack<N>((const Number *)of.sum + first, i);
         }
         for (unsigned k = 0; k < N; k++)
             sum += own.at[k];
