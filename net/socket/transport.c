@@ -29,7 +29,7 @@ _Static_assert(TRANSPORT_WHY_BYTES == CONNECTOR_WHY_BYTES, "a dial's reason fits
 
 /* One connection. Freed when its dial is over and its handle is closed. */
 struct link {
-    struct transport *transport; /* owner */
+    struct transport *transport; /* transport that owns the connection */
     struct link *next;           /* next in the list of all links */
     uint64_t conn;          /* id that the owner gave the connection; 0 = the owner refused it */
     uv_tcp_t *tcp;          /* from malloc; NULL = not connected, or closed */
@@ -37,7 +37,7 @@ struct link {
     struct connector *dial; /* running dial, or NULL */
     uv_write_t write;       /* the one send in progress */
     struct connector_result dialled; /* result of the dial, if the link was dialled */
-    char why[CONNECTOR_WHY_BYTES];   /* reason for closing */
+    char why[CONNECTOR_WHY_BYTES];   /* reason of the close, for on_closed; "" = none */
 };
 
 struct transport {

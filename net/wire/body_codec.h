@@ -42,7 +42,7 @@ struct body_layer {
 /* How to write a body. Valid only for the entries for which body_plan_make made the plan. */
 struct body_plan {
     uint32_t count;                         /* number of entries */
-    uint64_t bits;                          /* exact size in bits */
+    uint64_t bits;                          /* exact size of the body in bits */
     struct body_layer layer[LEVEL_MAX + 1]; /* indexed by layer number, from 1 */
 };
 

@@ -24,7 +24,7 @@
 #include "base/update.h"
 
 struct move {
-    uint32_t amount; /* units per level */
+    uint32_t amount; /* units of the base (weight 2^-24) by which one level moves an entry */
     uint32_t top;    /* greatest |level| */
     uint32_t length; /* Euclidean length of the levels, rounded up */
 };

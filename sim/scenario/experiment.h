@@ -31,7 +31,7 @@ struct experiment {
     struct guard guard;          /* guard that watches the evaluated base */
     double evaluate_cpu_s;       /* processor time of evaluations so far */
     double begin_cpu_s;          /* processor time of the process when the experiment was opened */
-    FILE *trace;                 /* file of the trace; NULL = none */
+    FILE *trace;                 /* file that gets the trace of the play; NULL = none */
     void *watcher;
     /* Called after each moment; progress is from 0 to 1. NULL = no watcher. */
     void (*on_moment)(void *watcher, const struct outcome *outcome, double progress);

@@ -30,10 +30,10 @@ struct admm {
     size_t parameters;
     /* Number of trained parameters, which begin the flat vector; batch-norm statistics follow. */
     size_t trained;
-    float *locals; /* [count][P] x_i of each node */
-    float *duals;  /* [count][P] u_i of each node */
-    float *common; /* [P] z of the last exchange */
-    float *sum;    /* [P] the next z, summed up while nodes send */
+    float *locals; /* [count][P] weights x_i of each node */
+    float *duals;  /* [count][P] dual vector u_i of each node */
+    float *common; /* [P] consensus z of the last exchange */
+    float *sum;    /* [P] sum for the next consensus z, filled while nodes send */
     float *own;    /* [P] gradient of one node */
 };
 

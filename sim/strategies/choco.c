@@ -30,8 +30,9 @@
 struct chooser {
     uint64_t mixed;   /* number of rounds whose consensus step was made */
     uint32_t came[2]; /* number of messages received for an even and for an odd round */
-    float *hat;       /* [P] x̂ of the worker itself */
-    float *hats;      /* [P] sum of the x̂ of the worker's neighbours */
+    /* [P] replica x̂ of this worker, equal to the one that its neighbours keep. */
+    float *hat;
+    float *hats; /* [P] sum of the replicas x̂ of the worker's neighbours */
     /* [P] messages received for an even and for an odd round, not yet added to hats. */
     float *next[2];
 };

@@ -39,7 +39,7 @@ struct demo {
     size_t parameters;
     struct chunked *tensors; /* [tensors_count] all tensors except statistics */
     uint32_t tensors_count;
-    float *momentum; /* [count][P] m of each node */
+    float *momentum; /* [count][P] momentum m of each node, as DCT components */
     float *sum;      /* [P] sum of all nodes' messages, or of their batch-norm statistics */
     float *senders;  /* [P] number of nodes that have sent each component */
     float *own;      /* [P] gradient of one node, then its message */

@@ -43,10 +43,10 @@ struct dgc {
     double part;           /* part of the entries that this step's messages contain */
     uint32_t count;        /* number of nodes */
     size_t parameters;
-    float *velocity; /* [count][P] u of each node */
-    float *kept;     /* [count][P] v of each node */
+    float *velocity; /* [count][P] momentum u of each node */
+    float *kept;     /* [count][P] v of each node: sum of unsent gradients with momentum */
     float *mean;     /* [P] mean of the messages */
-    float *own;      /* [P] g, then q of one node */
+    float *own;      /* [P] gradient g of one node, then its message q */
     float *shown;    /* [P] weights for evaluation */
     uint64_t *keys;  /* [P] scratch buffer of largest_keep */
 };

@@ -39,9 +39,9 @@ struct downpour {
     float gain;        /* factor on each worker's progress: gain / n */
     float *common;     /* [P] the server's weights */
     float *sum;        /* [P] sum of the weights received in this round */
-    uint32_t came;     /* number of weights in `sum` */
+    uint32_t came;     /* number of workers whose weights are in `sum` */
     float *pending;    /* [count][P] a, the unpushed progress, of each worker */
-    bool *is_fetching; /* [count] the worker waits for a fetch */
+    bool *is_fetching; /* [count] true while the worker waits for the server's weights */
 };
 
 static uint32_t best_server(const struct workers *workers)

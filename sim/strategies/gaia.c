@@ -89,7 +89,8 @@ static bool may_step(void *self, uint32_t i)
     return true;
 }
 
-/* Removes the significant entries of step t from worker i's pending progress, and returns them. */
+/* Returns the entries of worker i's pending progress that are significant in step t, and sets
+ * them to 0 there. */
 static struct content *take_significant(struct gaia *gaia, uint32_t i, uint64_t t)
 {
     const float part = (float)(gaia->significance / sqrt((double)t));

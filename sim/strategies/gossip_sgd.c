@@ -23,9 +23,10 @@ struct gossip_sgd {
     struct workers *workers;
     size_t parameters;
     bool is_pull;
-    bool *is_asking; /* [count] the worker waits for an answer */
-    uint32_t *came;  /* [count] weights received since the last step */
-    float *own;      /* [P] weights of one worker */
+    /* [count] true while the worker waits for the weights that it has requested. */
+    bool *is_asking;
+    uint32_t *came; /* [count] weights received since the last step */
+    float *own;     /* [P] weights of one worker */
 };
 
 static void *begin(struct workers *workers, const float *start)

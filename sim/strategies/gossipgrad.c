@@ -32,8 +32,8 @@ struct gossipgrad {
     struct workers *workers;
     size_t parameters;
     uint32_t count;
-    uint32_t cycle; /* L, the number of rounds between two draws of places; 0 = there is no other
-                       worker */
+    /* L, the number of rounds between two draws of places; 0 = no other worker exists. */
+    uint32_t cycle;
     enum gossip_of gossip_of;
     struct gossiper *gossipers; /* [count] state of each worker */
     uint32_t *at;               /* [place] index of the worker at this place */
@@ -95,7 +95,7 @@ static uint32_t receiver_of(const struct gossipgrad *gossipgrad, uint32_t i, uin
     return at[(place + ((uint32_t)1 << round % gossipgrad->cycle)) % gossipgrad->count];
 }
 
-/* Mixes in the message for the last step of worker i, if it has arrived. */
+/* Averages worker i's weights with the message for its last step, if that message has arrived. */
 static void mix(struct gossipgrad *gossipgrad, uint32_t i)
 {
     struct gossiper *gossiper = &gossipgrad->gossipers[i];

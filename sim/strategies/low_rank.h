@@ -19,8 +19,8 @@ struct low_rank {
     size_t rows;
     size_t columns;
     uint32_t rank;
-    float *left;    /* [rows][rank] P */
-    float *right;   /* [columns][rank] Q */
+    float *left;    /* [rows][rank] left factor P */
+    float *right;   /* [columns][rank] right factor Q */
     struct rng rng; /* draws the first Q, and replacements of dependent columns of P */
 };
 

@@ -30,10 +30,10 @@ struct onebit {
     const struct model *model;
     uint32_t count; /* number of nodes */
     size_t parameters;
-    float *errors; /* [count][P] e_i of each node */
+    float *errors; /* [count][P] compression error e_i of each node */
     float *error;  /* [P] e, the error at the nodes that compute the mean */
-    float *mean;   /* [P] m; after the exchange q */
-    float *own;    /* [P] g_i, then q_i of one node */
+    float *mean;   /* [P] mean m of the messages; after the exchange, m compressed: q */
+    float *own;    /* [P] gradient g_i of one node, then its message q_i */
     float *shown;  /* [P] weights for evaluation */
 };
 

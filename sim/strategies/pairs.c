@@ -12,9 +12,9 @@ struct pairs {
     uint32_t local_steps;   /* steps per round */
     uint32_t count;         /* number of nodes */
     uint32_t *to;           /* [count] partner of each node in this round; the node itself = none */
-    float *weights;         /* [count][P] x_i of each node */
-    float *progress;        /* [count][P] p_i of each node */
-    float *kept;            /* [count][P] kept_i of each node */
+    float *weights;         /* [count][P] weights x_i of each node */
+    float *progress;        /* [count][P] progress p_i of each node in this round */
+    float *kept;            /* [count][P] state kept_i of each node, from round to round */
     float *mean_weights;    /* [P] mean weights of a pair */
     float *mean_progress;   /* [P] mean progress of a pair */
     float *shown;           /* [P] mean of all weights, for evaluation */

@@ -23,8 +23,8 @@
 #include "strategies/strategy.h"
 
 struct factored {
-    size_t offset; /* index of the first entry in the flat vector */
-    size_t end;    /* index after the last entry in the flat vector */
+    size_t offset; /* index of the matrix's first entry in the flat vector */
+    size_t end;    /* index after the matrix's last entry in the flat vector */
     struct low_rank factors;
 };
 
@@ -34,8 +34,9 @@ struct powersgd {
     size_t parameters;
     struct factored *matrices; /* [matrices_count] in the order of the flat vector */
     uint32_t matrices_count;
-    float *kept;  /* [count][P] M_i; after the exchange e_i */
-    float *mean;  /* [P] mean of M_i; after the exchange the gradient for the optimizers */
+    /* [count][P] gradient plus error, M_i, of each node; after the exchange its error e_i. */
+    float *kept;
+    float *mean;  /* [P] mean of the M_i; after the exchange the gradient for the optimizers */
     float *own;   /* [P] gradient of one node */
     float *shown; /* [P] weights for evaluation */
 };

@@ -23,16 +23,18 @@
 
 struct pusher {
     double w;
-    uint64_t came[ROUNDS_MAX]; /* [k mod L] number of halves received in rounds k */
+    /* [k mod L] number of messages received, each half of an x and w, in rounds k. */
+    uint64_t came[ROUNDS_MAX];
 };
 
 struct sgp {
     struct workers *workers;
     size_t parameters;
-    uint32_t cycle;         /* L of the graph; 0 = there is no other worker */
+    /* L, after which rounds the graph's edges repeat; 0 = there is no other worker. */
+    uint32_t cycle;
     struct pusher *pushers; /* [count] state of each worker */
-    float *x;               /* [count][P] x of each worker */
-    float *z;               /* [P] z of one worker */
+    float *x;               /* [count][P] push-sum numerator x of each worker */
+    float *z;               /* [P] weights z of one worker */
 };
 
 static void *begin(struct workers *workers, const float *start)
@@ -66,7 +68,7 @@ static void end(void *self)
     free(sgp);
 }
 
-/* Returns in how many of the first `rounds` rounds the peer was at distance 2^s. */
+/* Returns in how many of the first `rounds` rounds a worker's peer was at distance 2^s. */
 static uint64_t rounds_at(const struct sgp *sgp, uint64_t rounds, uint32_t s)
 {
     return rounds / sgp->cycle + (s < rounds % sgp->cycle);

@@ -9,7 +9,7 @@
 
 struct single {
     struct arena arena;
-    struct learner *learner; /* learner of the node; NULL = it does not train */
+    struct learner *learner; /* learner of the node; NULL = the node does not train */
     uint32_t batch;          /* samples per step */
     uint64_t step_ns;        /* duration of a step */
     uint64_t from_ns;        /* time at which the node starts */

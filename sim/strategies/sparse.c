@@ -13,7 +13,7 @@ struct sparse {
     size_t parameters;
     double part;   /* fraction of entries kept in each chunk */
     float decay;   /* factor on the error feedback in each round */
-    float *errors; /* [count][parameters] e of each node */
+    float *errors; /* [count][parameters] error feedback e of each node */
 };
 
 uint32_t sparse_kept(uint32_t count, double part)

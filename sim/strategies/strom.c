@@ -23,7 +23,7 @@
 struct strom {
     struct workers *workers;
     size_t parameters;
-    float threshold; /* τ, the threshold */
+    float threshold; /* threshold τ on the magnitude of unsent progress */
     float gain;      /* factor on each worker's progress: gain / n */
     float *pending;  /* [count][P] r, the unsent progress, of each worker */
     float *sent;     /* [P] message of one worker */

@@ -21,7 +21,7 @@
 struct thresholds {
     struct workers *workers;
     size_t parameters;
-    float least;    /* τ, the least size of a sent entry */
+    float least;    /* τ: entries with a larger magnitude are sent */
     float gain;     /* factor on each worker's progress: gain / n */
     float *pending; /* [count][P] r, the unsent progress, of each worker */
     float *sent;    /* [P] message of one worker */

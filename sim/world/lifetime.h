@@ -5,7 +5,7 @@
 #include "world/world.h"
 
 struct lifetime {
-    struct node_stats ended; /* sum over incarnations that have ended */
+    struct node_stats ended; /* counters of all incarnations that have ended */
     /* Statistics of the newest incarnation when lifetime_stats last read them. */
     struct node_stats last;
     uint32_t incarnation; /* number of the incarnation that `last` is about */

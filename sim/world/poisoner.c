@@ -12,7 +12,7 @@
 #define ORIGINS_MAX 256
 
 struct poisoner {
-    enum poison kind;  /* kind of lie */
+    enum poison kind;  /* kind of attack */
     double value;      /* strength of the attack: N in the fault's line (fault.h) */
     size_t parameters; /* P, the size of the vectors; 0 = not known yet */
     struct rng rng;    /* random numbers for noise and an individual direction */
@@ -23,9 +23,10 @@ struct poisoner {
     float *learned;
     float *rest;      /* [P] residual: unpublished part of the altered updates */
     float *direction; /* [P] constant direction of a drift */
-    float *sum;       /* [P] sum of others' updates since the last publication */
-    float *squares;   /* [P] sum of the squares of others' updates since the last publication */
-    float *ridden;    /* [P] updates of the first other origin since the last publication */
+    float *sum;       /* [P] sum of the updates of other origins since the last publication */
+    /* [P] sum of the squared updates of other origins since the last publication. */
+    float *squares;
+    float *ridden; /* [P] updates of the first other origin since the last publication */
     uint64_t tags[ORIGINS_MAX]; /* tags of origins received since the last publication */
     uint32_t tags_count;        /* number of tags */
 };

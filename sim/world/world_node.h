@@ -41,9 +41,11 @@ struct world_node {
     int64_t clock_ms;               /* error of the node's wall clock, milliseconds */
     uint64_t born_ns;               /* virtual time of the last start */
     uint64_t wake_ns;               /* time of the earliest wake-up in the event queue */
-    uint32_t dies_in;               /* actions until the node crashes; 0 = never */
-    bool dies_silently;             /* the crash is like a power cut */
-    struct poisoner *poisoner;      /* poisoner; NULL = the node publishes what it learned */
+    /* Number of further actions after which the node crashes; 0 = no crash is planned. */
+    uint32_t dies_in;
+    /* a planned crash leaves connections open, as a power cut does */
+    bool dies_silently;
+    struct poisoner *poisoner; /* poisoner; NULL = the node publishes what it learned */
     /* Factor by which the node exaggerates its samples; 0 = honest. */
     double claims;
 

@@ -59,7 +59,7 @@ struct bench {
     struct dataset test;
 };
 
-/* Sets a key of [data] or [model] to the value of an option. Errors are those of the key. */
+/* Sets a key of [data] or [model] to the value of an option. Returns the error of a wrong value. */
 static enum error set_key(struct options *options, const char *key, const char *value,
                           struct problem *problem)
 {

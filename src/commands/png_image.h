@@ -8,8 +8,8 @@
 #include "base/shape.h"
 
 /* Reads pixels[channels, height, width] from any PNG: as grey for one channel, with Pillow's
- * formula, or as red, green and blue for three. Transparent pixels become black. MISMATCH: wrong
- * size of the image, or another number of channels. MALFORMED: an error of libpng. */
+ * formula, or as red, green and blue for three. Transparent pixels become black. Returns MISMATCH
+ * for another image size or another number of channels, and MALFORMED for an error of libpng. */
 enum error png_image_read(const char *path, struct shape shape, uint8_t *pixels,
                           struct problem *problem) MUST_USE;
 

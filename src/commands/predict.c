@@ -41,7 +41,7 @@ struct bench {
     struct inference_client *client; /* connection to the node; NULL = the saved model is used */
     struct safetensors_about about;
     size_t outputs;       /* numbers per prediction */
-    float *weights;       /* [P] weights, memory of the backend */
+    float *weights;       /* [P] weights in the backend's memory */
     float *x;             /* [batch, in] samples in the backend's memory */
     float *host_x;        /* [batch, in] normalised samples in main memory */
     float *host_y;        /* [batch, outputs] predictions in main memory */

@@ -49,8 +49,8 @@ const json_t *page_origins(const json_t *page)
     return page_operator(page, "origins");
 }
 
-/* Counts the ids in these rows that begin with the given digits, without the first such id.
- * *found: the last such id of all calls, initially NULL; an id equal to it is not counted again. */
+/* Returns how many ids in these rows begin with the given digits, after the first match of all
+ * calls. *found: the last match so far, initially NULL; it is not counted again. */
 static uint32_t count_fitting(const json_t *rows, const char *begin, const char **found)
 {
     uint32_t others = 0;

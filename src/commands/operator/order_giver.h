@@ -20,16 +20,16 @@ struct order_giver {
     bool as_json;                   /* the result is printed as JSON */
 };
 
-/* Reads the operator's key and the node's status page. On an error, why no order can be given is in
- * `problem`, and order_giver_end must not be called. */
+/* Reads the operator's key and the node's status page. An error is explained in `problem`; then
+ * order_giver_end must not be called. */
 enum error order_giver_begin(struct order_giver *giver, const char *dir, const char *key_path,
                              struct problem *problem) MUST_USE;
 void order_giver_end(struct order_giver *giver);
 
 /* Returns MALFORMED if the text is neither a whole id nor the first digits of one. */
 enum error order_giver_check_id(const char *text, struct problem *problem) MUST_USE;
-/* Finds the one known id that begins with these digits. MISSING: there is none. MISMATCH: there are
- * several. */
+/* Finds the one known id that begins with these digits. Returns MISSING if there is none,
+ * MISMATCH if there are several. */
 enum error order_giver_find(const struct order_giver *giver, const char *begin,
                             uint8_t id[static ID_BYTES], struct problem *problem) MUST_USE;
 /* Numbers and signs the orders, gives them to the node, and waits until it applies them. */

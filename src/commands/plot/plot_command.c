@@ -208,7 +208,8 @@ static enum error draw(const struct plot_options *options, struct problem *probl
     return OK;
 }
 
-/* Reads one value from all files and writes it as a tag. MISSING: a file lacks the value. */
+/* Reads one value from all files and writes it as a tag. Returns MISSING if a file lacks the
+ * value. */
 static enum error add_tag(const struct plot_options *options, const char *what, char *const *path,
                           size_t count, bool is_first, struct problem *problem)
 {

@@ -9,8 +9,8 @@
 #include "commands/plot/series.h"
 
 /* Adds a tag with its points to the file of each curve of a set. The step of a point is its x,
- * rounded. is_first: replaces files of earlier runs; later calls append. FAILED: a folder or file
- * cannot be created. */
+ * rounded. is_first: replaces files of earlier runs; later calls append. Returns FAILED if a folder
+ * or file cannot be created. */
 enum error plot_tensorboard_add(const char *dir, const struct series_set *set, bool is_first,
                                 struct problem *problem) MUST_USE;
 

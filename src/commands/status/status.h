@@ -19,10 +19,10 @@
 
 extern const struct command status_command;
 
-/* Requests the status page of the node with this state folder (status_watch.h); the caller frees it
- * with json_decref. Waits at most wait_ms for each read or write. A node of another version may
- * leave out fields, which then count as unknown. MISSING: no node answers there. FAILED: the node
- * does not answer in time. MALFORMED: the answer is not a status page. */
+/* Requests the status page of the node with this state folder (status_watch.h); the caller frees
+ * it with json_decref. Waits at most wait_ms for each read or write. Fields that a node of another
+ * version leaves out count as unknown. Returns MISSING if no node answers there, FAILED if the node
+ * does not answer in time, and MALFORMED if the answer is not a status page. */
 enum error status_ask(const char *dir, int wait_ms, json_t **page,
                       struct problem *problem) MUST_USE;
 

@@ -12,8 +12,9 @@
 
 #define FOLDER_BYTES 512 /* most bytes of the folder's path */
 
-/* Creates the folder `wanted`, or a new temporary one if `wanted` is NULL, and writes its path to
- * dir. Accepts an existing folder of a swarm. FAILED: the folder has other contents. */
+/* Creates the folder `wanted`, or a new temporary one if `wanted` is NULL, and writes its path
+ * to dir. An existing folder of a swarm is accepted. Returns FAILED if the folder has other
+ * contents. */
 enum error folder_make(char dir[static FOLDER_BYTES], const char *wanted,
                        struct problem *problem) MUST_USE;
 

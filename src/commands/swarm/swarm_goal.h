@@ -33,11 +33,12 @@ struct swarm_goal {
     double seconds;       /* time limit; 0 = not set */
     uint64_t samples;     /* limit on the sum of all nodes' samples; 0 = not set */
 
-    uint64_t rounds_seen;     /* complete rounds of evaluations that were judged */
-    uint64_t samples_judged;  /* samples that had been learned when the last round was judged */
-    int rounds_above;         /* consecutive rounds above the target, up to now */
-    uint64_t samples_learned; /* samples that had been learned at the last call */
-    double learned_s;         /* time of the call that last saw a new sample */
+    uint64_t rounds_seen;    /* complete rounds of evaluations that were judged */
+    uint64_t samples_judged; /* samples that had been learned when the last round was judged */
+    int rounds_above;        /* consecutive rounds above the target, up to now */
+    /* Samples that had been learned at the last call of swarm_goal_judge. */
+    uint64_t samples_learned;
+    double learned_s; /* time of the call that last saw a new sample */
 };
 
 /* Returns the samples learned by all nodes, including those that have ended. */
