@@ -16,8 +16,9 @@
 #include "base/error.h"
 
 #define DEVICE_UUID_TEXT 41 /* bytes of "GPU-", 32 digits in five groups, and the NUL */
-#define DEVICE_NAME_MAX  (8 + TEAM_MAX * DEVICE_UUID_TEXT) /* bytes of a word, with its NUL */
-#define DEVICE_TEXT_MAX  320
+/* Bytes of the word in `device = WORD`, with its NUL. */
+#define DEVICE_NAME_MAX (8 + TEAM_MAX * DEVICE_UUID_TEXT)
+#define DEVICE_TEXT_MAX 320
 
 /* Precision of matrix products on a GPU: float32, or operands rounded to the 19 bits of TF32 or the
  * 16 bits of bfloat16, which tensor cores multiply faster. Sums and all other operations are

@@ -47,7 +47,7 @@ struct replica {
     struct weights weights;     /* [P], contiguous until replica_place_weights */
     float *own;                 /* [P] the contiguous weights; NULL after replica_place_weights */
     struct weights_part *table; /* list of the weights' parts, on the backend; NULL: no parts */
-    int32_t *base;              /* [P], in units of QUANTUM */
+    int32_t *base;              /* [P] the base, in units of QUANTUM */
     uint16_t *withheld;         /* [P] bfloat16: withheld residual; NULL = not allocated */
     bool is_withholding;        /* false: `withheld` has no valid content */
     uint32_t lost;              /* NaN or infinite residuals at the last publication */

@@ -62,10 +62,10 @@ struct layer {
     struct shape in;  /* shape of an input sample */
     struct shape out; /* shape of an output sample */
     union {
-        struct conv conv;           /* conv */
-        struct pool pool;           /* maxpool */
-        struct attention attention; /* attention */
-        struct channel_norm norm;   /* batchnorm, groupnorm */
+        struct conv conv;           /* of a conv layer */
+        struct pool pool;           /* of a maxpool layer */
+        struct attention attention; /* of an attention layer */
+        struct channel_norm norm;   /* of a batchnorm or groupnorm layer */
     };
     float rate;                 /* dropout: probability that a number is set to 0 */
     bool turns;                 /* attention: applies rotary position embedding (rope) */

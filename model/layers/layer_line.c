@@ -19,7 +19,7 @@ struct reader {
     const char *at; /* next character of the line to parse */
     struct chain *chain;
     int cursor;         /* index of the layer whose output the next layer reads */
-    struct shape shape; /* shape of that layer's output */
+    struct shape shape; /* shape of the output that the next layer reads */
     int depth;          /* number of residuals open at this point */
     int nested;         /* number of parentheses open at this point */
     char *text;         /* canonical spelling of the line so far */

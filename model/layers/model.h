@@ -154,7 +154,7 @@ void model_learn(struct model *model, const float *weights, float *gradients, co
  * gradients of its parts. The loss is cross-entropy, or mean squared error for regression. */
 struct model_part {
     const float *x;        /* input: [samples, in] */
-    const int32_t *labels; /* [samples, positions]; NULL for regression */
+    const int32_t *labels; /* labels [samples, positions]; NULL for regression */
     const float *numbers;  /* regression: target values [samples, outputs]; otherwise NULL */
     int samples;
     int of;                /* samples of the whole step, by which sums of losses are divided */

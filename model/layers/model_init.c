@@ -18,8 +18,10 @@
 static inline double uniform_at(struct rng rng, uint64_t n)
 {
     const uint64_t bits = rng_mix(rng.state + (n + 1) * RNG_STEP) >> 11;
-    const uint64_t low_bits = 0x4330000000000000u | (bits & UINT32_MAX); /* 2^52 + low */
-    const uint64_t high_bits = 0x4530000000000000u | bits >> 32;         /* 2^84 + 2^32 · high */
+    /* Bits of the double 2^52 + low. */
+    const uint64_t low_bits = 0x4330000000000000u | (bits & UINT32_MAX);
+    /* Bits of the double 2^84 + 2^32 · high. */
+    const uint64_t high_bits = 0x4530000000000000u | bits >> 32;
     double low, high;
     memcpy(&low, &low_bits, sizeof low);
     memcpy(&high, &high_bits, sizeof high);

@@ -17,12 +17,12 @@ struct model {
     int logits_max;       /* number of samples whose logits are computed at once */
     size_t logits_floats; /* logits to compute at once; at least one sample's are computed */
     bool recomputes;      /* recomputes activations inside residuals in the backward pass */
-    struct layer *layers; /* [count], joints included */
+    struct layer *layers; /* [count] layers, joints included */
     int count;
     int depth; /* largest nesting depth of residuals */
     struct {
         const struct layer *layer;
-        int which;     /* index of the tensor in its layer */
+        int which;     /* index of the tensor among those of the layer */
     } * tensor;        /* [tensors], in the order of the flat vector */
     int tensors;       /* number of tensors of all layers */
     size_t parameters; /* P, length of the flat vector */

@@ -12,11 +12,11 @@ struct generator {
     struct model *model;     /* not owned */
     struct generator_options options;
     struct rng rng;
-    float *weights;  /* [P] on the backend */
+    float *weights;  /* [P] weights, on the backend */
     int32_t *x;      /* [length] on the backend: tokens that the model reads next */
     int32_t *tokens; /* [length], host: last tokens of the text */
     size_t count;    /* number of valid entries in `tokens` */
-    size_t read;     /* number of tokens that the model has read */
+    size_t read;     /* number of `tokens` that the model has read */
     size_t length;   /* largest number of tokens that the model can read */
     float *logits;   /* [classes] host: logits of the next token */
     uint32_t *order; /* [classes] host: tokens, sorted from the likeliest down as far as needed */

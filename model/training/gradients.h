@@ -29,13 +29,13 @@ struct step_cut {
 struct gradients_options {
     struct step_cut most;           /* division of the largest step */
     struct augment_options augment; /* augmentation of the samples */
-    float smoothing;                /* label smoothing */
+    float smoothing;                /* part of each label that is spread over all classes */
 };
 
 struct gradients {
     struct backend *backend;     /* not owned */
     struct model *model;         /* not owned; lives on `backend` */
-    float smoothing;             /* label smoothing */
+    float smoothing;             /* part of each label that is spread over all classes */
     struct device_dataset train; /* training set on the backend */
     struct augmenter augmenter;  /* augmentation of the images, if any */
     float *sum;                  /* [P] sum of the gradients of this device's parts */

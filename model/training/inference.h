@@ -8,7 +8,8 @@
 /* The format of a sample and of its prediction. */
 struct inference_shape {
     struct shape shape;
-    bool is_floats;     /* true = float32, false = bytes, which the learner normalises */
+    /* True = samples are float32; false = bytes, which the learner normalises. */
+    bool is_floats;
     size_t bytes;       /* bytes per sample */
     int outputs;        /* outputs per sample: logits, or predicted numbers */
     bool is_regression; /* true = outputs are predicted numbers, false = logits */

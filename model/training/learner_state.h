@@ -21,10 +21,10 @@
 struct learner_state {
     size_t first;      /* index of the first entry that is here; 0 for a whole learner */
     size_t parameters; /* P: number of entries here */
-    int32_t *base;     /* [P], in units of QUANTUM */
-    float *weights;    /* [P] */
+    int32_t *base;     /* [P] base, in units of QUANTUM */
+    float *weights;    /* [P] weights */
     uint32_t moments;  /* moment vectors of the optimizer; 0 = the learner makes no steps */
-    float *moment[LEARNER_MOMENTS_MAX]; /* [moments][P] */
+    float *moment[LEARNER_MOMENTS_MAX]; /* [moments][P] moment vectors */
     uint64_t steps;                     /* steps since the moments were zero */
     uint64_t samples;                   /* samples learned by this node */
     uint64_t swarm_samples;   /* samples learned by all nodes, as far as this node knows */

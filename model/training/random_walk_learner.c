@@ -23,7 +23,7 @@ struct random_walk {
     uint64_t digest;        /* digest of the base in `seen` */
     int32_t *seen;          /* [P], host: the base at the last random_walk_digest */
     int32_t *read;          /* [P], host: scratch buffer for reading the base */
-    bool accounted;         /* the account is kept */
+    bool accounted;         /* true if the account is kept */
     struct account account; /* all pointers are NULL unless accounted */
 };
 
@@ -189,9 +189,9 @@ const struct update *random_walk_publish(struct random_walk *random_walk,
     return update;
 }
 
-/* Adds `factor` times the withheld progress of the update's entries to `produced`. A call with
- * -1 before an update is applied and a call with 1 afterwards subtract the progress that it
- * dropped. */
+/* Adds `factor` times the withheld progress of the update's entries to `produced`. Called with
+ * -1 before an update is applied and with 1 afterwards, it subtracts from `produced` the progress
+ * that the update dropped. */
 static void account_let_go(struct random_walk *random_walk, const struct update *update,
                            double factor)
 {

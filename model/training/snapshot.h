@@ -45,7 +45,7 @@ struct snapshot_record {
     float beta;                /* APPLIED, OWN: outer momentum */
     size_t end;                /* APPLIED, OWN: number of entries in parts taken before */
     struct update update;      /* APPLIED, OWN: the update's entries below `end` */
-    struct learner_state part; /* PART: entries after those of earlier parts */
+    struct learner_state part; /* PART: the entries that follow the earlier parts */
 };
 
 /* Applies the record's update to the replica as the learner did. Not for SNAPSHOT_PART. */
@@ -56,7 +56,7 @@ typedef void snapshot_save(void *learner, struct learner_state *part);
 
 /* The queue from the learner's thread, which takes parts, to the writer's thread. */
 struct snapshot_queue {
-    size_t parameters;         /* P of the learner */
+    size_t parameters;         /* P, the learner's number of parameters */
     size_t part_parameters;    /* capacity of a part in entries */
     struct learner_state part; /* the part on its way to the writer */
     atomic_bool part_is_out;   /* `part` waits for the writer or is being written */

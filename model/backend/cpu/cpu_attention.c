@@ -161,8 +161,8 @@ static void strip_backward(const struct attention *attention, const struct head 
                 stride);
 }
 
-/* Clears the gradients of keys and values. They are sums over all queries of all heads that share
- * them. */
+/* Clears the gradients of keys and values, to which all query heads that share a key or value
+ * add. */
 static void clear_shared(const struct attention *attention, float *dx)
 {
     const size_t queries = (size_t)attention->heads * (size_t)attention->size;

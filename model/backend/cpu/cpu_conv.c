@@ -12,7 +12,8 @@
 #include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
-#define TAPS_AT_ONCE 256 /* weights per row and call of `sum`: those of a tile fit the L1 cache */
+/* Weights of each row that a tile multiplies at once; they fit the L1 cache. */
+#define TAPS_AT_ONCE 256
 
 /* Arguments of a convolution's forward or backward pass, named as in backend.h. */
 struct operands {
@@ -280,7 +281,8 @@ EACH_WIDTH static void add_planes(const struct call *call, int first, int end)
     }
 }
 
-/* Adds a block's contribution to dw of filters first .. end-1. gradient: their sheets of dy. */
+/* Adds a block's contribution to dw of filters first .. end-1. gradient: sheets of dy of these
+ * filters. */
 static void add_block(const struct call *call, int images, int first, int end, const float *in,
                       const float *gradient)
 {

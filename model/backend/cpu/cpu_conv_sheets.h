@@ -23,7 +23,7 @@ struct sheets {
     int phases;       /* number of phases along rows, and also along columns, that weights read */
     int width;        /* positions of one row, zero padding included */
     int area;         /* positions of one image, zero padding included */
-    ptrdiff_t origin; /* distance from the first padded image's corner to its first output */
+    ptrdiff_t origin; /* distance from the corner of the first padded image to its first output */
     size_t margin;    /* number of zeros before a sheet's first position */
     size_t pitch;     /* numbers from one sheet to the next */
     int images;       /* largest number of images per block */

@@ -10,8 +10,8 @@
 #define UNROLL _Pragma("GCC unroll 9")
 #endif
 
-/* Vectors of 16 bytes, for any processor. 64-bit ARM has 32 registers of them, so tiles are
- * larger. */
+/* The tiles are compiled for each width of vectors: first for 16 bytes, which any processor has.
+ * 64-bit ARM has 32 registers of 16 bytes, so its tiles are larger. */
 #define TILE(x)   x##_128
 #define TILE_NAME "128-bit"
 #define TARGET

@@ -50,8 +50,8 @@ static int clamp(int value, int most)
     return value < 0 ? 0 : value > most ? most : value;
 }
 
-/* Writes one row of an augmented channel. from: the row of the image from which it comes, or NULL
- * if that is outside the image. Columns begin .. end-1 come from inside the image. */
+/* Writes one row of an augmented channel. from: the row of the original image that moves there,
+ * or NULL if it is outside the image. Columns begin .. end-1 come from inside the image. */
 static void augment_row(const struct augment *augment, const struct augmentation *own, int row,
                         const float *from, float *to)
 {

@@ -19,8 +19,8 @@ struct conv_product {
     int filters;    /* filters per group */
     int height;     /* number of weights of a filter */
     int places;     /* output positions of an image */
-    int width;      /* batch · places */
-    float *columns; /* [groups, height, width] patches of x, or their gradients */
+    int width;      /* columns of the product: batch · places */
+    float *columns; /* [groups, height, width] patches of x, or gradients of patches */
     float *planes;  /* [groups, filters, width] the product, or dy in the product's order */
     float *sums;    /* [groups, filters, SUM_PARTS] partial sums of db */
 };

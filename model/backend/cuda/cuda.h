@@ -57,7 +57,7 @@ struct layout {
 
 /* A pinned buffer of host memory for a small upload. */
 struct parcel {
-    void *memory; /* [PARCEL_BYTES] */
+    void *memory; /* [PARCEL_BYTES] pinned memory */
     cudaEvent_t fetched;
 };
 

@@ -21,8 +21,8 @@ enum { FORWARD, BACKWARD, TO_WEIGHTS, WAYS };
 struct way {
     int algorithm;        /* one of cudnnConvolution{Fwd,BwdData,BwdFilter}Algo_t */
     cudnnMathType_t math; /* precision of its products */
-    size_t scratch_bytes; /* workspace in bytes */
-    bool chosen;          /* false before the choice */
+    size_t scratch_bytes; /* workspace that the algorithm needs, in bytes */
+    bool chosen;          /* an algorithm was chosen */
 };
 
 /* Descriptors of a convolution with one batch size. */

@@ -58,7 +58,7 @@ cudaError_t kernel_refine(cudaStream_t stream, uint32_t found, const uint32_t *c
 struct cut {
     float tau;                  /* threshold of the update */
     float beta;                 /* outer momentum */
-    float level_max;            /* largest |level| */
+    float level_max;            /* largest |level| to publish */
     uint32_t amount;            /* units by which the base moves per level */
     uint32_t found;             /* number of candidates */
     uint32_t capacity;          /* largest number of entries to publish */

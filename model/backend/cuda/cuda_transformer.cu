@@ -80,7 +80,8 @@ cudaError_t kernel_embed_backward(cudaStream_t stream, size_t rows, int size, co
                                   struct numbers dy, int32_t *later, uint8_t *is_first,
                                   float *dtable)
 {
-    cudaError_t error = cudaMemsetAsync(later, 0xFF, rows * sizeof *later, stream); /* all NONE */
+    /* Fills `later` with NONE. */
+    cudaError_t error = cudaMemsetAsync(later, 0xFF, rows * sizeof *later, stream);
     if (error == cudaSuccess)
         error = launch_lines(stream, rows, link_rows, token, later, is_first);
     if (error != cudaSuccess)
