@@ -34,7 +34,8 @@ struct false_base {
     uint64_t digest;        /* digest that the attacker sends with the false base */
     uint32_t block_entries; /* entries per block; the last block may have fewer */
     uint64_t parameters;
-    int32_t *units;          /* [parameters] entries that the attacker sends; owned */
+    /* [parameters] entries that the attacker sends; freed by false_base_free. */
+    int32_t *units;
     uint8_t bulk[BLOCK_MAX]; /* encoded entries of the block that was sent most recently */
 };
 

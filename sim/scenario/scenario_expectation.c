@@ -5,15 +5,15 @@
 #include "scenario/clause.h"
 #include "scenario/scenario_parts.h"
 
-/* Time clauses that a metric allows. */
+/* Time clauses that a metric allows. T is a time, D a duration. */
 enum times {
     TIMES_NONE,    /* no time clause: measured over the whole run */
     TIMES_HALF,    /* no time clause: measured over the second half */
-    TIMES_BY,      /* no time clause, or by T */
-    TIMES_AFTER,   /* by D after training */
-    TIMES_REACHED, /* by T, or within D of T */
-    TIMES_SPAN,    /* from T to T */
-    TIMES_EITHER   /* from T to T, or within D of T */
+    TIMES_BY,      /* no time clause, or "by T" */
+    TIMES_AFTER,   /* "by D after training" */
+    TIMES_REACHED, /* "by T", or "within D of T" */
+    TIMES_SPAN,    /* "from T to T" */
+    TIMES_EITHER   /* "from T to T", or "within D of T" */
 };
 
 static const struct form {

@@ -10,7 +10,7 @@
 
 struct rounds {
     const struct rounds_method *method;
-    void *self; /* state of the method; owned by it */
+    void *self; /* state of the method, which frees it */
     struct experiment *experiment;
     struct learner **learners; /* [count] learner of each training node */
     uint32_t *nodes;           /* [count] index of the node of each learner */

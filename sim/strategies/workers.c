@@ -18,7 +18,7 @@ struct worker {
     struct arena arena;
     uint32_t node;      /* index of the worker's node in the scenario */
     uint32_t region;    /* index of the worker's region */
-    uint32_t publishes; /* number of messages of the last step that sent any */
+    uint32_t publishes; /* number of messages that the last publishing step sent */
     uint32_t queued;    /* number of messages sent since the last step began */
     uint64_t step_ns;   /* duration of a step */
     uint64_t steps;     /* number of steps made so far */
@@ -31,7 +31,7 @@ struct worker {
 
 struct workers {
     const struct workers_method *method;
-    void *self; /* state of the method; owned by it */
+    void *self; /* state of the method, which frees it */
     struct experiment *experiment;
     struct event_queue queue;
     struct messages *messages;

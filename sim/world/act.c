@@ -132,7 +132,7 @@ static struct answer perform_poisoned(struct world_node *at, const struct execut
     return answer;
 }
 
-/* Makes the learner perform an order. */
+/* Makes the learner of node i perform an order, and gives the answer to the node. */
 static void perform(struct world *world, uint32_t i, const struct action *order, uint32_t bases)
 {
     struct world_node *at = &world->nodes[i];

@@ -10,7 +10,7 @@ void world_trace(struct world *world, const void *bytes, size_t count);
 void world_stop(struct world *world, uint32_t i);
 
 /* act.c defines the functions below. */
-/* Performs all actions that node i has to offer. */
+/* Takes all waiting actions from node i and performs them. */
 void world_pump(struct world *world, uint32_t i);
 /* Handles the end of a local step of node i. */
 void world_on_step(struct world *world, uint32_t i);

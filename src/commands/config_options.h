@@ -11,19 +11,19 @@
 
 #define CONFIG_SETS_MAX 64
 
-/* The given options. Their texts belong to argv. */
+/* Options that the user has given. Their texts are in argv. */
 struct config_options {
     const char *file;                 /* file of --config; NULL = none */
     const char *set[CONFIG_SETS_MAX]; /* argument of each --set: "SECTION.KEY=VALUE" */
-    int sets;                         /* number of assignments */
+    int sets;                         /* number of --set options */
     const char *log;                  /* value of --log, which sets node.log; NULL = not given */
     const char *state; /* value of --state, which sets node.state_dir; NULL = not given */
     int states;        /* how often --state was given */
     bool json;         /* --json was given */
 };
 
-/* Rows of a command's table. The command's struct is a struct config_options or begins with one,
- * as COMMAND_BEGINS_WITH states. */
+/* Each macro below is a row of a command's option table. The command's struct is a struct
+ * config_options or begins with one, as COMMAND_BEGINS_WITH states. */
 #define CONFIG_OPTION_SET(help)                                                                    \
     {                                                                                              \
         "--set", "SECTION.KEY=VALUE", help, .set = config_options_add_set                          \
@@ -32,7 +32,8 @@ struct config_options {
     {                                                                                              \
         "--json", NULL, help, .member = offsetof(struct config_options, json)                      \
     }
-/* The rows for a command that asks a node, which is found by its state folder. */
+/* The rows --state and --config of a command that asks a node on this machine: they say which
+ * state folder the node has. */
 #define CONFIG_OPTIONS_OF_NODE                                                                     \
     {"--state", "DIR", "the node's state folder (default state)",                                  \
      .set = config_options_set_state},                                                             \

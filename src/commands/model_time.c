@@ -42,7 +42,7 @@ static void on_layer(void *context, int layer, struct numbers y)
     struct watch *watch = context;
     float number;
     watch->backend->download(watch->backend, &number, y.at,
-                             number_bytes(y.type)); /* the copy waits until the device is done */
+                             number_bytes(y.type)); /* waits until the device is done */
     const uint64_t now_ns = transport_now_ns();
     watch->took_ns[layer] = now_ns - watch->begun_ns;
     watch->begun_ns = now_ns;

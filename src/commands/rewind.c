@@ -26,7 +26,7 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 #define BASES_MAX (OLDER_BASES_MAX + 3)
 
 struct options {
-    struct config_options config; /* state folder */
+    struct config_options config; /* options that name the state folder */
     const char *id;               /* id of the harmful member; "" = not given */
     const char *out;              /* path of the copy */
     long to;                      /* number of the base to copy, from 1; 0 = list the bases */

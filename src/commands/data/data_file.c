@@ -13,8 +13,9 @@
 #include "commands/progress.h"
 #include "data/arrays.h"
 
-#define BLOCK_BYTES    ((uint64_t)1 << 20)
-#define COLUMNS_MAX    16 /* columns up to which a table gets statistics for each column */
+#define BLOCK_BYTES ((uint64_t)1 << 20)
+/* A table with at most this many columns gets statistics of each column. */
+#define COLUMNS_MAX    16
 #define TEXT_SHOWN     400
 #define TOKENS_SHOWN   24
 #define BROKEN_NOWHERE UINT64_MAX

@@ -8,7 +8,7 @@
 
 #include "commands/doctor/doctor.h"
 
-#define PREFIX "hearsay: " /* beginning of the error message of a process that ends */
+#define PREFIX "hearsay: " /* start of every error message with which a process ends */
 
 static void report(int pipe, const struct device_memory *memory)
 {

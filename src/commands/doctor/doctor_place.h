@@ -12,12 +12,15 @@ enum place {
     PLACE_DOCUMENTATION, /* 192.0.2/24, 198.51.100/24, 203.0.113/24, 2001:db8::/32, 3fff::/20 */
     PLACE_BENCHMARK,     /* 198.18/15, 2001:2::/48: tests of network devices */
     PLACE_MULTICAST,     /* 224/4, ff00::/8: a multicast group */
-    PLACE_LOOPBACK,      /* 127/8, ::1: only this machine */
-    PLACE_LINK_LOCAL,    /* 169.254/16, fe80::/10: only this cable */
-    PLACE_PRIVATE,       /* 10/8, 172.16/12, 192.168/16, fc00::/7, fec0::/10: only this site */
-    PLACE_CARRIER,       /* 100.64/10: only this provider, or a VPN that uses the range */
-    PLACE_PUBLIC,        /* every machine, as far as the number shows */
-    PLACE_NAME           /* a host name, whose scope is unknown */
+    PLACE_LOOPBACK,      /* 127/8, ::1: reached only from this machine */
+    PLACE_LINK_LOCAL,    /* 169.254/16, fe80::/10: reached only on this cable or radio link */
+    /* 10/8, 172.16/12, 192.168/16, fc00::/7, fec0::/10: reached only at this site. */
+    PLACE_PRIVATE,
+    /* 100.64/10: reached only at this provider, or in a VPN that uses the range. */
+    PLACE_CARRIER,
+    /* Any other address: reached from everywhere, as far as the number shows. */
+    PLACE_PUBLIC,
+    PLACE_NAME /* a host name, whose scope is unknown */
 };
 enum place place_of(const struct address *address);
 

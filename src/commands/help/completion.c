@@ -34,7 +34,7 @@ static void offer_files(const struct asked *asked)
     (void)fprintf(asked->out, ":files\t%s\n", asked->before);
 }
 
-/* Offers each word of a list "a|b|c". */
+/* Offers each word of the list "a|b|c" as a completion. */
 static void offer_words(const struct asked *asked, const char *words)
 {
     while (*words) {

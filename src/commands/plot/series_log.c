@@ -10,8 +10,8 @@
 
 /* A counter that begins at 0 again with each start of the node. */
 struct counted {
-    double before; /* sum of its last values in earlier starts */
-    double now;    /* value in the current start */
+    double before; /* sum of the counter's last values before each restart */
+    double now;    /* value of the counter since the last restart */
 };
 
 static void count_on(struct counted *counted, double value)

@@ -15,7 +15,7 @@
 
 enum { EXIT_HEALTHY = 0, EXIT_NO_ANSWER = 1, EXIT_USAGE = 2, EXIT_NOT_READY = 3 };
 
-/* Values of the page as text. */
+/* A value of the status page, as text. */
 
 struct shown {
     char text[64];

@@ -26,7 +26,7 @@ static double held_at(const struct swarm_goal *goal)
 static bool is_target_held(struct swarm_goal *goal, const struct swarm_node *nodes, int count)
 {
     uint64_t tested = 0, rounds = UINT64_MAX;
-    double score = 0; /* sum over the tested samples */
+    double score = 0; /* sum over all tested samples of the score of the node that tested them */
     for (int i = 0; i < count; i++) {
         if (nodes[i].pid == 0)
             continue;

@@ -27,13 +27,13 @@
 #define REST_BELOW   "\033[J"
 #define CLEAR        "\033[H\033[2J"
 
-/* Sums over nodes. */
+/* Sums over all nodes. */
 
 struct totals {
     uint64_t samples, published, received, sent, tested, evaluations;
-    double score; /* sum over the nodes' tested samples */
+    double score; /* sum over all tested samples of the score of the node that tested them */
     double rate;  /* samples per second of all nodes */
-    double loss;  /* sum over the nodes whose loss is known */
+    double loss;  /* sum of the losses that are known */
     int losses;
 };
 
