@@ -31,9 +31,9 @@ enum proof_kind {
 
 struct proof {
     enum proof_kind kind;     /* kind of evidence against the author */
-    uint8_t author[ID_BYTES]; /* id of the signer of both heads */
+    uint8_t author[ID_BYTES]; /* id of the member that has signed the proof's heads */
     uint64_t incarnation;     /* incarnation of the author that the proof concerns */
-    uint32_t keep;            /* rumors of that incarnation before this number are not in doubt */
+    uint32_t keep;            /* number of the first rumor of `incarnation` that is in doubt */
 };
 
 /* Makes a proof from two heads in either order, or from one head given twice. Returns MISMATCH

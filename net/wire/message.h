@@ -105,10 +105,10 @@ struct message {
     uint64_t token;       /* copied from PING to PONG */
     uint64_t received;    /* bytes read from this connection so far */
     uint64_t clock;       /* time of the last received byte, microseconds of the sender's clock */
-    uint64_t held;        /* microseconds between that time and the sending of this ACK */
+    uint64_t held;        /* microseconds from `clock` to the sending of this ACK */
     uint64_t most;        /* most bytes per second that the sender accepts; 0 = unlimited */
     uint64_t tag;         /* tag of an origin (version.h) */
-    uint64_t seq;         /* number of a rumor in its origin's stream */
+    uint64_t seq;         /* number of a rumor in the origin's stream */
     uint64_t digest;      /* digest of a base (base/digest.h) */
     uint64_t hash;        /* hash of a whole version (version.h), or of all known proofs or votes */
     uint64_t rumors;      /* number of rumors */
@@ -116,8 +116,8 @@ struct message {
     uint64_t base;        /* 1 = the sender's base is whole; 0 = not yet */
     /* 1 = bulk has the latest entries, and text the learned samples of their origins */
     uint64_t whole;
-    uint64_t part;   /* index of this part of a HISTORY, from 0 */
-    uint64_t parts;  /* number of parts of that HISTORY */
+    uint64_t part;   /* HISTORY: index of the part of the history that is in bulk, from 0 */
+    uint64_t parts;  /* HISTORY: number of parts of the history */
     uint64_t block;  /* index of a block, from 0 */
     uint64_t count;  /* number of blocks from `block` on, or number of samples */
     uint64_t reason; /* enum bye_reason or reply_reason (reply.h) */

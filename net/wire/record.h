@@ -40,7 +40,7 @@ enum stage {
 
 struct record {
     uint8_t id[ID_BYTES];     /* id of the node that the record describes, and its author */
-    uint64_t incarnation;     /* incarnation of that node */
+    uint64_t incarnation;     /* incarnation of the node that the record describes */
     uint64_t stamp;           /* higher in each newer record of the incarnation */
     uint64_t samples;         /* samples learned in this incarnation */
     uint64_t digest;          /* digest of the node's base */

@@ -22,7 +22,7 @@
 
 struct rumor_head {
     uint8_t origin[ID_BYTES]; /* id of the node that published the rumor */
-    uint64_t incarnation;     /* incarnation of that node */
+    uint64_t incarnation;     /* incarnation of the node that published the rumor */
     uint32_t seq;             /* number in the stream of this incarnation, from 0 */
     uint64_t samples;         /* samples that the origin had learned by this rumor */
     uint32_t count;           /* number of entries; set by rumor_peek, ignored by rumor_encode */

@@ -22,7 +22,7 @@
 struct vote {
     uint8_t accused[ID_BYTES]; /* id of the member voted against */
     uint64_t incarnation;      /* incarnation of the accused */
-    uint32_t keep;             /* rumors of that incarnation before this number may stay */
+    uint32_t keep;             /* rumors of `incarnation` before this number may stay */
     uint8_t voter[ID_BYTES];   /* id of the voting member */
 };
 

@@ -347,7 +347,7 @@ static enum error check_pause(const struct fault *fault, unsigned int seen, stru
     return OK;
 }
 
-/* Sets those times of a fault that its line does not give. */
+/* Sets the times of a fault that the fault's line does not give. */
 static void derive_times(const struct scenario *scenario, struct fault *fault, unsigned int seen)
 {
     if (seen & FOR && seen & AT)

@@ -32,10 +32,11 @@ struct storm_node {
     bool trains;           /* the node trains; otherwise it only forwards */
     bool dials_only;       /* the node accepts no calls */
     bool is_older;         /* the node starts with the previous release */
-    uint64_t upgrade_ns;   /* node starts after this time run the present release; 0 = none does */
-    struct rate up;        /* rate of the node's uplink */
-    struct rate down;      /* rate of the node's downlink */
-    uint64_t stall_ns;     /* duration of a stall of the node's links */
+    /* Starts of the node after this time run the present release; 0 = none do. */
+    uint64_t upgrade_ns;
+    struct rate up;          /* rate of the node's uplink */
+    struct rate down;        /* rate of the node's downlink */
+    uint64_t stall_ns;       /* duration of a stall of the node's links */
     uint64_t stall_every_ns; /* period of the stalls; 0 = none */
 };
 

@@ -25,8 +25,9 @@ struct gossip_sgd {
     bool is_pull;
     /* [count] true while the worker waits for the weights that it has requested. */
     bool *is_asking;
-    uint32_t *came; /* [count] weights received since the last step */
-    float *own;     /* [P] weights of one worker */
+    /* [count] pushed weight vectors that the worker received since its last step. */
+    uint32_t *came;
+    float *own; /* [P] weights of one worker */
 };
 
 static void *begin(struct workers *workers, const float *start)

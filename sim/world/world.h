@@ -98,7 +98,7 @@ void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silen
 void world_poison(struct world *world, uint32_t i, enum poison poison, double value,
                   uint64_t common);
 void world_cure(struct world *world, uint32_t i, enum poison poison);
-/* Ruins the training of node i until it restarts. */
+/* Ruins the training of node i until the node restarts. */
 void world_ruin(struct world *world, uint32_t i, enum ruin ruin, double value, uint64_t seed);
 void world_pause(struct world *world, uint32_t i, uint64_t until_ns);
 /* Ends training on all nodes. The nodes stay in the swarm. */

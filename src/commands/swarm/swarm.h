@@ -23,9 +23,9 @@
 /* State of one node, from its log. */
 struct swarm_node {
     pid_t pid;         /* process id; 0 = the process has ended */
-    int pipe;          /* pipe of its log; -1 = closed */
+    int pipe;          /* read end of the pipe from the node's log; -1 = closed */
     char *line;        /* [SWARM_LINE_MAX] the log line that is being received */
-    size_t line_bytes; /* bytes of that line received so far */
+    size_t line_bytes; /* bytes of `line` received so far */
     int exit_status;   /* exit status as from waitpid, once the process has ended */
 
     /* Values from the log lines "started", "status" and "evaluated". */

@@ -15,8 +15,8 @@ struct swarm_options {
     bool names_data;      /* --data was given */
     enum score_kind kind; /* what the score measures */
     double target;        /* target score, 0 .. 1 (swarm_score.h) */
-    /* Each node evaluates 1 / evaluate_parts of its test samples each time, since long texts take
-     * long. */
+    /* In each evaluation, a node tests 1 / evaluate_parts of its test samples, since long texts
+     * take long. */
     uint32_t evaluate_parts;
     double seconds;   /* time limit; 0 = not set */
     uint64_t samples; /* limit on the sum of all nodes' samples; 0 = not set */
@@ -34,7 +34,7 @@ void swarm_options_init(struct swarm_options *options);
 /* Chooses the data and the settings that were not given, as the `finish` of the command. */
 enum error swarm_options_finish(void *options, int count, char **operands, struct problem *problem);
 
-/* The options of the command, for its table. */
+/* Table of the command's options. */
 extern const struct command_option swarm_options_table[];
 
 /* Returns true if the IDX files that the configuration names exist. */
