@@ -41,7 +41,7 @@ struct connector {
     const struct addrinfo *order[CONNECTOR_ADDRESSES_MAX];
     /* running attempts, indexed like order; NULL = none */
     struct attempt *attempt[CONNECTOR_ADDRESSES_MAX];
-    /* Count: number of addresses; next: index of the next one to try. */
+    /* `count`: number of addresses; `next`: index of the address to try next. */
     int count, next;
     uint64_t end_ms;               /* deadline of all attempts, by the loop's clock */
     char why[CONNECTOR_WHY_BYTES]; /* errors of the addresses that were tried so far */

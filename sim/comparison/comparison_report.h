@@ -32,7 +32,8 @@ void comparison_print(FILE *out, const struct comparison *comparison);
 /* Writes the content of compare.json. */
 void comparison_json(FILE *out, const struct comparison *comparison);
 
-/* Returns FAILED with a sentence if a file cannot be written. */
+/* Writes compare.json, curves.csv and report.html to the folder of the comparison. Returns
+ * FAILED with a sentence if a file cannot be written. */
 enum error comparison_write(const struct comparison *comparison, struct problem *problem) MUST_USE;
 
 #endif

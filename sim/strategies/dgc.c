@@ -139,7 +139,8 @@ static void clip(const struct dgc *dgc)
         dgc->own[c] *= (float)(most / sqrt(squares));
 }
 
-/* Adds g to u and v. Statistics of batch norms are copied to v instead. */
+/* Adds the gradient g of one node to the node's u and v. Statistics of batch norms are copied to
+ * v instead. */
 static void accumulate(const struct dgc *dgc, float *u, float *v)
 {
     const float mu = (float)dgc->train->momentum, decay = (float)dgc->train->weight_decay;

@@ -31,7 +31,7 @@ struct swarm_node {
     /* Values from the log lines "started", "status" and "evaluated". */
     char address[72];          /* host and port; "" = not started yet */
     uint64_t steps, samples;   /* steps and samples since the node's start */
-    double samples_per_second; /* current speed */
+    double samples_per_second; /* current training speed */
     double loss;               /* mean training loss of the last batches */
     uint64_t neighbours;       /* number of neighbours */
     uint64_t rumors_published; /* rumors that the node has published */
