@@ -64,6 +64,7 @@ IDEAS = {
     'learning-rate schedule': 'learning_rate_schedule', 'codec': 'codec', 'digest': 'digest',
     'key rotation': 'key_rotation',
 }
+STARTS = ('test_', 'test_bad_', 'test_python_')  # a loop of tests.cmake adds these to the names of its list
 SENTENCE_WORDS = 5  # a name of so many words is a test's sentence
 
 
@@ -303,6 +304,19 @@ def check_ideas(root):
                     yield GUIDE, line, f'names {name}, which is in none of the folders of its row'
 
 
+def check_process_tests(root):
+    """Yields each script of tests/process that no build file or CI script names, so that nothing runs it."""
+    callers = [*root.glob('CMakeLists.txt'), *root.glob('tests/*.cmake'), root / 'run', root / '.ci/run']
+    words = set()
+    for path in callers:
+        if path.exists():
+            words.update(re.findall(r'\w+', path.read_text(errors='replace')))
+    for script in sorted(root.glob('tests/process/test_*')):
+        name = script.stem
+        if script.suffix in ('.sh', '.py') and not words & {name, *(name.removeprefix(start) for start in STARTS)}:
+            yield script.relative_to(root).as_posix(), 1, 'no test or CI step runs it: add it to tests/tests.cmake'
+
+
 RULES = (check_sizes, check_top, check_guards, check_include_order, check_arrows, check_private,
          check_headers, check_words, check_density)
 
@@ -312,7 +326,7 @@ def broken(root):
     tree = read_tree(pathlib.Path(root))
     found = [(path, line, what) for rule in RULES for path, line, what in rule(tree)]
     root = pathlib.Path(root)
-    return found + list(check_links(root)) + list(check_ideas(root)), tree
+    return found + [*check_links(root), *check_ideas(root), *check_process_tests(root)], tree
 
 
 def main():

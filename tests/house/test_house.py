@@ -192,6 +192,17 @@ class HouseTest(TreeTest):
                            'src/README.md:2: links to gone.c, which does not exist',
                            'src/README.md:2: links to ../net/README.md#gone: that page')
 
+    def test_scripts_that_nothing_runs(self):
+        self.write('tests/process/test_known.sh', 'true\n')
+        self.write('tests/process/test_python_shared.py', 'pass\n')
+        self.write('tests/process/story.sh', 'true\n')
+        self.write('tests/tests.cmake', 'foreach(PART shared)\n'
+                   '  add_test(NAME p COMMAND python3 tests/process/test_python_${PART}.py)\nendforeach()\n'
+                   'add_test(NAME known COMMAND bash tests/process/test_known.sh)\n')
+        self.assert_broken()
+        self.write('tests/process/test_lost.sh', 'true\n')
+        self.assert_broken('tests/process/test_lost.sh:1: no test or CI step runs it')
+
     def test_ideas_that_one_guess_does_not_find(self):
         rows = [f'- {idea} (more): [src/{word}_x.c](src/{word}_x.c), `{word}_x.c`'
                 for idea, word in house.IDEAS.items()]
