@@ -10,7 +10,7 @@
 #define EXIT_USAGE   2
 #define FIRST_OPTION 256 /* getopt_long's value for the first option, above all characters */
 
-static const struct command_option HELP = {"--help", NULL, "print this", .member = 0};
+static const struct command_option HELP = {"--help", NULL, "print this help", .member = 0};
 
 const struct command *command_find(const struct command_table *table, const char *name)
 {
@@ -86,10 +86,10 @@ enum error command_parse(const struct command *command, void *self, int argc, ch
             return error;
     }
     if (optind < argc && !command->takes_operands && command_option_find(command, "--config"))
-        return problem_set(problem, MALFORMED,
-                           "%s takes no argument \"%.80s\"; a configuration file is given with "
-                           "--config",
-                           argv[0], argv[optind]);
+        return problem_set(
+            problem, MALFORMED,
+            "%s takes no argument \"%.80s\"; name a configuration file with --config", argv[0],
+            argv[optind]);
     if (optind < argc && !command->takes_operands)
         return problem_set(problem, MALFORMED, "%s takes no argument \"%.80s\"; see: %s --help",
                            argv[0], argv[optind], argv[0]);

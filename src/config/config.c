@@ -59,14 +59,14 @@ static void check_section_line(struct reading *reading, const char *line)
     CHECK(line[0] == '[');
     size_t length = strcspn(line + 1, "]");
     if (line[1 + length] != ']') {
-        reading_fail(reading, MALFORMED, "a section without its closing bracket; write [name]");
+        reading_fail(reading, MALFORMED, "the section's closing bracket is missing; write [name]");
         return;
     }
     const char *rest = line + length + 2;
     rest += strspn(rest, " \t\r");
     if (*rest && *rest != '#' && *rest != ';') {
         reading_fail(reading, MALFORMED,
-                     "something follows the section's name; write it on a line of its own");
+                     "text follows the section's name; move it to a line of its own");
         return;
     }
     (void)snprintf(section, sizeof section, "%.*s", (int)length, line + 1);
@@ -96,7 +96,7 @@ static char *read_line(char *line, int room, void *context)
             return NULL;
         }
         if (length == room - 1) {
-            reading_fail(reading, MALFORMED, "the line is too long");
+            reading_fail(reading, MALFORMED, "the line is too long; shorten it");
             return NULL;
         }
         if (length > 0 || (byte != ' ' && byte != '\t'))
@@ -117,7 +117,7 @@ static int read_key(void *context, const char *section, const char *name, const 
     struct problem problem;
     CHECK(reading->line > 0);
     if (section[0] == '\0') {
-        reading_fail(reading, MALFORMED, "a key before the first [section]");
+        reading_fail(reading, MALFORMED, "the key has no section; write [section] above it");
         return 0;
     }
     enum error error =
@@ -141,7 +141,7 @@ static void read_file(struct reading *reading)
                                      "%.300s: cannot be read: %s; name a file that you may read",
                                      reading->path, strerror(errno));
     else if (wrong != 0)
-        reading_fail(reading, MALFORMED, "neither a [section] nor key = value");
+        reading_fail(reading, MALFORMED, "the line is neither a [section] nor key = value");
 }
 
 enum error config_read(const char *path, const struct config_reader *reader,
@@ -259,7 +259,7 @@ static void print_default(const struct config_key *key, FILE *out)
 void config_print(const struct config *config, FILE *out)
 {
     const char *section = "";
-    (void)fputs("# Every key of hearsay's configuration, with the value it has.\n", out);
+    (void)fputs("# All configuration keys of hearsay with their current values.\n", out);
     for (size_t i = 0; i < config_key_count(); i++) {
         const struct config_key *key = config_key_at(i);
         if (strcmp(section, key->section) != 0)

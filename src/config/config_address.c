@@ -16,7 +16,7 @@ static enum error parse_address(struct address *address, const struct config_key
     if (address_parse(&parsed, text, &inner) != OK)
         return problem_set(problem, MALFORMED, "[%s] %s: %s", key->section, key->name, inner.text);
     if (parsed.port < key->min)
-        return config_allowed_refuse(key, text, "nobody can dial port 0", problem);
+        return config_allowed_refuse(key, text, "port 0 cannot be dialled", problem);
     *address = parsed;
     return OK;
 }
@@ -42,9 +42,10 @@ enum error config_address_set_listen(void *to, const struct config_key *key, con
     if (error == TOO_BIG)
         return config_allowed_refuse(key, text, "the port is larger than 65535", problem);
     if (error != OK)
-        return config_allowed_refuse(key, text, "no address with a port", problem);
+        return config_allowed_refuse(key, text, "not an address with a port", problem);
     if (!none && !address_is_number(&parsed))
-        return config_allowed_refuse(key, text, "a name, and who listens needs a number", problem);
+        return config_allowed_refuse(key, text, "a name; listening requires a numeric address",
+                                     problem);
     memcpy(to, &parsed, sizeof parsed);
     return OK;
 }
@@ -76,7 +77,8 @@ enum error config_address_set_all(void *to, const struct config_key *key, const 
             return config_allowed_refuse(key, text, "too many", problem);
         enum error error = parse_address(&list.item[list.count], key, item, problem);
         if (error != OK && strpbrk(item, " \t"))
-            return config_allowed_refuse(key, text, "no comma between two addresses", problem);
+            return config_allowed_refuse(key, text, "a comma is missing between two addresses",
+                                         problem);
         if (error != OK)
             return error;
         list.count++;

@@ -37,24 +37,26 @@ static enum error check_node(const struct config_node *node, struct finding *fin
     CHECK(node->peers.count <= CONFIG_PEERS_MAX);
     if (!listens && node->peers.count == 0)
         return against(finding, "node", "listen",
-                       " is none and [node] peers is empty, so nobody can be met; "
-                       "give one of them");
+                       " is none and [node] peers is empty, so the node cannot reach any member; "
+                       "set one of the two");
     if (!listens && node->advertise.host[0])
         return against(finding, "node", "advertise",
-                       " is given, but listen is none; leave one of them out");
+                       " is set, but listen is none; remove one of the two");
     if (node->http.host[0] && !address_is_loopback(&node->http) && !node->http_token[0])
         return against(finding, "node", "http",
-                       " can be reached from other machines, so it needs a secret that those who "
-                       "may look know: give http_token, a file with one; or listen at 127.0.0.1");
+                       " is open to other machines, so it needs a password: set http_token to a "
+                       "file with one, or listen on 127.0.0.1");
     if (strcmp(node->identity, node->swarm_key) == 0)
-        return against(finding, "node", "identity", " and swarm_key are the same file; give two");
+        return against(finding, "node", "identity",
+                       " and swarm_key are the same file; set two files");
     if (node->operator_id[0] && key_from_hex(ignored, node->operator_id) != OK)
-        return against(finding, "node", "operator",
-                       " is not 64 hex digits, a public key as hearsay operatorkey prints it");
+        return against(
+            finding, "node", "operator",
+            " is not 64 hex digits; set the public key that hearsay operatorkey printed");
     if (node->quarantine && !node->members[0] && !node->operator_id[0])
         return against(finding, "node", "quarantine",
-                       " = yes needs members that nobody can make up, to count their votes; give "
-                       "members, or an operator who admits them (hearsay admit)");
+                       " = yes counts votes, so it needs a list of members; set members, or an "
+                       "operator (hearsay admit)");
     return OK;
 }
 
@@ -66,7 +68,7 @@ static enum error check_data(const struct config_data *data, struct finding *fin
                        data->augment.flip   ? "flip"
                        : data->augment.crop ? "crop"
                                             : "cutout",
-                       " is for images; leave it out with text and tokens");
+                       " applies to images only; remove it with text and tokens");
     if (data->source == DATASET_TEXT && !data->text[0])
         return against(finding, "data", "source",
                        " = text needs text, the files to learn, such as text = shakespeare.txt");
@@ -78,14 +80,15 @@ static enum error check_data(const struct config_data *data, struct finding *fin
                        " = npy needs x and y, the files to learn, such as x = x.npy and y = y.npy");
     if (data->source == DATASET_NPY && !data->test_x[0] != !data->test_y[0])
         return against(finding, "data", data->test_x[0] ? "test_x" : "test_y",
-                       " is given alone; give both test_x and test_y, or neither");
+                       " is set without its counterpart; set both test_x and test_y, or neither");
     if (data->valid[0] && !dataset_is_sequences(data->source))
         return against(finding, "data", "valid",
-                       " is for source = text or tokens; leave it out otherwise");
+                       " applies to source = text or tokens only; remove it");
     if (data->source == DATASET_GENERATED && data->train_count < data->shard.count)
         return against(finding, "data", "shard",
-                       " has more parts (%u) than train_count has samples (%u)", data->shard.count,
-                       data->train_count);
+                       " has more parts (%u) than train_count has samples (%u); use fewer parts or "
+                       "raise train_count",
+                       data->shard.count, data->train_count);
     return OK;
 }
 
@@ -96,23 +99,22 @@ static enum error check_rate(const struct config_train *train, struct finding *f
     if (train->period_samples == 0)
         return against(finding, "train", "schedule", " needs period_samples, at least 1");
     if (train->warmup_samples >= train->period_samples)
-        return against(finding, "train", "warmup_samples",
-                       " (%llu) is not below period_samples (%llu); the rate falls after it rose",
-                       (unsigned long long)train->warmup_samples,
-                       (unsigned long long)train->period_samples);
+        return against(
+            finding, "train", "warmup_samples",
+            " (%llu) is not below period_samples (%llu); lower it, or raise period_samples",
+            (unsigned long long)train->warmup_samples, (unsigned long long)train->period_samples);
     return OK;
 }
 
 static enum error check_learning(const struct config *config, struct finding *finding)
 {
     if (!config->model.layers[0] && !model_preset(config->model.name))
-        return against(finding, "model", "name",
-                       " = %s: no such model; there are %s, or give layers", config->model.name,
-                       model_presets());
+        return against(finding, "model", "name", " = %s: unknown model; known: %s; or set layers",
+                       config->model.name, model_presets());
     const enum optimizer_kind kind = config->train.optimizer;
     if ((kind == OPTIMIZER_ADAM || kind == OPTIMIZER_LAMB) && config->train.nesterov)
         return against(finding, "train", "nesterov",
-                       " is for optimizer = sgd or muon; leave it out with adam and lamb");
+                       " applies to optimizer = sgd or muon only; remove it with adam and lamb");
     const enum error error = check_data(&config->data, finding);
     return error == OK ? check_rate(&config->train, finding) : error;
 }
@@ -120,16 +122,18 @@ static enum error check_learning(const struct config *config, struct finding *fi
 static enum error check_limits(const struct config_limits *limits, struct finding *finding)
 {
     if (limits->half_open_per_net > limits->half_open)
-        return against(finding, "limits", "half_open_per_net", " (%u) is more than half_open (%u)",
-                       limits->half_open_per_net, limits->half_open);
+        return against(finding, "limits", "half_open_per_net",
+                       " (%u) is more than half_open (%u); lower it", limits->half_open_per_net,
+                       limits->half_open);
     if (limits->peers > limits->members)
-        return against(finding, "limits", "peers", " (%u) is more than members (%u)", limits->peers,
+        return against(finding, "limits", "peers",
+                       " (%u) is more than members (%u); lower it, or raise members", limits->peers,
                        limits->members);
     const uint32_t most = node_incarnations_max(limits->send_queue_bytes);
     if (limits->incarnations > most)
         return against(finding, "limits", "incarnations",
-                       " (%u) are more than a joining node can be sent at once, "
-                       "%u with this send_queue_bytes; raise that, or lower incarnations",
+                       " (%u) exceeds %u, the most that one message to a joining node can hold "
+                       "with this send_queue_bytes; raise send_queue_bytes, or lower incarnations",
                        limits->incarnations, most);
     return OK;
 }

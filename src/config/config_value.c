@@ -142,7 +142,7 @@ static enum error set_size(void *to, const struct config_key *key, const char *t
     CHECK(key->bytes == sizeof value);
     if (!whole_number(text, &value, &suffix) || size_factor(suffix) == 0)
         return config_allowed_refuse(
-            key, text, why_not_whole(text, true, "not a whole number, with K, M or G if wanted"),
+            key, text, why_not_whole(text, true, "not a whole number with an optional K, M or G"),
             problem);
     if (value > UINT64_MAX / size_factor(suffix))
         return config_allowed_refuse(key, text, "too large", problem);
@@ -195,7 +195,7 @@ static enum error set_choice(void *to, const struct config_key *key, const char 
         }
         word = word[length] ? word + length + 1 : NULL;
     }
-    return config_allowed_refuse(key, text, "no such choice", problem);
+    return config_allowed_refuse(key, text, "unknown choice", problem);
 }
 
 static enum error set_text(void *to, const struct config_key *key, const char *text,
@@ -228,7 +228,7 @@ static enum error set_slice(void *to, const struct config_key *key, const char *
     if (!valid)
         return config_allowed_refuse(key, text, "not of the form i/n", problem);
     if (number < 1 || number > count || count > CONFIG_SLICES_MAX)
-        return config_allowed_refuse(key, text, "no such part", problem);
+        return config_allowed_refuse(key, text, "the part is out of range", problem);
     *(struct slice *)to = (struct slice){(uint32_t)number - 1, (uint32_t)count};
     return OK;
 }
@@ -264,7 +264,7 @@ static enum error set_clean(void *record, const struct config_key *key, const ch
         return set_slice(to, key, text, problem);
     case CONFIG_DEVICE:
         return device_is_word(text) ? set_text(to, key, text, problem)
-                                    : config_allowed_refuse(key, text, "no such device", problem);
+                                    : config_allowed_refuse(key, text, "unknown device", problem);
     }
     check_failed(__FILE__, __LINE__, "every type has its parser");
 }
@@ -291,14 +291,15 @@ enum error config_value_set(void *record, const struct config_key *key, const ch
     CHECK(record && text);
     size_t length = strlen(text);
     if (length >= sizeof bare)
-        return problem_set(problem, MALFORMED, "[%s] %s: more than %zu characters", key->section,
-                           key->name, sizeof bare - 1);
+        return problem_set(problem, MALFORMED,
+                           "[%s] %s: the value is longer than %zu characters; shorten it",
+                           key->section, key->name, sizeof bare - 1);
     bool quoted = length >= 2 && text[0] == '"' && text[length - 1] == '"';
     (void)snprintf(bare, sizeof bare, "%.*s", (int)(quoted ? length - 2 : length), text + quoted);
     if (!can_stand_in_file(bare))
         return problem_set(problem, MALFORMED,
-                           "[%s] %s: a value holds no double quote, control character, blank at "
-                           "either end, or # or ; that starts a word",
+                           "[%s] %s: the value contains a double quote, a control character, a "
+                           "blank at an end, or a word that starts with # or ;; remove it",
                            key->section, key->name);
     return set_clean(record, key, bare, problem);
 }

@@ -13,14 +13,13 @@ enum error inference_words_form(const struct learner *learner,
 {
     struct inference_shape shape;
     if (!learner_inference_shape(learner, &shape))
-        return problem_set(
-            problem, MISMATCH,
-            "[node] answers = yes: what can be asked is a model of images or tables, "
-            "of hearsay's own layers; leave it out");
+        return problem_set(problem, MISMATCH,
+                           "[node] answers = yes: inference works only for models of images or "
+                           "tables with hearsay's own layers; set answers = no");
     if (shape.bytes > NODE_INFERENCE_MAX || shape.outputs > NODE_PREDICT_MAX)
         return problem_set(problem, MISMATCH,
-                           "[node] answers = yes: a sample of %zu bytes, and %d numbers that are "
-                           "said of it, do not fit a message (%d and %d); leave it out",
+                           "[node] answers = yes: a sample of %zu bytes or its %d outputs do not "
+                           "fit into a message (at most %d and %d); set answers = no",
                            shape.bytes, shape.outputs, NODE_INFERENCE_MAX, NODE_PREDICT_MAX);
     const size_t fitting = NODE_INFERENCE_MAX / shape.bytes;
     const uint32_t said = NODE_PREDICT_MAX / (uint32_t)shape.outputs;

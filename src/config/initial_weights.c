@@ -16,7 +16,7 @@ static enum error check_weights(const char *path, const float *weights, size_t c
     for (size_t c = 0; c < count; c++)
         if (!(fabsf(weights[c]) <= FIRST_WEIGHT_MAX))
             return problem_set(problem, MALFORMED,
-                               "%.300s: a weight is %g, and a swarm's are numbers from -%g to %g; "
+                               "%.300s: a weight of %g is outside the range of a swarm, -%g to %g; "
                                "name another file",
                                path, (double)weights[c], (double)FIRST_WEIGHT_MAX,
                                (double)FIRST_WEIGHT_MAX);

@@ -28,9 +28,11 @@ enum error saved_config_write(const struct config *config, struct problem *probl
     atomic_file_write(&file, text, bytes);
     const int error = atomic_file_end(&file);
     free(text);
-    return error == 0 ? OK
-                      : problem_set(problem, FAILED,
-                                    "%.300s/" NAME ": cannot be written: %s; free the disk, or see "
-                                    "who may write there",
-                                    config->node.state_dir, strerror(-error));
+    return error == 0
+               ? OK
+               : problem_set(
+                     problem, FAILED,
+                     "%.300s/" NAME
+                     ": cannot be written: %s; free disk space, or fix the folder's permissions",
+                     config->node.state_dir, strerror(-error));
 }

@@ -67,7 +67,7 @@ static enum error read_line(const struct config *config, char line[static MODEL_
     }
     if (model->layers[0] == '\0' && !preset)
         return problem_set(problem, MISSING,
-                           "model.name: there is no model \"%s\"; known: %s; or give model.layers",
+                           "model.name: unknown model \"%s\"; known: %s; or set model.layers",
                            model->name, model_presets());
     (void)snprintf(line, MODEL_LINE_MAX, "%s", model->layers[0] ? model->layers : preset);
     return OK;
@@ -441,20 +441,20 @@ static void describe_data(struct setup *setup, const struct dataset *train)
     size_t used = 0;
     if (train->channels_last)
         used += (size_t)snprintf(text, room,
-                                 "data.x has the channels of its images last (data.channels)\n");
+                                 "data.x stores the channels of images last (data.channels)\n");
     if (train->look == LOOK_FLOAT_LABELS)
         used += (size_t)snprintf(text + used, room - used,
-                                 "data.y holds float64 that look like %d classes, and is learned "
-                                 "as classes; to predict numbers: data.task = numbers\n",
+                                 "data.y: its float64 values look like %d classes and are learned "
+                                 "as classes; to predict numbers, set data.task = numbers\n",
                                  train->classes);
     if (train->look == LOOK_WHOLE_NUMBERS)
         used += (size_t)snprintf(text + used, room - used,
-                                 "data.y holds float32, and is predicted as numbers; they look "
-                                 "like classes: to learn those, data.task = classes\n");
+                                 "data.y: its float32 values are predicted as numbers but look "
+                                 "like classes; to learn classes, set data.task = classes\n");
     if (train->labels && outputs > train->classes)
         used += (size_t)snprintf(text + used, room - used,
-                                 "the model has %d outputs, and the labels here go up to %d: other "
-                                 "nodes may have the other classes (data.classes)\n",
+                                 "the model has %d outputs, but local labels go up to %d; other "
+                                 "nodes may have the remaining classes (data.classes)\n",
                                  outputs, train->classes - 1);
     CHECK(used < room);
 }

@@ -37,11 +37,10 @@ static enum error match_sets(const char *named, struct dataset *train, struct da
     if (dataset_is_regression(train) != dataset_is_regression(test) ||
         (dataset_is_regression(train) && test->classes != train->classes) ||
         !train->numbers != !test->numbers)
-        return problem_set(
-            problem, MISMATCH,
-            "%.300s: the test samples, or what is to be predicted of them, are numbers of "
-            "another type or count than those of the training; write both alike",
-            named);
+        return problem_set(problem, MISMATCH,
+                           "%.300s: the test samples or their targets differ in type or count from "
+                           "the training set; store both in the same format",
+                           named);
     if (memcmp(&train->shape, &test->shape, sizeof train->shape) != 0 ||
         test->classes > train->classes)
         return problem_set(problem, MISMATCH,
@@ -61,20 +60,20 @@ static enum error set_task(const struct config_data *data, struct dataset *train
     const int labels = train->classes > test->classes ? train->classes : test->classes;
     if (data->classes > 0 && dataset_is_regression(train))
         return problem_set(problem, MISMATCH,
-                           "data.classes = %u, but y holds numbers to be predicted; leave it out",
+                           "data.classes = %u, but y holds numbers to predict; remove data.classes",
                            data->classes);
     if (data->classes > 0 && labels > (int)data->classes)
         return problem_set(problem, MISMATCH,
-                           "data.classes = %u, but the labels here go up to %d; count the classes "
-                           "from 0, and give all nodes the same number",
+                           "data.classes = %u, but local labels go up to %d; count classes from 0, "
+                           "and set the same number on all nodes",
                            data->classes, labels - 1);
     if (data->classes > 0)
         train->classes = test->classes = (int)data->classes;
     if ((data->mean >= 0 || data->deviation > 0) && !train->pixels)
-        return problem_set(problem, MISMATCH,
-                           "data.%s is for samples of bytes, and these are taken as they are; "
-                           "leave it out",
-                           data->mean >= 0 ? "mean" : "deviation");
+        return problem_set(
+            problem, MISMATCH,
+            "data.%s applies to byte samples only, and these samples are not bytes; remove it",
+            data->mean >= 0 ? "mean" : "deviation");
     if (data->mean >= 0)
         train->mean = (float)data->mean;
     if (data->deviation > 0)
@@ -92,15 +91,14 @@ static enum error check_augment(const struct augment_options *augment, struct sh
     if (!augment_is_wanted(augment))
         return OK;
     if (side < 2)
-        return problem_set(
-            problem, MISMATCH,
-            "data.flip, crop and cutout are for images, and the samples are %d x %d; "
-            "leave them out",
-            shape.height, shape.width);
+        return problem_set(problem, MISMATCH,
+                           "data.flip, crop and cutout apply to images only, but the samples are "
+                           "%d x %d; remove them",
+                           shape.height, shape.width);
     if (augment->crop < side && augment->cutout <= side)
         return OK;
     return problem_set(
-        problem, MISMATCH, "data.%s = %u is too much for images of %d x %d; take less",
+        problem, MISMATCH, "data.%s = %u is too large for images of %d x %d; lower it",
         augment->crop < side ? "cutout" : "crop",
         augment->crop < side ? augment->cutout : augment->crop, shape.height, shape.width);
 }

@@ -94,7 +94,7 @@ expect 0 '^ +149  ' "${ask[@]}" --identity "$dir/guest.key" "$dir/images.npy"
 
 tell 'it cannot be promised of a model of sequences'
 printf 'so much text that some windows fit into it, and a few more %.0s' {1..40} >"$dir/text"
-expect 1 'answers = yes: what can be asked is a model of images or tables' \
+expect 1 'answers = yes: inference works only for models of images or tables' \
     "$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key" \
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none" --set node.answers=yes \
     --set data.source=text --set "data.text=$dir/text" --set data.context=16 \

@@ -21,7 +21,7 @@ expect 2 'hearsay node --help' "${node[@]}" --no-such-option
 expect 2 'unknown command "nod"' "$hearsay" nod
 expect 2 'see: hearsay swarm --help' "$hearsay" swarm --no-such-option
 expect 2 'nodes 0: write a whole number from 1 to 32' "$hearsay" swarm --nodes 0
-expect 2 'name = lenett: no such model; there are xor, mlp, lenet, resnet20' \
+expect 2 'name = lenett: unknown model; known: xor, mlp, lenet, resnet20' \
     "${node[@]}" --set model.layers= --set model.name=lenett
 expect 1 '\[model\] layers: layer 1, .dense 3.*10' "${node[@]}" --set 'model.layers=dense 3'
 expect 1 'state_dir .*not a directory' "${node[@]}" --set "node.state_dir=$dir/node.key"

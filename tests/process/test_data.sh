@@ -109,11 +109,11 @@ expect 1 'cannot be opened: No such file' "${data[@]}" "$dir/nowhere.npy"
 expect 1 'shape \(300, 4\)' "${data[@]}" "$dir/nan.npy" "$dir/x.npy" # the others are told, too
 expect 1 'data.x has 300 samples and data.y 4;' "${data[@]}" "${arrays[@]}" \
     --set "data.y=$dir/nan.npy"
-expect 1 'data.flip, crop and cutout are for images, and the samples are 1 x 4;' \
+expect 1 'data.flip, crop and cutout apply to images only, but the samples are 1 x 4;' \
     "${data[@]}" "${arrays[@]}" --set data.flip=yes
-expect 1 'data.crop = 28 is too much for images of 28 x 28; take less' \
+expect 1 'data.crop = 28 is too large for images of 28 x 28; lower it' \
     "${data[@]}" --set data.source=generated --set data.crop=28
-expect 1 'data.cutout = 29 is too much for images of 28 x 28' \
+expect 1 'data.cutout = 29 is too large for images of 28 x 28' \
     "${data[@]}" --set data.source=generated --set data.crop=27 --set data.cutout=29
 expect 2 'data. source = npy needs x and y' "${data[@]}" --set data.source=npy
 expect 2 'either FILEs, or --config and --set' "${data[@]}" "${arrays[@]}" "$dir/x.npy"
@@ -181,7 +181,7 @@ bytes_of 8 "${few[@]}" | npy few.npy '<i8' '300,'
 site=(--set data.source=npy --set "data.x=$dir/brighter.npy" --set "data.y=$dir/few.npy" --set "node.peers=$address")
 start site "${learn[@]}" "${site[@]}"
 wait_for 40 'it to join' shows site '"stage":"running"'
-notes site 'the model has 4 outputs, and the labels here go up to 2' || fail 'it does not say which classes it lacks'
+notes site 'the model has 4 outputs, but local labels go up to 2' || fail 'it does not say which classes it lacks'
 wait_for 40 'a warning of other images' notes site 'has other settings.*data.mean = [0-9.]+ .here [0-9.]+.'
 settings=$(sed -n 's/.*data.mean = \([0-9.]*\) .*data.deviation = \([0-9.]*\) .*/\1 \2/p' "$dir/site.log" | head -n 1)
 leave site
@@ -191,7 +191,7 @@ start site "${learn[@]}" "${site[@]}" --set "data.mean=$mean" --set "data.deviat
 wait_for 40 'it to join' shows site '"stage":"running"'
 wait_for 40 'it to hear from the others' shows site '"rumors_received":[1-9]'
 ! notes site 'has other settings' || fail 'it warns of settings that are the same'
-! notes site 'the labels here go up to' || fail 'it was told how many classes there are'
+! notes site 'local labels go up to' || fail 'it was told how many classes there are'
 leave site
 
 tell 'numbers are another model'

@@ -62,7 +62,7 @@ expect 1 "foreign.safetensors: tensor .* has another shape: $holds \[17,784\]" \
 expect 1 'the file does not say its model: taken as "lenet"; name another with --model or --layers' \
     "${eval[@]}" "$foreign"
 expect 1 "$holds \[16,784\]" "${eval[@]}" "$foreign" --layers 'dense 16, relu, dense 9, relu, dense 10'
-expect 1 'there is no model "nope"' "${eval[@]}" "$foreign" --model nope
+expect 1 'unknown model "nope"' "${eval[@]}" "$foreign" --model nope
 
 tell 'another swarm starts from it, bit for bit'
 start quiet --set "model.start=$base" --set node.swarm=new --set train.enabled=no

@@ -20,7 +20,7 @@ done
 sed -n 's/^\([0-9a-f]\{64\}\)$/\1 villain/p' "$dir/villain.out" >>"$dir/members"
 
 tell 'where anybody could make up members, there are no votes'
-expect 2 'quarantine = yes needs members that nobody can make up' \
+expect 2 'quarantine = yes counts votes, so it needs a list of members' \
     "$hearsay" node "${small[@]}" --set "node.swarm_key=$dir/swarm.key" \
     --set "node.identity=$dir/one.key" --set "node.state_dir=$dir/none" --set node.quarantine=yes
 

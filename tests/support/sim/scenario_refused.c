@@ -176,7 +176,7 @@ const struct refused refused[] = {
      ":4: [scenario] seconds = 0: too small; allowed: 0.1 to 864000 s"},
     {SCENARIO_BASE "seed = 1\nseed = 2\n", ":5: [scenario] seed is already set in line 4"},
     {SCENARIO_BASE "strategy = gosip\n",
-     "[scenario] strategy = gosip: no such choice; allowed: one of "
+     "[scenario] strategy = gosip: unknown choice; allowed: one of "
      "gossip|single|ideal|localsgd|diloco|"},
     {SCENARIO_BASE "strategy = streaming_diloco\n[strategy]\nlocal_steps = 3\n",
      "[strategy] fragments = 4 is more than local_steps = 3"},
@@ -211,11 +211,11 @@ const struct refused refused[] = {
     {SCENARIO_BASE "[train]\nevaluate_s = 1\n", "measures by [scenario] evaluate_s"},
     {SCENARIO_BASE "[limits]\npeers = 4\nmembers = 4\n",
      "[limits] members = 4 is fewer than the 5 nodes; set it to 5 or more"},
-    {SCENARIO_BASE "[model]\nname = alexnet\n", "no such model"},
+    {SCENARIO_BASE "[model]\nname = alexnet\n", "unknown model"},
     {SCENARIO_BASE "updates = made up\n[train]\ndevice = cuda:0\n",
      "[train] device = cuda:0 needs updates = learned"},
-    {"nodes = 1 a\n", ":1: a key before the first [section]"},
-    {SCENARIO_BASE "what\n", ":4: neither a [section] nor key = value"},
+    {"nodes = 1 a\n", ":1: the key has no section; write [section] above it"},
+    {SCENARIO_BASE "what\n", ":4: the line is neither a [section] nor key = value"},
 };
 
 const size_t refused_count = sizeof refused / sizeof refused[0];

@@ -155,9 +155,9 @@ static void rejects_wrong_usage(void **state)
     assert_string_equal(problem.text,
                         "hearsay draw takes no argument \"here\"; see: hearsay draw --help");
     assert_int_equal(PARSE(&configured, "here"), MALFORMED);
-    assert_string_equal(problem.text,
-                        "hearsay draw takes no argument \"here\"; a configuration file is given "
-                        "with --config");
+    assert_string_equal(
+        problem.text,
+        "hearsay draw takes no argument \"here\"; name a configuration file with --config");
 }
 
 static void help_ends_the_parsing(void **state)
@@ -198,14 +198,14 @@ static void help_lists_the_table(void **state)
                                         "  --real X      a number\n"
                                         "  --size WIDTHxHEIGHT\n"
                                         "                its size\n"
-                                        "  --help        print this\n"
+                                        "  --help        print this help\n"
                                         "\n"
                                         "A note.\n"
                                         "Exit codes: 0 drawn,\n"
                                         "1 not.\n");
     assert_non_null(strstr(help_of(&plain), "hearsay plain: is plain\n\n  --file FILE"));
     assert_non_null(
-        strstr(help_of(&plain), "  --help        print this\n\nExit codes: 0 always.\n"));
+        strstr(help_of(&plain), "  --help        print this help\n\nExit codes: 0 always.\n"));
 }
 
 static void options_and_commands_are_found(void **state)
@@ -216,7 +216,7 @@ static void options_and_commands_are_found(void **state)
     assert_ptr_equal(command_find(&table, "plain"), &plain);
     assert_null(command_find(&table, "dra"));
     assert_ptr_equal(command_option_find(&draw, "--few"), &OPTIONS[2]);
-    assert_string_equal(command_option_find(&draw, "--help")->help, "print this");
+    assert_string_equal(command_option_find(&draw, "--help")->help, "print this help");
     assert_null(command_option_find(&draw, "--f"));
     assert_string_equal(command_option_at(&draw, 6)->name, "--help");
     assert_null(command_option_at(&draw, 7));

@@ -118,7 +118,7 @@ static void a_value_of_the_wrong_type_is_refused_with_what_is_allowed(void **sta
     assert_set_refused("exchange.uplink_max=-4K", "too small");
     assert_set_refused("exchange.uplink_max=99999999999999999999K", "too large");
     assert_set_refused("exchange.uplink_max=99999999999G", "too large");
-    assert_set_refused("exchange.uplink_max=4T", "not a whole number, with K, M or G");
+    assert_set_refused("exchange.uplink_max=4T", "not a whole number with an optional K, M or G");
     assert_set_refused("train.rate=1e999", "too large; allowed: 1e-08 to 100");
     assert_set_refused("train.rate=-1e999", "too small");
     assert_set_refused("train.batch=0x10", "not a whole number");
@@ -131,33 +131,35 @@ static void a_value_of_the_wrong_type_is_refused_with_what_is_allowed(void **sta
     assert_set_refused("train.rate=0.1s", "not a number");
     assert_set_refused("train.enabled=maybe", "allowed: yes or no");
     assert_set_refused("train.schedule=steps", "allowed: one of constant|step|cosine|linear");
-    assert_set_refused("train.schedule=", "no such choice");
-    assert_set_refused("train.device=cuda", "no such device; allowed: auto, cpu, cuda:N,");
-    assert_set_refused("train.device=cuda:", "no such device");
-    assert_set_refused("train.device=cuda:one", "no such device");
-    assert_set_refused("train.device=cuda:-1", "no such device");
-    assert_set_refused("train.device=gpu", "no such device");
+    assert_set_refused("train.schedule=", "unknown choice");
+    assert_set_refused("train.device=cuda", "unknown device; allowed: auto, cpu, cuda:N,");
+    assert_set_refused("train.device=cuda:", "unknown device");
+    assert_set_refused("train.device=cuda:one", "unknown device");
+    assert_set_refused("train.device=cuda:-1", "unknown device");
+    assert_set_refused("train.device=gpu", "unknown device");
     assert_set_refused("train.precision=fp16", "allowed: one of fp32|tf32|bf16|auto");
-    assert_set_refused("exchange.log_bytes=64T", "with K, M or G");
-    assert_set_refused("exchange.log_bytes=64MB", "with K, M or G");
+    assert_set_refused("exchange.log_bytes=64T", "with an optional K, M or G");
+    assert_set_refused("exchange.log_bytes=64MB", "with an optional K, M or G");
     assert_set_refused("exchange.log_bytes=17179869185G", "too large");
     assert_set_refused("node.listen=7770",
-                       "[node] listen = 7770: no address with a port; allowed:");
+                       "[node] listen = 7770: not an address with a port; allowed:");
     assert_set_refused("node.listen=0.0.0.0", "such as 0.0.0.0:7770, or none");
-    assert_set_refused("node.listen=", "[node] listen = : no address with a port");
+    assert_set_refused("node.listen=", "[node] listen = : not an address with a port");
     assert_set_refused("node.listen=0.0.0.0:99999", "the port is larger than 65535");
     assert_set_refused("node.listen=here.example.org:7770",
-                       "a name, and who listens needs a number");
-    assert_set_refused("node.advertise=here:0", "nobody can dial port 0");
+                       "a name; listening requires a numeric address");
+    assert_set_refused("node.advertise=here:0", "port 0 cannot be dialled");
     assert_set_refused("node.peers=a:1,,b:1", "[node] peers: ");
     assert_set_refused("node.peers=a:1,", "[node] peers: ");
     assert_set_refused("node.peers=none", "[node] peers: ");
     assert_set_refused("node.peers=a:99999", "[node] peers: \"a:99999\": the port is too large");
-    assert_set_refused("node.peers=a:1 b:1", "[node] peers = a:1 b:1: no comma between two");
+    assert_set_refused("node.peers=a:1 b:1",
+                       "[node] peers = a:1 b:1: a comma is missing between two");
     assert_set_refused("node.peers=a:1 b:1", "separated by commas");
-    assert_set_refused("data.shard=5/4", "no such part; allowed: i/n with 1 <= i <= n <= 4096");
-    assert_set_refused("data.shard=0/4", "no such part");
-    assert_set_refused("data.shard=1/4097", "no such part");
+    assert_set_refused("data.shard=5/4",
+                       "the part is out of range; allowed: i/n with 1 <= i <= n <= 4096");
+    assert_set_refused("data.shard=0/4", "the part is out of range");
+    assert_set_refused("data.shard=1/4097", "the part is out of range");
     assert_set_refused("data.shard=1", "not of the form i/n");
     assert_set_refused("data.shard=1/2/3", "not of the form i/n");
     assert_set_refused("node.identity=", "may not be empty");
@@ -171,10 +173,10 @@ static void a_value_that_a_file_could_not_hold_is_refused(void **state)
     (void)state;
     assert_set_refused("node.swarm=a\nb", "control character");
     assert_set_refused("node.swarm=a\x7F", "control character");
-    assert_set_refused("node.swarm=a #b", "starts a word");
-    assert_set_refused("node.swarm=;b", "starts a word");
+    assert_set_refused("node.swarm=a #b", "starts with # or ;");
+    assert_set_refused("node.swarm=;b", "starts with # or ;");
     assert_set_refused("node.swarm=a\"b", "double quote");
-    assert_set_refused("node.swarm=\" a\"", "blank at either end");
+    assert_set_refused("node.swarm=\" a\"", "a blank at an end");
     struct config config;
     config_defaults(&config);
     must_set(&config, "node.swarm=a#b;c");
@@ -242,9 +244,9 @@ static void a_misspelt_name_is_answered_with_the_nearest(void **state)
     assert_set_refused("node.batch=1", "unknown key [node] batch; did you mean [train] batch?");
     assert_set_refused("model.zzzzzzzz=1",
                        "unknown key [model] zzzzzzzz; known there: name, layers");
-    assert_set_refused("limits.lives=100", "the key [limits] lives is called incarnations now");
-    assert_set_refused("exchange.told_max=0.1", "called density_max now");
-    assert_set_refused("exchange.held=0.5", "called withheld now");
+    assert_set_refused("limits.lives=100", "the key [limits] lives was renamed to incarnations");
+    assert_set_refused("exchange.told_max=0.1", "was renamed to density_max");
+    assert_set_refused("exchange.held=0.5", "was renamed to withheld");
     assert_set_refused("trian.batch=1", "unknown section [trian]; did you mean [train]?");
     assert_set_refused("zzzzzzzz.batch=1", "known: node, model, data, train, exchange, limits");
     assert_set_refused("batch=1", "section.key=value");
@@ -284,18 +286,19 @@ static void assert_contradicts(const char *a, const char *b, const char *words)
 static void settings_that_contradict_each_other_are_refused(void **state)
 {
     (void)state;
-    assert_contradicts("node.listen=none", "node.peers=\"\"", "nobody can be met");
+    assert_contradicts("node.listen=none", "node.peers=\"\"", "cannot reach any member");
     assert_contradicts("node.identity=a", "node.swarm_key=a", "the same file");
     assert_contradicts("node.identity=a", "node.operator=12ab", "operator is not 64 hex digits");
-    assert_contradicts("node.identity=a", "node.quarantine=yes", "needs members that nobody can");
-    assert_contradicts("model.name=resnet", "model.layers=\"\"", "no such model; there are");
+    assert_contradicts("node.identity=a", "node.quarantine=yes", "needs a list of members");
+    assert_contradicts("model.name=resnet", "model.layers=\"\"", "unknown model; known:");
     assert_contradicts("train.optimizer=adam", "train.nesterov=yes",
-                       "is for optimizer = sgd or muon");
+                       "applies to optimizer = sgd or muon only");
     assert_contradicts("train.schedule=step", "train.period_samples=0", "needs period_samples");
     assert_contradicts("data.source=text", "data.tokens=a.bin", "= text needs text, the files");
     assert_contradicts("data.source=tokens", "data.text=a.txt", "= tokens needs tokens, the files");
-    assert_contradicts("data.source=idx", "data.valid=a.txt", "is for source = text or tokens");
-    assert_contradicts("data.source=text", "data.crop=2", "crop is for images; leave it out");
+    assert_contradicts("data.source=idx", "data.valid=a.txt",
+                       "applies to source = text or tokens only");
+    assert_contradicts("data.source=text", "data.crop=2", "crop applies to images only; remove it");
     assert_contradicts("data.source=npy", "data.x=x.npy",
                        "= npy needs x and y, the files to learn");
     assert_contradicts("data.source=npy", "data.y=y.npy",
@@ -325,7 +328,7 @@ static void settings_that_contradict_each_other_are_refused(void **state)
     assert_int_equal(config_check(&config, &problem), OK);
     must_set(&config, "node.advertise=a:1");
     assert_int_equal(config_check(&config, &problem), MALFORMED);
-    must_say(&problem, "advertise is given, but listen is none");
+    must_say(&problem, "advertise is set, but listen is none");
     config_defaults(&config);
     must_set(&config, "data.source=generated");
     must_set(&config, "data.train_count=3");

@@ -291,13 +291,13 @@ static void a_fault_in_a_file_is_named_with_its_line(void **state)
     assert_refused("[train]\nbatchsize = 1\n", ":2: unknown key [train] batchsize; did you mean");
     assert_refused("[train]\n\n[ node ]\n", ":3: unknown section [ node ]");
     assert_refused("[train]\n[trian]\n", ":2: unknown section [trian]; did you mean [train]?");
-    assert_refused("[train]\nbatch\n", ":2: neither a [section] nor key = value");
-    assert_refused("[train]\nbatch\nbatch = 0\n", ":2: neither");
-    assert_refused("batch = 1\n", ":1: a key before the first [section]");
-    assert_refused("[train\nbatch = 1\n", ":1: a section without its closing bracket");
-    assert_refused("[train] batch = 1\n", ":1: something follows the section's name");
+    assert_refused("[train]\nbatch\n", ":2: the line is neither a [section] nor key = value");
+    assert_refused("[train]\nbatch\nbatch = 0\n", ":2: the line is neither");
+    assert_refused("batch = 1\n", ":1: the key has no section; write [section] above it");
+    assert_refused("[train\nbatch = 1\n", ":1: the section's closing bracket is missing");
+    assert_refused("[train] batch = 1\n", ":1: text follows the section's name");
     assert_refused("[node]\nswarm = \"a # b\"\n",
-                   ":2: [node] swarm: a value holds no double quote");
+                   ":2: [node] swarm: the value contains a double quote");
 }
 
 static void a_key_may_be_set_once_in_a_file(void **state)
@@ -341,7 +341,8 @@ static void a_contradiction_is_named_with_the_line_of_its_key(void **state)
     const char *cosine = "\n[train]\nschedule = cosine\n";
     assert_check(cosine, "train.batch=8", "FILE:3: [train] schedule needs period_samples");
     assert_check(cosine, "train.period_samples=9", NULL);
-    assert_check("[model]\nname = resnet\n", "train.batch=8", "FILE:2: [model] name = resnet: no");
+    assert_check("[model]\nname = resnet\n", "train.batch=8",
+                 "FILE:2: [model] name = resnet: unknown model");
     assert_check("[limits]\nincarnations = 30000\n", "train.batch=8",
                  "FILE:2: [limits] incarnations (30000)");
 }
@@ -349,7 +350,8 @@ static void a_contradiction_is_named_with_the_line_of_its_key(void **state)
 static void a_contradiction_that_does_not_stand_in_the_file_has_no_line(void **state)
 {
     (void)state;
-    assert_check("[model]\nname = mlp\n", "model.name=resnet", "[model] name = resnet: no such");
+    assert_check("[model]\nname = mlp\n", "model.name=resnet",
+                 "[model] name = resnet: unknown model");
     assert_check("[train]\nperiod_samples = 0\n", "train.schedule=step", "[train] schedule needs");
     struct problem problem = {""};
     static struct config_load load;
@@ -375,9 +377,10 @@ static void a_line_beyond_the_limit_is_refused_not_cut(void **state)
     assert_int_equal(config.train.batch, 64);
     text[head + CONFIG_LINE_BYTES - 1] = '0';
     text[head + CONFIG_LINE_BYTES] = '\n';
-    assert_refused_bytes(text, head + CONFIG_LINE_BYTES + 1, ":2: the line is too long");
+    assert_refused_bytes(text, head + CONFIG_LINE_BYTES + 1,
+                         ":2: the line is too long; shorten it");
     memset(text, 'x', sizeof text);
-    assert_refused_bytes(text, sizeof text, ":1: the line is too long");
+    assert_refused_bytes(text, sizeof text, ":1: the line is too long; shorten it");
 }
 
 static void rejects_a_file_that_is_not_text(void **state)
@@ -389,7 +392,7 @@ static void rejects_a_file_that_is_not_text(void **state)
                    "ELF\x02",
                    ":1: this is not a text file");
     assert_refused("\x1F\x8B\x08", ":1: this is not a text file");
-    assert_refused("\xFF\xFE\xFD\xFC\n", ":1: neither a [section] nor key = value");
+    assert_refused("\xFF\xFE\xFD\xFC\n", ":1: the line is neither a [section] nor key = value");
 }
 
 static void reports_a_file_that_cannot_be_opened_or_read(void **state)

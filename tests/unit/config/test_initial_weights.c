@@ -128,7 +128,7 @@ static void weights_that_no_base_can_hold_are_refused(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         world->weights[model_parameters(world->model) - 1] = wrong[i];
         save(world);
-        must_refuse(world, MALFORMED, "a weight is ");
+        must_refuse(world, MALFORMED, "a weight of ");
     }
     world->weights[model_parameters(world->model) - 1] = -1e18f;
     save(world);

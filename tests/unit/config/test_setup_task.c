@@ -99,7 +99,7 @@ static void the_number_of_classes_is_the_swarms(void **state)
     dataset_free(&train);
     dataset_free(&test);
     assert_int_equal(load("data.classes=7", &train, &test), MISMATCH);
-    assert_non_null(strstr(problem.text, "data.classes = 7, but the labels here go up to 9"));
+    assert_non_null(strstr(problem.text, "data.classes = 7, but local labels go up to 9"));
     dataset_free(&train);
     dataset_free(&test);
 }
@@ -122,7 +122,7 @@ static void bytes_are_normalised_as_the_swarm_says(void **state)
     dataset_free(&test);
     train = test = (struct dataset){0};
     const enum error error = setup_data(&config, &train, &test, &problem);
-    assert_true(error == OK || strstr(problem.text, "data.mean is for samples of bytes"));
+    assert_true(error == OK || strstr(problem.text, "data.mean applies to byte samples only"));
     dataset_free(&train);
     dataset_free(&test);
 }
