@@ -19,98 +19,114 @@ struct metric {
 #define GAUGE   "gauge"
 
 static const struct metric OF_NODE[] = {
-    {"uptime_seconds", GAUGE, "Since the process began.", "uptime_s"},
-    {"ready", GAUGE, "1: it trains or passes on, and is not alone; as hearsay status exits 0.",
+    {"uptime_seconds", GAUGE, "Seconds since the process started.", "uptime_s"},
+    {"ready", GAUGE,
+     "1 if the node trains or relays and has a neighbour (hearsay status exits with 0), else 0.",
      "healthy"},
-    {"alone_seconds", GAUGE, "Since it had its last neighbour; not there while it has one.",
-     "alone_s"},
+    {"alone_seconds", GAUGE,
+     "Seconds since the node lost its last neighbour; absent while it has one.", "alone_s"},
     {"steps_total", COUNTER, "Local steps of this node.", "steps"},
-    {"samples_total", COUNTER, "Samples learned here.", "samples"},
-    {"swarm_samples", GAUGE, "Samples that all have learned, as schedules count them.",
+    {"samples_total", COUNTER, "Samples that this node learned.", "samples"},
+    {"swarm_samples", GAUGE, "Samples that the whole swarm has learned; schedules count them.",
      "swarm_samples"},
-    {"samples_per_second", GAUGE, "How fast this node learns, lately.", "samples_per_second"},
-    {"loss", GAUGE, "Of what was learned in the last second.", "loss"},
-    {"evaluation_loss", GAUGE, "Of the shared model, in its last evaluation.", "evaluation.loss"},
-    {"evaluation_accuracy", GAUGE, "Of the shared model, in its last evaluation; 0 to 1.",
+    {"samples_per_second", GAUGE, "Current learning speed of this node.", "samples_per_second"},
+    {"loss", GAUGE, "Training loss over the last second.", "loss"},
+    {"evaluation_loss", GAUGE, "Loss of the shared model in its last evaluation.",
+     "evaluation.loss"},
+    {"evaluation_accuracy", GAUGE, "Accuracy of the shared model in its last evaluation; 0 to 1.",
      "evaluation.accuracy"},
-    {"evaluation_age_seconds", GAUGE, "Since that evaluation.", "evaluation.age_s"},
-    {"averaged_loss", GAUGE, "Of the averaged shared model, in that evaluation.", "averaged.loss"},
-    {"averaged_accuracy", GAUGE, "Of the averaged shared model, in that evaluation; 0 to 1.",
-     "averaged.accuracy"},
-    {"best_accuracy", GAUGE, "The highest of those accuracies; 0 to 1.", "training.best_accuracy"},
+    {"evaluation_age_seconds", GAUGE, "Seconds since the last evaluation.", "evaluation.age_s"},
+    {"averaged_loss", GAUGE, "Loss of the averaged shared model in the last evaluation.",
+     "averaged.loss"},
+    {"averaged_accuracy", GAUGE,
+     "Accuracy of the averaged shared model in the last evaluation; 0 to 1.", "averaged.accuracy"},
+    {"best_accuracy", GAUGE, "Highest evaluation accuracy of the shared model; 0 to 1.",
+     "training.best_accuracy"},
     {"training_well", GAUGE,
-     "1; or 0: loss or score have become worse, and hearsay status says what "
-     "to do.",
+     "0 if the loss or the score has become worse (hearsay status shows the remedy), else 1.",
      "training.is_well"},
     {"training_rate_factor", GAUGE,
-     "Times the scheduled rate: less than 1 after the guard halved it.", "training.rate_factor"},
-    {"weight_norm", GAUGE, "Euclidean norm of the weights, as of the last evaluation.",
+     "Factor on the scheduled learning rate; below 1 after the guard halved it.",
+     "training.rate_factor"},
+    {"weight_norm", GAUGE, "Euclidean norm of the weights at the last evaluation.",
      "training.weight_norm"},
-    {"gradient_norm", GAUGE, "Of a gradient, then.", "training.gradient_norm"},
-    {"idle_units", GAUGE, "Part of the units that no sample of a step moved, then; 0 to 1.",
+    {"gradient_norm", GAUGE, "Euclidean norm of a gradient at the last evaluation.",
+     "training.gradient_norm"},
+    {"idle_units", GAUGE,
+     "Part of the units that were inactive for all samples of a step, at the last evaluation; 0 to "
+     "1.",
      "training.idle_units"},
-    {"diverged_total", COUNTER, "How often training diverged and was reset to the base.",
+    {"diverged_total", COUNTER, "Number of times that training diverged and was reset to the base.",
      "diverged"},
     {"saturated_entries", GAUGE,
-     "Weights beyond what the swarm shares, of which the rest stays on this node.", "saturated"},
-    {"step_time_seconds_total", COUNTER, "Time spent in local steps.", "spent.steps_s"},
+     "Number of weights outside the range that the swarm shares; the excess stays on this node.",
+     "saturated"},
+    {"step_time_seconds_total", COUNTER, "Time that the learner spent in local steps.",
+     "spent.steps_s"},
     {"exchange_time_seconds_total", COUNTER, "Time that the learner spent in the exchange.",
      "spent.exchange_s"},
-    {"share", GAUGE, "Weight of this node's last publication among all.", "share"},
-    {"gain", GAUGE, "Weight of everybody's progress together.", "gain"},
-    {"publish_interval_seconds", GAUGE, "Between two publications.", "interval_s"},
-    {"lag_seconds", GAUGE, "For how long something that others know has been missing here.",
+    {"share", GAUGE, "Weight of this node's last publication among those of all nodes.", "share"},
+    {"gain", GAUGE, "Outer step size for the progress of all nodes together.", "gain"},
+    {"publish_interval_seconds", GAUGE, "Time between two publications.", "interval_s"},
+    {"lag_seconds", GAUGE, "Time for which a rumor has been missing here; 0 if none is missing.",
      "lag_s"},
-    {"rumors_known", GAUGE, "Rumors in the version of this node; equal on nodes in step.",
+    {"rumors_known", GAUGE, "Rumors in the version of this node; equal on synchronized nodes.",
      "rumors_known"},
-    {"rumors_waiting", GAUGE, "Rumors known here and not yet applied.", "waiting"},
-    {"rumors_published_total", COUNTER, "Rumors of this node.", "rumors_published"},
-    {"rumors_received_total", COUNTER, "Rumors of others, each once.", "rumors_received"},
-    {"rumors_duplicate_total", COUNTER, "Rumors that came again.", "duplicates"},
-    {"rumor_published_bytes_total", COUNTER, "Of this node's own rumors, each once.",
-     "rumor_bytes_published"},
-    {"rumor_received_bytes_total", COUNTER, "Of others' rumors, each once.",
-     "rumor_bytes_received"},
-    {"sent_bytes_total", COUNTER, "Everything that was sent.", "sent_bytes"},
-    {"received_bytes_total", COUNTER, "Everything that came.", "received_bytes"},
-    {"publish_budget_bytes_per_second", GAUGE, "Of rumors that this node may publish.",
+    {"rumors_waiting", GAUGE, "Rumors received but not yet applied.", "waiting"},
+    {"rumors_published_total", COUNTER, "Rumors that this node published.", "rumors_published"},
+    {"rumors_received_total", COUNTER, "Rumors received from other nodes, without duplicates.",
+     "rumors_received"},
+    {"rumors_duplicate_total", COUNTER, "Duplicate rumors received.", "duplicates"},
+    {"rumor_published_bytes_total", COUNTER,
+     "Bytes of rumors that this node published, without copies.", "rumor_bytes_published"},
+    {"rumor_received_bytes_total", COUNTER,
+     "Bytes of rumors received from other nodes, without duplicates.", "rumor_bytes_received"},
+    {"sent_bytes_total", COUNTER, "Bytes sent in all messages.", "sent_bytes"},
+    {"received_bytes_total", COUNTER, "Bytes received in all messages.", "received_bytes"},
+    {"publish_budget_bytes_per_second", GAUGE, "Rumor bytes per second that this node may publish.",
      "budget_bytes_per_s"},
-    {"log_bytes", GAUGE, "Of rumors kept for neighbours.", "log_bytes"},
-    {"neighbours", GAUGE, "Open conversations.", "neighbours"},
+    {"log_bytes", GAUGE, "Memory of rumors kept for neighbours.", "log_bytes"},
+    {"neighbours", GAUGE, "Open connections to neighbours.", "neighbours"},
     {"base_blocks", GAUGE, "Blocks of the shared model.", "blocks"},
-    {"base_blocks_held", GAUGE, "Of those, here; less while the model is taken over.",
+    {"base_blocks_held", GAUGE, "Blocks present on this node; fewer while it receives the model.",
      "blocks_held"},
-    {"checkpoint_age_seconds", GAUGE, "Since the last checkpoint of this run.", "checkpoint_age_s"},
-    {"state_free_bytes", GAUGE, "Free where checkpoints are kept.", "state_free_bytes"},
+    {"checkpoint_age_seconds", GAUGE, "Seconds since the last checkpoint of this run.",
+     "checkpoint_age_s"},
+    {"state_free_bytes", GAUGE, "Free disk space for checkpoints (node.state_dir).",
+     "state_free_bytes"},
     {"resident_memory_bytes", GAUGE, "Resident memory of the process.", "rss_bytes"},
-    {"parameters", GAUGE, "Of the model.", "parameters"},
+    {"parameters", GAUGE, "Parameters of the model.", "parameters"},
     {"device_memory_bytes", GAUGE, "Memory of the GPU.", "device.memory_bytes"},
     {"device_memory_free_bytes", GAUGE, "Free memory of the GPU.", "device.memory_free_bytes"},
-    {"device_hung", GAUGE, "1: the GPU has not answered for ten times the usual time of a step.",
+    {"device_hung", GAUGE,
+     "1 if the GPU has not answered for ten times the usual duration of a step, else 0.",
      "device.is_hung"},
     {"model_flops_per_second", GAUGE,
-     "Floating-point operations of the model; a step counts as three forward passes.",
+     "Floating-point operations of the model per second; a step counts as three forward passes.",
      "device.model_flops_per_s"},
-    {"model_flops_part", GAUGE, "Part of the GPU's peak that these are; 0 to 1.",
+    {"model_flops_part", GAUGE,
+     "Part of the GPU's peak that hearsay_model_flops_per_second reaches; 0 to 1.",
      "device.peak_part"},
 };
 
 static const struct metric OF_LINKS[] = {
-    {"neighbour_round_trip_seconds", GAUGE, "There and back, as measured.", "rtt_s"},
-    {"neighbour_capacity_bytes_per_second", GAUGE, "What the link carries, at least.",
+    {"neighbour_round_trip_seconds", GAUGE, "Measured round-trip time to the neighbour.", "rtt_s"},
+    {"neighbour_capacity_bytes_per_second", GAUGE, "Lower bound of the link's capacity.",
      "rate_bytes_per_s"},
-    {"neighbour_backlog_seconds", GAUGE, "For how long what is sent waits on the way.",
+    {"neighbour_backlog_seconds", GAUGE, "Queueing delay on the path to the neighbour.",
      "backlog_s"},
-    {"neighbour_queued_bytes", GAUGE, "That wait here to be sent.", "queued_bytes"},
-    {"neighbour_sent_bytes", GAUGE, "In this conversation.", "sent_bytes"},
-    {"neighbour_received_bytes", GAUGE, "In this conversation.", "received_bytes"},
+    {"neighbour_queued_bytes", GAUGE, "Bytes queued for the neighbour.", "queued_bytes"},
+    {"neighbour_sent_bytes", GAUGE, "Bytes sent on this connection.", "sent_bytes"},
+    {"neighbour_received_bytes", GAUGE, "Bytes received on this connection.", "received_bytes"},
 };
 
 static const struct metric OF_MEMBERS[] = {
-    {"member_share", GAUGE, "Part of what all have learned that is this member's.", "base_share"},
-    {"member_samples", GAUGE, "Samples that it has learned, as it says.", "samples"},
-    {"member_lag_seconds", GAUGE, "For how long it has lacked what others know, as it says.",
-     "lag_s"},
+    {"member_share", GAUGE,
+     "Part of the samples reported by all members that this member reported; 0 to 1.",
+     "base_share"},
+    {"member_samples", GAUGE, "Learned samples that the member reports.", "samples"},
+    {"member_lag_seconds", GAUGE,
+     "Lag that the member reports: time for which a rumor has been missing there.", "lag_s"},
 };
 
 #define LABEL_DIGITS 8 /* number of hexadecimal digits of an id in a label */
@@ -203,7 +219,7 @@ static void write_of_list(FILE *out, const json_t *list, const char *label,
 static void write_states(FILE *out, const json_t *members)
 {
     static const char *const STATES[] = {"live", "dead", "left", "out"};
-    write_head(out, "members", GAUGE, "Members of the swarm by their state, with this node.");
+    write_head(out, "members", GAUGE, "Members of the swarm by state, including this node.");
     for (size_t s = 0; s < COUNT(STATES); s++) {
         char labels[32];
         unsigned count = 0;
@@ -221,7 +237,7 @@ static void write_steps(FILE *out, const json_t *page)
     const json_t *bins = json_object_get(page, "step_seconds");
     const size_t count = json_array_size(bins);
     double steps = 0;
-    write_head(out, "step_seconds", "histogram", "How long local steps took.");
+    write_head(out, "step_seconds", "histogram", "Duration of local steps.");
     for (size_t i = 0; i < count; i++) {
         const json_t *bin = json_array_get(bins, i);
         const double bound = number_at(bin, "up_to_s");
@@ -245,7 +261,7 @@ static void write_digest(FILE *out, const json_t *page)
     if (!digest)
         return;
     write_head(out, "version_digest", GAUGE,
-               "The lowest 48 bits of the digest of the shared model; equal on nodes in step.");
+               "Lowest 48 bits of the shared model's digest; equal on synchronized nodes.");
     write_value(out, "version_digest", "",
                 (double)(strtoull(digest, NULL, 16) & 0xffffffffffffull));
 }
@@ -254,7 +270,8 @@ static void write_build(FILE *out, const json_t *page)
 {
     const char *program = json_string_value(json_object_get(page, "program"));
     const char *id = json_string_value(json_object_get(page, "id"));
-    write_head(out, "build_info", GAUGE, "Always 1; which program, and which node.");
+    write_head(out, "build_info", GAUGE,
+               "Always 1; the labels name the program version and the node.");
     (void)fprintf(out, "hearsay_build_info{version=\"%s\",node=\"%.8s\"} 1\n", program, id);
 }
 
@@ -264,7 +281,7 @@ static void write_last_step(FILE *out, const json_t *page, double now_s)
     if (isnan(age_s))
         return;
     write_head(out, "last_step_timestamp_seconds", GAUGE,
-               "When this node made its last step, in seconds since 1970.");
+               "Time of this node's last step, in seconds since 1970.");
     (void)fprintf(out, "hearsay_last_step_timestamp_seconds %.3f\n", now_s - age_s);
 }
 
@@ -276,7 +293,7 @@ char *metrics_text(const json_t *page, double now_s, size_t *count)
         memory_missing(BUFSIZ);
     write_build(out, page);
     write_of_node(out, page);
-    write_head(out, "time_seconds", GAUGE, "The clock of this node, in seconds since 1970.");
+    write_head(out, "time_seconds", GAUGE, "Clock of this node, in seconds since 1970.");
     (void)fprintf(out, "hearsay_time_seconds %.3f\n", now_s);
     write_last_step(out, page, now_s);
     write_steps(out, page);
