@@ -143,7 +143,7 @@ class Examples(unittest.TestCase):
                          (1, True), ran.stderr)
         ran = subprocess.run([sys.executable, '-m', 'hearsay.local', 'nowhere.py'], capture_output=True, text=True)
         self.assertEqual(ran.returncode, 2)
-        self.assertIn('there is no nowhere.py', ran.stderr)
+        self.assertIn('there is no script nowhere.py', ran.stderr)
 
     def test_a_signal_is_passed_on(self):
         """Each leaves as by Ctrl+C, and saves."""

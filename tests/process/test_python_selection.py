@@ -125,7 +125,7 @@ class SelectionOfTensors(unittest.TestCase):
     def test_types_that_cannot_be_shared_are_named(self):
         whole = nn.Linear(2, 2)
         whole.register_parameter('index', nn.Parameter(torch.zeros(2, dtype=torch.int32), requires_grad=False))
-        with self.assertRaisesRegex(TypeError, 'index is of int32 and cannot be shared'):
+        with self.assertRaisesRegex(TypeError, 'index has type int32 and cannot be shared'):
             self.make('a', model=whole, share=['index'])
         sparse = nn.Linear(2, 2)
         sparse.register_parameter('rare', nn.Parameter(torch.eye(3).to_sparse()))
@@ -135,7 +135,7 @@ class SelectionOfTensors(unittest.TestCase):
             self.make('a', model=nn.LazyLinear(2), trained=nn.Linear(1, 1))
         counts = nn.Linear(2, 2)
         counts.register_buffer('small', torch.zeros(2, dtype=torch.int8))
-        with self.assertRaisesRegex(TypeError, 'small is of int8'):
+        with self.assertRaisesRegex(TypeError, 'small has type int8'):
             self.make('a', model=counts, buffers=['small'])
 
     def test_layers_that_are_unfrozen_later_are_an_error_unless_shared(self):
@@ -223,9 +223,9 @@ class SelectionOfTensors(unittest.TestCase):
         for option in 'share', 'private', 'buffers':
             with self.assertRaisesRegex(ValueError, f"{option} has 'nothing'"):
                 self.make('a', **{option: ['nothing']})
-        with self.assertRaisesRegex(ValueError, 'buffers is "mean"'):
+        with self.assertRaisesRegex(ValueError, 'buffers must be "mean"'):
             self.make('a', buffers='median')
-        with self.assertRaisesRegex(TypeError, 'private is a list of names'):
+        with self.assertRaisesRegex(TypeError, 'private must be a list of names'):
             self.make('a', private='head')
         with self.assertRaisesRegex(ValueError, 'no parameter of the model is trained'):
             self.make('a', private=['*'])

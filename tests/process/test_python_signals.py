@@ -166,9 +166,9 @@ class Signals(unittest.TestCase):
         self.addCleanup(signal.signal, signal.SIGUSR1, signal.SIG_DFL)
         for number, kind in ((signal.SIGINT, KeyboardInterrupt), (signal.SIGUSR1, Alarm),
                              (signal.SIGTERM, hearsay.Terminated)):
-            hearsay.signals._came_s = -float('inf')
+            hearsay.signals._arrived_s = -float('inf')
             self.raises_after(number, kind)
-        hearsay.signals._came_s = -float('inf')
+        hearsay.signals._arrived_s = -float('inf')
 
     def test_deferred_handlers_run_once_each_and_in_order(self):
         came = []

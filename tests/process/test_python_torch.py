@@ -212,7 +212,7 @@ class Torch(unittest.TestCase):
         with self.assertLogs('hearsay', 'WARNING') as logs, node:
             self.assertEqual(len(optimizer.state), 0)
             train(model, optimizer, node, 5, 1)
-        self.assertIn('it is that of AdamW', logs.output[0])
+        self.assertIn('it belongs to AdamW', logs.output[0])
 
     def test_a_scheduler_may_come_before_or_after(self):
         for name, before in (('before', True), ('after', False)):
@@ -296,7 +296,7 @@ class Torch(unittest.TestCase):
     def test_nothing_to_train_is_said(self):
         with self.assertRaisesRegex(ValueError, 'no parameter of the model is trained'):
             hearsay.Node(nn.Linear(2, 2).requires_grad_(False))
-        with self.assertRaisesRegex(ValueError, 'trains no bais'):
+        with self.assertRaisesRegex(ValueError, "names has 'bais'"):
             hearsay.Node(nn.Linear(2, 2), names={'bais': '0.dense.bias'})
 
     def native(self, name, peers=()):

@@ -1,8 +1,9 @@
-"""A small GPT learns a text byte by byte, with others.
+"""Trains a small GPT on the bytes of a text, as a node of a swarm.
 
     python -m hearsay.local --nodes 2 char_gpt.py --text corpus.txt
 
-The rate follows the samples that all have learned together, so a joiner begins where the others are.
+The learning rate follows the samples of the whole swarm, so a late joiner uses the same rate as the
+other nodes.
 """
 
 import argparse
@@ -59,29 +60,33 @@ class CharGPT(nn.Module):
 
 
 def read(path):
+    """Returns the bytes of a file, plain or gzip, as a uint8 tensor."""
     raw = path.read_bytes()
     raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
     return torch.frombuffer(bytearray(raw), dtype=torch.uint8)
 
 
 def draw(text, count, context, generator):
+    """Returns random pieces of the text: int64 [count, context + 1]."""
     first = torch.randint(len(text) - context - 1, (count,), generator=generator)
     return torch.stack([text[i : i + context + 1] for i in first.tolist()]).long()
 
 
 @torch.no_grad()
 def validate(model, text, batches=50):
+    """Returns the mean loss, in nats per byte, of the same random pieces in every call."""
     generator = torch.Generator().manual_seed(7)
     losses = [model.loss(draw(text, 32, model.context, generator)).item() for _ in range(batches)]
     return sum(losses) / len(losses)
 
 
 def rate(samples, options):
-    """Linear at first, then along a cosine to a tenth."""
-    warm = options.samples / 20
-    if samples < warm:
-        return options.rate * (samples + options.batch) / (warm + options.batch)
-    part = min((samples - warm) / (options.samples - warm), 1)
+    """Returns the learning rate after this many samples of the swarm: a linear warmup, then a cosine
+    from options.rate to a tenth of it."""
+    warmup = options.samples / 20
+    if samples < warmup:
+        return options.rate * (samples + options.batch) / (warmup + options.batch)
+    part = min((samples - warmup) / (options.samples - warmup), 1)
     return options.rate * (0.55 + 0.45 * math.cos(math.pi * part))
 
 
@@ -94,12 +99,14 @@ def arguments():
     parser.add_argument("--context", type=int, default=64)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--rate", type=float, default=0.004)
-    parser.add_argument("--samples", type=int, default=32000, help="sequences, of all together")
-    parser.add_argument("--seed", type=int, default=1, help="of what this node learns")
+    parser.add_argument("--samples", type=int, default=32000, help="sequences that the swarm trains on")
+    parser.add_argument("--seed", type=int, default=1, help="seed of this node's random sequences")
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
     if not options.text.exists():
-        parser.error(f"no text {options.text}: apt install dict-gcide, or --text FILE (plain or gzip)")
+        parser.error(
+            f"{options.text} does not exist: apt install dict-gcide, or --text FILE (plain or gzip)"
+        )
     return options
 
 
@@ -108,7 +115,7 @@ def main():
     torch.set_num_threads(1)
     text = read(options.text)
     train, valid = text[: len(text) * 9 // 10], text[len(text) * 9 // 10 :]
-    torch.manual_seed(1)  # all begin with the same weights
+    torch.manual_seed(1)  # the same initial weights on all nodes
     model = CharGPT(options.layers, options.width, options.heads, options.context).to(options.device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=options.rate, weight_decay=0.1)
     generator = torch.Generator().manual_seed(1000 * options.seed + shard()[0])

@@ -1,8 +1,8 @@
-"""A convolutional net learns Fashion-MNIST with others.
+"""Trains a convolutional net on Fashion-MNIST, as a node of a swarm.
 
     python -m hearsay.local --nodes 2 fashion.py
 
-What hearsay needs are the five lines marked with (h). Each node learns a part of the images.
+The five lines for hearsay are marked with (h). Each node trains on its part of the images.
 """
 
 import argparse
@@ -18,19 +18,20 @@ from hearsay.local import shard
 
 
 def read(path):
-    """An IDX file: uint8 of any shape."""
+    """Returns the uint8 array of an IDX file compressed with gzip."""
     raw = gzip.decompress(path.read_bytes())
     shape = np.frombuffer(raw, ">i4", raw[3], 4)
     return torch.tensor(np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape))
 
 
 def load(folder, part):
+    """Returns the normalized images, float32 [count, 1, 28, 28], and the labels of "train" or "t10k"."""
     images = read(folder / f"{part}-images-idx3-ubyte.gz").float().div(255).sub(0.286).div(0.353)
     return images.unsqueeze(1), read(folder / f"{part}-labels-idx1-ubyte.gz").long()
 
 
 def net():
-    torch.manual_seed(1)  # all begin with the same weights
+    torch.manual_seed(1)  # the same initial weights on all nodes
     return nn.Sequential(
         nn.Conv2d(1, 16, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2),
         nn.Conv2d(16, 32, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2),
@@ -39,6 +40,7 @@ def net():
 
 
 def accuracy(model, images, labels):
+    """Returns the percentage of images that the model classifies correctly."""
     with torch.no_grad():
         right = [(model(x).argmax(1) == y).sum().item()
                  for x, y in zip(images.split(500), labels.split(500))]  # fmt: skip
@@ -48,7 +50,7 @@ def accuracy(model, images, labels):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=pathlib.Path, default="/usr/share/datasets/fashion-mnist")
-    parser.add_argument("--samples", type=int, default=60000, help="that all learn together")
+    parser.add_argument("--samples", type=int, default=60000, help="images that the swarm trains on")
     parser.add_argument("--batch", type=int, default=32)
     options = parser.parse_args()
     if not (options.data / "train-images-idx3-ubyte.gz").exists():
@@ -60,7 +62,7 @@ def main():
     images, labels = images[part::parts], labels[part::parts]
     model = net()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.02, momentum=0.9)
-    with hearsay.Node(model, optimizer) as node:  # (h) HEARSAY_CONFIG names its configuration
+    with hearsay.Node(model, optimizer) as node:  # (h) HEARSAY_CONFIG names the configuration
         steps = 0
         while node.swarm_samples < options.samples:
             chosen = torch.randint(len(images), (options.batch,))

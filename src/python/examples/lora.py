@@ -1,8 +1,9 @@
-"""Low-rank adapters of a language model learn a text with others; nothing but the adapters crosses.
+"""Trains low-rank adapters of a language model on a text, as a node of a swarm. Only the adapters are
+shared.
 
     python -m hearsay.local --nodes 2 lora.py --model gpt2 --text corpus.txt
 
-Needs transformers and peft. The Trainer's callback is all that hearsay needs.
+Needs transformers and peft. The Trainer's callback is the only code for hearsay.
 """
 
 import argparse
@@ -18,10 +19,10 @@ from hearsay.transformers import SwarmCallback
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--model", default="gpt2", help="a name or a folder")
+    parser.add_argument("--model", default="gpt2", help="name or folder of the model")
     parser.add_argument("--text", type=pathlib.Path, required=True)
     parser.add_argument("--context", type=int, default=128)
-    parser.add_argument("--steps", type=int, default=200, help="of this node")
+    parser.add_argument("--steps", type=int, default=200, help="steps of this node")
     parser.add_argument("--rank", type=int, default=8)
     options = parser.parse_args()
 
@@ -32,7 +33,7 @@ def main():
               for i in range(0, len(tokens) - options.context, options.context)]  # fmt: skip
     data = [{"input_ids": torch.tensor(b), "labels": torch.tensor(b)} for b in blocks[part::parts]]
 
-    transformers.set_seed(1)  # the adapters begin alike on all nodes
+    transformers.set_seed(1)  # the same initial adapters on all nodes
     model = transformers.AutoModelForCausalLM.from_pretrained(options.model)
     config = peft.LoraConfig(task_type="CAUSAL_LM", r=options.rank, lora_alpha=2 * options.rank)
     model = peft.get_peft_model(model, config)

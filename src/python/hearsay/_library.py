@@ -1,4 +1,4 @@
-"""libhearsay as ctypes sees it: where it is found, and the declarations of include/hearsay.h."""
+"""Finds and loads libhearsay, and declares the functions and structs of include/hearsay.h for ctypes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ import sys
 
 ABI = 2
 DIMENSIONS_MAX = 8
-CPU, CUDA = 1, 2  # DLPack's numbers
+CPU, CUDA = 1, 2  # hearsay_device
 
+# hearsay_error
 OK, TIMEOUT, ARGUMENT, ABI_UNKNOWN, UNSUPPORTED, BUSY, CLOSED, FORKED = range(8)
 NOT_JOINED, TOO_SMALL, CONFIG, FAILED, REFUSED, ENDED = range(8, 14)
 
 LEVELS = (logging.NOTSET, logging.INFO, logging.WARNING, logging.ERROR)  # hearsay_level
 
-DTYPES = {"float32": 0, "bfloat16": 1, "float16": 2}
+DTYPES = {"float32": 0, "bfloat16": 1, "float16": 2}  # hearsay_dtype
 
-COPY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+COPY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)  # type of the callbacks fetch and store
 
 
 class Tensor(ctypes.Structure):
@@ -92,32 +93,31 @@ _ARGUMENTS = {
 }
 
 
-def _candidates() -> list[str]:
-    """The library that HEARSAY_LIBRARY names, or the one in the package, or the system's."""
+def _library_name() -> str:
+    """Returns the file to load: HEARSAY_LIBRARY, or the library in this package, or the system's."""
     named = os.environ.get("HEARSAY_LIBRARY")
-    if named:
-        return [named]
     inside = pathlib.Path(__file__).with_name("libhearsay.so.2")
-    return [str(inside)] if inside.exists() else ["libhearsay.so.2"]
+    return named or (str(inside) if inside.exists() else "libhearsay.so.2")
 
 
 def load() -> ctypes.CDLL:
-    """Loads libhearsay. Raises ImportError with what was tried, and what to do."""
+    """Loads libhearsay and declares its functions. Raises ImportError if it is missing or has another
+    ABI; the text says what to do."""
     if sys.platform != "linux":
         raise ImportError("hearsay runs on Linux")
-    (name,) = _candidates()
+    name = _library_name()
     try:
         library = ctypes.CDLL(name)
     except OSError as error:
         raise ImportError(
             f"libhearsay cannot be loaded: {error}. Install this package with pip install "
-            "./src/python, or name the library: HEARSAY_LIBRARY=build/libhearsay.so"
+            "./src/python, or set HEARSAY_LIBRARY to the library's path"
         ) from None
     library.hearsay_abi.restype = ctypes.c_uint32
     if library.hearsay_abi() != ABI:
         raise ImportError(
-            f"{name} has ABI {library.hearsay_abi()}, and this package was made for {ABI}: "
-            "install both from one release"
+            f"{name} has ABI {library.hearsay_abi()}, and this package needs ABI {ABI}: install both "
+            "from the same release"
         )
     library.hearsay_version.restype = ctypes.c_char_p
     for function, arguments in _ARGUMENTS.items():

@@ -1,4 +1,4 @@
-"""A node for arrays of any library that NumPy can read: NumPy's own, JAX's, PyTorch's on the CPU."""
+"""A node for arrays that NumPy can read: arrays of NumPy or JAX, and PyTorch tensors on the CPU."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from hearsay.handle import Finished, Handle, Info, Settings, Tensor
 
 
 class ArrayNode:
-    """A node that shares named arrays, which are given to each step and may come back as others.
+    """A node that trains named arrays together with the other members of a swarm.
 
         with hearsay.ArrayNode(arrays, run="plane") as node:
-            arrays = node.arrays()                      # of the swarm
+            arrays = node.arrays()                      # the swarm's weights
             for batch in batches:
                 arrays, loss = train(arrays, batch)
                 arrays = node.step(arrays, len(batch), loss)
 
-    The arrays are those that are trained, of float32, bfloat16 or float16, under names that are the
-    same on all nodes. What comes back is NumPy's.
+    The node never writes to the caller's arrays: `step` returns the arrays to continue with. As a
+    context it joins and leaves as Node does (torch_node.py).
     """
 
     def __init__(
@@ -37,13 +37,20 @@ class ArrayNode:
         run: str | None = None,
         signals: bool = True,
     ) -> None:
-        """run: its name, one on all nodes; None: the model is that of the configuration. signals: as
-        of Node."""
-        self._given = arrays
+        """arrays     trained arrays of float32, bfloat16 or float16; their names, shapes and types
+                   must be equal on all nodes
+        run        name of the run, equal on all nodes; None: the configuration's [model] and [data]
+                   describe the model
+        config, settings and signals are those of Node. Raises TypeError for an array of another type,
+        and errors of the library.
+        """
+        self._given = arrays  # the caller's current arrays, or the copies after a write
         self._is_stepping = False
-        self._written = False
-        self._before: dict[str, numpy.ndarray[Any, Any]] = {}  # a call between steps wrote to them
-        self._came: dict[str, numpy.ndarray[Any, Any]] = {}  # in such calls, and not handed out
+        self._written = False  # the library wrote to the copies since the step began
+        # The copies before the current call, for a call between two steps.
+        self._before: dict[str, numpy.ndarray[Any, Any]] = {}
+        # Updates applied by calls between two steps that the caller's arrays do not have yet.
+        self._missed: dict[str, numpy.ndarray[Any, Any]] = {}
         self._copies = {name: self._copy(name, array) for name, array in arrays.items()}
         self._handle = Handle(
             self._tensors(self._copies),
@@ -60,7 +67,10 @@ class ArrayNode:
     def _copy(name: str, array: Any) -> numpy.ndarray[Any, Any]:
         copy = numpy.array(array, order="C")
         if copy.dtype.name not in _library.DTYPES:
-            raise TypeError(f"{name} is of {copy.dtype.name}; share " + ", ".join(_library.DTYPES))
+            raise TypeError(
+                f"{name} has type {copy.dtype.name} and cannot be shared: convert it to one of "
+                + ", ".join(_library.DTYPES)
+            )
         return copy
 
     @staticmethod
@@ -71,27 +81,31 @@ class ArrayNode:
         ]
 
     def _array(self, name: str) -> numpy.ndarray[Any, Any]:
+        """Returns the caller's array. Raises ValueError if its shape or type has changed."""
         array, copy = numpy.asarray(self._given[name]), self._copies[name]
         if array.shape != copy.shape or array.dtype != copy.dtype:
             raise ValueError(
                 f"{name} is {array.dtype.name} {array.shape}, and was "
-                f"{copy.dtype.name} {copy.shape} when the node was made"
+                f"{copy.dtype.name} {copy.shape} when the node was made: give the same shape and type"
             )
         return array
 
     def _fetch(self) -> None:
+        """Copies the caller's arrays to the library's copies."""
         for name, copy in self._copies.items():
             copy[...] = self._array(name)
         if not self._is_stepping:
             self._before = {name: copy.copy() for name, copy in self._copies.items()}
 
     def _store(self) -> None:
+        """Makes the copies, which the library has written to, the current arrays. Outside a step, also
+        records the movement for the caller's next step."""
         self._written = True
         if not self._is_stepping:
             for name, copy in self._copies.items():
-                came = copy.astype(numpy.float32) - self._before[name].astype(numpy.float32)
-                self._came[name] = self._came.get(name, 0) + came
-        self._given = self._copies  # until the caller gives others
+                movement = copy.astype(numpy.float32) - self._before[name].astype(numpy.float32)
+                self._missed[name] = self._missed.get(name, 0) + movement
+        self._given = self._copies  # until the next step gives the caller's arrays
 
     def __enter__(self) -> ArrayNode:
         try:
@@ -107,7 +121,7 @@ class ArrayNode:
             self.close(None if is_wanted else 0)
         except Exception:
             if kind is None:
-                raise  # else the caller's says more
+                raise  # otherwise the exception that ends the context reaches the caller
         finally:
             self._free()
 
@@ -116,25 +130,31 @@ class ArrayNode:
         _signals.give(self)
 
     def join(self, timeout: float | None = None) -> bool:
-        """Waits for the swarm's arrays. False: the time was over first; call it again."""
+        """Waits for the swarm's weights: `arrays` returns them afterwards. Returns False if `timeout`
+        (seconds; None: no limit) came first: call it again to continue the wait."""
         return self._handle.join(timeout)
 
     def arrays(self) -> dict[str, numpy.ndarray[Any, Any]]:
-        """Those to go on from, as of the last call: copies."""
-        self._came = {}
+        """Returns copies of the current arrays, with all updates that the last call applied."""
+        self._missed = {}
         return {name: numpy.array(array, order="C") for name, array in self._given.items()}
 
     def step(self, arrays: Mapping[str, Any], samples: int, loss: Any = 0.0) -> Mapping[str, Any]:
-        """After each step, of so many samples and this mean loss: the arrays to go on with. They
-        are the same object where nothing came."""
-        came, self._written = self._came, bool(self._came)
+        """Reports a step and returns the arrays to continue with.
+
+        arrays     the arrays after the step, with the names, shapes and types of the first ones
+        samples    number of samples in the step
+        loss       their mean loss; 0: unknown
+        Returns new NumPy arrays if updates were applied, otherwise the object `arrays` itself.
+        """
+        missed, self._written = self._missed, bool(self._missed)
         self._given = arrays
-        if came:  # in a call between two steps: the arrays do not have it yet
+        if missed:
             self._given = {
-                name: (self._array(name).astype(numpy.float32) + came[name]).astype(copy.dtype)
+                name: (self._array(name).astype(numpy.float32) + missed[name]).astype(copy.dtype)
                 for name, copy in self._copies.items()
             }
-        self._came = {}
+        self._missed = {}
         self._is_stepping = True
         try:
             self._handle.step(samples, float(loss))
@@ -143,40 +163,43 @@ class ArrayNode:
         return self.arrays() if self._written else arrays
 
     def settle(self, timeout: float | None = None) -> bool:
-        """As Node.settle; go on from `arrays` afterwards."""
+        """Does what Node.settle does. Continue with `arrays()` afterwards."""
         return self._handle.settle(timeout)
 
     def finish(self, timeout: float | None = None) -> Finished:
-        """Does what Node.finish does; `arrays` is the shared model afterwards."""
+        """Does what Node.finish does. After a true result `arrays()` returns the shared model."""
         return self._handle.finish(timeout)
 
     def base(self) -> dict[str, numpy.ndarray[Any, Any]]:
-        """The shared model."""
-        room = {name: numpy.empty_like(copy) for name, copy in self._copies.items()}
-        self._handle.base(self._tensors(room))
-        return room
+        """Returns the shared model: new arrays by name, without this node's unpublished progress."""
+        base = {name: numpy.empty_like(copy) for name, copy in self._copies.items()}
+        self._handle.base(self._tensors(base))
+        return base
 
     def save(self, extra: bytes | None = None) -> None:
-        """A checkpoint, now, with bytes of yours (None: those that were kept stay)."""
+        """Saves a checkpoint, with these bytes of the script. None: keeps the bytes saved before."""
         self._handle.save(extra)
 
     def extra(self) -> bytes:
-        """The bytes that were kept last, also by an earlier process."""
+        """Returns the bytes that `save` saved last, also in an earlier process; b"" if none."""
         return self._handle.extra()
 
     def info(self) -> Info:
+        """Returns the node's numbers."""
         return self._handle.info()
 
     def status(self) -> dict[str, Any]:
-        """As `hearsay status --json` says."""
+        """Returns the object that `hearsay status --json` prints."""
         return self._handle.status()
 
     def close(self, grace: float | None = None) -> None:
-        """Leaves, and saves a checkpoint."""
+        """Leaves the swarm and saves a checkpoint. Waits `grace` seconds at most until other members
+        have this node's progress; None: the configuration's [node] grace_s."""
         try:
             if grace is None or grace > 0:
-                with contextlib.suppress(Error):  # it has not joined, or has ended by itself
-                    self.save()  # before the wait, which whoever ends the script may cut short
+                # Saves before the wait too, because a kill may end the process during the wait.
+                with contextlib.suppress(Error):  # the node has not joined, or has ended by itself
+                    self.save()
             self._handle.close(grace)
         finally:
             _signals.give(self)

@@ -1,4 +1,4 @@
-"""What goes wrong with a node. Each has the sentence of libhearsay."""
+"""Exceptions of a node. The text of each is libhearsay's explanation of the error."""
 
 from __future__ import annotations
 
@@ -6,42 +6,42 @@ from hearsay import _library
 
 
 class Error(Exception):
-    """Any of them; `code` is the number in hearsay.h."""
+    """Base class of the library's errors; `code` is the enum hearsay_error of hearsay.h."""
 
     code: int = 0
 
 
 class ArgumentError(Error, ValueError):
-    """An argument, or a tensor, is not what it has to be."""
+    """An argument or a tensor is wrong, or differs from the one given when the node was made."""
 
 
 class Unsupported(ArgumentError):
-    """A device or a type that this library cannot use."""
+    """This library cannot use the device or the type of a tensor."""
 
 
 class ConfigError(Error, ValueError):
-    """The configuration: which file, line and key, and what is wrong."""
+    """The configuration is wrong; the text names file, line and key."""
 
 
 class Failed(Error):
-    """A key, a port, the state folder, memory or the disk."""
+    """A key file, a port, the state folder, memory or the disk failed."""
 
 
 class Refused(Error):
-    """Nobody takes this node in: another swarm, model or list of members."""
+    """No member accepts this node: it has another swarm or model, or is not on the member list."""
 
 
 class Ended(Error):
-    """The node has ended by itself."""
+    """The node has ended by itself, or `finish` has ended training."""
 
 
 class Closed(Error):
-    """The node is not open (any more), has not joined yet, or is another process's."""
+    """The node is closed, has not joined yet, or belongs to the parent of this process."""
 
 
 class Terminated(SystemExit):
-    """SIGTERM or SIGHUP ended the script; `code` is 128 + its number. A node leaves and saves, as
-    after Ctrl+C."""
+    """SIGTERM or SIGHUP ends the script: the node saves and leaves, as after Ctrl+C. `signal` is the
+    signal's number, and `code`, the exit code, is 128 + that number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(128 + number)
@@ -63,7 +63,7 @@ _KINDS: dict[int, type[Error]] = {
 
 
 def error_of(code: int, sentence: str) -> Error:
-    """The exception for an error of libhearsay."""
+    """Returns the exception for this error code of libhearsay, with the sentence as its text."""
     error = _KINDS.get(code, Error)(sentence)
     error.code = code
     return error

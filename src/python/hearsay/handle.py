@@ -1,6 +1,7 @@
-"""A node, by the calls of hearsay.h: tensors are addresses, and errors are exceptions.
+"""Handle: a node with one method for each call of hearsay.h. Tensors are given as memory addresses, and
+error codes become exceptions.
 
-Node (torch_node.py) and ArrayNode (array_node.py) stand on it.
+Node (torch_node.py) and ArrayNode (array_node.py) use it.
 """
 
 from __future__ import annotations
@@ -26,54 +27,55 @@ Settings = Mapping[str, Any]  # {"node.listen": "0.0.0.0:7770", "node.sandbox": 
 
 log = logging.getLogger("hearsay")
 
-_WAIT_S = 0.2  # of one call that waits: between two of them Python looks at signals
+# Longest wait inside the library. Between two such waits Python runs signal handlers (Ctrl+C).
+_WAIT_S = 0.2
 
 
 @dataclasses.dataclass(frozen=True)
 class Tensor:
-    """Numbers at an address, dense and in C order."""
+    """A tensor given to the library: its numbers are dense and in C order at `address`."""
 
     name: str
     address: int
     shape: tuple[int, ...]
     dtype: str  # float32, bfloat16 or float16
-    owner: object = None  # whose memory it is: kept while this is
-    gpu: int | None = None  # which of CUDA's it lies on; None: in the process's memory
+    owner: object = None  # object that owns the memory; the Tensor keeps it alive
+    gpu: int | None = None  # CUDA index of the GPU that has the memory; None: CPU memory
 
 
 @dataclasses.dataclass(frozen=True)
 class Info:
-    """How the node stands: numbers that are at hand, some as of the last second."""
+    """Current numbers of the node, some up to a second old."""
 
-    joined: bool
-    neighbours: int  # open conversations
-    members: int  # alive, with this node
-    parameters: int  # numbers in all tensors
-    steps: int  # made here since open
-    samples: int  # behind them
-    swarm_samples: int  # learned by all, ever
-    digest: int  # of the shared model: equal digests, equal models
-    rumors: int  # that it is the sum of
-    waiting: int  # of them, those that the next calls apply
-    sent_bytes: int  # to all others, since open
-    received_bytes: int  # from all others, since open
-    resets: int  # how often a weight was no number, and training began anew
-    saturated: int  # weights beyond what the swarm shares: the rest stays here
+    joined: bool  # join has returned True
+    neighbours: int  # neighbours with an open connection
+    members: int  # live members, including this node
+    parameters: int  # number of weights in all tensors
+    steps: int  # steps of this node since open
+    samples: int  # samples of this node since open
+    swarm_samples: int  # samples that all nodes have learned since the swarm began
+    digest: int  # digest of the shared model; equal digests mean equal models
+    rumors: int  # rumors in the shared model, including those that wait
+    waiting: int  # known rumors that the next calls will apply
+    sent_bytes: int  # bytes sent to all other nodes since open
+    received_bytes: int  # bytes received from all other nodes since open
+    resets: int  # resets to the base after a weight became NaN or infinite
+    saturated: int  # weights beyond the largest value that can be shared; the excess stays here
 
 
 @dataclasses.dataclass(frozen=True)
 class Finished:
-    """How `finish` ended. It is true if all members have finished."""
+    """Result of `finish`: true if all members have finished, false if the time limit came first."""
 
-    all: bool  # this node and the others hold one model, and keep it
-    waits_for: str  # else why not: "1a2b3c4d trains, 5e6f7a8b holds another model"
+    all: bool  # all nodes that finished have the same shared model, and it stays unchanged
+    waits_for: str  # if not all: "1a2b3c4d trains, 5e6f7a8b holds another model"; otherwise ""
 
     def __bool__(self) -> bool:
         return self.all
 
 
 def _text(value: Any) -> str:
-    """A setting as the configuration has it."""
+    """Returns the value as text of a configuration file: True as "yes", a list with commas."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
@@ -82,26 +84,32 @@ def _text(value: Any) -> str:
 
 
 def _tensors(tensors: Sequence[Tensor]) -> ctypes.Array[_library.Tensor]:
-    given = (_library.Tensor * len(tensors))()
-    for place, tensor in zip(given, tensors):
+    """Returns the tensors as an array of C structs. Raises ValueError for too many dimensions."""
+    structs = (_library.Tensor * len(tensors))()
+    for struct, tensor in zip(structs, tensors):
         if len(tensor.shape) > _library.DIMENSIONS_MAX:
             raise ValueError(
-                f"{tensor.name} has {len(tensor.shape)} dimensions; "
-                f"there may be {_library.DIMENSIONS_MAX}"
+                f"{tensor.name} has {len(tensor.shape)} dimensions, and at most "
+                f"{_library.DIMENSIONS_MAX} can be shared: reshape it"
             )
-        place.name = tensor.name.encode()
-        place.data = tensor.address
-        place.shape[: len(tensor.shape)] = tensor.shape
-        place.dimensions = len(tensor.shape)
-        place.dtype = _library.DTYPES[tensor.dtype]
-        place.device = _library.CPU if tensor.gpu is None else _library.CUDA
-        place.device_index = tensor.gpu or 0
-    return given
+        struct.name = tensor.name.encode()
+        struct.data = tensor.address
+        struct.shape[: len(tensor.shape)] = tensor.shape
+        struct.dimensions = len(tensor.shape)
+        struct.dtype = _library.DTYPES[tensor.dtype]
+        struct.device = _library.CPU if tensor.gpu is None else _library.CUDA
+        struct.device_index = tensor.gpu or 0
+    return structs
 
 
 class Handle:
-    """What hearsay.h says of each call holds here, too. One thread at a time may use it; info and
-    status are for any."""
+    """A node of libhearsay. Each method is the call of hearsay.h with the same name, where the rules
+    of that call stand.
+
+    Only one thread at a time may use a handle, except for `info` and `status`. Errors of the library
+    are raised as subclasses of hearsay.Error. A wait takes `timeout`, in seconds (None: no limit);
+    Ctrl+C interrupts it.
+    """
 
     def __init__(
         self,
@@ -114,11 +122,21 @@ class Handle:
         store: Callable[[], None] | None = None,
         stream: Callable[[], int] | None = None,
     ) -> None:
-        """fetch and store are methods; see hearsay_options. stream returns the address of the CUDA
-        stream that the caller uses at the time; see hearsay_stream."""
+        """Starts a node with the weights in these tensors.
+
+        tensors    tensors to train and share
+        config     path of the configuration file; None: HEARSAY_CONFIG, if it is set
+        settings   values that override the file
+        run        name of the run, equal on all nodes; None: [model] and [data] describe the model
+        fetch      bound method that copies the trained weights into the tensors, called before the
+                   library uses them; None: the tensors themselves are trained
+        store      bound method that copies the tensors back after the library has written to them
+        stream     returns the address of the CUDA stream that orders the next call; None: the CPU's
+                   tensors, or no stream
+        """
         self._raised: BaseException | None = None
         self._stream = stream
-        # Where C calls back, a handler that raises would interrupt a copy, and C would not know.
+        # A signal handler that raises inside a callback would leave a copy half done, unnoticed by C.
         calls_back = fetch is not None or store is not None
         self._inside: Any = Deferred() if calls_back else contextlib.nullcontext()
         copies = self._callback(fetch), self._callback(store)
@@ -137,9 +155,10 @@ class Handle:
         )
         self._node = ctypes.c_void_p()
         owners = [tensor.owner for tensor in tensors]
-        with Deferred():  # a node that runs is freed in any case
+        with Deferred():  # no signal handler may run between the open and the finalizer
             code = LIBRARY.hearsay_open(ctypes.byref(options), ctypes.byref(self._node))
-            # Also at the end of the program; it looks at the memory once more, and calls the callbacks.
+            # It also runs when the program ends. Freeing reads the tensors and calls the callbacks, so
+            # the finalizer keeps both alive.
             self._free = weakref.finalize(self, _free, self._node, copies, owners)
         try:
             self._check(code)
@@ -148,7 +167,10 @@ class Handle:
             raise
 
     def _callback(self, function: Callable[[], None] | None) -> Any:
-        """As C calls it. It keeps neither the handle nor the method's object."""
+        """Returns a C function that calls this bound method; NULL if there is none.
+
+        The C function keeps neither the handle nor the method's object alive. It saves an exception
+        for `_check`, because C cannot pass it on."""
         if function is None:
             return _library.COPY()
         method = weakref.WeakMethod(function)
@@ -159,14 +181,15 @@ class Handle:
             try:
                 if bound is not None:
                     bound()
-            except BaseException as error:  # C knows no exceptions: the call raises it
+            except BaseException as error:
                 if ours is not None and ours._raised is None:
                     ours._raised = error
 
         return _library.COPY(call)
 
     def _pass_on(self) -> None:
-        """Logs what the node has to say: here, so that its own thread never waits for Python."""
+        """Logs the node's unread notes, on the caller's thread: the node's own thread must not wait
+        for Python."""
         level = ctypes.c_int()
         text = ctypes.create_string_buffer(600)
         while LIBRARY.hearsay_note(self._node, ctypes.byref(level), text, len(text)) == _library.OK:
@@ -175,6 +198,7 @@ class Handle:
             log.log(_library.LEVELS[level.value], "%s", text.value.decode(errors="replace"))
 
     def _check(self, code: int) -> None:
+        """Logs notes, then raises the exception of a callback, if one failed, or the error `code`."""
         self._pass_on()
         raised, self._raised = self._raised, None
         if raised is not None:
@@ -185,7 +209,8 @@ class Handle:
             raise error_of(code, self._sentence(code))
 
     def _call(self, function: Callable[..., int], *arguments: Any) -> int:
-        """A call that may use the tensors, in the order of the caller's stream."""
+        """Makes a call that may use the tensors and returns its error code. The call's GPU work runs
+        in the order of the caller's stream."""
         with self._inside:
             if self._stream is not None:
                 code: int = LIBRARY.hearsay_stream(self._node, self._stream())
@@ -194,12 +219,14 @@ class Handle:
             return function(self._node, *arguments)
 
     def _sentence(self, code: int) -> str:
+        """Returns the library's explanation of this node's last error `code`."""
         text = ctypes.create_string_buffer(600)
         LIBRARY.hearsay_error_text(self._node, code, text, len(text))
         return text.value.decode(errors="replace")
 
     def _wait(self, function: Callable[[ctypes.c_void_p, float], int], timeout: float | None) -> bool:
-        """False: the time was over first. Ctrl+C ends it."""
+        """Calls a function of the library until it no longer times out. Returns False if `timeout`
+        (seconds; None: no limit) came first."""
         due = math.inf if timeout is None else time.monotonic() + timeout
         while True:
             left = max(due - time.monotonic(), 0)
@@ -212,55 +239,67 @@ class Handle:
                 return False
 
     def join(self, timeout: float | None = None) -> bool:
+        """Waits for the swarm's base and fills the tensors. Returns False if the time limit came
+        first: another call continues the wait."""
         return self._wait(LIBRARY.hearsay_join, timeout)
 
     def settle(self, timeout: float | None = None) -> bool:
+        """Publishes once and waits until all neighbours show the same version. Returns False if the
+        time limit came first."""
         return self._wait(LIBRARY.hearsay_settle, timeout)
 
     def finish(self, timeout: float | None = None) -> Finished:
+        """Ends training and waits until all members have finished. The result is false if the time
+        limit came first."""
         if self._wait(LIBRARY.hearsay_finish, timeout):
             return Finished(True, "")
         return Finished(False, self._sentence(_library.TIMEOUT).partition("waits for ")[2])
 
     def step(self, samples: int, loss: float = 0.0) -> bool:
-        """True: the tensors were written to."""
+        """Reports a step of `samples` samples with this mean loss (0: unknown). Returns True if the
+        library wrote to the tensors."""
         changed = ctypes.c_int()
         if samples < 0:
-            raise ValueError(f"a step has at least one sample, and not {samples}")
+            raise ValueError(f"a step needs at least one sample, and samples is {samples}")
         self._check(self._call(LIBRARY.hearsay_step, samples, loss, ctypes.byref(changed)))
         return bool(changed.value)
 
     def revert(self) -> None:
-        """The tensors become the shared model, and nothing is unpublished."""
+        """Sets the tensors to the shared model. Unpublished progress is lost."""
         self._check(self._call(LIBRARY.hearsay_revert))
 
     def base(self, tensors: Sequence[Tensor]) -> None:
+        """Copies the shared model into these CPU tensors, which have the names and shapes given when
+        the node was made."""
         given = _tensors(tensors)
         self._check(self._call(LIBRARY.hearsay_base, given, len(tensors)))
 
     def save(self, extra: bytes | None = None) -> None:
-        """None: the bytes that were kept stay."""
+        """Saves these bytes and a checkpoint to disk. None: keeps the bytes saved before."""
         size = len(extra) if extra is not None else 0
         self._check(self._call(LIBRARY.hearsay_save, extra, size))
 
     def extra(self) -> bytes:
-        return self._grow(LIBRARY.hearsay_extra)
+        """Returns the bytes that `save` saved last, also in an earlier process; b"" if none."""
+        return self._read(LIBRARY.hearsay_extra)
 
     def status(self) -> dict[str, Any]:
-        status: dict[str, Any] = json.loads(self._grow(LIBRARY.hearsay_status)[:-1])
+        """Returns the object that `hearsay status --json` prints."""
+        status: dict[str, Any] = json.loads(self._read(LIBRARY.hearsay_status)[:-1])
         return status
 
-    def _grow(self, function: Callable[..., int]) -> bytes:
-        """With as much room as it asks for."""
-        room = ctypes.c_size_t(0)
+    def _read(self, function: Callable[..., int]) -> bytes:
+        """Returns the bytes that a function writes to a buffer, which grows until they fit."""
+        size = ctypes.c_size_t(0)
         while True:
-            text = ctypes.create_string_buffer(max(room.value, 1))
-            code = function(self._node, text, ctypes.byref(room))
+            buffer = ctypes.create_string_buffer(max(size.value, 1))
+            code = function(self._node, buffer, ctypes.byref(size))
             if code != _library.TOO_SMALL:
                 self._check(code)
-                return text.raw[: room.value]
+                return buffer.raw[: size.value]
 
     def info(self) -> Info:
+        """Returns the node's current numbers, or its last ones after it has ended."""
         info = _library.Info(abi=_library.ABI)
         self._check(LIBRARY.hearsay_info(self._node, ctypes.byref(info)))
         fields = {field.name: getattr(info, field.name) for field in dataclasses.fields(Info)}
@@ -268,11 +307,12 @@ class Handle:
         return Info(**fields)
 
     def close(self, grace: float | None = None) -> None:
-        """None: as long as the configuration says."""
+        """Leaves the swarm and saves a checkpoint. Waits `grace` seconds at most until other members
+        have this node's progress; None: the configuration's [node] grace_s."""
         self._check(self._call(LIBRARY.hearsay_close, -1.0 if grace is None else grace))
 
     def free(self) -> None:
-        """Closes it without grace, if it is open; nothing can be asked of it any more."""
+        """Frees the node. An open node leaves first, without grace time. Later calls raise Closed."""
         with self._inside:
             self._free()
         self._node = ctypes.c_void_p()

@@ -1,4 +1,4 @@
-"""A swarm in a Trainer of Lightning: Trainer(callbacks=[SwarmCallback(config="node.conf")])."""
+"""Callback for a Trainer of Lightning: Trainer(callbacks=[SwarmCallback(32, config="node.conf")])."""
 
 from __future__ import annotations
 
@@ -11,9 +11,15 @@ from hearsay.torch_node import Node
 
 
 class SwarmCallback(lightning.Callback):
-    """Joins before the first step; finishes and leaves after the last. batch_size is that of the
-    loader. finish_s: seconds that it waits for the other members to finish, at most. Other
-    arguments are those of Node. After training `shared` is the shared model's state_dict."""
+    """Joins a swarm before the first step; finishes and leaves after the last one.
+
+    batch_size   number of samples in a batch of the loader
+    finish_s     seconds to wait at most for the other members to finish; None: no limit
+    options      arguments of Node, except the model and the optimizer
+
+    After training `shared` is the shared model's state_dict. If training raises an exception, `shared`
+    stays None.
+    """
 
     def __init__(self, batch_size: int, *, finish_s: float | None = 600.0, **options: Any) -> None:
         self._batch_size = batch_size
@@ -24,7 +30,10 @@ class SwarmCallback(lightning.Callback):
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         if trainer.world_size > 1:
-            raise ValueError("a Trainer of several processes is not one node yet: see Node")
+            raise ValueError(
+                "SwarmCallback supports a Trainer with one process only: for several processes use "
+                "hearsay.Node with DistributedDataParallel"
+            )
         (optimizer,) = trainer.optimizers
         self.node = Node(pl_module, optimizer, **self._options)
         self.node.join()

@@ -1,8 +1,10 @@
-"""A swarm of one script on this machine: python -m hearsay.local --nodes 3 train.py ARGUMENTS...
+"""Runs several processes of one script as a swarm on this machine:
 
-Each of the script's processes gets a configuration of its own (HEARSAY_CONFIG), with its keys in a
-new folder, and its place among them (HEARSAY_SHARD: 1/3, 2/3, 3/3), by which it may choose its part
-of the data. What they print comes with their number before it. Ctrl+C is for all of them.
+    python -m hearsay.local --nodes 3 train.py ARGUMENTS...
+
+Each process has its own configuration (HEARSAY_CONFIG) and keys, in a new folder. HEARSAY_SHARD numbers
+the processes (1/3, 2/3, 3/3), so that each can choose its part of the data. Their output is printed with
+the process's number before each line. Ctrl+C ends all processes.
 """
 
 from __future__ import annotations
@@ -30,22 +32,24 @@ log = {folder}/log
 
 
 def shard() -> tuple[int, int]:
-    """Which part of the data is this process's, from 0, and of how many: HEARSAY_SHARD."""
+    """Returns this process's part of the data, from 0, and the number of parts, both from
+    HEARSAY_SHARD; (0, 1) if it is not set. Raises ValueError if it is malformed."""
     part, _, parts = os.environ.get("HEARSAY_SHARD", "1/1").partition("/")
     if not (part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
-        raise ValueError("HEARSAY_SHARD is to be like 2/3: a part, and of how many")
+        raise ValueError("HEARSAY_SHARD must be PART/PARTS, such as 2/3, with 1 <= PART <= PARTS")
     return int(part) - 1, int(parts)
 
 
 def program() -> str:
-    """The program `hearsay`: HEARSAY_PROGRAM, or beside this Python, or on the PATH."""
+    """Returns the path of the program `hearsay`: HEARSAY_PROGRAM, or the one installed with this
+    package, or the one on the PATH. Raises FileNotFoundError if there is none."""
     beside = os.path.join(sysconfig.get_path("scripts"), "hearsay")
     named = os.environ.get("HEARSAY_PROGRAM")
     found = named or (beside if os.access(beside, os.X_OK) else shutil.which("hearsay"))
     if found is None:
         raise FileNotFoundError(
-            "there is no program hearsay: pip install ./src/python, or name it: "
-            "HEARSAY_PROGRAM=build/hearsay"
+            "the program hearsay was not found: install it with pip install ./src/python, or set "
+            "HEARSAY_PROGRAM to its path"
         )
     return found
 
@@ -57,7 +61,8 @@ def _free_port() -> int:
 
 
 def prepare(folder: pathlib.Path, nodes: int) -> list[pathlib.Path]:
-    """Keys and configurations of so many nodes, in a folder; returns the configurations."""
+    """Writes keys and configurations of this many nodes to `folder`; keeps keys that exist. Returns the
+    paths of the configurations."""
     hearsay = program()
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "swarm.key").exists():
@@ -69,7 +74,7 @@ def prepare(folder: pathlib.Path, nodes: int) -> list[pathlib.Path]:
         ours.mkdir(exist_ok=True)
         if not (ours / "node.key").exists():
             _run([hearsay, "keygen", str(ours / "node.key")])
-        # The first has nobody to wait for, and begins at once.
+        # Each node dials the nodes before it. The first one has no peers, and starts at once.
         peers = ", ".join(f"127.0.0.1:{before}" for before in ports[:i])
         config = ours / "node.conf"
         config.write_text(_CONFIG.format(port=port, peers=peers or '""', folder=ours))
@@ -78,13 +83,16 @@ def prepare(folder: pathlib.Path, nodes: int) -> list[pathlib.Path]:
 
 
 def _run(command: list[str]) -> None:
+    """Runs a command. If it fails, exits with its error message."""
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(done.stderr.strip())
 
 
 def _show(number: int, process: subprocess.Popen[str], ended: list[int]) -> None:
-    """Prints the lines of a process, and how it failed, at once: the others may go on for hours."""
+    """Prints a process's lines with its number, and at its end how it failed, if it did.
+
+    ended      signal that ended the swarm; an empty list if none did"""
     assert process.stdout is not None
     for line in process.stdout:
         print(f"[{number}] {line}", end="", flush=True)
@@ -98,14 +106,18 @@ def main() -> int:
         prog="python -m hearsay.local", description="run a script as a swarm on this machine"
     )
     parser.add_argument("--nodes", "-n", type=int, default=2, help="processes (2)")
-    parser.add_argument("--folder", type=pathlib.Path, help="for keys and checkpoints, kept (a new one)")
+    parser.add_argument(
+        "--folder",
+        type=pathlib.Path,
+        help="folder for keys and checkpoints, kept afterwards (a new one, removed afterwards)",
+    )
     parser.add_argument("script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     given = parser.parse_args()
     if given.nodes < 1:
-        parser.error("--nodes is to be at least 1")
+        parser.error(f"--nodes is {given.nodes}, and must be at least 1")
     if not os.path.exists(given.script):
-        parser.error(f"there is no {given.script}")
+        parser.error(f"there is no script {given.script}")
     folder = (given.folder or pathlib.Path(tempfile.mkdtemp(prefix="hearsay-"))).resolve()
     try:
         return _swarm(prepare(folder, given.nodes), given.script, given.arguments)
@@ -117,18 +129,20 @@ def main() -> int:
 
 
 def _ending(code: int) -> str:
-    """How a process ended, by its return code of subprocess."""
-    number = -code if code < 0 else code - 128  # a shell between says 128 + the signal
+    """Describes how a process ended, from its return code (negative: minus the signal)."""
+    number = -code if code < 0 else code - 128  # a shell returns 128 + the signal of its command
     if code in range(1, 128) or number not in list(signal.Signals):
         return f"exit code {code}"
     name = signal.Signals(number).name
-    said = f"killed by signal {number} ({name})" if code < 0 else f"exit code {code}, as of {name}"
+    text = f"killed by signal {number} ({name})" if code < 0 else f"exit code {code}, as after {name}"
     if number == signal.SIGKILL:
-        said += ": perhaps there was no memory left (dmesg)"
-    return said
+        text += ": perhaps there was no memory left (dmesg)"
+    return text
 
 
 def _swarm(configs: list[pathlib.Path], script: str, arguments: list[str]) -> int:
+    """Runs the script once per configuration and waits until all processes have ended. Returns the exit
+    code: 0, or 1 if a process failed, or 128 + the signal that ended the swarm."""
     processes = [
         subprocess.Popen(
             [sys.executable, "-u", script, *arguments],
@@ -153,7 +167,7 @@ def _swarm(configs: list[pathlib.Path], script: str, arguments: list[str]) -> in
         show.start()
 
     def end(number: int, _: object) -> None:
-        """As Ctrl+C does: nodes leave, and save what they have."""
+        """Interrupts all processes as Ctrl+C does, so that their nodes leave and save."""
         ended.append(number)
         for process in processes:
             process.send_signal(signal.SIGINT)

@@ -1,7 +1,7 @@
-"""Several processes that are one node: GPUs of one machine, which torch.distributed keeps alike.
+"""Several processes that are one node: torch.distributed trains one model on the GPUs of a machine.
 
-    rank 0   the node; hears what all ranks learned, tells them what came
-    others   no node; the weights of rank 0 after each call that moved them
+    rank 0        has the node; it reports the samples of all ranks, and applies received updates
+    other ranks   have no node; they copy rank 0's weights after each call that moved them
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch.distributed
 
 
 class Ranks:
-    """All ranks make each of these calls, in one order."""
+    """Collective calls of one process group: all ranks must make the same calls in the same order."""
 
     def __init__(self, group: Any) -> None:
         self._group = group
@@ -22,37 +22,37 @@ class Ranks:
         self.is_first = torch.distributed.get_rank(group) == 0
 
     def total(self, device: torch.device, samples: int, loss: float) -> tuple[int, float]:
-        """The samples of all, and their mean loss."""
+        """Returns the number of samples of all ranks, and the mean loss of these samples."""
         sums = torch.tensor([samples, loss * samples], dtype=torch.float64, device=device)
         torch.distributed.all_reduce(sums, group=self._group)
         total, loss_sum = sums.tolist()
         return int(total), loss_sum / total if total else 0.0
 
     def tell(self, device: torch.device, value: int) -> int:
-        """What rank 0 says."""
-        told = torch.tensor([value], dtype=torch.int64, device=device)
-        torch.distributed.broadcast(told, self._source, group=self._group)
-        return int(told.item())
+        """Returns rank 0's `value` on all ranks."""
+        number = torch.tensor([value], dtype=torch.int64, device=device)
+        torch.distributed.broadcast(number, self._source, group=self._group)
+        return int(number.item())
 
     def share(self, kept: bytes) -> bytes:
-        """The bytes of rank 0."""
-        told = [kept]
-        torch.distributed.broadcast_object_list(told, self._source, group=self._group)
-        return told[0]
+        """Returns rank 0's bytes on all ranks."""
+        objects = [kept]
+        torch.distributed.broadcast_object_list(objects, self._source, group=self._group)
+        return objects[0]
 
     def follow(self, tensors: Sequence[torch.Tensor]) -> None:
-        """All have these of rank 0."""
+        """Fills these tensors on all ranks with rank 0's numbers."""
         for tensor in tensors:
-            ours = tensor.detach()
-            dense = ours.contiguous()
+            target = tensor.detach()
+            dense = target.contiguous()
             torch.distributed.broadcast(dense, self._source, group=self._group)
-            if dense.data_ptr() != ours.data_ptr():
-                ours.copy_(dense)
+            if dense.data_ptr() != target.data_ptr():
+                target.copy_(dense)
 
 
 def unwrap(model: torch.nn.Module) -> tuple[torch.nn.Module, Ranks | None]:
-    """The model in a wrapper of PyTorch's (compiled, DistributedDataParallel), and the ranks that
-    train it as one; None: it is one process's."""
+    """Returns the model inside PyTorch's wrappers (torch.compile, DistributedDataParallel), and the
+    ranks that train it together; None if one process trains it."""
     ranks = None
     inner: Any = model
     while True:

@@ -1,10 +1,12 @@
-"""Which tensors of a model are shared.
+"""Selects the tensors of a PyTorch model that are shared.
 
-    parameters   trained when the node is made, or named by `share`; never those of `private`
+    parameters   those that are trained when the node is made or are named by `share`
     buffers      running means and variances of batch norms, and those that `buffers` names
+    neither      parameters and buffers that `private` names
 
-The list is part of the model's description, so it is fixed when the node is made. A script that trains
-other parameters later gets an exception; a buffer that changes and is not shared is a warning.
+The selection is fixed when the node is made, because all nodes must share the same tensors. If the script
+trains other parameters later, `check` raises an exception. If a buffer changes and is not shared, it logs
+a warning.
 """
 
 from __future__ import annotations
@@ -26,12 +28,13 @@ _NUMBERS = (
     torch.complex64,
     torch.complex128,
 )
-_LOOKED_AT = 1 << 20  # numbers of a buffer that are compared
-_LOOK_FIRST, _LOOK_FACTOR = 8, 8  # counts at which buffers are compared: 8, 64, 512, …
+_COMPARED_MAX = 1 << 20  # numbers of a buffer that are compared, at most
+_COMPARE_FIRST, _COMPARE_FACTOR = 8, 8  # buffers are compared in call 8, 64, 512, … of `check`
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:
-    """A pattern is a name, the name of a module that has it, or has wildcards."""
+    """Returns whether a pattern matches the tensor's name: as that name, as the name of a module that
+    contains the tensor, or with wildcards (`*`, `?`)."""
     return any(
         name == pattern or name.startswith(pattern + ".") or fnmatch.fnmatchcase(name, pattern)
         for pattern in patterns
@@ -39,21 +42,23 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 
 
 def _must_be_numbers(name: str, tensor: torch.Tensor) -> None:
+    """Raises ValueError or TypeError if the tensor cannot be shared."""
     if torch.nn.parameter.is_lazy(tensor):
         raise ValueError(f"{name} has no shape yet: run the model once before its node is made")
     if tensor.layout != torch.strided or tensor.is_quantized:
         kind = "quantized" if tensor.is_quantized else f"of layout {tensor.layout}"
-        raise TypeError(f"{name} is {kind} and cannot be shared: make it dense, or name it in private")
+        raise TypeError(f"{name} is {kind} and cannot be shared: make it dense, or add it to private")
     if tensor.dtype not in _NUMBERS:
         types = ", ".join(str(dtype)[6:] for dtype in _NUMBERS)
         raise TypeError(
-            f"{name} is of {str(tensor.dtype)[6:]} and cannot be shared: convert it to one of "
-            f"{types}, or name it in private"
+            f"{name} has type {str(tensor.dtype)[6:]} and cannot be shared: convert it to one of "
+            f"{types}, or add it to private"
         )
 
 
 def _buffers(model: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module, str]]:
-    """Each that a state_dict has, once: its name, its module, its name there."""
+    """Yields each buffer that a state_dict has, once: its name in the model, its module, and its name
+    in that module."""
     seen: set[int] = set()
     for prefix, module in model.named_modules():
         for name, buffer in module.named_buffers(recurse=False):
@@ -63,6 +68,8 @@ def _buffers(model: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module, str
 
 
 class Selection:
+    """The shared tensors of one model, and checks for changes that the selection does not cover."""
+
     def __init__(
         self,
         model: torch.nn.Module,
@@ -70,24 +77,27 @@ class Selection:
         private: Sequence[str] = (),
         buffers: str | Sequence[str] | None = None,
     ) -> None:
+        """The arguments are those of Node (torch_node.py). Raises ValueError or TypeError for names
+        that match no tensor, and for tensors that cannot be shared."""
         if isinstance(buffers, str) and buffers not in ("mean", "local"):
-            raise ValueError(f'buffers is "mean", "local" or a list of names, and not {buffers!r}')
+            raise ValueError(f'buffers must be "mean", "local" or a list of names, and is {buffers!r}')
         for argument, given in (("share", share), ("private", private)):
             if isinstance(given, str):
-                raise TypeError(f"{argument} is a list of names, and not one text")
+                raise TypeError(f"{argument} must be a list of names, and is the string {given!r}")
         named = buffers if buffers is not None and not isinstance(buffers, str) else ()
         self._model = model
         self._private = tuple(private)
         self._is_local = buffers == "local"
-        self.tensors: dict[str, torch.Tensor] = {}
-        self.owners: dict[str, tuple[torch.nn.Module, str]] = {}  # of buffers that may be replaced
-        self.variances: set[str] = set()  # of batch norms
-        self._frozen: list[tuple[str, torch.Tensor]] = []
-        self._own: list[str] = []  # not shared, and kept in checkpoints
-        self._watched: dict[str, torch.Tensor] = {}  # buffers as they were
-        self._counts, self._look_at = 0, _LOOK_FIRST
+        self.tensors: dict[str, torch.Tensor] = {}  # the shared tensors by name
+        # Module, and name in it, of each shared buffer that the script may replace.
+        self.owners: dict[str, tuple[torch.nn.Module, str]] = {}
+        self.variances: set[str] = set()  # names of the shared variances of batch norms
+        self._frozen: list[tuple[str, torch.Tensor]] = []  # parameters not trained at the start
+        self._own: list[str] = []  # names of tensors that are not shared, but kept in checkpoints
+        self._watched: dict[str, torch.Tensor] = {}  # initial values of buffers that are not shared
+        self._checks, self._compare_at = 0, _COMPARE_FIRST  # calls of `check` so far; the next compare
         self._known = {id(parameter) for parameter in model.parameters()}
-        self._optimized = -1  # parameters that the optimizer steps
+        self._optimized = -1  # number of parameters that the optimizer steps; -1: unknown
         for name, parameter in model.named_parameters():
             self._add_parameter(name, parameter, share)
         for name, module, key in _buffers(model):
@@ -96,10 +106,14 @@ class Selection:
         self._must_match("share", share, [*self.tensors])
         self._must_match("buffers", named, [*self.tensors])
         if not any(isinstance(t, torch.nn.Parameter) for t in self.tensors.values()):
-            raise ValueError("no parameter of the model is trained (requires_grad) and shared")
+            raise ValueError(
+                "no parameter of the model is trained (requires_grad) and shared: set requires_grad, or "
+                "use share and private to select parameters"
+            )
 
     @staticmethod
     def _must_match(argument: str, patterns: Sequence[str], names: Sequence[str]) -> None:
+        """Raises ValueError if a pattern of this argument matches none of the names."""
         for pattern in patterns:
             if not any(_matches(name, [pattern]) for name in names):
                 raise ValueError(f"{argument} has {pattern!r}, which names no tensor of the model")
@@ -123,7 +137,7 @@ class Selection:
             self.tensors[name] = buffer
             self.variances |= {name} if key == "running_var" else set()
         elif is_named and (is_number or not isinstance(module, _NORM)):
-            if is_number or buffer.dtype != torch.int64:  # a counter is no state that nodes average
+            if is_number or buffer.dtype != torch.int64:  # int64 buffers are counters: not shared
                 _must_be_numbers(name, buffer)
                 self.tensors[name] = buffer
                 self.owners[name] = (module, key)
@@ -132,51 +146,56 @@ class Selection:
 
     @staticmethod
     def _part(buffer: torch.Tensor) -> torch.Tensor:
-        part: torch.Tensor = buffer.detach().reshape(-1)[:_LOOKED_AT].clone()
+        part: torch.Tensor = buffer.detach().reshape(-1)[:_COMPARED_MAX].clone()
         return part
 
     @property
     def not_shared(self) -> list[str]:
-        """The names of the model's other parameters and buffers."""
+        """Names of the model's parameters and buffers that are not shared."""
         names = [name for name, _ in self._model.named_parameters()]
         names += [name for name, _, _ in _buffers(self._model)]
         return [name for name in names if name not in self.tensors]
 
     def own(self) -> dict[str, torch.Tensor]:
-        """The tensors that belong to this node: those of `private`, and buffers that are local."""
+        """Returns the tensors that only this node's checkpoints keep: those of `private`, and local
+        buffers."""
         named = dict(self._model.named_parameters())
         named.update({name: getattr(module, key) for name, module, key in _buffers(self._model)})
         return {name: named[name] for name in self._own if name in named}
 
     def check(self, optimizer: torch.optim.Optimizer | None) -> None:
-        """Raises RuntimeError if parameters are trained that were not when the node was made."""
+        """Raises RuntimeError if the script now trains a parameter that is not shared.
+
+        Compares the watched buffers after 8, 64, 512, … calls, and warns once if one has changed."""
         for name, parameter in self._frozen:
             if parameter.requires_grad:
                 raise RuntimeError(
-                    f"{name} is trained now (requires_grad) and is not shared, so nodes would drift "
-                    f"apart: make the node with share=[{name!r}], which shares it from the "
-                    "start, or with private, if each node is to have its own"
+                    f"{name} is trained now (requires_grad) and is not shared, so it would differ "
+                    f"between nodes: make the node with share=[{name!r}] to share it from the start, "
+                    "or add it to private if each node should have its own"
                 )
         groups = optimizer.param_groups if optimizer is not None else []
         optimized = sum(len(group["params"]) for group in groups)
         if optimized != self._optimized:
             self._optimized = optimized
             self._must_be_known()
-        self._counts += 1
-        if self._counts == self._look_at:
-            self._look_at *= _LOOK_FACTOR
+        self._checks += 1
+        if self._checks == self._compare_at:
+            self._compare_at *= _COMPARE_FACTOR
             self._must_be_known()
             self._warn_of_buffers()
 
     def _must_be_known(self) -> None:
+        """Raises RuntimeError if the model has a parameter that it did not have at the start."""
         for name, parameter in self._model.named_parameters():
             if id(parameter) not in self._known and not _matches(name, self._private):
                 raise RuntimeError(
                     f"{name} is another parameter than when the node was made, and is not shared: "
-                    "change the model first, and make its node then"
+                    "change the model before its node is made"
                 )
 
     def _warn_of_buffers(self) -> None:
+        """Warns once if watched buffers have changed since the node was made."""
         now = {name: getattr(module, key) for name, module, key in _buffers(self._model)}
         changed = [
             name
@@ -188,8 +207,8 @@ class Selection:
         self._watched = {}
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         log.warning(
-            "the buffer %s%s changes and is not shared, so nodes drift apart in it: make the node with "
-            "buffers='mean' or buffers=[names], which share it, or with buffers='local' if this is meant",
+            "the buffer %s%s changes and is not shared, so it will differ between nodes: make the node "
+            "with buffers='mean' or buffers=[names] to share it, or with buffers='local' to keep it local",
             changed[0],
             more,
         )

@@ -1,12 +1,12 @@
-"""How the library gets at the tensors of a PyTorch model that are shared (selection.py).
+"""Gives the shared tensors of a PyTorch model (selection.py) to the library.
 
-    what is dense, of float32 or sixteen bits, and where the library computes     used where it lies
-    anything else (float64, a transposed one, another device's)                   copies, which are made
-                                                                                  when they are needed
+    dense float32, bfloat16 or float16, on the device where the library computes   no copy
+    any other (float64, transposed, on another device)                             a copy, refreshed
+                                                                                   before each use
 
-The library computes on the GPU that the model is on, if it can, and else on the CPU. Complex numbers are
-shared as pairs of real ones. Variances of
-batch norms are shared by their logarithms: what nodes add up may overshoot, and none falls below 0.
+The library computes on the model's GPU if it can, and otherwise on the CPU. Complex numbers are shared as
+pairs of real numbers. Batch-norm variances are shared as logarithms, because sums of updates may
+overshoot and a variance must not become negative.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ _VARIANCE_MIN = 1e-12
 
 
 def _real(tensor: torch.Tensor) -> torch.Tensor:
-    """The same memory; complex numbers as pairs of real ones."""
+    """Returns a view of the tensor's memory, with complex numbers as pairs of real numbers."""
     held = tensor.detach()
     return torch.view_as_real(held) if held.is_complex() else held
 
 
 class Shared:
-    """The tensors of a model that are shared, in the model's order, for a library that computes on
-    this device."""
+    """The shared tensors of a model, in the model's order."""
 
     def __init__(
         self,
@@ -41,16 +40,19 @@ class Shared:
         device: torch.device,
         native: bool,
     ) -> None:
-        """names: those of the swarm, by the model's; where one is missing, the model's. native: the
-        swarm has variances as they are."""
+        """names      the swarm's name of a tensor, for each of the model's names that differs from it
+        device     device on which the library computes
+        native     True: variances are shared as they are, as `hearsay node` does
+        Raises ValueError for a name that the model does not share, and for tensors without numbers.
+        """
         names = names or {}
         self.device = device
-        self.is_ordered = False  # calls of the library come in the order of `stream`
+        self.is_ordered = False  # True if the library's GPU work runs in the order of `stream`
         self.tensors = dict(selection.tensors)
         self._owners = selection.owners
         unknown = [name for name in names if name not in self.tensors]
         if unknown:
-            raise ValueError(f"the model trains no {unknown[0]}, which names mentions")
+            raise ValueError(f"names has {unknown[0]!r}, which is no shared tensor of the model")
         self._logs = set() if native else set(selection.variances)
         self._names = {
             name: names.get(name, name + ".log" if name in self._logs else name)
@@ -68,6 +70,7 @@ class Shared:
         }
 
     def _is_usable(self, tensor: torch.Tensor) -> bool:
+        """Returns whether the library can use the tensor's own memory, so that it needs no copy."""
         return (
             tensor.device == self.device
             and tensor.layout == torch.strided
@@ -76,33 +79,37 @@ class Shared:
         )
 
     def _empty(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Allocates the copy of a tensor. Raises ValueError for a tensor on the meta device."""
         if tensor.device.type == "meta":
-            raise ValueError("the model has tensors without numbers (device meta): fill it first")
+            raise ValueError(
+                "the model has tensors without numbers (device meta): fill them before its node is made"
+            )
         dtype = tensor.dtype if tensor.dtype in _DTYPES else torch.float32
         pinned = tensor.device.type == "cuda" and self.device.type == "cpu"
         return torch.empty(tensor.shape, dtype=dtype, device=self.device, pin_memory=pinned)
 
     @property
     def needs_fetch(self) -> bool:
-        """Before the library looks there is something to be done, and perhaps after it."""
+        """Whether the library must call `fetch` before it uses the tensors, and `store` afterwards."""
         return bool(self._copies) or self.device.type == "cuda"
 
     def given(self) -> list[Tensor]:
-        """As the library uses them."""
+        """Returns the shared tensors as the library uses them: their own memory or the copies."""
         return [
             self._tensor(name, self._copies.get(name, _real(tensor)))
             for name, tensor in self.tensors.items()
         ]
 
     def empty(self) -> tuple[dict[str, torch.Tensor], list[Tensor]]:
-        """Room for another set of them, in the process's memory; the same as the library uses it."""
-        room = {
+        """Allocates CPU tensors of the same shapes, by name. Returns them twice: for PyTorch, and for
+        the library."""
+        copies = {
             name: torch.empty(
                 tensor.shape, dtype=tensor.dtype if tensor.dtype in _DTYPES else torch.float32
             )
             for name, tensor in ((name, _real(tensor)) for name, tensor in self.tensors.items())
         }
-        return room, [self._tensor(name, tensor) for name, tensor in room.items()]
+        return copies, [self._tensor(name, tensor) for name, tensor in copies.items()]
 
     def _tensor(self, name: str, tensor: torch.Tensor) -> Tensor:
         return Tensor(
@@ -110,30 +117,37 @@ class Shared:
             tensor.data_ptr(),
             tuple(tensor.shape),
             _DTYPES[tensor.dtype],
-            tensor.detach(),  # this memory, whatever becomes of the parameter
+            tensor.detach(),  # keeps this memory even if the parameter gets other memory
             tensor.device.index if tensor.device.type == "cuda" else None,
         )
 
     def check(self) -> None:
-        """They lie where they lay: the library writes there."""
+        """Raises RuntimeError if a tensor that the library writes to has other memory than when the
+        node was made."""
         for name, address in self._addresses.items():
             if self.tensors[name].data_ptr() != address:
                 raise RuntimeError(
-                    f"{name} was moved to other memory; move or convert the model before its "
-                    "node is made"
+                    f"{name} was moved to other memory after the node was made: move or convert the "
+                    "model before its node is made"
                 )
 
     @torch.no_grad()
     def fetch(self) -> None:
-        """What a GPU was asked for is done when this returns, unless the library follows its stream."""
+        """Copies the model's tensors into the copies for the library.
+
+        Waits for the GPU's work on them, unless the library follows PyTorch's stream. Raises
+        RuntimeError if a tensor has another shape than when the node was made."""
         devices = {self.device} if self.device.type == "cuda" else set()
         for name, (module, key) in self._owners.items():
-            self.tensors[name] = getattr(module, key)  # a script may have put another one there
+            self.tensors[name] = getattr(module, key)  # the script may have replaced the buffer
         for name, copy in self._copies.items():
             tensor = self.tensors[name]
             held = _real(tensor)
             if held.shape != copy.shape:
-                raise RuntimeError(f"{name} has another shape than when the node was made")
+                raise RuntimeError(
+                    f"{name} has shape {tuple(held.shape)}, and had {tuple(copy.shape)} when the node "
+                    "was made: make a new node after such a change"
+                )
             if name in self._logs:
                 held = held.clamp(min=_VARIANCE_MIN).log()
             copy.copy_(held, non_blocking=copy.is_pinned())
@@ -145,45 +159,48 @@ class Shared:
             torch.cuda.synchronize(device)
 
     def stream(self) -> int:
-        """The address of the stream that PyTorch uses now, on the GPU that the tensors are on."""
+        """Returns the address of PyTorch's current CUDA stream on the GPU where the library computes."""
         return int(torch.cuda.current_stream(self.device).cuda_stream)
 
     @torch.no_grad()
     def store(self) -> None:
-        """A GPU's come in the order of its stream, which also the library or fetch follows."""
+        """Copies what the library wrote back into the model's tensors.
+
+        On a GPU the copies run in the order of PyTorch's stream. The library's next call follows that
+        stream, or `fetch` waits for it."""
         for name, copy in self._copies.items():
             held = copy.exp() if name in self._logs else copy
             _real(self.tensors[name]).copy_(held, non_blocking=copy.is_pinned())
 
     def as_held(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
-        """A shared tensor as the model has it."""
+        """Returns the model's form of a shared tensor: complex numbers, and variances themselves."""
         if self.tensors[name].is_complex():
             return torch.view_as_complex(tensor.float().contiguous())
         return tensor.exp() if name in self._logs else tensor
 
     def movement(self, name: str, before: torch.Tensor) -> torch.Tensor:
-        """Returns how far a shared tensor has moved since it had the values `before`: a difference, or a
-        logarithm of the ratio for a variance, which the swarm shares as a logarithm."""
+        """Returns how far a shared tensor has moved since it had the values `before`: the difference,
+        or the logarithm of the ratio for a variance that is shared as a logarithm."""
         after = self.tensors[name].detach()
         if name in self._logs:
             return after.clamp(min=_VARIANCE_MIN).log() - before.clamp(min=_VARIANCE_MIN).log()
         return after - before
 
     def move(self, name: str, movement: torch.Tensor) -> None:
-        """Moves a shared tensor by what `movement` returned."""
+        """Moves a shared tensor by a result of `movement`."""
         if name in self._logs:
             self.tensors[name].mul_(movement.exp())
         else:
             self.tensors[name].add_(movement)
 
     def guard(self) -> Any:
-        """The library may choose another GPU for this thread: after it, it is as it was."""
+        """Returns a context that restores this thread's current GPU: the library may change it."""
         is_gpu = self.device.type == "cuda"
         return torch.cuda.device(torch.cuda.current_device()) if is_gpu else contextlib.nullcontext()
 
 
 def device_of(selection: Selection) -> torch.device:
-    """Where the library had best compute: the GPU that all is on, or the CPU."""
+    """Returns the best device for the library: the GPU that has all shared tensors, or the CPU."""
     devices = {tensor.device for tensor in selection.tensors.values()}
     first = next(iter(devices), torch.device("cpu"))
     return first if len(devices) == 1 and first.type == "cuda" else torch.device("cpu")

@@ -1,4 +1,5 @@
-"""Signals: a script that is told to end leaves the swarm, and no handler strikes inside a call of C."""
+"""Signals: SIGTERM and SIGHUP make a script leave the swarm, and no signal handler interrupts a callback
+from C."""
 
 from __future__ import annotations
 
@@ -18,11 +19,11 @@ from hearsay.errors import Terminated
 log = logging.getLogger("hearsay")
 
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
-_ONCE_S = 1.0  # signals that come closer together count as one
+_REPEAT_S = 1.0  # a signal within this time after another one is ignored as its repetition
 
-_nodes: weakref.WeakSet[Any] = weakref.WeakSet()  # that leave when one of these comes
-_taken: set[int] = set()  # signals that had their default action before
-_came_s = -math.inf  # when the last of them came
+_nodes: weakref.WeakSet[Any] = weakref.WeakSet()  # open nodes, which leave when a signal arrives
+_taken: set[int] = set()  # signals with our handler; they had their default action before
+_arrived_s = -math.inf  # monotonic time of the last signal that raised Terminated
 
 
 def _is_main() -> bool:
@@ -30,9 +31,10 @@ def _is_main() -> bool:
 
 
 def take(node: Any) -> None:
-    """From now on SIGTERM and SIGHUP raise Terminated in the main thread, where they would end Python
-    otherwise. A node that is still open when Python ends leaves then. Only in the main thread, and
-    only for signals that nobody else handles or ignores."""
+    """Makes SIGTERM and SIGHUP raise Terminated in the main thread, until `give`.
+
+    If the node is still open when Python ends after such a signal, the node leaves then. Does nothing
+    outside the main thread, and nothing for a signal that the script handles or ignores."""
     if not _is_main():
         return
     for number in _ENDS:
@@ -41,12 +43,13 @@ def take(node: Any) -> None:
             _taken.add(number)
     if not _nodes:
         atexit.unregister(_leave)
-        atexit.register(_leave)  # the last one registered runs first: before the handle is freed
+        # atexit runs the latest function first, so this one runs before the finalizer of the handle.
+        atexit.register(_leave)
     _nodes.add(node)
 
 
 def give(node: Any) -> None:
-    """The node is closed. After the last one signals have their default action again."""
+    """Forgets a closed node. After the last one, restores the default action of the signals."""
     _nodes.discard(node)
     if not _nodes and _is_main():
         _restore()
@@ -60,29 +63,31 @@ def _restore() -> None:
 
 
 def _on_signal(number: int, _: Any) -> None:
-    global _came_s
+    """Raises Terminated. Without an open node, lets the signal end the process as by default."""
+    global _arrived_s
     if not _nodes:
         _restore()
         os.kill(os.getpid(), number)
         return
     now_s = time.monotonic()
-    if now_s < _came_s + _ONCE_S:
+    if now_s < _arrived_s + _REPEAT_S:
         return
-    _came_s = now_s
+    _arrived_s = now_s
     raise Terminated(number)
 
 
 def _leave() -> None:
-    """Python ends, by one of these signals, and a node has not been closed yet."""
-    for node in list(_nodes) if _came_s > -math.inf else []:
+    """Closes nodes that are still open when Python ends after such a signal."""
+    for node in list(_nodes) if _arrived_s > -math.inf else []:
         try:
             node.close()
         except Exception as error:
-            log.warning("the node could not be closed: %s", error)
+            log.warning("the node could not leave and save: %s", error)
 
 
 def _forget() -> None:
-    """In a forked child, whose node is its parent's: a pool ends its workers by SIGTERM."""
+    """Restores the default action in a forked child, whose nodes belong to the parent. For example,
+    multiprocessing ends the workers of a pool with SIGTERM."""
     _nodes.clear()
     with contextlib.suppress(ValueError):
         _restore()
@@ -92,46 +97,49 @@ os.register_at_fork(after_in_child=_forget)
 
 
 class Deferred:
-    """A context in which handlers of signals wait, so that what they raise does not interrupt a
-    callback from C: the library would take a copy that is half done for a whole one.
+    """A context that delays Python's signal handlers until it ends.
 
-    Blocking signals would not do: another thread would take them, and Python runs handlers in the
-    main thread whichever thread a signal came to.
+    An exception of a handler would otherwise interrupt a callback from C, and the library would use a
+    half-done copy. Blocking the signals is not enough: the system would deliver them to another
+    thread, and Python would still run the handlers in the main thread.
     """
 
     def __init__(self) -> None:
-        self._before: dict[int, Any] = {}
-        self._came: list[tuple[Any, int, Any]] = []
+        self._before: dict[int, Any] = {}  # the replaced handlers, by signal number
+        # Handler, number and frame of each signal that has arrived in the context.
+        self._pending: list[tuple[Any, int, Any]] = []
 
     def __enter__(self) -> None:
         if not _is_main():
-            return  # handlers do not run here
+            return  # handlers only run in the main thread
         try:
             for number in signal.valid_signals():
                 handler = signal.getsignal(number)
                 if callable(handler):
                     self._before[number] = handler
                     signal.signal(number, self._wait)
-        except BaseException:  # a handler that was not replaced yet
+        except BaseException:  # raised by a handler that was not replaced yet
             self._restore()
             raise
 
     def __exit__(self, *_: object) -> None:
         self._restore()
-        while self._came:
-            handler, number, frame = self._came.pop(0)
+        while self._pending:
+            handler, number, frame = self._pending.pop(0)
             handler(number, frame)
 
     def _wait(self, number: int, frame: Any) -> None:
-        if all(number != other for _, other, _ in self._came):
-            self._came.append((self._before[number], number, frame))
+        """Stands in for a handler: records the signal once, however often it arrives."""
+        if all(number != other for _, other, _ in self._pending):
+            self._pending.append((self._before[number], number, frame))
 
     def _restore(self) -> None:
+        """Restores the replaced handlers, all of them even if one raises."""
         try:
             while self._before:
                 number = next(iter(self._before))
                 signal.signal(number, self._before[number])
                 del self._before[number]
         finally:
-            if self._before:  # a handler that is back has raised
+            if self._before:  # a restored handler has raised meanwhile
                 self._restore()

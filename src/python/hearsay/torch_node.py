@@ -23,11 +23,13 @@ from hearsay.writes import Writes
 
 log = logging.getLogger("hearsay")
 
-_LOOK = 16  # steps whose losses are looked at together: each look at a GPU waits for it
+# Losses on a GPU are read once per 16 calls of count, because each read waits for the GPU.
+_LOSSES_PER_READ = 16
 
 
 def _optimizer_settings(optimizer: torch.optim.Optimizer | None) -> dict[str, Any]:
-    """What the exchange has to know of it; nothing, where it is none of these."""
+    """Returns the settings that describe this optimizer to the exchange: its kind and its momentum.
+    Returns no settings if the kind is unknown or there is no optimizer."""
     name = type(optimizer).__name__.lower()
     group = optimizer.param_groups[0] if optimizer is not None else {}
     if name == "sgd":
@@ -40,35 +42,45 @@ def _optimizer_settings(optimizer: torch.optim.Optimizer | None) -> dict[str, An
 
 
 def _load(kept: bytes) -> Any:
-    """What this node's state folder holds. PyTorch 1 cannot read states of optimizers carefully."""
-    careful = {"weights_only": True} if not torch.__version__.startswith("1.") else {}
-    return torch.load(io.BytesIO(kept), "cpu", **careful)
+    """Returns the object that torch.save wrote to these bytes of the node's state folder.
+
+    PyTorch 1 cannot read optimizer states with weights_only, so it may run code from the bytes."""
+    options = {"weights_only": True} if not torch.__version__.startswith("1.") else {}
+    return torch.load(io.BytesIO(kept), "cpu", **options)
 
 
 def _run_of(model: torch.nn.Module) -> str:
+    """Returns the default name of the run: the model's class, with only the allowed characters."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", type(model).__name__)[:64]
 
 
 class Node:
-    """A node that shares what this model trains.
+    """A node that trains this model together with the other members of a swarm.
 
-    It counts the optimizer's steps, and moves the weights in `count` or after the optimizer's
-    step, whichever comes later, and never between. As a context it joins at the beginning and
-    leaves at the end: at once where an exception ends it, but for Ctrl+C and Terminated.
+    The node counts the optimizer's steps. It writes to the weights only inside its own calls and at
+    a counted step: in `count` or at the end of the optimizer's step, whichever comes later.
 
-    model      on its device already; a DistributedDataParallel is one node with its node on rank 0
-    optimizer  its step is counted; what the exchange has to know of it is read from it
-    config     a file, as of `hearsay node --config`; else HEARSAY_CONFIG names it
-    settings   after the file: {"node.listen": "0.0.0.0:7770"}
-    run        name of the run, one on all nodes; else the name of the model's class
-    native     the model is the one of [model] and [data], which `hearsay node` may train, too
-    names      of tensors in the swarm, by their names in the model, where they differ
-    share      names of parameters that are frozen now and trained later: they are shared as well
-    private    names of parameters and buffers that stay this node's own, and in its checkpoints
-    buffers    names of buffers that are shared beside those of batch norms; "mean": all that hold
-               real or complex numbers; "local": none, not even those of batch norms
-    signals    SIGTERM and SIGHUP end the script by Terminated, so that the node leaves and saves;
-               only in the main thread, and where the script has no handler of its own
+    As a context it joins at the start and leaves at the end. If an exception other than
+    KeyboardInterrupt or Terminated ends the context, the node leaves without grace time.
+
+    model      the model, already on its device; a DistributedDataParallel is one node, on rank 0
+    optimizer  optimizer whose steps count as progress; None: the script calls `step` instead
+    config     path of a configuration file of `hearsay node`; None: HEARSAY_CONFIG, if it is set
+    settings   values that override the file, such as {"node.listen": "0.0.0.0:7770"}
+    run        name of the run, equal on all nodes; None: the name of the model's class
+    native     True: the configuration's [model] and [data] describe the model, and members may run
+               `hearsay node`
+    names      the swarm's name of a tensor, for each of the model's names that differs from it
+    share      names of parameters that are shared although they are frozen now
+    private    names of parameters and buffers that are not shared; checkpoints keep them
+    buffers    names of buffers to share in addition to batch-norm statistics; "mean": share all
+               buffers of real or complex numbers; "local": share no buffer of such numbers
+    signals    True: SIGTERM and SIGHUP raise Terminated, so that the node saves and leaves. This
+               needs the main thread, and a signal that the script neither handles nor ignores
+
+    `share`, `private` and `buffers` also accept names of modules and wildcards (`*`, `?`).
+    Raises Unsupported, ConfigError, Failed or another Error of the library, ValueError and TypeError
+    for tensors that cannot be shared.
     """
 
     def __init__(
@@ -97,7 +109,7 @@ class Node:
         self._resets = 0
         self._joined = False
         self._is_closed = False
-        self._is_ahead = False  # a call between two steps may have moved the weights
+        self._is_ahead = False  # a call between two steps may have moved only rank 0's weights
         self._handle: Handle | None = None
         if self._ranks is None or self._ranks.is_first:
             options = {
@@ -110,7 +122,7 @@ class Node:
             except Unsupported as error:
                 if self._shared.device.type == "cpu":
                     raise
-                log.warning("%s; the node computes on the CPU, on copies", error)
+                log.warning("%s; the node copies the weights and computes on the CPU", error)
                 self._shared = Shared(self._selection, names, torch.device("cpu"), native)
                 self._handle = self._open(options)
         self._writes = Writes(self._shared, optimizer)
@@ -119,6 +131,8 @@ class Node:
             _signals.take(self)
 
     def _open(self, options: dict[str, Any]) -> Handle:
+        """Starts the node of the shared tensors. Raises Unsupported if the library cannot use their
+        device."""
         shared = self._shared
         fetch, store = (shared.fetch, shared.store) if shared.needs_fetch else (None, None)
         with shared.guard():
@@ -128,7 +142,9 @@ class Node:
             return handle
 
     def _hook_optimizer(self) -> Any:
-        """Calls _before_step and _on_step around each of its steps, and before `step` returns."""
+        """Makes each step of the optimizer call _before_step first and _on_step last.
+
+        Returns an object whose remove() undoes this."""
         optimizer: Any = self._optimizer
         if hasattr(optimizer, "register_step_post_hook"):  # PyTorch 2
             hooks = [
@@ -145,7 +161,7 @@ class Node:
             self._on_step()
             return result
 
-        optimizer.step = types.MethodType(stepped, optimizer)  # as schedulers need it
+        optimizer.step = types.MethodType(stepped, optimizer)  # schedulers require a bound method
         return types.SimpleNamespace(remove=lambda: setattr(optimizer, "step", step))
 
     def __enter__(self) -> Node:
@@ -163,14 +179,21 @@ class Node:
         except Exception as error:
             if is_wanted:
                 raise
-            log.warning("the node could not be closed: %s", error)  # what ends the context says more
+            # A warning, so that the exception that ends the context reaches the caller.
+            log.warning("the node could not leave and save: %s", error)
         finally:
             self.free()
 
     def join(self, timeout: float | None = None) -> bool:
-        """Waits for the swarm's model, or until nobody has answered for ten seconds and the node goes
-        on alone; fills the model, and the optimizer with what was kept of it here. False: the time
-        was over first; call it again to go on waiting."""
+        """Waits for the swarm's model and fills the model with it.
+
+        If no node answers for ten seconds, the node continues alone. Private tensors and the
+        optimizer's state are restored from this node's checkpoint, if it has them.
+
+        timeout    seconds to wait at most; None: no limit
+        Returns False if the time limit came first: call `join` again to continue the wait. Raises
+        Refused if the swarm does not accept this node, Ended or Failed if the node has stopped.
+        """
         if self._joined:
             return True
         joined = False
@@ -187,25 +210,35 @@ class Node:
         kept = self._handle.extra() if self._handle is not None else b""
         self._restore(self._ranks.share(kept) if self._ranks is not None else kept)
         if self._handle is not None:
-            self._say_joined(self._handle)
+            self._log_joined(self._handle)
         return True
 
     @staticmethod
-    def _say_joined(handle: Handle) -> None:
+    def _log_joined(handle: Handle) -> None:
         status = handle.status()
         if status["peers_configured"] and status["alone_reason"]:
             log.warning(
-                "nobody answered, and it trains alone until somebody does: %s (`hearsay doctor`)",
+                "no configured peer answered: %s; the node trains alone until one does (run `hearsay "
+                "doctor` to find the cause)",
                 status["alone_reason"],
             )
-        log.info("joined; %d samples so far", handle.info().swarm_samples)
+        log.info("joined; the swarm has learned %d samples", handle.info().swarm_samples)
 
     def count(self, samples: int, loss: torch.Tensor | float = 0.0) -> None:
-        """So many samples, of this mean loss, are behind the optimizer's step: the one before, or
-        the one that comes. Call it for each part, where several make one step."""
+        """Counts samples for the optimizer's step: the step just made, or else the next one.
+
+        A step is complete when both the optimizer's step and `count` have happened. The node then
+        publishes if a publication is due, and applies received updates to the weights. If several
+        batches make one step, call `count` for each batch before the optimizer's step.
+
+        samples    number of samples in the batch
+        loss       their mean loss, a number or a tensor with one element; 0: unknown
+        Raises Closed before `join` and after `close`, TypeError if the node has no optimizer, Ended
+        after `finish`, and RuntimeError if the model has other tensors than when the node was made.
+        """
         self._must_have_joined()
         if self._optimizer is None:
-            raise TypeError("this node was given no optimizer to count the steps of: call step")
+            raise TypeError("this node has no optimizer whose steps it could count: call step instead")
         self._selection.check(self._optimizer)
         self._samples += samples
         if self._handle is not None or self._ranks is not None:
@@ -215,7 +248,9 @@ class Node:
             self._step()
 
     def step(self, samples: int, loss: torch.Tensor | float = 0.0) -> None:
-        """For a node without an optimizer: the weights have made a step, with so many samples."""
+        """Counts a step that the script itself made, for a node without an optimizer.
+
+        The arguments and exceptions are those of `count`."""
         self._must_have_joined()
         self._selection.check(None)
         self._samples += samples
@@ -224,34 +259,43 @@ class Node:
 
     def _must_have_joined(self) -> None:
         if not self._joined:
-            raise Closed("the node has not joined, or is closed: use it as a context, or call join")
+            raise Closed("the node has not joined or is closed: use it as a context, or call join first")
 
     def _before_step(self) -> None:
+        """Warns of foreign writes just before the optimizer's step."""
         if self._joined:
             self._writes.warn()
 
     def adopt(self) -> None:
-        """What the script has just written to the weights counts as progress, as optimizer steps do:
-        it is published with the next step. Without this, `settle`, `save`, `close` and `state_dict` leave
-        such writes out of the swarm's model, and in this one's."""
+        """Counts the script's own writes to the weights as progress, as if an optimizer step had made
+        them: the next step publishes them.
+
+        Without this call, `settle`, `finish`, `save`, `close` and `state_dict` leave such writes out
+        of the shared model, and restore them in this model afterwards."""
         self._must_have_joined()
         self._writes.adopt()
 
     def _on_step(self) -> None:
+        """Counts the step that the optimizer has just made: now if `count` has already reported its
+        samples, otherwise at the next `count`."""
         self._writes.accept()
         self._has_stepped = True
         if self._samples > 0:
             self._step()
 
     def _loss(self, samples: int) -> float:
-        """The mean loss to be said for this step, such that the sum over steps is right."""
-        is_far = any(isinstance(loss, torch.Tensor) and loss.is_cuda for loss, _ in self._losses)
-        if is_far and len(self._losses) < _LOOK:
+        """Returns the mean loss to report for a step of `samples` samples.
+
+        Losses on a GPU are collected: most steps report 0 (unknown), and every 16th reports the sum
+        of all collected losses. So the sum of loss times samples over all steps is exact."""
+        is_on_gpu = any(isinstance(loss, torch.Tensor) and loss.is_cuda for loss, _ in self._losses)
+        if is_on_gpu and len(self._losses) < _LOSSES_PER_READ:
             return 0.0
         losses, self._losses = self._losses, []
         return float(sum(loss * count for loss, count in losses)) / max(samples, 1)
 
     def _step(self) -> None:
+        """Reports a complete step to the library, on all ranks, and applies received updates."""
         self._must_have_joined()
         samples, self._samples, self._has_stepped = self._samples, 0, False
         loss = self._loss(samples)
@@ -270,34 +314,46 @@ class Node:
         self._writes.accept()
 
     def _follow_call(self) -> None:
-        """After a call between two steps that may have moved the weights."""
+        """Does what must follow a call that may have moved the weights between two steps."""
         is_foreign = self._writes.are_foreign
         if self._ranks is not None:
             is_foreign = bool(self._ranks.tell(self._device, is_foreign))
         if is_foreign:
-            self._is_ahead = True  # the next step moves the weights of the other ranks as well
+            self._is_ahead = True  # the next step copies rank 0's weights to the other ranks
             return
         self._changed()
         self._writes.accept()
 
     def _changed(self) -> None:
+        """Copies rank 0's weights to all ranks, and empties optimizer state that no longer fits.
+
+        Call it after the library has written to the weights."""
         if self._ranks is not None:
             self._ranks.follow(list(self._shared.tensors.values()))
         if isinstance(self._optimizer, torch.optim.LBFGS):
-            self._optimizer.state.clear()  # its curvature is that of weights that it moved itself
+            # Its estimate of the curvature assumes that no one else moves the weights.
+            self._optimizer.state.clear()
         resets = self.info().resets if self._handle is not None else 0
         if self._ranks is not None:
             resets = self._ranks.tell(self._device, resets)
         if resets > self._resets and self._optimizer is not None:
-            log.warning("a weight was no number: the optimizer restarts from the shared model")
+            log.warning(
+                "a weight was NaN or infinite, so the weights were reset to the shared model: the "
+                "optimizer restarts with empty state"
+            )
             self._optimizer.state.clear()
         self._resets = resets
 
     def finish(self, timeout: float | None = None) -> Finished:
-        """Ends training here: publishes what was learned, and waits until all members that train
-        have called it too, left or died. If the result is true, all of them hold one shared
-        model, and so does this model. Else the time was over first, and its `waits_for` names the
-        others; call it again to go on waiting. `count` raises Ended from now on."""
+        """Ends training: publishes this node's progress, and waits until all members that train have
+        also called `finish`, left or died.
+
+        timeout    seconds to wait at most; None: no limit
+        Returns a true result if all nodes that finished have the same shared model, bit for bit;
+        this model then has its weights. Returns a false result if the time limit came first: its
+        `waits_for` names the members that have not finished, and another call continues the wait.
+        From now on `count` raises Ended. Raises Closed before `join` and after `close`.
+        """
         finished = Finished(True, "")
         self._must_have_joined()
         if self._is_first:
@@ -309,13 +365,23 @@ class Node:
             finished = Finished(not told, told.decode())
         self._follow_call()
         if not finished:
-            log.warning("not all have finished within the time: %s", finished.waits_for)
+            log.warning(
+                "not all members finished within the time limit: %s; call finish again to continue "
+                "the wait",
+                finished.waits_for,
+            )
         return finished
 
     def settle(self, timeout: float | None = None) -> bool:
-        """Publishes as much as one publication takes, and waits until all that is known is applied
-        and all neighbours have shown the same. False: the time was over first. The rest stays in
-        this model, and others may publish later: `finish` makes all models equal."""
+        """Makes one publication, then waits until all received updates are applied and all
+        neighbours have shown the same version of the shared model.
+
+        Progress that did not fit in the publication stays in this model. Other nodes may publish
+        later, so only `finish` makes all models equal.
+
+        timeout    seconds to wait at most; None: no limit
+        Returns False if the time limit came first. Raises Closed before `join` and after `close`.
+        """
         settled = True
         if self._is_first:
             self._shared.check()
@@ -327,15 +393,18 @@ class Node:
         return settled
 
     def state_dict(self) -> dict[str, Any]:
-        """Of the model, with the shared model's weights and not those of this node: copies on the
-        CPU, as torch.save and a model's load_state_dict have them."""
-        room, given = self._shared.empty()
+        """Returns a state_dict of the model with the weights of the shared model instead of this
+        node's weights.
+
+        All tensors are copies on the CPU, for torch.save or a model's load_state_dict. Tensors that
+        are not shared have this node's values. Raises Closed on ranks other than 0."""
+        copies, given = self._shared.empty()
         self._shared.check()
         with self._shared.guard(), self._writes.aside(self._first()):
             self._first().base(given)
-        self._is_ahead = True  # other ranks have not what that may have applied
+        self._is_ahead = True  # other ranks lack the updates that this call may have applied
         shared = {
-            id(tensor): self._shared.as_held(name, room[name])
+            id(tensor): self._shared.as_held(name, copies[name])
             for name, tensor in self._shared.tensors.items()
         }
         state: dict[str, Any] = {}
@@ -349,8 +418,8 @@ class Node:
         return state
 
     def save(self) -> None:
-        """A checkpoint, now, with the optimizer's state and private tensors: join gives them back after
-        a restart."""
+        """Saves a checkpoint with the optimizer's state and the private tensors, and returns when it
+        is on disk. After a restart, `join` restores them. Does nothing on ranks other than 0."""
         if not self._is_first:
             return
         kept = io.BytesIO()
@@ -369,71 +438,99 @@ class Node:
         self._is_ahead = True
 
     def _restore(self, kept: bytes) -> None:
-        """Private tensors and the optimizer's state; rates and the like are the script's."""
+        """Restores private tensors and the optimizer's state from the bytes that `save` kept.
+
+        Learning rates and other options of the optimizer stay as the script set them. Bytes that do
+        not fit the model or the optimizer are a warning."""
         if not kept:
             return
         try:
             found = _load(kept)
             self._restore_private(found.get("private", {}))
-        except Exception as error:  # whatever lies there
-            log.warning("private tensors begin as the script made them: what was kept does not fit: %s", error)
+        except Exception as error:  # the bytes may be anything
+            log.warning(
+                "the checkpoint's private tensors and optimizer state do not fit this model, and are "
+                "not used: %s",
+                error,
+            )
             found = {}
         if self._optimizer is None or "optimizer" not in found:
             return
         try:
             if found["optimizer"] != type(self._optimizer).__name__:
-                raise ValueError(f"it is that of {found['optimizer']}")
+                raise ValueError(f"it belongs to {found['optimizer']}")
             self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": found["state"]})
-        except Exception as error:  # whatever lies there
-            log.warning("the optimizer restarts: what was kept does not fit: %s", error)
+        except Exception as error:  # the bytes may be anything
+            log.warning(
+                "the checkpoint's optimizer state does not fit: %s; the optimizer restarts with empty "
+                "state",
+                error,
+            )
 
     @torch.no_grad()
     def _restore_private(self, kept: dict[str, torch.Tensor]) -> None:
+        """Fills the private tensors. Raises ValueError if a shape differs; none is written then."""
         own = self._selection.own()
         for name, tensor in own.items():
             if name in kept and kept[name].shape != tensor.shape:
-                raise ValueError(f"{name} was of shape {tuple(kept[name].shape)}")
+                raise ValueError(
+                    f"{name} has shape {tuple(tensor.shape)}, and {tuple(kept[name].shape)} in the "
+                    "checkpoint"
+                )
         for name, tensor in own.items():
             if name in kept:
                 tensor.copy_(kept[name])
 
     @property
     def not_shared(self) -> list[str]:
-        """The names of the model's parameters and buffers that stay this node's own: frozen ones,
-        those of `private`, and buffers that are not shared."""
+        """Names of the parameters and buffers that are not shared: frozen parameters, tensors of
+        `private`, and most buffers."""
         return self._selection.not_shared
 
     def set_rate(self, rate: float) -> None:
-        """The learning rate of the optimizer, all groups; as a schedule says for swarm_samples."""
+        """Sets the learning rate of all parameter groups of the optimizer.
+
+        A schedule should compute `rate` from `swarm_samples`, so that all nodes use the same rate."""
         assert self._optimizer is not None
         for group in self._optimizer.param_groups:
             group["lr"] = rate
 
     @property
     def swarm_samples(self) -> int:
-        """Samples that all have learned, ever: what schedules count."""
+        """Number of samples that all nodes have learned since the swarm began."""
         samples = self._handle.info().swarm_samples if self._handle is not None else 0
         return self._ranks.tell(self._device, samples) if self._ranks is not None else samples
 
     def info(self) -> Info:
+        """Returns the node's numbers. Raises Closed after `free`, and on ranks other than 0."""
         return self._first().info()
 
     def status(self) -> dict[str, Any]:
-        """As `hearsay status --json` says."""
+        """Returns the object that `hearsay status --json` prints. Raises Closed after the node was
+        closed, and on ranks other than 0."""
         return self._first().status()
 
     @property
     def _is_first(self) -> bool:
+        """True on rank 0 of a distributed model, and for a model of one process."""
         return self._ranks is None or self._ranks.is_first
 
     def _first(self) -> Handle:
         if self._handle is None:
-            raise Closed("the node is closed" if self._is_first else "the node is on rank 0")
+            raise Closed(
+                "the node is closed"
+                if self._is_first
+                else "only rank 0 has the node: make this call on rank 0"
+            )
         return self._handle
 
     def close(self, grace: float | None = None) -> None:
-        """Leaves: publishes the rest, waits for others to have it (seconds; None: [node] grace_s at
-        most), and saves a checkpoint with the optimizer's state."""
+        """Leaves the swarm: publishes the remaining progress, waits until other members have it, and
+        saves a checkpoint with the optimizer's state.
+
+        grace      seconds to wait at most; None: the configuration's [node] grace_s
+        Does nothing if the node is closed already, and on ranks other than 0.
+        """
         if self._hook is not None:
             self._hook.remove()
             self._hook = None
@@ -444,8 +541,8 @@ class Node:
         try:
             if joined:
                 self.save()
-        except (Ended, Refused) as error:  # the last step or the log has said so
-            log.warning("the optimizer's state is not saved: %s", error)
+        except (Ended, Refused) as error:  # a step or the log has reported this before
+            log.warning("the optimizer's state was not saved: %s", error)
         except BaseException:
             grace = 0
             raise
@@ -453,10 +550,10 @@ class Node:
             with self._shared.guard(), self._writes.aside(self._handle if joined else None):
                 self._handle.close(grace)
             _signals.give(self)
-        log.info("left")
+        log.info("left the swarm")
 
     def free(self) -> None:
-        """Ends it without grace, if it is open."""
+        """Frees the node. An open node leaves first, without grace time."""
         if self._hook is not None:
             self._hook.remove()
             self._hook = None
