@@ -27,9 +27,10 @@
 #define LAYER_WORDS_MAX   10
 #define LAYER_TENSORS_MAX 4
 #define LAYER_KEPT_MAX    3
-#define LAYER_NUMBER_MAX  1000000   /* largest number in a layers line */
-#define LAYER_COUNT_MAX   INT32_MAX /* floats in one buffer; BLAS counts in 32-bit int */
-#define LAYER_INPUT       (-1)      /* `from` of a layer that reads the model's input */
+#define LAYER_NUMBER_MAX  1000000 /* largest number in a layers line */
+/* Largest number of values in one buffer; BLAS counts in 32-bit int. */
+#define LAYER_COUNT_MAX INT32_MAX
+#define LAYER_INPUT     (-1) /* `from` of a layer that reads the model's input */
 
 /* Distribution of the initial values of a tensor. model_init.c draws them. */
 enum layer_init {
@@ -37,13 +38,15 @@ enum layer_init {
     INIT_ONE,
     INIT_FAN,   /* drawn by fan-in and fan-out: He's rule before relu, otherwise Glorot's */
     INIT_SMALL, /* normally distributed with standard deviation 0.02 */
-    INIT_LAST,  /* standard deviation 0.02 / √residuals: last matrix of a residual's body */
+    /* Last matrix of a residual's body: like INIT_SMALL, but 0.02 / √(number of residuals). */
+    INIT_LAST,
 };
 
 struct layer_tensor {
     const char *name; /* last part of the tensor's full name: "weight" of "0.conv.weight" */
-    size_t dims[4];   /* size of each dimension; the first one counts outputs */
-    int rank;         /* number of dimensions */
+    /* Size of each dimension; dense and conv weights: the first one is the outputs. */
+    size_t dims[4];
+    int rank; /* number of dimensions */
     enum layer_init init;
     size_t offset;     /* index of the tensor's first entry in the model's flat vector */
     bool is_statistic; /* running mean or variance of a batch norm; not trained */
@@ -55,30 +58,32 @@ struct layer {
     int number;                    /* index among all layers except joints, from 0 */
     int depth;                     /* number of residuals that enclose the layer */
     int from;                      /* index of the layer whose output it reads, or LAYER_INPUT */
-    /* ")": index of the layer whose output is added, or LAYER_INPUT. Tied logits: index of the
-     * embed. */
+    /* Joint ")": index of the layer whose output is added to the body's output, or LAYER_INPUT.
+     * Tied logits: index of the embed layer. */
     int partner;
     enum number type; /* type of input and kept activations; the output has y.type */
     struct shape in;  /* shape of an input sample */
     struct shape out; /* shape of an output sample */
     union {
-        struct conv conv;           /* of a conv layer */
-        struct pool pool;           /* of a maxpool layer */
-        struct attention attention; /* of an attention layer */
-        struct channel_norm norm;   /* of a batchnorm or groupnorm layer */
+        struct conv conv;           /* sizes and options of a conv layer */
+        struct pool pool;           /* sizes of a maxpool layer */
+        struct attention attention; /* sizes of an attention layer */
+        struct channel_norm norm;   /* sizes of a batchnorm or groupnorm layer */
     };
-    float rate;                 /* dropout: probability that a number is set to 0 */
-    bool turns;                 /* attention: applies rotary position embedding (rope) */
-    bool is_tied;               /* embed: its table also serves as the weights of the logits */
-    bool borrows;               /* tied logits: its only tensor is the embed's table */
-    enum activation activation; /* computed here for the next layer; LINEAR = none */
-    bool absorbed;              /* true for an activation that the previous layer computes */
+    float rate;   /* dropout: probability that a number is set to 0 */
+    bool turns;   /* attention: applies rotary position embedding (rope) */
+    bool is_tied; /* embed: its table also serves as the weights of the logits */
+    bool borrows; /* tied logits: the only tensor is the table of the embed layer */
+    /* Activation of the next layer that this layer computes; LINEAR = none. */
+    enum activation activation;
+    bool absorbed; /* true for an activation that the previous layer computes */
     struct layer_tensor tensor[LAYER_TENSORS_MAX];
     int tensors;  /* number of tensors of the layer */
     double flops; /* floating-point operations of the forward pass, per sample */
     /* Bytes per sample of each buffer kept for the backward pass, x and y excluded. */
     size_t kept_bytes[LAYER_KEPT_MAX];
-    size_t scratch_bytes;       /* bytes per sample that it needs in the shared scratch buffer */
+    /* Bytes per sample that the layer needs in the shared scratch buffer. */
+    size_t scratch_bytes;
     void *kept[LAYER_KEPT_MAX]; /* buffers kept for the backward pass: [batch_max, kept_bytes] */
     struct numbers y; /* output: [batch_max, out]; if absorbed, the output of the previous layer */
 };
@@ -88,34 +93,40 @@ struct chain;
 
 /* Work of a neighbouring layer that a layer does in the same backend operation. */
 struct fused {
-    const struct layer *sum;        /* norm: the preceding ")", whose sum the norm also computes */
+    /* Norm: the joint ")" of the residual that ends before it; the norm also computes that
+     * residual's sum. */
+    const struct layer *sum;
     const struct layer *activation; /* dense: next layer (forward) or previous layer (backward) */
     struct numbers before;          /* dense, backward: input of `activation` */
-    struct numbers passed;          /* norm, backward: gradient to add to dx */
+    /* Norm, backward: gradient that bypassed the body; added to dx. */
+    struct numbers passed;
 };
 
 /* Arguments of one layer's forward or backward pass over a batch. */
 struct pass {
     struct backend *backend;
-    int batch;              /* number of samples */
-    bool training;          /* true if a backward pass follows */
-    int from;               /* sequences: first position to compute; the cache has earlier ones */
+    int batch;     /* number of samples */
+    bool training; /* true if a backward pass follows */
+    /* Sequences: first position to compute; the key-value cache has those before. */
+    int from;
     int positions;          /* sequences: number of positions to compute; 0 = all */
     const uint32_t *draws;  /* [batch] dropout seeds; NULL = no dropout */
     const float *weights;   /* [P] all parameters of the model */
     struct numbers rounded; /* trained weights, rounded to the type of the activations */
     float *gradients;       /* [P] gradients of all parameters; backward only */
     struct numbers x;       /* input: [batch, in]; int32 tokens for an embed */
-    struct numbers other;   /* ")", and a norm that computes the sum of ")": second addend */
-    struct fused fused;     /* work of a neighbouring layer to do in the same operation */
-    struct numbers dy;      /* gradient of the output: [batch, out]; backward only */
-    struct numbers dx;      /* gradient of x: [batch, in]; backward only; at NULL = not needed */
-    void *scratch;          /* scratch buffer: [batch_max, scratch_bytes] */
+    /* Second addend of the joint ")", or of a norm that computes the joint's sum. */
+    struct numbers other;
+    struct fused fused; /* work of a neighbouring layer to do in the same operation */
+    struct numbers dy;  /* gradient of the output: [batch, out]; backward only */
+    /* Gradient of x: [batch, in]; backward only; dx.at NULL = not needed. */
+    struct numbers dx;
+    void *scratch; /* scratch buffer: [batch_max, scratch_bytes] */
 };
 
 struct layer_kind {
     const char *name;           /* first word in the layers line: "conv" */
-    const char *usage;          /* all words with their options, for messages */
+    const char *usage;          /* syntax of the layer's words, for messages: "dense N [plain]" */
     enum activation activation; /* activation that this kind computes, if is_activation */
     bool is_activation;
     bool absorbs;  /* the layer can also compute the activation that follows it */
@@ -153,8 +164,9 @@ static inline const float *layer_weights(const struct layer *layer, const struct
     return which < layer->tensors ? pass->weights + layer->tensor[which].offset : NULL;
 }
 
-/* Returns the weights of tensor number `which`, rounded to the type of the activations. Matrix
- * products read these. */
+/* Returns the weights of the layer's tensor number `which`, rounded to the type of the
+ * activations. Matrix products read these weights. The address is NULL if the layer has fewer
+ * tensors. */
 static inline struct numbers layer_rounded(const struct layer *layer, const struct pass *pass,
                                            int which)
 {

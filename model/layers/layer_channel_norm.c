@@ -1,5 +1,5 @@
-/* Norms of image channels: each channel over the whole batch (batchnorm), or groups of channels
- * within each sample (groupnorm). */
+/* Norms of image channels. A batchnorm normalizes each channel over the whole batch. A groupnorm
+ * normalizes groups of channels within each sample. */
 #include <stdio.h>
 
 #include "layers/layer.h"

@@ -81,7 +81,8 @@ const struct layer_kind layer_dense = {
 };
 
 /* Makes the logits use the table of the model's embed as their weights. Returns MALFORMED if the
- * line does not begin with an embed, or its numbers per token differ from the logits' inputs. */
+ * line does not begin with an embed, or if the embed's numbers per token differ from the number of
+ * inputs of the logits. */
 static enum error tie(struct layer *layer, const struct layer_words *words,
                       const struct chain *before, struct problem *problem)
 {
@@ -112,8 +113,8 @@ static enum error logits_read(struct layer *layer, const struct layer_words *wor
     return OK;
 }
 
-/* Has no backward function: one backend operation computes logits, loss and gradients (struct
- * logits in backend.h). */
+/* Logits have no backward function: one backend operation computes logits, loss and gradients
+ * (struct logits in backend.h). */
 const struct layer_kind layer_logits = {
     .name = "logits",
     .usage = "logits [tied]",

@@ -39,8 +39,9 @@ static void embed_forward(const struct layer *layer, const struct pass *pass)
                                  layer_rounded(layer, pass, 0), layer->y);
 }
 
-/* Adds to the gradient of the table. If the logits share the table, their backward pass has
- * already written its part of the gradient; otherwise the gradient is cleared first. */
+/* Adds the gradients of the embedded tokens to the gradient of the table. If the logits share
+ * the table, their backward pass has already written the logits' part of that gradient. Otherwise
+ * the gradient is cleared first. */
 static void embed_backward(const struct layer *layer, const struct pass *pass)
 {
     float *gradients = layer_gradients(layer, pass, 0);

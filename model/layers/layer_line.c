@@ -25,7 +25,8 @@ struct reader {
     char *text;         /* canonical spelling of the line so far */
     size_t used;        /* bytes of `text` in use */
     size_t capacity;    /* capacity of `text` in bytes */
-    int repeats;        /* above 0 while a repeated item is read again: it is not spelled again */
+    /* Above 0 while an item after "N *" is parsed again: `text` has it already. */
+    int repeats;
     struct problem *problem;
 };
 
@@ -56,8 +57,8 @@ static void skip_blanks(struct reader *reader)
         reader->at++;
 }
 
-/* Returns MALFORMED. The message quotes up to 20 characters from the current position and `what`
- * was expected. */
+/* Returns MALFORMED. The message quotes up to 20 characters of the line from the current
+ * position, followed by the complaint `what`. */
 static enum error misplaced(const struct reader *reader, const char *what)
 {
     if (*reader->at == '\0')
@@ -75,7 +76,8 @@ static enum error expect(struct reader *reader, char sign, const char *what)
     return OK;
 }
 
-/* Points *layer to the next free entry of the chain and sets the members common to all kinds. */
+/* Points *layer to the next free entry of the chain and sets the members common to all kinds of
+ * layers. Returns MALFORMED if the chain is full. */
 static enum error next_layer(struct reader *reader, struct layer **layer)
 {
     if (reader->chain->count == LAYERS_MAX)
@@ -200,8 +202,8 @@ static enum error close_residual(struct reader *reader, int body, struct shape b
     return OK;
 }
 
-/* Makes the last matrix of the residual's body begin with smaller weights, so that the sum of many
- * residuals stays small. */
+/* Gives the last matrix of the residual's body smaller initial weights (INIT_LAST), so that the
+ * sum of many residuals stays small. */
 static void mark_last(struct chain *chain, int open)
 {
     for (int i = chain->count - 1; i > open; i--)

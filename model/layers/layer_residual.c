@@ -1,5 +1,6 @@
-/* The joints of a residual: adds the body's output to the residual's input, or to the shortcut's
- * output (He, Zhang, Ren, Sun 2015). model_pass.c passes gradients through the joints. */
+/* The joints of a residual. The joint ")" adds the body's output to the residual's input, or to
+ * the shortcut's output (He, Zhang, Ren, Sun 2015). model_pass.c passes gradients through the
+ * joints. */
 #include "layers/layer.h"
 
 static void close_forward(const struct layer *layer, const struct pass *pass)

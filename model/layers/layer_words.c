@@ -90,8 +90,8 @@ static enum error words_copy(struct layer_words *words, const char *text, size_t
     return OK;
 }
 
-/* Splits words->lower at blanks. Words beyond LAYER_WORDS_MAX are counted but not stored, because
- * no kind has that number of words. */
+/* Splits words->lower at blanks. Words beyond LAYER_WORDS_MAX are counted but not stored,
+ * because no kind of layer has more words. */
 static void words_cut(struct layer_words *words)
 {
     char *at = words->lower;

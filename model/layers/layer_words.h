@@ -23,7 +23,7 @@ struct chain {
     struct layer *layers; /* [LAYERS_MAX], of which `count` are parsed */
     int count;
     struct shape in;  /* shape of an input sample of the model */
-    int classes;      /* number of classes or tokens of the data */
+    int classes;      /* number of classes of the data, or of different tokens */
     enum number type; /* type of the model's activations */
 };
 
@@ -48,9 +48,10 @@ void layer_add_tensor(struct layer *layer, const char *name, enum layer_init ini
 
 /* Functions of layer_line.c. */
 
-/* Parses the line into the chain: all members of each layer except buffers and the offsets of its
- * tensors. Writes the canonical spelling to text[capacity]. Checks each layer against its input;
- * the caller checks that the last layer fits the task, and the total size. */
+/* Parses the line into chain->layers. Sets all members of each layer except its buffers and the
+ * offsets of its tensors. Writes the canonical spelling to text[capacity]. Checks each layer
+ * against its input. The caller checks that the last layer fits the task, and the size of the whole
+ * model. */
 enum error layer_line_read(const char *line, struct chain *chain, char *text, size_t capacity,
                            struct problem *problem) MUST_USE;
 

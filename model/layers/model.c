@@ -8,8 +8,8 @@
 #include "layers/model_layers.h"
 #include "layers/model_private.h"
 
-/* Order of the flat vector. Matrices and filters come first, because only they have weight decay.
- * Biases and scales follow, then running statistics, which are not trained. */
+/* Parts of the flat vector, in their order. Matrices and filters come first, because only they
+ * have weight decay. Biases and scales follow, then running statistics, which are not trained. */
 enum part { MATRICES, SCALES, STATISTICS };
 
 static enum part part_of(const struct layer_tensor *tensor)
@@ -38,8 +38,8 @@ static void lay_out(struct model *model, enum part part)
                 model->layers[model->layers[i].partner].tensor[0].offset;
 }
 
-/* Returns the numbers per sample of the layer's largest buffer: input, output or a kept
- * buffer. */
+/* Returns the size of the layer's largest buffer, in numbers per sample. The buffers are input,
+ * output and kept buffers. */
 static size_t largest_buffer(const struct layer *layer)
 {
     const size_t in = shape_size(layer->in), out = shape_size(layer->out);
@@ -74,8 +74,8 @@ static enum error check_sizes(const struct model *model, struct problem *problem
     return OK;
 }
 
-/* Returns MALFORMED if the last layer does not fit the task. It may have more outputs than this
- * node's data have classes, because other nodes may have other classes or tokens. */
+/* Returns MALFORMED if the last layer does not fit the task. Unless `exact`, it may have more
+ * outputs than this node's data have classes, because other nodes may have more classes. */
 static enum error check_last(struct model *model, bool exact, struct problem *problem)
 {
     const struct layer *last = &model->layers[model->count - 1];
@@ -93,8 +93,9 @@ static enum error check_last(struct model *model, bool exact, struct problem *pr
                        model->in.length > 0 ? "token" : "class or number of y");
 }
 
-/* Lets layers with weights compute the activation that follows them, in the loop that adds biases:
- * the numbers are then in the cache. Only for activations whose backward pass needs no input. */
+/* Lets each layer that can do so compute the activation that follows it. Its loop that adds
+ * biases still has the numbers in the processor's cache. Leaves out activations whose backward pass
+ * needs their input. */
 static void absorb(struct model *model)
 {
     for (int i = 1; i < model->count; i++) {
@@ -143,7 +144,7 @@ void model_let_go(struct model *model)
 }
 
 /* Returns the number of samples whose outputs the last layer computes at once. Only logits may
- * compute less than a batch. */
+ * compute fewer samples than a batch. */
 static int logits_max(const struct model *model)
 {
     const struct layer *last = &model->layers[model->count - 1];

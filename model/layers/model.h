@@ -157,8 +157,9 @@ struct model_part {
     const int32_t *labels; /* labels [samples, positions]; NULL for regression */
     const float *numbers;  /* regression: target values [samples, outputs]; otherwise NULL */
     int samples;
-    int of;                /* samples of the whole step, by which sums of losses are divided */
-    float smoothing;       /* part of each label that is spread over all classes */
+    int of; /* samples of the whole step, by which sums of losses are divided */
+    /* Label smoothing: part of each label that is spread over all classes. */
+    float smoothing;
     const uint32_t *draws; /* [samples] dropout seeds; NULL = no dropout */
 };
 /* Does what model_learn does, for a part of a step. Divides by the samples of the whole step,

@@ -12,9 +12,10 @@
 /* entries that the inner loop draws at once, to fill several SIMD registers */
 #define SIDE_BY_SIDE 64
 
-/* Returns the value in [0, 1) that call n of rng_uniform would return, without the calls before it:
- * SplitMix64 mixes a counter. Few processors convert 64-bit integers to doubles in a vector, so two
- * halves of the 53 bits are converted separately, both exactly. */
+/* Returns the value in [0, 1) that call number n of rng_uniform, counted from 0, would return.
+ * Does not need the calls before it, because SplitMix64 mixes a counter. Few processors convert
+ * 64-bit integers to doubles in a vector, so two halves of the 53 bits are converted separately,
+ * both exactly. */
 static inline double uniform_at(struct rng rng, uint64_t n)
 {
     const uint64_t bits = rng_mix(rng.state + (n + 1) * RNG_STEP) >> 11;

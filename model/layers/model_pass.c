@@ -97,8 +97,8 @@ static struct numbers activations(const struct model *model, void *at)
     return (struct numbers){at, model->type};
 }
 
-/* Runs the backward pass of "residual(": adds the body's gradient and the gradient that bypassed
- * the body. */
+/* Runs the backward pass of the joint "residual(": adds the body's gradient and the gradient
+ * that bypassed the body. */
 static void open_backward(struct model *model, struct gradient_stack *stack,
                           const struct layer *open, int batch)
 {
@@ -115,8 +115,8 @@ static void open_backward(struct model *model, struct gradient_stack *stack,
     stack->now = to;
 }
 
-/* Runs the backward pass of "|": keeps the finished gradient of the shortcut and continues with
- * the body. */
+/* Runs the backward pass of the joint "|": keeps the finished gradient of the shortcut and
+ * continues with the body. */
 static void shortcut_backward(struct gradient_stack *stack)
 {
     CHECK(stack->depth > 0);
@@ -141,8 +141,8 @@ static void layer_backward(struct model *model, struct gradient_stack *stack,
     stack->now = dx;
 }
 
-/* Runs the backward pass of a norm that begins a residual's body. The norm also adds the gradient
- * that bypassed the body, so the "residual(" needs no pass of its own. */
+/* Runs the backward pass of a norm that begins a residual's body. The norm also adds the
+ * gradient that bypassed the body, so the joint "residual(" needs no pass of its own. */
 static void norm_backward(struct model *model, struct gradient_stack *stack,
                           const struct layer *norm, struct pass *pass)
 {
@@ -267,7 +267,7 @@ static void model_backward(struct model *model, struct pass *pass, struct gradie
             open_backward(model, stack, layer, pass->batch);
         else if (is_first_norm(model, i)) {
             norm_backward(model, stack, layer, pass);
-            i--; /* skips the "residual(", which norm_backward has processed */
+            i--; /* skips the joint "residual(", which norm_backward has processed */
         } else if (layer->kind == &layer_dense && layer->activation == LINEAR &&
                    layer->from == i - 1 && i > 0 && is_fused_activation(model, i - 1)) {
             dense_backward(model, stack, layer, pass, x);

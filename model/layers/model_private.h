@@ -15,8 +15,8 @@ struct model {
     enum number type; /* type of activations and their gradients */
     int batch_max;
     int logits_max;       /* number of samples whose logits are computed at once */
-    size_t logits_floats; /* logits to compute at once; at least one sample's are computed */
-    bool recomputes;      /* recomputes activations inside residuals in the backward pass */
+    size_t logits_floats; /* most logits to compute at once, unless one sample has more */
+    bool recomputes;      /* the backward pass recomputes activations inside residuals */
     struct layer *layers; /* [count] layers, joints included */
     int count;
     int depth; /* largest nesting depth of residuals */

@@ -1,4 +1,5 @@
-/* Layers lines of well-known models, and quick reading of sizes in a line without parsing it. */
+/* Layers lines of well-known models, and functions that find a size in a line without parsing
+ * it. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,8 +7,8 @@
 
 #include "layers/model.h"
 
-/* Residual block of two convolutions with batch norms (He, Zhang, Ren, Sun 2015). HALVING is the
- * first block of a stage; it halves height and width. */
+/* BLOCK: residual block of two convolutions with batch norms (He, Zhang, Ren, Sun 2015).
+ * HALVING: first block of a stage, which halves height and width. BODY: the layers inside both. */
 #define BODY(first, second)                                                                        \
     "conv " first " pad 1 plain, batchnorm, relu, conv " second " pad 1 plain, batchnorm"
 #define BLOCK(f) "residual(" BODY(f " 3x3", f " 3x3") "), relu"
