@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Trains with the usual PyTorch methods over Gloo, as rivals of hearsay. tests/bench/against_torch.sh runs it.
+"""Trains with common PyTorch methods over Gloo, as rivals of hearsay. tests/bench/against_torch.sh runs it.
 
-  train    one process of a rival: the first leaves in FOLDER a line for each round of exchange and,
-           every so many steps, after an exchange, the model
-  probe    round trip and speed of TCP between the machines of the test network
+  train    runs one process of a rival. The process of rank 0 writes to FOLDER: a line per exchange, and
+           the model after an exchange if --every steps have passed since the last saved model
+  probe    measures round trip and speed of TCP between the machines of the test network
 
-The data are read and the model is built from hearsay's own line of layers, so that rivals start
-from the weights that hearsay starts from. The clock begins when all processes have met. With --test
-it does not count: then all compute the mark (against_torch_tasks.py) together whenever a model
-would be left.
+The model is built from hearsay's own line of layers, and starts from hearsay's initial weights. The
+clock starts when all processes have connected. With --test the run measures no time: instead of saving
+the model, all processes evaluate it together and rank 0 writes its mark (against_torch_tasks.py).
 """
 import argparse
 import datetime
@@ -27,14 +26,16 @@ from torch.nn.utils import parameters_to_vector
 from against_torch_rivals import RIVALS
 from against_torch_tasks import TASKS
 
-WARM_ROUNDS = 3  # the first are not like the others: buckets are made, PowerSGD sends all
-PATIENCE_S = 20  # with a run that cannot end in time
-SILENCE_S = 300
-LOST_STEPS, LOST_MARK = 300, {"images": 0.2, "language": -3.5}  # not better by then: it diverged
+# The first exchanges are slower and left out: buckets are allocated, and PowerSGD sends all entries.
+WARM_ROUNDS = 3
+PATIENCE_S = 20  # time to measure the pace before a run may be ended as too slow
+SILENCE_S = 300  # Gloo's timeout
+# A run whose mark is still lower after this many steps has diverged.
+LOST_STEPS, LOST_MARK = 300, {"images": 0.2, "language": -3.5}
 
 
 class Diary:
-    """The record of the first process."""
+    """The file in which rank 0 records the exchanges of a run."""
 
     def __init__(self, folder):
         self.folder, self.start, self.times = folder, time.time(), []
@@ -56,7 +57,7 @@ class Diary:
         self.write(line)
 
     def is_hopeless(self, rounds, seconds):
-        """Returns whether the remaining rounds clearly need more than this time."""
+        """Returns whether the run will exceed `seconds` (0: no limit) with this many more rounds."""
         times, warm = self.times, WARM_ROUNDS
         if not seconds or len(times) < warm + 2 or times[-1] - times[warm - 1] < PATIENCE_S:
             return False
@@ -65,8 +66,10 @@ class Diary:
 
 
 class Pace:
-    """A machine that computes no more than so many steps a second: hold() returns when it would
-    have computed the step. What is exchanged meanwhile costs it no time, what comes later does."""
+    """Simulates a machine that computes at most `steps_per_s` steps a second; 0: no limit.
+
+    hold() returns when that machine would have finished the step. An exchange before hold() overlaps
+    with the computation, and an exchange after it adds to the time."""
 
     def __init__(self, steps_per_s):
         self.step_s, self.begin = 1 / steps_per_s if steps_per_s else 0, 0
@@ -89,8 +92,8 @@ class Process:
         self.task.keep(asked.rank, asked.world)
         self.pace = Pace(asked.steps_per_s)
         self.optimizer, self.schedule = self.task.optimizer(net, asked.rate, asked.warmup)
-        self.has_hook = hasattr(self.optimizer, "register_step_post_hook")  # PyTorch 2 has
-        if self.has_hook:  # before torchft's, which exchanges
+        self.has_hook = hasattr(self.optimizer, "register_step_post_hook")  # since PyTorch 2
+        if self.has_hook:  # registered first, so that hold() runs before torchft's exchange
             self.optimizer.register_step_post_hook(lambda *_: self.pace.hold())
         torch.distributed.init_process_group("gloo", init_method=f"tcp://{asked.address}",
                                              rank=asked.rank, world_size=asked.world,
@@ -112,14 +115,15 @@ class Process:
             self.rival.exchange()
 
     def mark(self):
-        """Of the model, each process a part of the test."""
+        """Returns the mark of the model; each process evaluates a part of the test set."""
         total, count = self.task.marks(self.net, self.asked.rank, self.asked.world)
         both = torch.tensor([total, count], dtype=torch.float64)
         torch.distributed.all_reduce(both)
         return float(both[0] / both[1])
 
     def leave(self, diary, number):
-        """After a step; true if that was the last."""
+        """Records step `number` in the diary, with a model or mark if one is due. Returns True if the
+        run ends here: too slow, diverged, or target reached."""
         asked, is_round = self.asked, number % self.rival.every == 0
         is_due = is_round and number - self.left >= asked.every
         self.left = number if is_due else self.left
@@ -146,10 +150,11 @@ def train(asked):
         if process.leave(diary, number):
             break
     sys.stdout.flush()
-    os._exit(0)  # Gloo would wait for the others
+    os._exit(0)  # a normal exit would make Gloo wait for the other processes
 
 
 def serve(address, port):
+    """Answers the connections of `probe` until the process is killed."""
     listener = socket.create_server((address, port))
     while True:
         end, _ = listener.accept()
@@ -157,7 +162,7 @@ def serve(address, port):
 
 
 def answer(end):
-    """One byte: said again. More: swallowed, and at their end one byte."""
+    """Answers each single byte with one byte. Reads longer data to their end, then sends one byte."""
     with end:
         while True:
             got = end.recv(1 << 16)
@@ -172,6 +177,7 @@ def answer(end):
 
 
 def probe(asked):
+    """Prints the median round trip and the speed of a transfer to --address as JSON."""
     if asked.listen:
         serve(asked.address, 9999)
     with socket.create_connection((asked.address, 9999)) as end:
@@ -203,12 +209,12 @@ def main():
     for name in ("rank", "world", "steps", "every", "local-steps"):
         one.add_argument("--" + name, type=int, required=True)
     one.add_argument("--rate", type=float, required=True)
-    one.add_argument("--warmup", type=int, default=1, help="steps in which the rate rises")
+    one.add_argument("--warmup", type=int, default=1, help="steps of linear warmup")
     one.add_argument("--own", default="127.0.0.1", help="this machine's address")
-    one.add_argument("--first", help="the weights to start from, instead of PyTorch's own")
-    one.add_argument("--seconds", type=float, help="end early if the steps will take longer")
-    one.add_argument("--steps-per-s", type=float, default=0, help="at most; 0: no limit")
-    one.add_argument("--target", type=float, help="with --test: a mark that ends it")
+    one.add_argument("--first", help="file of initial weights (random ones)")
+    one.add_argument("--seconds", type=float, help="end the run early if it will take longer")
+    one.add_argument("--steps-per-s", type=float, default=0, help="highest speed; 0: no limit")
+    one.add_argument("--target", type=float, help="with --test: end the run at this mark")
     one.add_argument("--test", action="store_true")
     one = commands.add_parser("probe")
     one.set_defaults(run=probe)

@@ -1,7 +1,7 @@
-"""The communication of the rivals of hearsay, for tests/bench/against_torch.sh.
+"""Communication strategies of hearsay's rivals, for tests/bench/against_torch.sh.
 
-Each has `net`, which is trained, `every`, the steps between two exchanges, and exchange(), called
-after so many.
+A strategy has `net`, the module to train, `every`, the number of steps between two exchanges, and
+exchange(), which the trainer calls after each `every` steps.
 """
 import datetime
 
@@ -18,13 +18,14 @@ ONE_BUCKET_MB = 1000
 
 
 class Dense:
-    """Every step everybody's gradient: DistributedDataParallel, with one of its hooks or none."""
+    """Averages the gradients of all processes in each step: DistributedDataParallel, either plain or
+    with the fp16 or PowerSGD hook."""
     every = 1
 
     def __init__(self, net, asked, _):
         if asked.rival == "powersgd":
-            # With more than two Gloo processes all must be one bucket: the sums of several are
-            # not begun in the same order everywhere, and then all processes wait without end.
+            # All parameters must be one bucket if more than two processes use Gloo. With several
+            # buckets, processes start their sums in different orders and deadlock.
             torch.distributed._DEFAULT_FIRST_BUCKET_BYTES = ONE_BUCKET_MB << 20
             self.net = DistributedDataParallel(net, bucket_cap_mb=ONE_BUCKET_MB)
         else:
@@ -40,7 +41,7 @@ class Dense:
 
 
 class Alone:
-    """Nobody tells anybody anything."""
+    """Trains without any communication."""
 
     def __init__(self, net, asked, _):
         self.net, self.every = net, asked.local_steps
@@ -50,7 +51,8 @@ class Alone:
 
 
 class Local:
-    """Many steps alone, then something with what all have learned since, here the average."""
+    """Trains `every` local steps, then averages the weights of all processes. A subclass replaces the
+    average by another outer step."""
 
     def __init__(self, net, asked, _):
         self.net, self.every, self.world = net, asked.local_steps, asked.world
@@ -62,6 +64,9 @@ class Local:
         vector_to_parameters(self.shared.clone(), self.net.parameters())
 
     def outer(self, down):
+        """Returns the amount to subtract from the shared weights.
+
+        down    the shared weights minus this process's weights"""
         return self.mean(down)
 
     def mean(self, vector):
@@ -70,7 +75,7 @@ class Local:
 
 
 class DiLoCo(Local):
-    """The outer step is Nesterov's with the mean difference (Douillard et al. 2023)."""
+    """Takes an outer step with Nesterov momentum along the mean difference (Douillard et al. 2023)."""
 
     def __init__(self, net, asked, _):
         super().__init__(net, asked, _)
@@ -83,9 +88,11 @@ class DiLoCo(Local):
 
 
 class SparseLoCo(Local):
-    """Of each chunk of 4,096 differences the largest, of two bits each; the rest is an error that
-    is remembered (Sarfi et al. 2025, arXiv 2508.15706). A message, chunk by chunk: the means of four
-    buckets as float16, then 14 bits an entry: its place and its bucket."""
+    """Sends the largest 1/32 of each chunk of 4,096 differences, quantized to two bits, and keeps the
+    remainder as error feedback (Sarfi et al. 2025, arXiv 2508.15706).
+
+    A message has for each chunk the means of four buckets as float16, then 14 bits per sent entry:
+    12 for its index in the chunk and 2 for its bucket."""
     chunk, entry_bits, part, error_decay, buckets, sigmas = 4096, 14, 32, 0.95, 4, 1.5
 
     def __init__(self, net, asked, _):
@@ -107,7 +114,10 @@ class SparseLoCo(Local):
         return sum(self.decode(one) for one in everybody) / self.world
 
     def encode(self, values, kept):
-        """Four buckets of 1.5 deviations, the third around the mean, the outer ones open."""
+        """Returns the message bytes for the `kept` largest values of a chunk.
+
+        The four buckets are 1.5 standard deviations wide, the third is centred on the mean, and the
+        first and the last are unbounded."""
         places = values.abs().topk(kept).indices.numpy()
         chosen = values.numpy()[places]
         width = self.sigmas * (chosen.std(ddof=1) if kept > 1 else 0) or 1
@@ -134,8 +144,10 @@ class SparseLoCo(Local):
 
 
 class Torchft:
-    """DiLoCo as torchft has it, with its manager, its lighthouse and a quorum for each exchange;
-    streaming: in four parts, each on its way for as long as may be, half of what comes is mixed in."""
+    """Runs torchft's DiLoCo, with its manager, its lighthouse and a quorum for each exchange.
+
+    The rival "streaming" exchanges the model in four fragments. Each fragment's exchange overlaps with
+    as many steps as possible, and its result is mixed in with weight 0.5."""
     parts, port, patience = 4, 7780, datetime.timedelta(seconds=300)
 
     def __init__(self, net, asked, optimizer):
@@ -161,7 +173,7 @@ class Torchft:
                            use_bucketization=True,
                            fragment_sync_delay=self.every // self.parts - 1 if is_streaming else 0,
                            fragment_update_alpha=0.5 if is_streaming else 0)
-        self.outer.__enter__()  # from now on after each step of the optimizer
+        self.outer.__enter__()  # hooks the optimizer, so that torchft exchanges after its steps
 
     def split(self, net):
         """Groups neighbouring tensors into parts with about equal numbers of entries."""

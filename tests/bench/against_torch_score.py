@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Evaluates the models of hearsay and its rivals with one program, for tests/bench/against_torch.sh.
 
-  score    one JSON line about a run: marks (against_torch_tasks.py), bytes and samples over time, from
-           the models and the counters in its folder
-  table    all such lines as a table, and as a plot of the first point
+  score    prints a JSON line about a run: marks (against_torch_tasks.py), bytes and samples over time,
+           from the models and the counters in its folder
+  table    prints a table of all such lines, and plots one of the network settings
 """
 import argparse
 import calendar
@@ -23,7 +23,7 @@ MBIT_BYTES = 125000
 
 
 def read_lines(path):
-    """Reads a file whose last line may be incomplete."""
+    """Returns the complete JSON lines of a file; no lines if there is no file."""
     if not os.path.exists(path):
         return []
     with open(path, encoding="utf-8") as file:
@@ -31,7 +31,7 @@ def read_lines(path):
 
 
 class Rival:
-    """A run of PyTorch processes: what their first one left."""
+    """A run of PyTorch processes: the exchanges and models that rank 0 recorded."""
 
     def __init__(self, asked):
         lines = read_lines(f"{asked.folder}/rounds.jsonl")
@@ -51,7 +51,7 @@ class Rival:
         return np.interp(t, times, [0] + [line["steps"] for line in self.rounds]) * self.per_step
 
     def seconds_per_step(self):
-        """After the first rounds, as far as there are others."""
+        """Returns the mean time of a step, without the warm-up rounds if the run was longer."""
         warm = WARM_ROUNDS if self.rounds[0]["steps"] == 1 else 1
         first = self.rounds[warm - 1] if len(self.rounds) > warm else {"t": 0, "steps": 0}
         return (self.last["t"] - first["t"]) / (self.last["steps"] - first["steps"])
@@ -60,7 +60,8 @@ class Rival:
         return {"steps": self.last["steps"], "step_s": round(self.seconds_per_step(), 4)}
 
     def reach(self, reached, bytes_sent):
-        """Where the run ended before: its pace times the steps of the run on a free network."""
+        """Extrapolates targets that the run did not reach: the time and bytes for the steps that the
+        same rival needed in the run on a free network (--steps-to)."""
         for i, steps in enumerate(json.loads(self.asked.steps_to or "[]")):
             if reached[i] is None and steps is not None:
                 more = steps - self.last["steps"]
@@ -72,13 +73,13 @@ class Rival:
 
 
 def wall(line):
-    """When a daemon wrote a line of its log, in seconds since 1970."""
+    """Returns the time of a line of a daemon's log, in seconds since 1970."""
     whole, part = line["time"].rstrip("Z").split(".")
     return calendar.timegm(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) + float("0." + part)
 
 
 class Hearsay:
-    """A run of daemons: their logs, and the models that the first saved."""
+    """A run of daemons: their logs, and the models that the first daemon saved."""
 
     def __init__(self, asked):
         self.asked = asked
@@ -113,15 +114,16 @@ class Hearsay:
                 "digests": len({line["base_digest"] for line in final})}
 
     def reach(self, reached, bytes_sent):
-        pass  # nothing to extrapolate: it had the time it was given
+        pass  # a run of hearsay is never ended early, so a missed target stays missed
 
 
 class Links:
-    """Bytes that the ports of the switch carried: from the nodes (rx), and to them (tx)."""
+    """Bytes that the ports of the switch carried from the nodes ("rx") and to them ("tx")."""
 
     def __init__(self, asked, start):
         rows = read_lines(f"{asked.folder}/links.jsonl")
-        self.room, self.at = asked.mbit * MBIT_BYTES * asked.world, [r["at"] - start for r in rows]
+        # Bytes a second that the links of all nodes can carry, and the times of the counters.
+        self.capacity, self.at = asked.mbit * MBIT_BYTES * asked.world, [r["at"] - start for r in rows]
         self.bytes = {way: [sum(port["stats64"][way]["bytes"] for port in row["ports"])
                             for row in rows] for way in ("rx", "tx")}
 
@@ -130,8 +132,8 @@ class Links:
         return float(then - before)
 
     def use(self, t):
-        """The part of all lines' capacity, up and down."""
-        return {name: round(self.carried(t, way) / self.room / t, 3)
+        """Returns the utilization of all links up to time t, from 0 to 1: "up" and "down"."""
+        return {name: round(self.carried(t, way) / self.capacity / t, 3)
                 for name, way in (("up", "rx"), ("down", "tx"))}
 
 
@@ -148,8 +150,10 @@ class Judge:
 
 
 def follow(run, links, judge, targets):
-    """The models in their order until the last target is reached: rows of seconds, samples, bytes
-    and mark; and the row at which each target was reached."""
+    """Evaluates the models of a run in order, until all targets are reached.
+
+    Returns a row of seconds, samples, bytes and mark per model, and for each target the point at which
+    it was reached; None if it was not."""
     rows, reached = [], [None for _ in targets]
     for t, vector in run.models():
         row = [round(t, 2), round(run.samples(t)), round(links.carried(t)), judge.mark(vector)]
@@ -185,7 +189,7 @@ def told_time(found, shift=0):
 
 
 def told_mark(mark):
-    """An accuracy, or of minus a loss the loss."""
+    """Returns the mark as text: an accuracy in percent, or the loss."""
     return "-" if mark is None else f"{100 * mark:.1f} %" if mark > 0 else f"{-mark:.3f}"
 
 
@@ -204,7 +208,8 @@ HEAD = ("", "rate", "soon", "late", "equal speed", "sent", "samples", "per s", "
 
 
 def read_speed(folder, model):
-    """Speeds of all four alone; None if all were limited to one speed."""
+    """Returns the samples/s of four processes without communication, of hearsay and of PyTorch; None
+    if all runs had the same speed limit."""
     path = f"{folder}/speed-{model}.json"
     if not os.path.exists(path):
         return None
@@ -217,19 +222,21 @@ def print_table(runs, folder):
         here = [run for run in runs if (run["model"], run["point"]) == (model, point)]
         speed = read_speed(folder, model)
         mbit, ms = point.split("/")
-        alone = (f"samples/s of all four alone: hearsay {speed['hearsay']:,.0f}, PyTorch "
-                 f"{speed['torch']:,.0f}" if speed else "all held to one speed")
+        alone = (f"samples/s of four processes without communication: hearsay {speed['hearsay']:,.0f}, "
+                 f"PyTorch {speed['torch']:,.0f}" if speed else "all limited to the same speed")
         print(f"\n{model}, {mbit} Mbit/s, {ms} ms one way; {alone}; PyTorch {torch.__version__}; "
               f"soon: {told_mark(here[0]['targets'][0])}, late: {told_mark(here[0]['targets'][1])}")
         for row in [HEAD] + [table_row(run, speed) for run in here]:
             print(f"{row[0]:14}" + "".join(f"{cell!s:>12}" for cell in row[1:]))
-    print("\nsent, samples: until late, of all. link: use of the uplinks. *: extrapolated from the time of"
-          "\na step here and the steps on a free network. equal speed: to late, had all computed as"
-          "\nfast as hearsay. best: of what was measured, up to the first that reached late.")
+    print("\nsoon, late: time until the mark was reached. equal speed: time until late if all computed as"
+          "\nfast as hearsay. sent, samples: of all nodes, until late. link: utilization of the uplinks."
+          "\nbest: best measured mark, until late. *: extrapolated from the time of a step in this run and"
+          "\nthe number of steps on a free network.")
 
 
 def plot(runs, asked):
-    """marks-MODEL.svg: over time, everybody at one point; and the points, marks-MODEL.csv."""
+    """Writes marks-MODEL.svg, the marks of all runs over time for one network setting (--point), and
+    its data, marks-MODEL.csv."""
     for model in dict.fromkeys(run["model"] for run in runs):
         shown = [run for run in runs if run["model"] == model and run["point"] == asked.point
                  and run["rows"]]
@@ -264,7 +271,7 @@ def main():
                  "targets"):
         one.add_argument("--" + name, required=True)
     one.add_argument("--settings", default="")
-    one.add_argument("--steps-to", help="JSON list: steps to each target on a free network")
+    one.add_argument("--steps-to", help="JSON list: steps until each target in the run on a free network")
     for name in ("mbit", "rate", "load"):
         one.add_argument("--" + name, type=float, required=True)
     for name in ("world", "threads"):

@@ -1,7 +1,7 @@
 """The tasks of hearsay and its rivals, for tests/bench/against_torch.sh: the model, the data of each
-process, the optimizer, and how good a model is.
+process, the optimizer and the evaluation.
 
-A mark is the better the larger: accuracy on the test images, or minus the loss on held-out text.
+A larger mark is better: the accuracy on the test images, or minus the loss on held-out text.
 """
 import gzip
 import json
@@ -17,7 +17,8 @@ from torch_line import Line  # noqa: E402
 
 
 def read_tensors(path):
-    """Of a .safetensors file of float32, by name, in the order of layers, weights before biases."""
+    """Returns the float32 tensors of a .safetensors file by name: in the order of the layers, weights
+    before biases."""
     with open(path, "rb") as file:
         head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
         body = file.read()
@@ -40,7 +41,10 @@ def read_idx(path):
 
 
 def read_images(folder, part, mean=None, deviation=None):
-    """Normalised by mean and deviation of all pixels of the training set, as hearsay does it."""
+    """Returns images, labels, mean and deviation of a part, "train" or "t10k".
+
+    Pixels are normalized as hearsay does: with the mean and standard deviation of all pixels of the
+    training set. None: computes both from this part."""
     pixels = read_idx(f"{folder}/{part}-images-idx3-ubyte.gz").astype(np.float32)
     labels = read_idx(f"{folder}/{part}-labels-idx1-ubyte.gz").astype(np.int64)
     if mean is None:
@@ -49,7 +53,7 @@ def read_images(folder, part, mean=None, deviation=None):
 
 
 class Images:
-    """Fashion-MNIST and a convolutional net, 32 samples a step, SGD with momentum 0.9."""
+    """Fashion-MNIST: a convolutional net, 32 samples a step, SGD with momentum 0.9."""
     batch = 32
 
     def __init__(self, asked):
@@ -60,7 +64,7 @@ class Images:
         self.order, self.at = [], 0
 
     def build(self):
-        """Of a line such as: conv 16 5x5 pad 2, relu, maxpool 2, dense 10."""
+        """Returns the net of a line of layers, such as: conv 16 5x5 pad 2, relu, maxpool 2, dense 10."""
         channels, size, is_flat, made = 1, 28, False, []
         for layer in (text.split() for text in self.line.split(",")):
             if layer[0] == "conv":
@@ -86,7 +90,7 @@ class Images:
         return net
 
     def keep(self, rank, world):
-        """Only this process's quarter of the training set, in a new order each time round."""
+        """Keeps only this process's part of the training set; each epoch has a new random order."""
         images, labels = self.train
         mine = np.random.RandomState(1).permutation(len(labels))[rank::world]
         self.train = images[mine], labels[mine]
@@ -109,7 +113,7 @@ class Images:
         return torch.optim.SGD(net.parameters(), lr=rate, momentum=0.9), None
 
     def marks(self, net, rank=0, world=1):
-        """The sum over a part of the test set, and of how many."""
+        """Returns the sum of the marks over every world-th test image from `rank`, and their number."""
         images, labels = (part[rank::world] for part in self.test)
         right = 0
         with torch.no_grad():
@@ -120,7 +124,7 @@ class Images:
 
 
 class LineNet(torch.nn.Module):
-    """A line of layers with parameters of its own, in the order of the tensors."""
+    """A net of a line of layers; its parameters are in the order of `tensors`, their initial values."""
 
     def __init__(self, line, tensors):
         super().__init__()
@@ -134,9 +138,9 @@ class LineNet(torch.nn.Module):
 
 
 class Language:
-    """The bytes of a text and a GPT, 8 windows of 64 a step, AdamW after a warm-up, gradients clipped."""
+    """The bytes of a text: a GPT, 8 windows of 64 bytes a step, AdamW with warmup and clipped gradients."""
     batch, context, beta2, decay, clip = 8, 64, 0.95, 0.1, 1
-    every_window = 8  # of the held-out text that is judged
+    every_window = 8  # one window of eight of the held-out text is evaluated
 
     def __init__(self, asked):
         self.line, self.first = asked.layers, asked.first
@@ -150,7 +154,8 @@ class Language:
         return LineNet(self.line, read_tensors(self.first))
 
     def keep(self, rank, world):
-        """Only this process's stretch; each time round windows lie and come otherwise."""
+        """Keeps only this process's contiguous part of the text. Each epoch has another random offset
+        and order of the windows."""
         each = len(self.train) // world
         self.train = self.train[rank * each:(rank + 1) * each]
         self.random = np.random.RandomState(100 + rank)

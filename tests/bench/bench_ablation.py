@@ -4,14 +4,16 @@
     python3 tests/bench/bench_ablation.py build/hearsay [--seeds 3] [--seconds 60] [--jobs 2]
                                     [--only WORDS] [--places N] [--kept FILE]
 
-Places are shipped scenarios, one of them with unlike data on each node (Dirichlet 0.3). Prints one
-line per setting: the accuracy of the base, in percent, the mean over the last third of the run
-(measured every five seconds on 3,000 test samples) and over the seeds, which draw the order of the
-samples, too; after it how far the seeds lie apart. `ideal`: synchronous SGD with the samples of
-all, over a network that costs nothing, at three rates; in batches as large as one machine's, or
-with one such batch of each machine in every step. --only ideal,everything: only settings that
-have one of these words; --places 4: only the first four places. --kept FILE: what was played
-before is taken from there.
+The places are shipped scenarios, one of them with different data on each node (Dirichlet 0.3). Prints
+one line per setting: the accuracy of the base, in percent, and half of its range over the seeds. The
+accuracy is measured every five seconds on 3,000 test samples, and its mean is over the last third of
+the run and over the seeds. A seed also draws the order of the samples.
+
+`ideal` is synchronous SGD with the samples of all nodes over a network without costs, at several
+learning rates. Its batches have the size of one machine's batch, or one such batch per machine.
+
+--only ideal,everything: only settings with one of these words. --places 4: only the first four
+places. --kept FILE: reads the results of earlier runs from FILE, and appends new ones.
 
 Needs Fashion-MNIST (Debian: dataset-fashion-mnist). A run takes about 25 s of one processor.
 """
@@ -37,12 +39,12 @@ SETTINGS = {
     "all shares equal (throughput not weighed)": {"exchange.weigh_throughput": "no"},
     "fixed threshold, 0.01": {"exchange.tau": "0.01"},
     "fixed interval, 0.25 s": {"exchange.interval_s": "0.25"},
-    "tells after 1 step": {"exchange.steps_min": "1"},
-    "tells after 1 step, rate 0.01": {"exchange.steps_min": "1", "train.rate": "0.01"},
+    "publishes after 1 step": {"exchange.steps_min": "1"},
+    "publishes after 1 step, rate 0.01": {"exchange.steps_min": "1", "train.rate": "0.01"},
     "batches of 16 (of 32), rate 0.01": {"train.batch": "16", "train.rate": "0.01"},
     "no base momentum": {"exchange.beta": "0"},
     "base momentum 0.6": {"exchange.beta": "0.6"},
-    "no bound on the part that is told": {"exchange.density_max": "1"},
+    "no limit on the published part": {"exchange.density_max": "1"},
     "gain 1": {"exchange.gain": "1"},
     "plain sum (gain n)": {"exchange.gain": "{nodes}"},
     "ideal, rate 0.01": {"scenario.strategy": "ideal", "train.rate": "0.01"},
@@ -59,6 +61,7 @@ SETTINGS = {
 
 
 def play(hearsay, place, setting, seconds, seed):
+    """Runs the simulator once. Returns the mean accuracy over the last third of the run, in percent."""
     nodes, changes = PLACES[place]
     changes = {"scenario.evaluate_samples": 3000, "scenario.evaluate_s": 5, "data.seed": seed,
                **changes, **SETTINGS[setting]}
@@ -69,7 +72,7 @@ def play(hearsay, place, setting, seconds, seed):
     told = subprocess.run(command, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, text=True,
                           capture_output=True)
     marks = [float(mark) for mark in re.findall(r"^ *\d+ s +([\d.]+) %  ", told.stderr, re.M)]
-    if told.returncode > 1 or not marks:  # 1: an expectation is not met, as may well be
+    if told.returncode > 1 or not marks:  # exit code 1: the scenario's expectation failed, allowed here
         raise SystemExit(f"{' '.join(command)}: {told.stderr[-500:]}")
     last = marks[-max(1, len(marks) // 3):]
     return sum(last) / len(last)

@@ -4,16 +4,19 @@
     python3 tests/bench/bench_attacks.py build/hearsay [--seeds 3] [--from 1] [--jobs 2]
             [--places like,unlike] [--only WORDS] [--set KEY=VALUE]... [--seconds 60] [--kept FILE]
 
-Places: `like` data on all nodes, `unlike` data (Dirichlet 0.5). Prints one line per attack: in each
-place the accuracy of the honest nodes' base, in percent, the mean over the last third of the run
-(measured every five seconds on 3,000 test samples) and over the seeds, with half of how far these
-lie apart; and how far that is from the same swarm in which the bad nodes are simply absent, in
-points. Then how many of the runs ended with one version on all nodes, whom nodes warned of, by kind
-of note (`false alarm`: of an honest node), and what is to keep that attack from doing harm.
+Places: `like` has the same distribution of data on all nodes, `unlike` a different one on each
+(Dirichlet 0.5). Prints one line per attack. For each place:
+  - the accuracy of the honest nodes' base, in percent, and half of its range over the seeds. It is
+    measured every five seconds on 3,000 test samples; the mean is over the last third of the run and
+    over the seeds.
+  - the difference, in points, from the same swarm in which the six nodes are absent.
+Then the number of runs that ended with one version on all nodes, the warnings by kind (`false alarm`:
+of an honest node), and the defence against that attack.
 
---set, as of `hearsay sim`, is for all runs: the same table with a defence off, or on. --only
-absent,flip: only attacks that have one of these words. --kept FILE: what was played before is taken
-from there, so an interrupted run goes on; a file is for one program and one choice of --set.
+--set KEY=VALUE, as in `hearsay sim`, holds for all runs, for example to turn a defence on or off.
+--only absent,flip: only attacks with one of these words. --kept FILE: reads the results of earlier
+runs from FILE and appends new ones, so that an interrupted bench continues; use one file per program
+and choice of --set.
 
 Needs Fashion-MNIST (Debian: dataset-fashion-mnist). A run takes about 3 s of one processor.
 """
@@ -52,9 +55,9 @@ PLACES = {"like": 0, "unlike": 0.5}
 ABSENT = "absent"
 NORM = "bound on a rumor's length"
 SHARES = "shares.h"
-NOTHING = "it does no harm"
-EFFECT = "detection by effect, and votes"
-# The attack, and the defence against it.
+NOTHING = "none: harmless"
+EFFECT = "outlier detection, and votes"
+# The scenario's faults of an attack, and the defence against it.
 ATTACKS = {
     ABSENT: (["crash bad, at 0 s"], "-"),
     "none, they are honest": ([], "-"),
@@ -82,7 +85,8 @@ ATTACKS = {
 
 
 def play(options, attack, place, seed):
-    """Accuracy, whether all nodes end with one version, and what nodes warned of."""
+    """Runs the simulator once. Returns the mean accuracy in percent, whether all nodes ended with one
+    version, and the report's line of warnings."""
     faults = "".join(f"fault = {line}\n" for line in ATTACKS[attack][0])
     with tempfile.NamedTemporaryFile("w", prefix="attack-", suffix=".conf") as file:
         file.write(SCENARIO.format(seconds=options.seconds, skew=PLACES[place], faults=faults))
@@ -139,7 +143,9 @@ def cell(runs, absent):
 
 
 def alarms(runs):
-    """'doubt of 6 in 3 runs; false alarm: refused': the most nodes in any run."""
+    """Summarizes the warnings of several runs: "doubt of 6 in 3 runs; false alarm: ...".
+
+    The first number is the largest number of nodes warned of in one run."""
     said = {}
     for run in runs:
         for kind, count, group in re.findall(r"(\w+) (\d+) of (\w+)", run[2]):

@@ -1,29 +1,30 @@
 #!/usr/bin/env python3
-"""The default settings of training over many passes of the data, with one node and with many.
+"""Compares the default training settings with others over many epochs, with one node and with many.
 
     python3 tests/bench/bench_defaults.py build/hearsay [--seeds 1] [--jobs 2] [--only mlp/4,wd]
                                     [--nodes 1,4,16,32] [--kept FILE]
 
-Plays the simulator, all nodes of equal speed with a shard each:
-  mlp20, mlp  a dense net on Fashion-MNIST for 20 and for 100 passes over the 60,000 samples
-  half        a convolutional one (half of lenet) for 20
+Runs the simulator. All nodes have the same speed, and each has its own shard:
+  mlp20, mlp  a dense net on Fashion-MNIST for 20 and for 100 epochs of 60,000 samples
+  half        a convolutional net (half of lenet) for 20 epochs
   gpt         a GPT of 0.37 M parameters on 4 MB of an English dictionary, 4,800 samples a node
-  gpt-long    the same for 19,200 samples a node
-Prints one line per run. Images: the mean accuracy of the base over the last eighth of the evaluations
-(5,000 test samples), the best evaluation, and the end on all 10,000, of the base and of the averaged
-base. Text: the last two columns are the loss in nats a byte, and those before are accuracies.
+  gpt-long    the same GPT for 19,200 samples a node
+Prints one line per run. For images: the mean accuracy of the base over the last eighth of the
+evaluations (on 5,000 test samples), the best evaluation, and the final accuracy of the base and of the
+averaged base on all 10,000 test samples. For text the last two columns are the loss in nats a byte, and
+the other columns are accuracies.
 
 Settings (images: SGD, rate 0.02, momentum 0.9; text: Muon, rate 0.004):
   none       neither weight decay nor clipping
   clip       clip 1
   clip+wd    clip 1 and weight decay 5e-4
-  default    the default
-  cosine     the default with a rate that falls to a hundredth at the end, which is known in hindsight
+  default    the default settings
+  cosine     the default, with a rate that falls to 1/100 at the end of the run, which it must know
   cosine-5x  the same from five times the rate (text only)
 
 --only: places and settings whose names have all these parts, such as half/16,cosine. A run takes one and
-a half to five minutes of a processor. --kept FILE: what was played before is taken from there. Text
-needs Debian's dict-gcide.
+a half to five minutes of one processor. --kept FILE: reads the results of earlier runs from FILE, and
+appends new ones. Text needs Debian's dict-gcide.
 """
 import argparse
 import gzip
@@ -39,7 +40,7 @@ HALF = "conv 8 5x5 pad 2, relu, maxpool 2, conv 16 5x5 pad 2, relu, maxpool 2, d
 MLP = "dense 64, relu, dense 10"
 GPT = ("embed 256 96, position 64, 3 * (residual(norm, attention 4), "
        "residual(norm, dense 384, gelu, dense 96)), norm, logits tied")
-PLACES = {"mlp20": (MLP, 20), "mlp": (MLP, 100), "half": (HALF, 20)}  # passes over all images
+PLACES = {"mlp20": (MLP, 20), "mlp": (MLP, 100), "half": (HALF, 20)}  # layers, epochs
 TEXTS = {"gpt": 4800, "gpt-long": 19200}  # samples of each node
 DICTIONARY, TEXT_BYTES = "/usr/share/dictd/gcide.dict.dz", 4000000
 IMAGES = 60000
@@ -102,6 +103,8 @@ def scenario(place, nodes, setting, folder):
 
 
 def play(hearsay, place, nodes, setting, seed):
+    """Runs the simulator once. Returns the accuracy of each evaluation in percent, and the final score
+    of the base and of the averaged base: an accuracy, or the loss of a text."""
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/defaults.conf", "w") as file:
             file.write(scenario(place, nodes, setting, folder))

@@ -4,11 +4,11 @@
     /usr/bin/python3 tests/bench/bench_door.py build/hearsay [--mute 20] [--floods 0] [--dials 10]
 
 Starts one node. --mute connections send nothing, and are reopened as soon as they are closed. A
-second crowd connects and closes up to --floods times a second. Both come from --networks networks
-of addresses (127.0.N.0/24). Then a guest with the key dials --dials times, from its own network or,
-with --among, from one of theirs. A refused dial is repeated after half a second. The time until the
-node's HELLO is measured. Prints the number of successful dials, the times, the number of refusals and
-the processor time of the node.
+second crowd connects and closes up to --floods times a second. Both crowds come from --networks
+networks of addresses (127.0.N.0/24). Then a guest with the key dials --dials times, from a network of
+its own, or from one of the crowd's networks with --among. A refused dial is repeated after half a
+second. The time until the node's HELLO is measured. Prints the number of successful dials, the times,
+the number of refusals and the processor time of the node.
 
 Needs Debian's python3-nacl and python3-msgpack.
 """

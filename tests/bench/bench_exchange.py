@@ -4,17 +4,18 @@
     python3 tests/bench/bench_exchange.py build/hearsay [--seeds 2] [--jobs 2] [--only far,sixteen]
                                     [--kept FILE] [--measured]
 
-Plays each place of the grid below (so many nodes, such links, such data) in the simulator: once for
-each fixed setting and once with the rule (everything at auto). With the first seed all settings
-are played; with the others only the rule, the usual setting and the fixed one that was best with
-the first (--all-seeds: all). Prints one line per place: the accuracy of the base over the last
-third of the run (measured once a second on 5,000 test samples) of the best fixed setting, the
-usual, the rule, the worst, and of synchronous SGD over a free network; all but the last two are
-means over the seeds, which draw the order of the samples, too. --kept FILE: what was played before
-is taken from there. What a node may tell is configured, so that all settings have the same;
---measured: each finds it by itself, as it does if nothing is set.
+A place has a number of nodes, links and data. Simulates each place with each fixed setting and with the
+rule (all settings at auto). With the first seed all settings run. With the other seeds only the rule,
+the usual setting and the best fixed setting of the first seed run (--all-seeds: all settings).
 
-The last five places played no part in finding the rule.
+Prints one line per place: the accuracy of the base with the best fixed setting, the usual setting, the
+rule, the worst setting, and synchronous SGD over a network without costs. The accuracy is a mean over
+the last third of the run, measured once a second on 5,000 test samples. All columns except the last two
+are also means over the seeds, which draw the order of the samples.
+
+exchange.bytes_per_s is configured, so that all settings may send the same; --measured: the nodes measure
+it themselves, as by default. --kept FILE: reads the results of earlier runs from FILE, and appends new
+ones. The rule was developed without the last five places.
 
 Needs Fashion-MNIST (Debian: dataset-fashion-mnist). Takes about twenty minutes of one processor for
 each seed (--all-seeds: 25).
@@ -28,9 +29,10 @@ import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-# steps: per second and node; ms: one way. plain: no local momentum; skew: alpha of Dirichlet.
+# steps: steps per second of each node. mbit, ms: rate and one-way delay of each link. skew: Dirichlet's
+# alpha, 0 = the same data on all nodes. seconds: length of the run.
 MLP = dict(model="mlp", optimizer="sgd", momentum=0.9, rate=0.01, skew=0, seconds=12)
-PLAIN = dict(momentum=0, rate=0.1)
+PLAIN = dict(momentum=0, rate=0.1)  # SGD without local momentum
 ADAM = dict(optimizer="adam", rate=0.001)
 
 PLACES = {
@@ -89,7 +91,8 @@ bytes_per_s = {bytes}
 
 
 def scenario(place, setting, seed, measured):
-    """Budget of a node: seven tenths of its line, divided by the number of its neighbours."""
+    """Returns the scenario's text. A node's budget is 7/10 of its link's rate, divided by the number of
+    its neighbours; with `measured` the nodes find it."""
     p = {**MLP, **PLACES[place]}
     budget = max(1000, int(0.7 * p["mbit"] * 1e6 / 8 / (p["nodes"] - 1)))
     budget = "auto" if measured else budget
@@ -156,7 +159,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--all-seeds", action="store_true")
     parser.add_argument("--measured", action="store_true")
-    parser.add_argument("--rule", action="store_true", help="nothing but the rule, to compare programs")
+    parser.add_argument("--rule", action="store_true", help="run only the rule, to compare programs")
     parser.add_argument("--only", default="")
     parser.add_argument("--kept")
     options = parser.parse_args()

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Trains GPT 4 x 128 in PyTorch by nanoGPT's recipe for a CPU, as the reference for ours.
+"""Trains GPT 4 x 128 in PyTorch by nanoGPT's recipe for a CPU, as the reference for hearsay's GPT.
 
-    bench_language.py TEXT SEED            2,000 steps, then the loss on the last tenth of TEXT
+    bench_language.py TEXT SEED            trains 2,000 steps; prints the loss on the last tenth of TEXT
     bench_language.py --step [C LAYERS HEADS LENGTH BATCH]
-                                           a step's time, one thread (128 4 4 64 12)
+                                           measures a step on one thread (128 4 4 64 12)
     bench_language.py --compiled [...]     the same with torch.compile; needs a C++ compiler
 
-The same model, optimizer, schedule and test as hearsay's in bench_language.sh; the samples are drawn
-as nanoGPT draws them.
+Model, optimizer, schedule and evaluation are those of hearsay's run in bench_language.sh. Samples are
+drawn as nanoGPT draws them.
 """
 import math
 import sys
@@ -109,7 +109,7 @@ def time_steps(compiled, width=128, layers=4, heads=4, length=64, batch=12, step
         took.append(time.perf_counter() - began)
     took.sort()
     print(f'PyTorch {torch.__version__}{", compiled" * compiled}, {batch} sequences of {length}: '
-          f'fastest step {1e3 * took[0]:.1f} ms, middle {1e3 * took[steps // 2]:.1f} ms')
+          f'fastest step {1e3 * took[0]:.1f} ms, median {1e3 * took[steps // 2]:.1f} ms')
 
 
 if __name__ == '__main__':

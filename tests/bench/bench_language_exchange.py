@@ -9,37 +9,38 @@
                                     residual(norm, dense 64, gelu, dense 32), norm, logits tied"
                                     --context 32 --valid-bytes 20000      all of it, in seconds
 
-Plays a small GPT on an English dictionary, on --nodes machines that make ten steps a second, for each
-strategy, learning rate and byte budget. A budget is a part of what each node would send in ring
-all-reduces of float32 gradients, one each step: 8P(n-1)/n bytes. --parts 100 is a hundredth of it.
+Simulates a small GPT on an English dictionary, on --nodes machines of ten steps a second, for each
+strategy, learning rate and byte budget. Dense exchange is a ring all-reduce of float32 gradients in each
+step: 8P(n-1)/n bytes a node. A budget is a fraction of dense exchange; --parts 100 is a hundredth.
 
-  gossip      exchange.bytes_per_s is such that rumors to all others take the budget
-  diloco      local_steps are such that a round takes it: as many as the part says
-  sparseloco  the same, for each of --tops (32: one entry of 32 is in a message)
-  streaming_diloco  the same; of so many overlap_steps that nodes need not wait, if that can be
-  noloco      the same; a round is an exchange of weights and progress with one other
-  gasloc      the same; a round is an exchange of weights with one other
-  powersgd    each step is a round, for each of --ranks; there are as many as the links let through
-  ideal       one learner with the batches of all, over a free network: the bound
-  single      each node alone: the mean of their losses
+  gossip      exchange.bytes_per_s is set so that the rumors to all other nodes use the budget
+  diloco      local_steps is set so that the rounds use the budget
+  sparseloco  as diloco, for each of --tops (32: a message has one entry of 32)
+  streaming_diloco  as diloco; overlap_steps is set so that nodes do not wait, if possible
+  noloco      as diloco; a round exchanges weights and progress with one partner
+  gasloc      as diloco; a round exchanges weights with one partner
+  powersgd    each step is a round, for each of --ranks; the links limit the number of steps
+  ideal       one learner with the batches of all nodes, without network costs: the bound
+  single      each node trains alone: the mean of their losses
 
-Links carry the budget in 0.7 of their rate, with --rtt-ms. Rounds wait for them, so fewer steps fit
-the time; --untimed: they wait for nothing, and make all steps. Local steps are then fitted so that
-rounds fill the time, and a budget for which no round fits is left out. The schedule (linear warm-up
-in a tenth, cosine to a tenth) ends with the steps that a strategy makes.
+Links are so fast that the budget uses 0.7 of their rate, and have --rtt-ms. Nodes wait for the rounds,
+so fewer steps fit in the time; --untimed: nodes do not wait, and make all steps. Local steps are chosen
+so that whole rounds fill the time; a budget without room for one round is left out. The schedule (linear
+warmup over a tenth, then a cosine to a tenth) ends with the last step that a strategy makes.
 
-What a thin line costs: of gossip's nodes --thin publish --thin-part of dense exchange, and with
---thin-gain what they publish counts so many times, instead of as the rule has it.
+Nodes with slow links: --thin of the gossip nodes publish 1/--thin-part of dense exchange. --thin-gain
+sets exchange.gain of these nodes; by default the rule sets it.
 
-A line: the budget, local steps, steps made, the part that was really sent (rumors of gossip and all
-its control messages), and the loss of the base, in nats a byte, on the last --valid-bytes of the text.
-The last table has the best rate of each. Means over the seeds, which draw weights, shards and order.
+A line has the budget, the local steps, the steps made, the part of dense exchange that was really sent
+(of gossip rumors and control messages), and the loss of the base in nats a byte, on the last
+--valid-bytes of the text. The last table has the best learning rate of each strategy and budget. All are
+means over the seeds, which draw weights, shards and the order of samples.
 
-Needs Debian's dict-gcide, or another --text. Each node has a stretch of it; of --text A,B,C,D each of
-four nodes has one for itself, and all four are judged by their ends. With the default model one line takes about a minute of
-a processor for 500 steps, and all of them nearly three hours. --kept FILE: what was played before is
-taken from there; --set KEY=VALUE: for all; --line "fault = ...": one more of the scenario; both may be
-repeated.
+Needs Debian's dict-gcide, or another --text. Each node has a part of the text. With --text A,B,C,D each
+of four nodes has one text, and all nodes are evaluated on the ends of all four. With the default model a
+line takes about a minute of one processor for 500 steps, and all lines nearly three hours. --kept FILE:
+reads the results of earlier runs from FILE, and appends new ones. --set KEY=VALUE holds for all runs,
+--line "fault = ..." adds a line to the scenario; both may be repeated.
 """
 import argparse
 import gzip
@@ -57,8 +58,8 @@ LAYERS = ("embed 256 96, position 64, 3 * (residual(norm, attention 4), "
           "residual(norm, dense 384, gelu, dense 96)), norm, logits tied")
 LINK_USE = 0.7
 ROUNDS = ("diloco", "streaming_diloco", "sparseloco", "noloco", "gasloc", "powersgd")
-FRAGMENTS = 4  # of streaming_diloco
-CHUNK, ENTRY_BITS = 4096, 14  # of SparseLoCo's messages (sim/strategies/sparse.h)
+FRAGMENTS = 4  # fragments of the model in streaming_diloco
+CHUNK, ENTRY_BITS = 4096, 14  # format of SparseLoCo's messages (sim/strategies/sparse.h)
 
 SCENARIO = """
 [scenario]
@@ -101,19 +102,23 @@ bytes_per_s = {published}
 
 
 def message_bytes(parameters, top):
-    """Of SparseLoCo, as sim/strategies/sparse.c counts them."""
+    """Returns the bytes of a SparseLoCo message, as sim/strategies/sparse.c counts them."""
     chunks = [CHUNK] * (parameters // CHUNK) + [parameters % CHUNK] * (parameters % CHUNK > 0)
     kept = sum(max(1, int(chunk / top + 0.5)) for chunk in chunks)
     return (kept * ENTRY_BITS + 7) // 8
 
 
 def paired(options):
-    """The part of the nodes that have a partner."""
+    """Returns the fraction of nodes that have a partner in a round (one is left if n is odd)."""
     return options.nodes // 2 * 2 / options.nodes
 
 
 class Line:
-    """One strategy under one budget; `part`, `top` and `rank` are None where they mean nothing."""
+    """One strategy with one budget.
+
+    part    1/part of dense exchange is the budget; None: the strategy has no budget
+    top     SparseLoCo sends 1/top of the entries; None for other strategies
+    rank    rank of PowerSGD; None for other strategies"""
 
     def __init__(self, options, strategy, part=None, top=None, rank=None):
         self.strategy, self.part, self.top, self.rank = strategy, part, top, rank
@@ -131,7 +136,8 @@ class Line:
             self.fit_rounds(options)
 
     def exchange(self, options):
-        """Bytes that a node sends in a round, and the seconds that it takes."""
+        """Returns the bytes that a node sends in a round, and the seconds that the exchange takes; 0 s
+        if links are unlimited."""
         others = options.nodes - 1
         sent, transfers = {
             "diloco": lambda: (self.dense, 2 * others),
@@ -144,12 +150,14 @@ class Line:
         return sent, transfers * options.rtt_ms / 2000 + sent / self.link if self.link else 0
 
     def overlapped(self, options, exchange_s):
-        """Waiting time of a round if nodes train on while each fragment is exchanged."""
+        """Sets the steps that overlap with a fragment's exchange, and returns the remaining waiting time
+        of a round in seconds."""
         needed = math.ceil(exchange_s / self.fragments * options.steps_per_s - 1e-9)
         self.overlap = min(needed, self.local_steps // self.fragments)
         return max(0, exchange_s - self.fragments * self.overlap / options.steps_per_s)
 
     def fit_rounds(self, options):
+        """Sets rounds, local steps and steps so that whole rounds fill the time."""
         span_s = options.steps / options.steps_per_s
         self.local_steps = max(1, round(self.exchange(options)[0] * self.part / self.dense))
         if self.strategy == "streaming_diloco":
@@ -166,14 +174,15 @@ class Line:
             self.steps = self.rounds * self.local_steps
 
     def fit_steps(self, options):
-        """Each step has its exchange: the links say how many there are, or without, whether any."""
+        """Sets the number of steps for an exchange in each step: as many as the links allow. Without
+        links: all steps if the budget allows them, otherwise none."""
         sent, exchange_s = self.exchange(options)
         span_s, step_s = options.steps / options.steps_per_s, 1 / options.steps_per_s + exchange_s
         fits = self.link or sent * self.part <= self.dense
         self.rounds = self.steps = int(span_s / step_s + 1e-9) if fits else 0
 
     def groups(self, options):
-        """The nodes, of which those of --thin publish less."""
+        """Returns the scenario's lines of nodes; --thin of the gossip nodes publish less."""
         link = f"{int(self.link)} B/s" if self.link else "unlimited"
         each = (f"{options.batch * options.steps_per_s} samples/s, up {link}, down {link}, "
                 "region here")
@@ -190,7 +199,7 @@ class Line:
         learners = 1 if self.strategy == "single" else options.nodes
         period = learners * options.batch * self.steps
         published = "auto" if not self.budget else max(1, int(self.budget / others))
-        # Half a step more, so that rounding takes none of them.
+        # Adds half a step to the time, so that rounding does not lose the last step.
         return SCENARIO.format(
             strategy=self.strategy, seconds=(options.steps + 0.5) / options.steps_per_s,
             local_steps=self.local_steps, fragments=self.fragments, overlap=self.overlap,
@@ -228,7 +237,7 @@ class Bench:
                 self.known = dict(map(json.loads, file))
 
     def play(self, line, rate, seed):
-        """Loss, samples and bytes of one play."""
+        """Returns the loss, samples and bytes of a run; runs it unless --kept has the result."""
         options = self.options
         scenario = line.scenario(options, rate, seed, self.folder)
         what = json.dumps([scenario.replace(self.folder, ""), options.text, options.set])
@@ -256,13 +265,14 @@ class Bench:
                 return self.read(f"{folder}/report", json.load(file))
 
     def read(self, folder, summary):
-        """The figures of a run that are kept."""
+        """Returns the results of a run to keep: loss, samples and bytes sent."""
         if summary["loss"] is None:
-            raise SystemExit("a play ended without a loss")
+            raise SystemExit("a run ended without a loss: was the time too short for an evaluation?")
         return [summary[key] for key in ("loss", "samples", "sent_bytes")]
 
     def mark(self, line, rate):
-        """Means over the seeds: loss, steps of a node, and sent, as a part of dense exchange."""
+        """Returns means over the seeds: the loss, the steps of a node, and the bytes sent as a fraction
+        of dense exchange."""
         options = self.options
         marks = [self.play(line, rate, seed) for seed in range(1, options.seeds + 1)]
         loss, samples, sent = (sum(values) / len(marks) for values in zip(*marks))
@@ -316,21 +326,23 @@ def checked(parser):
         if strategy not in known:
             parser.error(f"--strategies {strategy}: known are {', '.join(known)}")
     if not 0 <= options.thin < options.nodes:
-        parser.error("--thin: some of the --nodes, but not all")
+        parser.error("--thin must be less than --nodes")
     if options.nodes < 2:
-        parser.error("--nodes: two or more, or there is nobody to tell")
+        parser.error("--nodes must be at least 2")
     return options
 
 
 def split(options, folder):
-    """The text, and its end apart; of several as much of each as there is of the shortest, in turn."""
+    """Writes the files `train` and `valid`: the text without its end, and its end.
+
+    Several texts are cut to the length of the shortest and joined."""
     texts = []
     for name in options.text.split(","):
         with (gzip.open if name.endswith((".dz", ".gz")) else open)(name, "rb") as file:
             texts.append(file.read())
     shortest, apart = min(map(len, texts)), options.valid_bytes // len(texts)
     if shortest < 2 * apart:
-        raise SystemExit(f"{options.text}: {shortest} bytes; choose fewer --valid-bytes")
+        raise SystemExit(f"{options.text} has {shortest} bytes: choose fewer --valid-bytes")
     for name, part in (("train", slice(-apart)), ("valid", slice(-apart, None))):
         with open(f"{folder}/{name}", "wb") as file:
             file.write(b"".join(text[:shortest][part] for text in texts))
@@ -346,7 +358,7 @@ def parameters(options):
 
 
 def factor_bytes(options, bench, rank):
-    """Bytes that a node sends in a step of PowerSGD, from a run that only makes steps."""
+    """Measures the bytes that a node sends in a step of PowerSGD, in a run over unlimited links."""
     line = Line(options, "powersgd", rank=rank)
     _, samples, sent = bench.play(line, options.rates[0], 1)
     return sent * options.batch / samples

@@ -3,12 +3,14 @@
 
     python3 tests/bench/bench_moves.py build/hearsay [--only WORD]
 
-A line: the greatest move of an entry by any rumor, as a weight (any may move it by 1), and of all of
-a rumor's entries together, as a part of sqrt(P) weights of 1 (any may move them by 1/8, or by 1 if
-that is more): the median, the 99th percentile and the greatest; and the accuracy at the end. Each
-swarm trains for --seconds from the initial weights, so the first and largest moves are among them,
-and leaves, so the last publications are. One node learns beside a relay, which is told all. Needs
-Fashion-MNIST and the dictionary of bench_language_exchange.py; about ten minutes of a processor.
+A line has two moves of the rumors, each as median, 99th percentile and maximum over the rumors:
+  - an entry: the largest move of a weight by the rumor (limit: 1)
+  - together: the norm of the rumor's moves, divided by sqrt(P) for P weights (limit: 1/8; the norm may
+    be 1 if that is more)
+and the final accuracy. Each swarm trains for --seconds from the initial weights, which have the largest
+moves, and then leaves, so the last publications are included. A relay receives all rumors; its trace is
+evaluated. Needs Fashion-MNIST and the dictionary of bench_language_exchange.py; takes about ten minutes
+of one processor.
 """
 import argparse
 import gzip
@@ -27,7 +29,7 @@ TEXT = {"model.layers": GPT, "data.source": "text", "data.context": 64, "train.b
 SGD = {"train.optimizer": "sgd", "train.momentum": 0.9}
 ADAM = {"train.optimizer": "adam", "train.momentum": 0.9}
 MUON = {"train.optimizer": "muon", "train.momentum": 0.9}
-SWARMS = [  # what, nodes, samples a second of each, settings
+SWARMS = [  # name, number of nodes, samples a second of each node, settings
     ("lenet, SGD 0.02", 1, 1000, {**IMAGES, **SGD, "model.name": "lenet", "train.rate": 0.02}),
     ("lenet, SGD 0.02", 2, 1000, {**IMAGES, **SGD, "model.name": "lenet", "train.rate": 0.02}),
     ("lenet, SGD 0.02", 16, 200, {**IMAGES, **SGD, "model.name": "lenet", "train.rate": 0.02}),
@@ -56,7 +58,8 @@ link = home home, rtt 20 ms
 
 
 def play(hearsay, folder, seconds, nodes, speed, settings):
-    """The moves of all rumors that the relay was told, the parameters, and the end."""
+    """Runs the simulator once. Returns the moves (an entry, together) of each rumor that the relay
+    received, and the final accuracy as text."""
     with open(f"{folder}/play.conf", "w") as file:
         file.write(SCENARIO.format(seconds=seconds, nodes=nodes, speed=speed))
     if settings["data.source"] == "text":
@@ -86,7 +89,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("hearsay")
     parser.add_argument("--seconds", type=int, default=20)
-    parser.add_argument("--only", default="", help="swarms whose name has this in it")
+    parser.add_argument("--only", default="", help="run only swarms whose name contains this")
     options = parser.parse_args()
     print("| swarm | nodes | rumors | an entry, median | 99 % | most | together, median | 99 % | most "
           "| accuracy |\n|---|---|---|---|---|---|---|---|---|---|")

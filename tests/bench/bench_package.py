@@ -1,11 +1,14 @@
-"""The GPT of src/python/examples/char_gpt.py on several machines; tests/bench/bench_package.sh runs it.
+"""Trains the GPT of src/python/examples/char_gpt.py on several machines, with hearsay's package and with
+rivals. tests/bench/bench_package.sh runs it.
 
-  worker   one process: hearsay's package, DistributedDataParallel, DiLoCo, or one process with all data
-  judge    the loss of the models that a run has left, on text that nobody learned; and the bytes that
-           each port sent
+  worker   runs one process: hearsay's package, DistributedDataParallel, DiLoCo, or one process with all
+           data
+  judge    prints the loss of the models that a run saved, on held-out text, and the bytes that each
+           port sent
 
-All make at most so many steps a second, with one schedule over the samples of all together. The first
-process leaves the shared model now and then, with the time since it began and the samples of all.
+All strategies have the same limit of steps a second, and one learning-rate schedule over the samples of
+all processes. The first process saves the shared model every --leave-s seconds, and writes the time
+since its start and the samples of all processes.
 """
 import argparse
 import json
@@ -40,7 +43,7 @@ def load(folder):
 
 
 class Hearsay:
-    """Nobody waits; what all have learned is what the node knows of."""
+    """A node of hearsay's package: steps wait for no other node, and swarm_samples counts all samples."""
 
     def __init__(self, net, optimizer, asked):
         import hearsay
@@ -55,12 +58,13 @@ class Hearsay:
         self.node.count(count, loss)
 
     def shared(self):
-        """In the order of the parameters, each once."""
+        """Returns the shared model as one vector, in the order of the parameters."""
         state = self.node.state_dict()
         return torch.cat([state[name].reshape(-1) for name, _ in self.net.named_parameters()])
 
     def end(self):
-        """Waits until all remaining nodes have one digest, and stores the model of the first."""
+        """Waits until all processes of --at-end have written the same digest. Returns the digest and the
+        bytes that this node sent."""
         folder = pathlib.Path(self.asked.folder)
         while True:
             self.node.settle()
@@ -73,7 +77,7 @@ class Hearsay:
 
 
 class Gloo:
-    """All nodes make the same number of steps."""
+    """A process of a synchronous strategy over Gloo: all processes make the same number of steps."""
 
     def __init__(self, asked):
         self.asked, self.steps = asked, 0
@@ -115,7 +119,7 @@ class Diloco(Gloo):
 
 
 class Alone:
-    """One process that learns as many samples as all others together."""
+    """One process that trains on as many samples as all processes of the other strategies together."""
 
     def __init__(self, net, optimizer, asked):
         self.net, self.count = net, 0
@@ -167,7 +171,7 @@ def worker(asked):
         loss.backward()
         torch.nn.utils.clip_grad_norm_(net.parameters(), CLIP)
         optimizer.step()
-        time.sleep(max(0, due - time.time()))  # a machine that computes no faster
+        time.sleep(max(0, due - time.time()))  # simulates a machine of --steps-per-s
         steps += 1
         strategy.stepped(len(tokens), loss.detach())
         if time.time() - begin - left >= asked.leave_s:
@@ -202,8 +206,8 @@ def main():
     one.add_argument("--strategy", choices=STRATEGIES, required=True)
     for name in ("folder", "data"):
         one.add_argument("--" + name, required=True)
-    one.add_argument("--address", help="of the first, where Gloo meets")
-    one.add_argument("--at-end", default="", help="numbers of the processes that will be there at the end")
+    one.add_argument("--address", help="address of the first process, for Gloo")
+    one.add_argument("--at-end", default="", help="numbers of the processes that run until the end")
     for name, value in (("number", 1), ("world", 1), ("batch", 8), ("every", 50), ("samples", 64000)):
         one.add_argument("--" + name, type=int, default=value)
     for name, value in (("rate", 0.004), ("steps-per-s", 0.0), ("seconds", 1e9), ("leave-s", 10.0)):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Cost of a node for a PyTorch script on a GPU: steps of a GPT of 10.8 million parameters without it and
-with it, while another script on the CPU is in the swarm, learns and publishes, too.
+"""Measures the cost of a node for a PyTorch script on a GPU: the time of a step of a GPT with 10.8 million
+parameters, without a node and with one. A second script of the swarm trains and publishes on the CPU.
 
     python3 -m hearsay.local --nodes 2 tests/bench/bench_package_gpu.py TEXT [float32|bfloat16]
 
-The first node is on cuda:0 and prints what it measured; the second is on the CPU. Needs PyTorch with CUDA,
-PYTHONPATH=src/python, HEARSAY_LIBRARY, HEARSAY_PROGRAM, and a text to learn. Ends after a minute.
+The first node is on cuda:0 and prints the result; the second is on the CPU. Needs PyTorch with CUDA,
+PYTHONPATH=src/python, HEARSAY_LIBRARY, HEARSAY_PROGRAM, and a training text. Takes about a minute.
 """
 import pathlib
 import statistics
@@ -21,13 +21,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / 'src/python/examples'
 import char_gpt  # noqa: E402
 
 CONTEXT, SAMPLES = 256, 512
-ROUND = 10  # steps between two looks at the clock
+ROUND = 10  # steps that are timed together
 WARM_S, ALONE_S, TOGETHER_S, PATIENCE_S = 4, 5, 15, 90
 
 
 class Training:
     def __init__(self, text, device, dtype, batch):
-        torch.manual_seed(1)  # both begin with the same weights
+        torch.manual_seed(1)  # the same initial weights in both scripts
         self.model = char_gpt.CharGPT(6, 384, 6, CONTEXT).to(device).to(dtype)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=3e-4)
         generator = torch.Generator().manual_seed(shard()[0])
@@ -43,7 +43,7 @@ class Training:
         return loss
 
     def milliseconds(self, seconds, node=None):
-        """Mean seconds of a step, for each round."""
+        """Trains for this many seconds. Returns the mean milliseconds of a step for each round."""
         rounds, end = [], time.perf_counter() + seconds
         while time.perf_counter() < end:
             began = time.perf_counter()
@@ -61,10 +61,11 @@ def wait_for_the_other(node):
     end = time.monotonic() + PATIENCE_S
     while node.info().members < 2 and time.monotonic() < end:
         time.sleep(0.1)
-    assert node.info().members == 2, 'nobody came'
+    assert node.info().members == 2, f'the other node did not join within {PATIENCE_S} s'
 
 
 def measure(training):
+    """Prints the time of a step without a node (before and after) and with one."""
     first = {name: tensor.clone() for name, tensor in training.model.state_dict().items()}
     training.milliseconds(WARM_S)
     before = training.milliseconds(ALONE_S)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Compares a model that PyTorch trains with hearsay's package with one that `hearsay node` trains itself.
+"""Compares training in PyTorch with hearsay's package against training by `hearsay node`.
 
     bench_package_native.py [--samples N] [--seeds N] [--swarms native,native torch,torch ...]
 
-Each swarm trains lenet on Fashion-MNIST over loopback, each of its nodes as many samples, 32 a step,
-SGD with momentum 0.9, at one number of steps a second, from the same first weights; the rate falls along
-a cosine with the samples of all, or stays as it is with --decay 1. Then all end with one digest, which is
-checked, and `hearsay eval` judges the base. Prints a JSON line for each swarm and seed of the order of samples. Needs PyTorch, PYTHONPATH=src/python, HEARSAY_LIBRARY, HEARSAY_PROGRAM.
+Each swarm trains lenet on Fashion-MNIST over loopback: SGD with momentum 0.9 and 32 samples a step. All
+nodes have the same initial weights, number of samples and steps a second. The learning rate falls along a
+cosine with the samples of all nodes; --decay 1 keeps it constant. At the end all nodes must have the same
+digest, and `hearsay eval` evaluates the base. Prints a JSON line for each swarm and each seed, which draws
+the order of the samples. Needs PyTorch, PYTHONPATH=src/python, HEARSAY_LIBRARY, HEARSAY_PROGRAM.
 """
 import argparse
 import json
@@ -28,13 +29,13 @@ def settings(asked, seed, shard):
             'train.decay': asked.decay, 'train.period_samples': asked.samples}
 
 
-def fallen(rate, decay, part):
-    """Returns the rate of hearsay's schedule = cosine."""
+def cosine(rate, decay, part):
+    """Returns the learning rate of hearsay's schedule = cosine after this part (0 to 1) of the period."""
     return rate * (decay + (1 - decay) * (1 + math.cos(math.pi * min(part, 1))) / 2)
 
 
 def worker(config, shard, seed, samples, steps_per_s, rate, decay, period):
-    """A PyTorch script with a node in it."""
+    """Trains as a PyTorch script with a node, then writes the digest until the file `stop` appears."""
     sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / 'src/python/examples'))
     import torch
     from torch import nn
@@ -55,7 +56,7 @@ def worker(config, shard, seed, samples, steps_per_s, rate, decay, period):
             if len(order) < 32:
                 order = torch.randperm(len(labels))
             chosen, order = order[:32], order[32:]
-            node.set_rate(fallen(rate, decay, node.swarm_samples / period))
+            node.set_rate(cosine(rate, decay, node.swarm_samples / period))
             loss = nn.functional.cross_entropy(model(images[chosen]), labels[chosen])
             optimizer.zero_grad()
             loss.backward()
@@ -75,7 +76,7 @@ def status(program, folder):
 
 
 def digest_of(program, kind, folder, samples):
-    """None: it still learns."""
+    """Returns the digest of a node that has trained on all its samples; None while it still trains."""
     if kind == 'torch':
         return (folder / 'digest').read_text() if (folder / 'digest').exists() else None
     page = status(program, folder)
@@ -83,6 +84,7 @@ def digest_of(program, kind, folder, samples):
 
 
 def play(asked, kinds, seed):
+    """Runs a swarm of these kinds of nodes, "native" or "torch". Returns the digest and evaluation."""
     from hearsay.local import prepare, program
     with tempfile.TemporaryDirectory() as name:
         folder, processes = pathlib.Path(name), []
@@ -121,11 +123,11 @@ def main():
         config, shard, seed, samples, *numbers = sys.argv[2:]
         return worker(config, shard, int(seed), int(samples), *[float(number) for number in numbers])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--samples', type=int, default=120000, help='of all together')
+    parser.add_argument('--samples', type=int, default=120000, help='samples of all nodes together')
     parser.add_argument('--seeds', type=int, default=3)
     parser.add_argument('--steps-per-s', type=float, default=20)
     parser.add_argument('--rate', type=float, default=0.02)
-    parser.add_argument('--decay', type=float, default=0.05, help='of the rate, to its end')
+    parser.add_argument('--decay', type=float, default=0.05, help='final learning rate, as a part of --rate')
     parser.add_argument('--swarms', nargs='+', default=['native,native', 'torch,torch'])
     asked = parser.parse_args()
     for seed in range(1, asked.seeds + 1):

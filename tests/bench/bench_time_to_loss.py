@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
-"""Measures when a language model is as good as after a thousand steps of DistributedDataParallel.
+"""Measures the time until a language model has the loss of a thousand steps of DistributedDataParallel.
 
     python3 tests/bench/bench_time_to_loss.py build/hearsay                    10 Mbit/s, 40 ms one way
     python3 tests/bench/bench_time_to_loss.py build/hearsay --mbit 1000 --rtt-ms 2
     python3 tests/bench/bench_time_to_loss.py build/hearsay --strategies streaming_diloco --local-steps 20
 
-Four nodes of ten steps a second, each behind a line of --mbit up and down, train the small GPT of
-bench_language_exchange.py in the simulator, at a constant rate after a warm-up. The loss to be reached is
-that of synchronous steps with the batches of all after --steps of them. With DistributedDataParallel
-such a step takes as long as a ring all-reduce of float32 gradients does over these lines, or as
-computing, whichever is longer: as if one were hidden behind the other altogether.
+Four nodes of ten steps a second, each with a link of --mbit up and down, train the small GPT of
+bench_language_exchange.py in the simulator, at a constant learning rate after a warmup. The target is the
+loss after --steps synchronous steps with the batches of all nodes. DistributedDataParallel is assumed to
+overlap computing and communication completely: its step takes as long as computing, or as a ring
+all-reduce of float32 gradients over these links, whichever is longer.
 
-All others are played over the same lines for --span times the computing of those steps, with everything
-that they wait for; rivals with each of --local-steps (fragments overlap with as many steps as an exchange
-takes, if there are so many), SparseLoCo with a --tops-th of the entries, PowerSGD with each of --ranks.
-hearsay finds out by itself what the lines carry. A line: virtual time until the base was that good in an
-evaluation, how many times as fast as DistributedDataParallel that is, and what a node had sent by then.
+Simulates all other strategies over the same links, for --span times the computing time of --steps steps,
+and includes all their waiting. Rivals run with each of --local-steps; streaming fragments overlap with as
+many steps as their exchange takes, if there are enough. SparseLoCo sends 1/--tops of the entries, and
+PowerSGD runs with each of --ranks. hearsay measures the links' capacity itself. A line has the virtual
+time until an evaluation of the base reached the target, the speedup over DistributedDataParallel, and
+the bytes that a node had sent by then.
 """
 import csv
 import math
@@ -26,11 +27,11 @@ import bench_language_exchange as language
 
 
 class Line(language.Line):
-    """A strategy over given lines, with local steps that are set."""
+    """A strategy over links of a given rate, with a given number of local steps."""
 
     def __init__(self, options, strategy, local_steps=None, top=None, rank=None):
         super().__init__(options, strategy, top=top, rank=rank)
-        self.steps = options.warmup_steps * 10  # bench_language_exchange.py warms up in a tenth
+        self.steps = options.warmup_steps * 10  # the base class warms up over a tenth of its steps
         self.link = options.mbit * 125000
         self.local_steps = local_steps or 1
         if strategy == "streaming_diloco":
@@ -44,7 +45,7 @@ class Line(language.Line):
 
 class Bench(language.Bench):
     def read(self, folder, summary):
-        """The curve: time, loss and bytes sent."""
+        """Returns the learning curve: time in seconds, loss and bytes sent at each evaluation."""
         with open(f"{folder}/series.csv") as file:
             return [[float(row["at_s"]), float(row["loss"]), int(row["sent_bytes"])]
                     for row in csv.DictReader(file) if row["loss"]]
@@ -67,7 +68,8 @@ def reached(curve, loss):
 
 
 def ddp(options, bench):
-    """The loss that is to be reached at each rate, and the seconds that it takes."""
+    """Returns the target loss (the best over the rates), and the seconds and bytes that
+    DistributedDataParallel needs for it."""
     line = language.Line(options, "ideal")
     line.steps = options.warmup_steps * 10
     ring_s = (2 * (options.nodes - 1) * options.rtt_ms / 2000 +
@@ -100,7 +102,7 @@ def main():
         bench = Bench(options, folder)
         target, ddp_s, ddp_bytes = ddp(options, bench)
         print(f"{options.parameters:,} parameters, {options.nodes} nodes, {options.mbit:g} Mbit/s, "
-              f"{options.rtt_ms:g} ms there and back; {target:.3f} nats\n\n"
+              f"{options.rtt_ms:g} ms round trip; {target:.3f} nats\n\n"
               "| | seconds | times as fast as DDP | sent by a node | rate |\n|---|---|---|---|---|\n"
               f"| DDP | {ddp_s:.0f} | 1 | {ddp_bytes / 1e6:.0f} MB | |", flush=True)
         plays = [(line, rate) for line in lines(options) for rate in options.rates]

@@ -1,25 +1,27 @@
 #!/usr/bin/env python3
-"""What PyTorch makes of the models of bench_layers.c, or with --cuda of those of bench_gpu.c: samples/s,
-forward, backward and SGD, or AdamW with clipping for those of language.
+"""Measures PyTorch's training speed, in samples/s, on the models of bench_layers.c, or with --cuda on those
+of bench_gpu.c. A step is forward, backward and SGD; for language models AdamW with clipping.
 
     bench_torch.py
-    bench_torch.py --cuda [WORD...]     only what a word says: fp32 tf32 bf16; a model; a variant, as eager graph
+    bench_torch.py --cuda [WORD...]     only these precisions (fp32 tf32 bf16), models and variants (eager)
 
-On the CPU, one thread: Debian's package python3-torch; run with OPENBLAS_NUM_THREADS=1, right before
-or after bench_layers. With --cuda each net is run as it is written, as a CUDA graph of a whole step,
-and compiled (torch.compile, reduce-overhead: fused kernels, as a graph); in float32, in TF32, with
-autocast to bfloat16, and with weights and samples of bfloat16; and before them as PyTorch does if
-nobody says anything: products in float32, convolutions in TF32. Convolutions are the fastest that
-cuDNN finds. The samples lie on the card; which of them are in the batch comes from the host for each
-step. Nets with convolutions also run with channels last (graph-last, compiled-last). Language models
-run as CUDA graphs and under both modes of torch.compile. Each line ends with the fastest variant. Language models have attention by scaled_dot_product_attention and AdamW's fused kernels, and
-gpt2-124m has 50,304 tokens instead of 50,257, as its products are faster then.
+On the CPU it uses one thread and Debian's package python3-torch. Run it with OPENBLAS_NUM_THREADS=1, right
+before or after bench_layers.
+
+With --cuda the variants of each net are: eager; graph, a CUDA graph of a whole step; and compiled
+(torch.compile with reduce-overhead: fused kernels in a graph). Nets with convolutions also run with
+channels last (graph-last, compiled-last). Language models run as CUDA graphs and with both modes of
+torch.compile. The precisions are PyTorch's default (products in float32, convolutions in TF32), float32,
+TF32, autocast to bfloat16, and weights and samples in bfloat16. cuDNN chooses the fastest convolutions. The
+samples are in the GPU's memory; the host sends the indices of the batch in each step. Each line ends with
+the fastest variant. Language models use scaled_dot_product_attention and AdamW's fused kernels. gpt2-124m
+has 50,304 tokens instead of 50,257, because its products are then faster.
 """
 import statistics
 import sys
 import time
 
-if "--help" in sys.argv[1:]:  # also where there is no PyTorch
+if "--help" in sys.argv[1:]:  # before the import, so that it works without PyTorch
     print(__doc__)
     sys.exit()
 
@@ -30,7 +32,7 @@ import torch.nn.functional as F
 import bench_language
 
 ROUNDS = 9
-WARM_S = 0.5  # until clocks and caches are as they stay
+WARM_S = 0.5  # warmup until clocks and caches are steady
 
 
 def lenet():
@@ -59,13 +61,13 @@ def mlp():
 
 
 def conv(channels, filters, side, stride, normed):
-    """A convolution, with its batch norm in the place of biases."""
+    """Returns a padded convolution; `normed`: with a batch norm instead of biases."""
     layer = nn.Conv2d(channels, filters, side, stride, side // 2, bias=not normed)
     return nn.Sequential(layer, nn.BatchNorm2d(filters)) if normed else layer
 
 
 class Residual(nn.Module):
-    """A residual of two convolutions; one that halves the image has a third as its shortcut."""
+    """A residual block of two convolutions. If it halves the image, its shortcut is a convolution."""
 
     def __init__(self, channels, filters, normed):
         super().__init__()
@@ -91,7 +93,7 @@ def resnet20():
 
 
 def recorded(learn):
-    """Records `learn` as a CUDA graph; returns what plays it again."""
+    """Records `learn` as a CUDA graph. Returns the function that replays the graph."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -105,7 +107,7 @@ def recorded(learn):
 
 
 class Training:
-    """A step over random samples that lie where the net is."""
+    """Training of an image net on random samples in the memory of its device."""
 
     def __init__(self, net, batch, device, dtype=None, layout=torch.contiguous_format):
         self.net = net.to(device, memory_format=layout)
@@ -150,7 +152,7 @@ class Training:
         return replay
 
     def compiled(self):
-        """The loss and its gradients by fused kernels, in graphs of its own; the rest as written."""
+        """Compiles the loss and its gradients (fused kernels in CUDA graphs). Returns the step."""
         self.loss = torch.compile(self.loss, mode="reduce-overhead")
         return self.step
 
@@ -187,7 +189,7 @@ NETS = (("lenet", lenet, 32, 200), ("lenet", lenet, 256, 200), ("cnn", cnn, 32, 
 PRECISIONS = ("as it comes", "fp32", "tf32", "bf16", "all bf16")
 WAYS = {"eager": lambda training: training.step, "graph": lambda training: training.graph(),
         "compiled": lambda training: training.compiled()}
-LAST = "-last"  # of a variant whose images have their channels last
+LAST = "-last"  # suffix of the variants with channels last
 OF_IMAGES = list(WAYS) + [way + LAST for way in ("graph", "compiled")]
 WAYS["overhead"] = lambda writing: writing.compiled(mode="reduce-overhead")
 OF_LANGUAGE = list(WAYS)
@@ -196,7 +198,7 @@ LANGUAGE = (("gpt-mini", (384, 6, 6, 256, 256), 64, 20), ("gpt2-124m", (768, 12,
 
 
 class Writing:
-    """A step of a language model, with autocast to bfloat16."""
+    """Training of a language model on random tokens; autocast to bfloat16 if words is "bf16"."""
 
     def __init__(self, sizes, batch, words, is_recorded=False):
         self.net = bench_language.GPT(*sizes).to("cuda")
@@ -221,7 +223,7 @@ class Writing:
 
 
 def winner(rates):
-    """The fastest of the variants, by name."""
+    """Returns the name of the fastest variant."""
     return max(rates, key=rates.get)
 
 
@@ -237,7 +239,7 @@ def bench(name, batch, steps, make, ways):
 
 
 def image_net(net, batch, words):
-    """Makes the training of a variant."""
+    """Returns a function that makes the Training of a variant ("eager", "graph-last", …)."""
     return lambda way: Training(net(), batch, "cuda", words, torch.channels_last if way.endswith(LAST)
                                 else torch.contiguous_format)
 
