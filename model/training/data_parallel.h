@@ -48,7 +48,8 @@ void data_parallel_recut(struct data_parallel *workers);
 /* Waits for the workers' steps; returns the sum of their losses since the last call. */
 double data_parallel_take_loss(struct data_parallel *workers);
 
-/* Returns true if a worker reads the training samples from the host. */
+/* Returns true if a worker's device has no memory for the training samples, so that it reads
+ * them from the host. */
 bool data_parallel_read_far(const struct data_parallel *workers);
 
 void data_parallel_free(struct data_parallel *workers);

@@ -41,7 +41,8 @@ struct gradients {
     float *sum;                  /* [P] sum of the gradients of this device's parts */
     float *part;              /* [P] gradient of a second or later part; NULL = one part at most */
     struct step_input *input; /* input of the step, on the backend */
-    struct score *score;      /* on the backend: sums of losses since gradients_take_score */
+    /* On the backend: sums of losses since the last gradients_take_score. */
+    struct score *score;
 };
 
 void gradients_init(struct gradients *gradients, struct backend *backend, struct model *model,

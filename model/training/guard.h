@@ -33,15 +33,16 @@
 #include "training/evaluator.h"
 #include "training/vitals.h"
 
-#define GUARD_STEPS          100 /* time constant of the average loss, in steps */
-#define GUARD_RISES          2.0
-#define GUARD_RISES_BY       0.1 /* added to the bounds of RISING and SLOWED, in nats */
-#define GUARD_RISEN_STEPS    300
-#define GUARD_SLOWS          3.0
-#define GUARD_FAR_STEPS      200
-#define GUARD_AGAIN_STEPS    1000
-#define GUARD_HALVINGS       6
-#define GUARD_SPAN_NS        5000000000ull /* minimum time above a bound: updates may lower it */
+#define GUARD_STEPS       100 /* time constant of the average loss, in steps */
+#define GUARD_RISES       2.0
+#define GUARD_RISES_BY    0.1 /* added to the bounds of RISING and SLOWED, in nats */
+#define GUARD_RISEN_STEPS 300
+#define GUARD_SLOWS       3.0
+#define GUARD_FAR_STEPS   200
+#define GUARD_AGAIN_STEPS 1000
+#define GUARD_HALVINGS    6
+/* Minimum time above a bound, because an update of another node may soon lower the loss. */
+#define GUARD_SPAN_NS        5000000000ull
 #define GUARD_WORSE_ACCURACY 0.02
 #define GUARD_WORSE_LOSS     0.03
 #define GUARD_TEXT_BYTES     320
@@ -65,7 +66,7 @@ struct guard_row {
 struct guard {
     double guessing; /* loss of guessing in nats: ln(classes); NAN = unknown */
 
-    /* Losses of this node's training steps. */
+    /* The members down to is_dead are about the losses of this node's training steps. */
     double loss;              /* moving average of the loss, in nats; NAN: no step yet */
     double least;             /* minimum of `loss`; NAN: fewer than GUARD_STEPS steps yet */
     uint64_t least_ns;        /* time when `least` was reached */
@@ -77,9 +78,9 @@ struct guard {
     bool is_rising;           /* RISING or SLOWED was reported and is not over */
     bool is_dead;             /* DEAD was reported and is not over */
 
-    /* Evaluations of the base. */
-    struct evaluation last; /* last evaluation; its samples are 0 before the first */
-    struct evaluation best; /* best evaluation; its samples are 0 before the first */
+    /* The members down to is_worse are about evaluations of the base. */
+    struct evaluation last; /* last evaluation; its member samples is 0 before the first one */
+    struct evaluation best; /* best evaluation; its member samples is 0 before the first one */
     uint64_t best_ns;       /* time of the best evaluation */
     bool is_below;          /* the last evaluation was clearly below the best one */
     uint64_t below_steps;   /* value of `steps` when evaluations began to be below the best one */

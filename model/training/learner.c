@@ -51,8 +51,8 @@ static uint32_t rounded_up(uint32_t number, uint32_t by)
     return (number + by - 1) / by;
 }
 
-/* Returns the division of a step of `size` samples into equal micro-batches (the last may be
- * smaller), and of these over the devices. */
+/* Returns the division of a step of `size` samples: into equal micro-batches, of which the last
+ * may be smaller, and of the micro-batches among `devices` devices. */
 static struct step_cut cut_of(const struct learner *learner, uint32_t size, uint32_t devices)
 {
     const uint32_t part = rounded_up(size, parts_of(learner));
@@ -60,7 +60,8 @@ static struct step_cut cut_of(const struct learner *learner, uint32_t size, uint
         .size = size, .part = part, .each = part * rounded_up(parts_of(learner), devices)};
 }
 
-/* Returns the division of the next step into micro-batches and devices. */
+/* Returns the division of the next step into micro-batches, and of these among the learner's
+ * devices. */
 static struct step_cut next_cut(const struct learner *learner)
 {
     return cut_of(learner, learner->size,
@@ -397,8 +398,8 @@ uint32_t learner_tests(const struct learner *learner)
     return learner->evaluator ? evaluator_samples(learner->evaluator) : 0;
 }
 
-/* Evaluates the weights that were set in the evaluator: on all test samples, or on those of the
- * options. */
+/* Evaluates the weights that were set in the evaluator: on all test samples if `all`, otherwise
+ * on samples options.test_from .. test_to-1. */
 static struct evaluation score(struct learner *learner, bool all)
 {
     return evaluator_score(learner->evaluator, all ? 0 : learner->options.test_from,

@@ -146,12 +146,13 @@ void learner_apply_own(struct learner *learner, const struct update *update, flo
 
 /* Returns the number of test samples; 0 = the learner makes no evaluations. */
 uint32_t learner_tests(const struct learner *learner);
-/* Evaluates the base (not the weights): if `all`, on all test samples, otherwise on samples
- * test_from .. test_to-1 of the options. Returns samples 0 if the learner makes no evaluations. */
+/* Evaluates the base (not the weights): on all test samples if `all`, otherwise on samples
+ * options->test_from .. test_to-1. If the learner makes no evaluations, `samples` of the result is
+ * 0. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);
 
-/* Evaluates the averaged base on the test samples that learner_evaluate uses. Returns samples 0
- * if there is no averaged base. */
+/* Evaluates the averaged base on the test samples that learner_evaluate uses. If there is no
+ * averaged base, `samples` of the result is 0. */
 struct evaluation learner_evaluate_average(struct learner *learner, bool all);
 
 /* Returns the averaged base [P], which publications update; NULL if it is empty or not kept. */

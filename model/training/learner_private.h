@@ -19,7 +19,7 @@ struct learner {
     struct learner_saturation saturation;
     struct base_average average; /* average of the base; its mean is NULL if none is kept */
 
-    /* For training; all members are 0 without training samples. */
+    /* The members down to is_halfway are for training. They are 0 without training samples. */
     struct gradients gradients;          /* gradients of the first device */
     struct data_parallel *data_parallel; /* other devices; NULL = none */
     struct batch batch;                  /* order of the samples */
@@ -32,7 +32,7 @@ struct learner {
     struct step_graph descent; /* with other devices: recording of the optimizer */
     bool is_halfway;           /* learner_gradient was called, learner_descend not yet */
 
-    /* For evaluation; NULL without test samples. */
+    /* Evaluates the base; NULL without test samples. */
     struct evaluator *evaluator;
 };
 

@@ -26,7 +26,8 @@ void optimizer_step_scale(struct optimizer_step *step, float factor)
     step->bare.rate *= factor;
 }
 
-/* Moves a single matrix. step->adam applies weight decay to all of its entries. */
+/* Moves the weights of a single matrix. For Adam, step->adam applies weight decay to all entries
+ * of the matrix. */
 static void step_matrix(struct backend *backend, const struct optimizer *optimizer,
                         const struct tensor *tensor, const struct optimizer_step *step,
                         const float *factor, float *weights, float *gradients,

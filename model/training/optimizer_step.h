@@ -24,7 +24,7 @@ struct optimizer_step {
     struct sgd sgd;    /* settings of SGD and Muon */
     struct adam adam;  /* settings of Adam for entries with weight decay */
     struct adam bare;  /* settings of Adam for entries without weight decay */
-    struct sgd follow; /* settings of SGD for statistics: moves a moving average */
+    struct sgd follow; /* settings of SGD that make statistics follow the data */
     float clip;        /* largest norm of the gradients after clipping; 0 = no clipping */
     float factor;      /* factor on the gradients that clips them; set by optimizer_step_make */
 };

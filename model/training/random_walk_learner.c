@@ -94,9 +94,9 @@ static void credit(struct account *account, double *sums, uint32_t c, double amo
     account->bound[c] += 0x1p-53 * (fabs(sums[c]) + fabs(amount));
 }
 
-/* Adds to the bound the rounding error of a weight's move in float arithmetic: the sum is
- * rounded once, the product `moved` twice. `weight` may be the weight before or after the move; the
- * fourth |moved| covers that difference. */
+/* Adds to the bound the rounding error of a weight's move in float arithmetic. The sum is
+ * rounded once and the product `moved` twice: |weight| + 3 |moved| cover this. The fourth |moved|
+ * is added because `weight` may be the weight before or after the move. */
 static void allow(struct account *account, uint32_t c, float weight, double moved)
 {
     account->bound[c] += 0x1p-24 * (fabs((double)weight) + 4 * fabs(moved));
@@ -412,7 +412,7 @@ double random_walk_account_error(const struct random_walk *random_walk, double *
             residual_at(random_walk, c, random_walk->read[c]) + held_at(random_walk, c);
         const double error = fabs(account->produced[c] - account->published[c] - residual);
         const double most =
-            /* Plus rounding of the sums in this function. */
+            /* bound of the account, plus rounding of the sums in this function */
             account->bound[c] + 0x1.8p-52 * fabs(residual);
         if (!(error - most > worst_excess))
             continue;

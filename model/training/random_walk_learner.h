@@ -34,11 +34,12 @@ struct random_walk *random_walk_new(struct arena *arena, struct backend *backend
  * before the first step. */
 void random_walk_begin(struct random_walk *random_walk, uint64_t start);
 
+#define RANDOM_WALK_ENTRIES  12   /* weights that a step moves */
+#define RANDOM_WALK_STEP_MAX 0.01 /* largest move of a weight in a step */
+
 /* Makes one step: moves RANDOM_WALK_ENTRIES weights, chosen at random, each up or down by at
  * most RANDOM_WALK_STEP_MAX. Most moves are much smaller: one in four is less than a thousandth of
  * RANDOM_WALK_STEP_MAX. */
-#define RANDOM_WALK_ENTRIES  12
-#define RANDOM_WALK_STEP_MAX 0.01
 void random_walk_step(struct random_walk *random_walk);
 
 /* Adds `by` to all weights, as a diverging learner would. */
@@ -57,8 +58,9 @@ void random_walk_read_block(const struct random_walk *random_walk, size_t first,
 void random_walk_write_block(struct random_walk *random_walk, size_t first, size_t count,
                              const int32_t *host, bool keep_weights);
 
-/* Copy the whole state to or from `state`, so that a restored walk continues like the saved one.
- * The account is not saved: after a restore it starts again, with the residual as `produced`. */
+/* random_walk_save copies the whole state to `state`, random_walk_restore copies it back. A
+ * restored walk continues like the saved one. The account is not saved: after a restore it starts
+ * again, with the residual as `produced`. */
 void random_walk_save(const struct random_walk *random_walk, struct learner_state *state);
 void random_walk_restore(struct random_walk *random_walk, const struct learner_state *state);
 
@@ -80,9 +82,11 @@ void random_walk_read_weights(const struct random_walk *random_walk, float *host
 void random_walk_write_weights(struct random_walk *random_walk, const float *host);
 
 /* The account checks the conservation of error feedback (replica.h). For every entry
- *     produced = published + (weight - QUANTUM·base)
- * produced grows by the move of the weight in each step, and with each update by beta times its
- * move of the base. A block written with keep_weights adds the change of the residual to produced.
+ *     produced = published + (weight - QUANTUM·base) + withheld
+ * produced grows by the move of the weight in each step, and with each update by the outer momentum
+ * beta times the update's move of the base. Withheld progress that a publication or an applied
+ * update drops is subtracted from produced. A block written with keep_weights adds the change of
+ * the residual to produced.
  * published grows by tau·level of each publication. The share does not matter, because base and
  * weight move by the same amount. random_walk_apply_own adds to published what it subtracts from
  * the residual; random_walk_apply adds nothing.

@@ -69,8 +69,8 @@ static bool is_under_way(const struct snapshot_queue *queue)
     return queue->end > 0 && queue->end < queue->parameters && !queue->is_broken;
 }
 
-/* Reserves space in the ring for a record with `entries` entries. If there is none, breaks off
- * the snapshot and returns NULL. */
+/* Reserves space in the ring for a record with `entries` entries. If the ring has no space,
+ * breaks off the snapshot and returns NULL. */
 static struct snapshot_record *begin_record(struct snapshot_queue *queue, uint32_t entries)
 {
     const size_t bytes = sizeof(struct snapshot_record) + entries * ENTRY_BYTES;

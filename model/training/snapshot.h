@@ -14,7 +14,7 @@
  *     replica_apply_own, which subtracts it from the residual as far as the residual contains it.
  *     So no progress is published twice and no publication is lost. If no step was made between
  *     two parts, the whole state is exact, bit for bit.
- * Tests: tests/unit/model/test_snapshot.c, and by the storms (sim/world/sim_disk.h).
+ * Tests: tests/unit/model/test_snapshot.c, and the storms (sim/world/sim_disk.h).
  *
  * The queue holds at most one part and some updates. The learner fills it, the writer empties it,
  * and neither waits for the other. If an update does not fit, the snapshot is broken off.

@@ -1,7 +1,8 @@
 /* Vitals of a learner: norms of its weights and of the last step's gradient, and idle units.
  *
- * The optimizer has already overwritten the gradient: it is clipped, and LAMB and Muon turn it into
- * a direction. Entries that were exactly 0 are still 0. Tests: tests/unit/model/test_vitals.c.
+ * When a gradient is measured, the optimizer has already overwritten it: the gradient is clipped,
+ * and LAMB and Muon have turned it into a direction. Entries that were exactly 0 are still 0.
+ * Tests: tests/unit/model/test_vitals.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_VITALS_H
 #define HEARSAY_MODEL_TRAINING_VITALS_H
@@ -14,7 +15,7 @@ struct vitals {
     double weight_norm;   /* Euclidean norm of all trained weights */
     double gradient_norm; /* Euclidean norm of the last step's gradient */
     double input_norm;    /* gradient norm of the first layer's matrix; 0 = no gradient there */
-    uint32_t units;       /* trained biases and norm scales of all layers except the last */
+    uint32_t units;       /* number of trained biases and norm scales outside the last layer */
     uint32_t idle;        /* number of these `units` whose gradient was exactly 0 */
 };
 
