@@ -26,8 +26,9 @@ enum { ASK, ANSWER };
 struct adpsgd {
     struct workers *workers;
     size_t parameters;
-    float **asked; /* [count] weights that an active worker has sent; NULL = it has no exchange */
-    float *own;    /* [P] weights of one worker */
+    /* [count] weights that an active worker has sent; NULL = the worker has no exchange. */
+    float **asked;
+    float *own; /* [P] weights of one worker */
 };
 
 static void *begin(struct workers *workers, const float *start)

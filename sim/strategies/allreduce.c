@@ -11,9 +11,10 @@
  *
  *   B = 4·P bytes, or 2·P
  *
- * All nodes have the same weights. A ring starts the sum of each part at another node; here all
- * sums start at the first node, which only affects rounding. Nodes do not send last layers while
- * computing first ones, to this method's disadvantage. Tests: tests/unit/sim/test_allreduce.c. */
+ * All nodes have the same weights. A real ring starts the sum of each part of the vector at a
+ * different node; here all sums start at the first node, which only affects rounding. A node sends
+ * no gradient before the whole backward pass has ended, to this method's disadvantage. Tests:
+ * tests/unit/sim/test_allreduce.c. */
 #include <stdlib.h>
 #include <string.h>
 

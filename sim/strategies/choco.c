@@ -28,12 +28,12 @@
 #define ENTRY_BYTES 8
 
 struct chooser {
-    uint64_t mixed;   /* number of rounds whose consensus step was made */
-    uint32_t came[2]; /* number of messages received for an even and for an odd round */
+    uint64_t mixed;   /* number of rounds whose consensus step this worker has made */
+    uint32_t came[2]; /* [round mod 2] number of messages received for the round */
     /* [P] replica x̂ of this worker, equal to the one that its neighbours keep. */
     float *hat;
     float *hats; /* [P] sum of the replicas x̂ of the worker's neighbours */
-    /* [P] messages received for an even and for an odd round, not yet added to hats. */
+    /* [round mod 2][P] sum of the messages received for the round, not yet added to hats. */
     float *next[2];
 };
 
@@ -42,7 +42,7 @@ struct choco {
     size_t parameters;
     uint32_t count;
     uint32_t neighbours; /* d, the number of neighbours of a worker */
-    double part;         /* fraction of entries in a message */
+    double part;         /* fraction of the entries that a message contains */
     float gamma;
     struct chooser *choosers; /* [count] state of each worker */
     float *own;               /* [P] weights of one worker */

@@ -7,7 +7,7 @@
 
 struct common {
     const struct compressor *compressor;
-    void *messages;       /* state of the compressor, which frees it */
+    void *messages;       /* state of the compressor; compressor->end frees it */
     float rate;           /* rate of the outer step */
     float mu;             /* momentum of the outer step */
     float mixing;         /* weight of the common weights in a node's weights after an exchange */

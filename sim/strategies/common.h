@@ -21,15 +21,17 @@
 
 /* Turns progress into messages. A compressor with error feedback stores what it did not send. */
 struct compressor {
-    /* Allocates state for `count` nodes. NULL, as is `end`, if the compressor has no state. */
+    /* Allocates state for `count` nodes. begin and end are NULL if the compressor has no
+     * state. */
     void *(*begin)(const struct experiment *experiment, uint32_t count);
     /* Replaces progress[parameters] of node i by its message as other nodes will decode it. NULL =
      * the progress is sent unchanged. */
     void (*compress)(void *self, uint32_t i, float *progress, size_t parameters);
     uint64_t (*message_bytes)(const void *self, size_t parameters);
     void (*end)(void *self);
-    bool is_reduced; /* messages are summed on the way (all-reduce); otherwise every node receives
-                        all of them */
+    /* Messages are summed on their way (all-reduce); false = every node receives the messages of
+     * all nodes. */
+    bool is_reduced;
 };
 
 extern const struct compressor dense_compressor; /* sends all entries as float32 */

@@ -6,10 +6,10 @@
 #include "base/memory.h"
 
 struct consensus {
-    double *sum; /* [P] sum of the weights w_i */
+    double *sum; /* [P] sum of the weights w_i over the added replicas */
     size_t parameters;
     uint32_t count;
-    double squares; /* sum of the squared norms |w_i|² */
+    double squares; /* sum of the squared norms |w_i|² of the added replicas */
 };
 
 struct consensus *consensus_new(size_t parameters)

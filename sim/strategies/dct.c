@@ -18,7 +18,7 @@ static size_t side_of(size_t side)
     return divisor;
 }
 
-/* Returns the DCT basis [side][side], R of dct.h; if `turned` is true, its transpose. */
+/* Returns the DCT basis R[side][side] of dct.h, or the transpose of R if `turned` is true. */
 static float *basis(size_t side, bool turned)
 {
     float *basis = memory_new(side * side, sizeof *basis);

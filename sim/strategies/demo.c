@@ -43,8 +43,9 @@ struct demo {
     float *sum;      /* [P] sum of all nodes' messages, or of their batch-norm statistics */
     float *senders;  /* [P] number of nodes that have sent each component */
     float *own;      /* [P] gradient of one node, then its message */
-    float *step;     /* [P] update for the learners */
-    float *shown;    /* [P] weights for evaluation */
+    /* [P] DCT of a gradient; after the exchange the gradient for the step of all learners. */
+    float *step;
+    float *shown; /* [P] weights for evaluation */
 };
 
 static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,
@@ -96,7 +97,8 @@ static void end(void *self)
     free(demo);
 }
 
-/* Returns how many bits a component takes, with its index in a chunk of `entries`. */
+/* Returns how many bits a message has for one component and the component's index in a chunk of
+ * `entries`. */
 static uint64_t bits_of(size_t entries)
 {
     uint64_t bits = 8 * sizeof(float);
@@ -105,8 +107,8 @@ static uint64_t bits_of(size_t entries)
     return bits;
 }
 
-/* Keeps the largest components of each chunk of components[P] and returns the bits of their
- * message. components NULL = only counts the bits. */
+/* Keeps the largest components of each chunk of components[P], sets the others to 0, and returns
+ * the size of the message in bits. components NULL = only counts the bits. */
 static uint64_t keep_largest(const struct demo *demo, float *components)
 {
     const double part = (double)rounds_or_published(demo->settings->top_part, 1. / 128);

@@ -30,7 +30,7 @@
 #include "strategies/strategy.h"
 
 #define ENTRY_BYTES 6
-/* The sent part of the entries shrinks by this factor in each warm-up epoch. */
+/* In each warm-up epoch, the fraction of entries that are sent shrinks by this factor. */
 #define WARMUP_FACTOR 0.25
 
 struct dgc {
@@ -40,7 +40,7 @@ struct dgc {
     uint64_t epoch_samples;
     uint64_t step_samples; /* samples of a step, over all nodes */
     uint64_t samples;      /* samples so far, over all nodes */
-    double part;           /* part of the entries that this step's messages contain */
+    double part;           /* fraction of the entries that this step's messages contain */
     uint32_t count;        /* number of nodes */
     size_t parameters;
     float *velocity; /* [count][P] momentum u of each node */
@@ -91,8 +91,8 @@ static void end(void *self)
     free(dgc);
 }
 
-/* Keeps the largest entries of each matrix in values[P] and returns their number. values NULL =
- * only counts them. */
+/* Keeps the largest entries of each matrix in values[P], sets the others to 0, and returns the
+ * number of kept entries. values NULL = only counts them. */
 static uint64_t keep_largest(const struct dgc *dgc, float *values)
 {
     uint64_t sent = 0;

@@ -7,7 +7,7 @@
  *   the link carries in the time of a step if a worker sends to all others at once; at least 0.85
  *   every transfer_steps: W = W − 0.75 (W − W_best)    W_best: worker with the least recent loss
  *
- * Each part can be disabled: batch_by_speed = no, max_n = 100, transfer_steps = 0. Entries beyond
+ * Three parts can be disabled: batch_by_speed = no, max_n = 100, transfer_steps = 0. Entries beyond
  * Max N are dropped, not remembered. A message of gradients has 8 more bytes, for batch and loss; a
  * request has 8 bytes, and weights 4P. The recent loss is an exponential moving average with factor
  * 0.1. Link rates are known, not measured, and assume no other traffic, in favour of this method.

@@ -90,7 +90,7 @@ static bool may_step(void *self, uint32_t i)
 }
 
 /* Returns the entries of worker i's pending progress that are significant in step t, and sets
- * them to 0 there. */
+ * them to 0 in the pending progress. */
 static struct content *take_significant(struct gaia *gaia, uint32_t i, uint64_t t)
 {
     const float part = (float)(gaia->significance / sqrt((double)t));

@@ -1,8 +1,8 @@
 /* GoSGD (Blot, Picard, Cord, Thome 2016, arXiv 1611.09726): a worker occasionally pushes its
  * weights to one other worker, with half of its share.
  *
- *   after a step of worker i, with probability p:     a_i = a_i / 2;  (x_i, a_i) to a random other
- *   worker j, when (x, a) has arrived:  x_j = (a_j x_j + a x) / (a_j + a);  a_j = a_j + a
+ *   after a step, with probability p:  a_i = a_i / 2;  worker i ── (x_i, a_i) ──► random worker j
+ *   when (x, a) has arrived:           x_j = (a_j x_j + a x) / (a_j + a);  a_j = a_j + a
  *
  * Initially a is 1/n for each worker. The sum of all shares, including messages in flight, is
  * always 1, and no worker waits. p is strategy.probability; the paper has about 0.01 to 0.4. A

@@ -33,7 +33,7 @@ struct gossip {
     uint32_t twin_of[SCENARIO_TWINS_MAX];
     struct lifetime *lifetimes; /* [nodes] counters of each node over all its starts */
     struct node_stats at_half;  /* counters summed over all nodes, at half of the training time */
-    bool has_half;              /* at_half is set */
+    bool has_half;              /* at_half has been filled in */
 };
 
 static uint64_t ns_of(const struct gossip *gossip)
@@ -445,7 +445,8 @@ static void train(struct gossip *gossip)
     }
 }
 
-/* Ends training. Then measures how long it takes until all nodes have one version of the base. */
+/* Ends training. Then measures how long it takes until all nodes have the same version of the
+ * base. */
 static void settle(struct gossip *gossip)
 {
     struct world *world = &gossip->world;

@@ -19,7 +19,8 @@
 #include "strategies/strategy.h"
 #include "strategies/workers.h"
 
-#define AHEAD_MAX 64 /* most rounds that a worker may be ahead of its receiver */
+/* Most rounds that a worker may be ahead of the worker that receives its message. */
+#define AHEAD_MAX 64
 
 struct gossiper {
     uint64_t mixed;       /* number of rounds whose message was mixed in */

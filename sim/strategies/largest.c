@@ -30,8 +30,8 @@ static uint64_t select_key(uint64_t *keys, int64_t count, int64_t at)
     return keys[at];
 }
 
-/* Returns a unique key that grows with the magnitude of a value. Of two equal magnitudes, the first
- * one has the larger key. */
+/* Returns a unique key that grows with the magnitude of a value. Of two equal magnitudes, the
+ * first one has the larger key. place: index of the value. */
 static uint64_t key_of(float value, size_t place)
 {
     return (uint64_t)bits_of_float(fabsf(value)) << 32 | (UINT32_MAX - place);

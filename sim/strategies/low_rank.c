@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* A column is only rounding error if project_out leaves at most this fraction of its length. */
+/* A column counts as rounding error if project_out leaves at most this fraction of its
+ * length. */
 #define LEAST_PART 1e-5
 
 static float draw_entry(struct rng *rng)

@@ -25,9 +25,9 @@ void max_n_free(struct max_n *max_n);
 /* Ranks values[P] for the functions below: finds for each entry the least n at which it is kept. */
 void max_n_rank(struct max_n *max_n, const float *values);
 
-/* max_n_bytes returns the message bytes for the entries that are kept at n. max_n_fit returns the
- * largest n at which the message has at most `bytes`, or MAX_N_LEAST. n is in hundredths of a
- * percent. */
+/* max_n_bytes returns the size of the message with the entries that are kept at n. max_n_fit
+ * returns the largest n at which the message has at most `bytes` bytes, or MAX_N_LEAST if there is
+ * none. n is in hundredths of a percent. */
 uint64_t max_n_bytes(const struct max_n *max_n, uint32_t n);
 uint32_t max_n_fit(const struct max_n *max_n, double bytes);
 

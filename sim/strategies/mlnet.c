@@ -28,10 +28,11 @@ struct aggregator {
     uint32_t place; /* position in the tree; the children of p are p · fanout + 1, … */
     uint32_t children;
     uint64_t parts_came; /* number of parts of the model W received, in all rounds */
-    uint32_t *came; /* [parts] number of terms in the sum of each part: messages of children, and
-                       the own step */
-    float *sum;     /* [P] sum of the progress of the worker and its descendants */
-    float *next;    /* [P] model W as far as received; at the root, W itself */
+    /* [parts] number of terms in the sum of each part: messages of children, and the worker's
+     * own progress. */
+    uint32_t *came;
+    float *sum;  /* [P] sum of the progress of the worker and its descendants */
+    float *next; /* [P] parts of the model W received so far; at the root, W itself */
 };
 
 struct mlnet {

@@ -32,7 +32,7 @@ struct onebit {
     size_t parameters;
     float *errors; /* [count][P] compression error e_i of each node */
     float *error;  /* [P] e, the error at the nodes that compute the mean */
-    float *mean;   /* [P] mean m of the messages; after the exchange, m compressed: q */
+    float *mean;   /* [P] mean m of the messages; after the exchange q, the compressed mean */
     float *own;    /* [P] gradient g_i of one node, then its message q_i */
     float *shown;  /* [P] weights for evaluation */
 };
@@ -68,8 +68,8 @@ static void end(void *self)
     free(onebit);
 }
 
-/* Compresses the trained part of the flat vector row by row, and returns the bits of the message.
- * values NULL = only counts the bits. */
+/* Compresses the trained part of the flat vector row by row, and returns the size of the message
+ * in bits. values NULL = only counts the bits. */
 static uint64_t compress_rows(const struct onebit *onebit, float *values, float *error)
 {
     uint64_t bits = 0;

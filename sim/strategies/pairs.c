@@ -14,10 +14,11 @@ struct pairs {
     uint32_t *to;           /* [count] partner of each node in this round; the node itself = none */
     float *weights;         /* [count][P] weights x_i of each node */
     float *progress;        /* [count][P] progress p_i of each node in this round */
-    float *kept;            /* [count][P] state kept_i of each node, from round to round */
-    float *mean_weights;    /* [P] mean weights of a pair */
-    float *mean_progress;   /* [P] mean progress of a pair */
-    float *shown;           /* [P] mean of all weights, for evaluation */
+    /* [count][P] state kept_i that each node's move keeps from round to round (pairs.h). */
+    float *kept;
+    float *mean_weights;  /* [P] mean weights of a pair */
+    float *mean_progress; /* [P] mean progress of a pair */
+    float *shown;         /* [P] mean of all weights, for evaluation */
 };
 
 static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,

@@ -23,13 +23,15 @@ struct pairs_move {
     const float *mean_progress; /* [P] p̄, mean progress of the pair */
     const float *progress;      /* [P] p_i, progress of the node */
     float *weights;             /* [P] x_i, weights of the node */
-    float *kept;                /* [P] state kept from round to round, initially 0 */
+    /* [P] kept_i, state that the move keeps for the next round; initially 0. */
+    float *kept;
 };
 
 struct pairs_settings {
-    double outer_rate;     /* rate of the paper, used for `auto` */
-    double outer_momentum; /* momentum of the paper, used for `auto` */
-    uint32_t vectors;      /* vectors of P float32 that each node of a pair sends */
+    double outer_rate;     /* rate in the method's paper, used if the scenario has `auto` */
+    double outer_momentum; /* momentum in the method's paper, used if the scenario has `auto` */
+    /* Number of vectors of P float32 that each node of a pair sends per round. */
+    uint32_t vectors;
     void (*move)(const struct pairs_move *move);
 };
 

@@ -32,7 +32,8 @@ struct powersgd {
     uint32_t rank;
     uint32_t count; /* number of nodes */
     size_t parameters;
-    struct factored *matrices; /* [matrices_count] in the order of the flat vector */
+    /* [matrices_count] matrices sent as factors, in the order of the flat vector. */
+    struct factored *matrices;
     uint32_t matrices_count;
     /* [count][P] gradient plus error, M_i, of each node; after the exchange its error e_i. */
     float *kept;
@@ -107,7 +108,8 @@ static struct round next(void *self)
         entries += powersgd->rank * (matrix->factors.rows + matrix->factors.columns);
     }
     round_is_ring_reduce(&round, powersgd->count, entries * sizeof(float));
-    round.transfers *= 2; /* two exchanges in sequence, because Q needs P */
+    /* One exchange for P and one for Q, in sequence because Q is computed from P. */
+    round.transfers *= 2;
     memset(powersgd->mean, 0, powersgd->parameters * sizeof *powersgd->mean);
     return round;
 }

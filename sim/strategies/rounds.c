@@ -10,11 +10,11 @@
 
 struct rounds {
     const struct rounds_method *method;
-    void *self; /* state of the method, which frees it */
+    void *self; /* state of the method; method->end frees it */
     struct experiment *experiment;
     struct learner **learners; /* [count] learner of each training node */
     uint32_t *nodes;           /* [count] index of the node of each learner */
-    struct arena *arenas;      /* [count] memory of each learner */
+    struct arena *arenas;      /* [count] memory of each node's learner */
     uint32_t count;
     uint64_t step_samples; /* samples of one step, summed over all nodes */
     uint64_t step_ns;      /* duration of a step on the slowest node */
@@ -106,8 +106,8 @@ static void end(struct rounds *rounds)
     free(rounds->way_bytes);
 }
 
-/* Lowers *least to the rate divided by the number of its sharers, if that is less. In *least and
- * in a rate, 0 means unlimited. */
+/* Lowers *least to this node's part of the rate, if that is less: the rate divided by the number
+ * of its sharers. In *least and in a rate, 0 means unlimited. */
 static void slower(uint64_t *least, const struct rate *rate, uint32_t sharers, uint64_t now_ns)
 {
     const uint64_t bytes_per_s = rate_at(rate, now_ns) / sharers;

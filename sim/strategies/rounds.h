@@ -8,8 +8,8 @@
  * A round takes the computing time of the slowest node, then the longer of two times: that of
  * the exchange, and that of the steps made meanwhile. All transfers of an exchange have the rate of
  * its slowest link at the start, shared by the senders that cross it in the round, and its longest
- * delay. In favour of these methods links never stall or lose bytes, and machines that only dial
- * can be called. In a ring of n nodes:
+ * delay. In favour of these methods links never stall or lose bytes, and all machines accept
+ * connections. In a ring of n nodes:
  *
  *   reduce   messages are summed on the way; 2(n−1) transfers of an n-th of a message
  *   gather   each message passes every node; n−1 transfers of a message
@@ -26,10 +26,12 @@ struct round {
     uint32_t meanwhile; /* steps that each node makes during the exchange */
     uint64_t bytes;     /* bytes sent by all nodes together */
     uint32_t transfers; /* number of sequential transfers, each with an equal part of the bytes */
-    const uint32_t *to; /* [count] receiver of node i, or i itself for none; NULL = a ring */
+    /* [count] to[i] = receiver of node i, or i itself if node i sends nothing; NULL = a ring. */
+    const uint32_t *to;
 };
 
-/* Set bytes and transfers of a round in which the nodes exchange one message each over a ring. */
+/* Set bytes and transfers of a round in which each node exchanges one message of message_bytes
+ * over a ring. */
 void round_is_ring_reduce(struct round *round, uint32_t count, uint64_t message_bytes);
 void round_is_ring_gather(struct round *round, uint32_t count, uint64_t message_bytes);
 

@@ -30,7 +30,8 @@ struct pusher {
 struct sgp {
     struct workers *workers;
     size_t parameters;
-    /* L, after which rounds the graph's edges repeat; 0 = there is no other worker. */
+    /* L, the number of rounds after which the graph's edges repeat; 0 = no other worker
+     * exists. */
     uint32_t cycle;
     struct pusher *pushers; /* [count] state of each worker */
     float *x;               /* [count][P] push-sum numerator x of each worker */

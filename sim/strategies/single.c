@@ -43,8 +43,8 @@ static void train_until(struct single *one, uint64_t now_ns, double *cpu_s)
     *cpu_s += sim_learner_cpu_s() - begin_s;
 }
 
-/* Evaluates all training nodes on the first `samples` test samples (0 = all), and sets the means of
- * accuracy and loss. */
+/* Evaluates the models of all training nodes on the first `samples` test samples (0 = all), and
+ * sets the means of accuracy and loss. */
 static void evaluate(struct experiment *experiment, struct outcome *outcome, struct single *all,
                      uint32_t samples, double *mean_accuracy, double *mean_loss)
 {

@@ -30,7 +30,7 @@ void sparse_keep_largest(float *values, uint32_t count, uint32_t kept)
     largest_keep(values, count, kept, keys);
 }
 
-/* Returns the standard deviation of the nonzero entries and sets *mean. */
+/* Returns the standard deviation of the nonzero entries, and sets *mean to their mean. */
 static double deviation(const float *values, uint32_t count, double *mean)
 {
     double sum = 0, squares = 0;

@@ -44,9 +44,9 @@
 
 #include "scenario/experiment.h"
 
-/* Each function plays a strategy to the end and fills in the initialized outcome. The caller then
- * passes the returned weights to experiment_finish. They are memory of the experiment; NULL =
- * nothing is left to evaluate. */
+/* Each function plays a strategy to the end and fills in the initialized outcome. The caller
+ * then passes the returned weights to experiment_finish. The experiment owns their memory; NULL =
+ * there are no weights to evaluate. */
 const float *gossip_play(struct experiment *experiment, struct outcome *outcome);
 const float *single_play(struct experiment *experiment, struct outcome *outcome);
 const float *ideal_play(struct experiment *experiment, struct outcome *outcome);

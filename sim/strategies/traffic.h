@@ -6,11 +6,11 @@
 #include "scenario/outcome.h"
 
 /* Returns the fraction of the last span_s seconds in which the pipe was busy; NAN = the pipe is
- * unlimited, or span_s is 0. *then_s: busy seconds of the pipe at the start of the span; the
- * function advances it to the end. */
+ * unlimited, or span_s is 0. *then_s: total busy seconds of the pipe at the start of the span; the
+ * function replaces them by the total at the end. */
 double traffic_use(const struct pipe *pipe, double *then_s, double span_s);
 
-/* Stores the mean utilisation of a party's uplink and downlink over the whole play in the node's
+/* Stores the mean utilisation of a host's uplink and downlink over the whole play in the node's
  * totals. */
 void traffic_total_node(struct node_total *total, const struct party *party, double span_s);
 

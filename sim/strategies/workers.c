@@ -8,7 +8,7 @@
 #include "strategies/consensus.h"
 #include "strategies/traffic.h"
 
-/* Steps whose messages may wait for the uplink; while this many wait, no step starts. */
+/* Number of steps whose messages may wait for the uplink; while this many wait, no step starts. */
 #define WAITING_MAX 2
 
 enum { EVENT_STEP, EVENT_MESSAGES };
@@ -31,7 +31,7 @@ struct worker {
 
 struct workers {
     const struct workers_method *method;
-    void *self; /* state of the method, which frees it */
+    void *self; /* state of the method; method->end frees it */
     struct experiment *experiment;
     struct event_queue queue;
     struct messages *messages;
@@ -122,7 +122,7 @@ static uint32_t workers_in(const struct workers *workers, uint32_t region)
 double workers_share(const struct workers *workers, uint32_t i, uint32_t j)
 {
     const uint32_t here = at(workers, i)->region, there = at(workers, j)->region;
-    /* Number of pairs that share the link between the regions. */
+    /* Number of pairs of workers that share the link between the two regions. */
     const double pairs =
         (double)workers_in(workers, here) * (workers_in(workers, there) - (here == there));
     double rates[3];

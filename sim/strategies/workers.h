@@ -23,13 +23,13 @@ struct workers;
 
 /* The functions of a strategy. Workers are numbered from 0; `self` is the result of begin. */
 struct workers_method {
-    /* Starts with all workers at the weights start[P]. */
+    /* Returns the state of the method. All workers start with the weights start[P]. */
     void *(*begin)(struct workers *workers, const float *start);
-    /* Returns whether worker i may start a step. Called after its last step and after each message.
-     * NULL = a worker always may. */
+    /* Returns true if worker i may start a step. Called after the worker's last step and after
+     * each message to it. NULL = a worker may always start. */
     bool (*may_step)(void *self, uint32_t i);
-    /* Ends a step of worker i. Must call once either workers_step, or workers_gradient and
-     * workers_descend. */
+    /* Called at the end of a step of worker i. Must call either workers_step once, or
+     * workers_gradient and then workers_descend once each. */
     void (*on_step)(void *self, uint32_t i);
     void (*on_message)(void *self, uint32_t i, uint32_t from, const struct sim_message *message);
     /* Writes the weights[P] to evaluate. NULL = the mean over all workers is evaluated. */
@@ -57,8 +57,8 @@ uint64_t workers_step_ns(const struct workers *workers, uint32_t i);
 /* Returns the samples per step of worker i. */
 uint32_t workers_batch(const struct workers *workers, uint32_t i);
 
-/* Returns the bytes per second from worker i to another worker j at this time, if all workers send
- * to all others and share uplinks, downlinks and links between regions; 0 = unlimited. */
+/* Returns the bytes per second at which worker i sends to worker j now, if every worker sends to
+ * all others, so that they share uplinks, downlinks and links between regions; 0 = unlimited. */
 double workers_share(const struct workers *workers, uint32_t i, uint32_t j);
 
 /* Returns the seconds that worker i needs to send `bytes` to each other worker while all workers do
@@ -93,7 +93,8 @@ void workers_send(struct workers *workers, uint32_t from, uint32_t to,
  */
 void workers_send_all(struct workers *workers, uint32_t from, const struct sim_message *message);
 
-/* Returns how many messages from `from` to `to` wait: no byte of them has been sent yet. */
+/* Returns how many messages from worker `from` to worker `to` wait: no byte of them has been
+ * sent yet. */
 uint32_t workers_waiting(const struct workers *workers, uint32_t from, uint32_t to);
 
 #endif
