@@ -80,8 +80,8 @@ ON_DEVICE static inline float beta_of(float weight, float beta, bool companded)
     return is_statistic(weight, companded) ? 0 : beta;
 }
 
-/* Returns the move of a weight's value per level for an update that moves the base by `amount`
- * units per level. */
+/* Returns by how much an update moves a weight's value per level: (1 + beta) times the base's
+ * move of `amount` units. beta: outer momentum. */
 ON_DEVICE static inline float step_of(uint32_t amount, float beta)
 {
     return (1 + beta) * QUANTUM * (float)amount;

@@ -50,7 +50,7 @@
  * test loss of 2.054 and 2.132 nats on 8 and 16 nodes (0.3: 2.021 and 2.096). Double: 0.5 has 2.024
  * and 2.093. */
 #define OVERLAP_DENSITY 0.3 /* published entries / all entries; novelty is 1 above it */
-/* A publication with over 8 times the previous entries resets `overlap`. */
+/* A publication with more than 8 times the entries of the previous one resets `overlap`. */
 #define OVERLAP_GROWN 8
 
 /* Measurements of how often other nodes publish the same entries as this node. Starts as
@@ -60,7 +60,8 @@ struct overlap {
     double share;
     /* Moving average of (entries of a publication / all entries); 0 = unknown. */
     double density;
-    double others;         /* moving average: other nodes that also publish an entry of this node */
+    /* Moving average of the number of other nodes that also publish an entry of this node. */
+    double others;
     uint32_t count;        /* entries of this node's last publication; 0 = none */
     uint64_t matched;      /* times that other nodes published one of those entries since */
     uint64_t against;      /* number of `matched` entries with the opposite sign */

@@ -18,7 +18,8 @@ static void settle(const struct replica *replica)
     replica->backend->download(replica->backend, &any, replica->base, sizeof any);
 }
 
-/* Copy weights first .. first+count-1 to host[count] (download), or from it (upload). */
+/* download_weights copies weights first .. first+count-1 to host[count]. upload_weights sets
+ * them to host[count]. */
 
 static void download_weights(const struct replica *replica, size_t first, size_t count, float *host)
 {
@@ -195,7 +196,7 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
         return;
     if (published->tau < tau_floor(part)) {
         published->tau = tau_floor(part);
-        /* Unknown: at this higher tau, less is published than was estimated. */
+        /* 0 = unknown: at this higher tau the publication is smaller than estimated. */
         replica->size_ratio.last = 0;
     }
     published->amount = amount_of(part, published->tau);

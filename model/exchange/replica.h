@@ -42,20 +42,22 @@
 #include "training/learner_state.h"
 
 struct replica {
-    struct backend *backend;    /* not owned; its memory holds the vectors below */
-    size_t parameters;          /* P, the number of the model's parameters */
-    struct weights weights;     /* [P], contiguous until replica_place_weights */
-    float *own;                 /* [P] the contiguous weights; NULL after replica_place_weights */
-    struct weights_part *table; /* list of the weights' parts, on the backend; NULL: no parts */
-    int32_t *base;              /* [P] the base, in units of QUANTUM */
-    uint16_t *withheld;         /* [P] bfloat16: withheld residual; NULL = not allocated */
-    bool is_withholding;        /* false: `withheld` has no valid content */
-    uint32_t lost;              /* NaN or infinite residuals at the last publication */
-    uint32_t saturated;         /* saturated entries at the last publication (error_feedback.h) */
-    struct update published;    /* the last publication, in host memory */
-    uint32_t density_max;       /* largest number of entries in a publication */
-    uint32_t *candidates;       /* [candidates_max] entries with |residual| >= the survey's floor */
-    uint32_t candidates_max;    /* capacity; if too small, a survey with a higher floor follows */
+    struct backend *backend; /* not owned; its memory holds the vectors below */
+    size_t parameters;       /* P, the number of the model's parameters */
+    struct weights weights;  /* [P], contiguous until replica_place_weights */
+    float *own;              /* [P] the contiguous weights; NULL after replica_place_weights */
+    /* List of the weights' parts, on the backend; NULL: they are contiguous. */
+    struct weights_part *table;
+    int32_t *base;           /* [P] the base, in units of QUANTUM */
+    uint16_t *withheld;      /* [P] bfloat16: withheld residual; NULL = not allocated */
+    bool is_withholding;     /* false: `withheld` has no valid content */
+    uint32_t lost;           /* NaN or infinite residuals at the last publication */
+    uint32_t saturated;      /* saturated entries at the last publication (error_feedback.h) */
+    struct update published; /* the last publication, in host memory */
+    uint32_t density_max;    /* largest number of entries in a publication */
+    uint32_t *candidates;    /* [candidates_max] entries with |residual| >= the survey's floor */
+    /* Capacity of `candidates`; if too small, a survey with a higher floor follows. */
+    uint32_t candidates_max;
     float floor; /* floor of the next survey, a little below the last tau; 0 = none */
     struct size_ratio size_ratio; /* actual divided by estimated size of publications */
     struct overlap overlap;       /* how often other nodes publish the same entries */
@@ -99,8 +101,8 @@ void replica_place_weights(struct replica *replica, struct weights places);
  * must be 0. */
 void replica_allow_withholding(struct replica *replica);
 
-/* Adds the withheld residual back to the weights. If terms->withheld is above 0, replica_publish
- * begins with it. */
+/* Adds the withheld residual back to the weights. replica_publish begins with this call if
+ * terms->withheld is above 0. */
 void replica_release(struct replica *replica);
 
 /* Applies another node's update: adds it to the base, and (1 + beta) times as much to the weights.
@@ -150,9 +152,9 @@ void replica_read_block(const struct replica *replica, size_t first, size_t coun
 void replica_write_block(struct replica *replica, size_t first, size_t count, const int32_t *host,
                          bool keep_weights);
 
-/* Copy base and weights between the replica and `state`: state->parameters entries, from entry
- * state->first on. Neither copies the state's counters (steps, samples). Withheld progress is not
- * saved, and replica_restore drops it. */
+/* replica_save copies base and weights to `state`, replica_restore copies them back. They copy
+ * state->parameters entries, from entry state->first on, but not the state's counters (steps,
+ * samples). Withheld progress is not saved, and replica_restore drops it. */
 void replica_save(const struct replica *replica, struct learner_state *state);
 void replica_restore(struct replica *replica, const struct learner_state *state);
 

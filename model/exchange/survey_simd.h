@@ -5,8 +5,8 @@
  *
  * All variants do the same arithmetic in the same order for each entry, so their results are equal
  * bit for bit. The survey is as fast as memory can be read (tests/bench/bench_threshold.c). Tests:
- * tests/unit/model/test_survey_simd.c; of NEON on an emulated processor:
- * tests/process/test_sweep_neon.sh.
+ * tests/unit/model/test_survey_simd.c; tests/process/test_sweep_neon.sh runs the NEON variant on an
+ * emulated processor.
  */
 #ifndef HEARSAY_MODEL_EXCHANGE_SURVEY_SIMD_H
 #define HEARSAY_MODEL_EXCHANGE_SURVEY_SIMD_H

@@ -13,10 +13,11 @@
 #define RUMOR_ADDS    150.0   /* bytes per rumor for header, signature, record and message */
 #define CODE_OVERHEAD 1.03    /* size of Rice codes divided by the entropy */
 #define LAYER_BITS    48.0    /* bits of the header of one level's set of entries */
-#define FLOOR_BINS    9       /* bins of 3 % from a threshold down to the next survey's floor */
-#define RATIO_FADE    0.5     /* decay per publication of the sums in size_ratio */
-#define RATIO_LEAST   0.0625
-#define RATIO_MOST    2.0
+/* Number of bins, 3 % each, from a threshold down to the next survey's floor. */
+#define FLOOR_BINS  9
+#define RATIO_FADE  0.5 /* decay per publication of the sums in size_ratio */
+#define RATIO_LEAST 0.0625
+#define RATIO_MOST  2.0
 
 float threshold_edge(uint32_t bin)
 {
@@ -105,7 +106,7 @@ static double bytes_of(double bits)
 }
 
 /* Returns the estimated size in bytes of rumors with `entries` entries. The number of entries at
- * each level above 1 is assumed to be that of tau = the bin's lower edge. */
+ * each level above 1 is assumed to be as with tau at the bin's lower edge. */
 static double bytes_at(const struct tally *tally, size_t parameters, uint32_t bin, int levels,
                        uint32_t entries)
 {
@@ -190,9 +191,10 @@ struct threshold threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], fl
         return (struct threshold){.tau = TAU_BELOW};
     if (is_beyond(&tally, parameters, count_max, budget_bytes))
         return (struct threshold){.tau = TAU_MAX}; /* the caller publishes as many as fit */
-    /* Lowers tau bin by bin while the rumors fit. If most entries have level LEVEL_MAX, a lower
-     * tau takes fewer bytes but publishes less. So the loop ends where tau is too low to publish
-     * more, even with all entries at LEVEL_MAX. Bin 0 holds the zeros. */
+    /* Lowers tau bin by bin while the rumors fit. This may not end if most entries have level
+     * LEVEL_MAX: a lower tau then takes fewer bytes, but also publishes less. So the loop also ends
+     * where tau is too low to publish more, even with all entries at LEVEL_MAX. Bin 0 holds the
+     * zeros. */
     const double full_levels = (double)LEVEL_MAX * count_nonzero(bins, parameters);
     for (uint32_t bin = tally.lowest; bin > 0; bin--) {
         const float edge = threshold_edge(bin);

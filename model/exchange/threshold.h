@@ -65,9 +65,9 @@ struct size_ratio {
 
 /* Records the actual size of the last publication in bytes; 0 = the size is unknown. */
 void size_ratio_learn(struct size_ratio *ratio, uint64_t bytes);
-/* Returns the estimated size, in bytes, at which a publication actually takes budget_bytes. The
- * result is at most max(budget_bytes, bytes_max). It exceeds budget_bytes by at most the bytes that
- * recent publications saved. */
+/* Returns the estimated size, in bytes, at which a publication is expected to take budget_bytes.
+ * The result is at most max(budget_bytes, bytes_max). It exceeds budget_bytes by at most the bytes
+ * by which recent publications were smaller than estimated. */
 size_t size_ratio_budget(const struct size_ratio *ratio, uint32_t budget_bytes, uint32_t bytes_max);
 
 /* Returns the lower edge of a bin: the smallest |residual| in it. */
