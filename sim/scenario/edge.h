@@ -11,7 +11,7 @@ struct edge {
     double rate_bytes_per_s;
     /* Fraction of rate_bytes_per_s that `from` used while the connection was open. */
     double use;
-    double trip_s; /* round trip time, seconds */
+    double trip_s; /* round-trip time in seconds */
 };
 
 #endif

@@ -13,20 +13,25 @@
 #include <stdint.h>
 
 enum metric {
-    METRIC_ACCURACY,    /* accuracy >= 0.88 [by 120 s]: accuracy of the base at some time by then;
-                           without a time, at the end */
+    /* accuracy >= 0.88 [by 120 s]: accuracy of the base at any moment up to this time; without a
+     * time, at the end. */
+    METRIC_ACCURACY,
     METRIC_ONE_VERSION, /* one version by 10 s after training: by_ns counts from training's end */
-    METRIC_COPIES,      /* copies <= 1.1: how often a rumor is received, mean of the second half */
+    /* copies <= 1.1: number of times that a node receives one rumor, mean of the second half. */
+    METRIC_COPIES,
     METRIC_CONTROL,  /* control <= 2 kB/s: bytes that a node sends except rumors, mean of the second
                         half */
     METRIC_LINK_USE, /* link use <= 70 %: utilisation of the busiest limited link, in the second
                         half */
     METRIC_MEMBERS,  /* members >= 1000 by 60 s: least number of live members known to any node */
-    METRIC_STEPS,    /* steps >= 99 %: fraction of the possible local steps, of the slowest node */
+    /* steps >= 99 %: local steps of the slowest node, as a fraction of the steps that its speed
+     * allows. */
+    METRIC_STEPS,
     METRIC_COMPONENT, /* one component within 10 s of 60 s: at the last of these moments every
                          running node reaches every other over connections open at both ends */
-    METRIC_JOINED, /* joined by 90 s; joined within 10 s of 60 s: at the last of these moments every
-                      running node has a whole base, and trains if it should */
+    /* joined by 90 s; joined within 10 s of 60 s: at the last of these moments every running
+     * node has a complete base, and trains unless it only forwards rumors. */
+    METRIC_JOINED,
     METRIC_REMOVED,  /* no healthy node removed: no node is declared dead, or given up as silent,
                         without a fault that explains it (fault_injector_explains) */
     METRIC_NO_ALARM, /* no alarm: no guard of a node or of the base warns */
@@ -37,9 +42,10 @@ enum metric {
     METRIC_STEPS_OF,   /* steps of core >= 95 % from 60 s to 90 s: fraction of the local steps that
                           the group's speed allows. The value falls only if a node makes its learner
                           wait */
-    METRIC_PUBLISHED_BY, /* published by core >= 90 % from 60 s to 90 s: rumor bytes of the group,
-                            relative to the time span of equal length before. The value falls if
-                            transfers take capacity or budget away */
+    /* published by core >= 90 % from 60 s to 90 s: rumor bytes that the group publishes,
+     * relative to the period of equal length before. The value falls if transfers of bases take
+     * link capacity or budget from rumors. */
+    METRIC_PUBLISHED_BY,
     METRIC_ACCURACY_OF_ALL, /* accuracy of all >= 0.8 from 60 s to 90 s: accuracy of the worst
                                node's own base at every measured moment; within 60 s of 90 s: at one
                                of these moments. A base under replacement counts as it is; a node
@@ -51,12 +57,14 @@ enum metric {
                       first step, relative to the time that its blocks take on its downlink */
 };
 
-/* Reference of an accuracy: a number, or the accuracy of one side of a partition. The partition is
- * the one that ends at from_ns. The accuracy is measured just before its end. */
+/* Reference value of an accuracy bound: a plain number, or the accuracy of one side of a
+ * partition. The partition is the one that ends at from_ns. The accuracy is measured just before it
+ * ends. */
 enum bound {
     BOUND_NUMBER,
-    BOUND_BETTER_HALF, /* better half - 0.5 points: the best node of the better side */
-    BOUND_WORSE_HALF   /* worse half: the worst node of the worse side */
+    /* better half - 0.5 points: accuracy of the best node of the better side. */
+    BOUND_BETTER_HALF,
+    BOUND_WORSE_HALF /* worse half: accuracy of the worst node of the worse side */
 };
 
 struct expect {
@@ -66,7 +74,8 @@ struct expect {
     double value;
     uint64_t from_ns; /* start of the period; 0 = start of the run */
     uint64_t by_ns;   /* end of the period; 0 = end of the run */
-    bool once;        /* ACCURACY_OF_ALL: one moment suffices */
+    /* ACCURACY_OF_ALL: the condition need hold at only one moment of the period. */
+    bool once;
     enum bound bound; /* ACCURACY_OF_ALL: reference of the bound */
     uint32_t group;   /* STEPS_OF, PUBLISHED_BY: index of the group */
     char text[96];    /* the condition as written in the scenario */

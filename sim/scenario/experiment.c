@@ -10,7 +10,8 @@
 
 /* Reserved address space; only touched pages cost memory. */
 #define ARENA_BYTES ((size_t)16 << 30)
-/* Random walks keep account of their updates in scenarios of at most this many nodes. */
+/* In scenarios of at most this many nodes, random walks keep account of their updates
+ * (sim_learner.h). */
 #define ACCOUNTED_MAX 64
 
 static enum error cut_shards(struct experiment *experiment, struct problem *problem)
@@ -301,7 +302,7 @@ void experiment_finish(struct experiment *experiment, struct outcome *outcome,
         outcome->loss = evaluation.loss;
         outcome->tested = evaluation.samples;
         if (part > 0 && part < evaluation.samples)
-            /* The moment gets an evaluation on the samples that the curve's other evaluations
+            /* The last moment gets an evaluation on the samples that the curve's other points
              * use. */
             evaluation = experiment_mark(experiment, host_weights, part);
         if (outcome->moments_count > 0)

@@ -35,7 +35,8 @@ struct experiment {
     void *watcher;
     /* Called after each moment; progress is from 0 to 1. NULL = no watcher. */
     void (*on_moment)(void *watcher, const struct outcome *outcome, double progress);
-    /* Called between events; returns true to end the play early. NULL = play to the end. */
+    /* Called between events. Returns true to end the play early. NULL = the play always runs to
+     * its end. */
     bool (*is_stopped)(void *watcher);
 };
 
@@ -54,11 +55,12 @@ struct learner *experiment_learner(struct experiment *experiment, uint32_t i, st
  * the node's speed in the scenario. */
 uint32_t experiment_batch(const struct experiment *experiment, uint32_t i);
 
-/* Creates the learner of node i, or a random walk if the updates are made up. `self` is the
- * experiment. */
+/* Creates the learner of node i, or a random walk if the updates are made up (no data). `self`
+ * is the experiment. */
 void experiment_make_learner(void *self, uint32_t i, struct sim_learner *learner);
 
-/* Evaluates host_weights[P] on the first `samples` of the test set; 0 = on all samples. */
+/* Evaluates host_weights[P] on the first `samples` samples of the test set; 0 = on all
+ * samples. */
 struct evaluation experiment_mark(struct experiment *experiment, const float *host_weights,
                                   uint32_t samples);
 

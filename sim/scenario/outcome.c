@@ -287,8 +287,8 @@ static struct measured measure_removed(const struct outcome *outcome)
     return measured;
 }
 
-/* Collects the accuracies of all evaluations before the end of training, and returns their number.
- * The evaluation at the end uses other samples. */
+/* Collects the accuracies of all evaluations before the end of training, and returns their
+ * number. Leaves out the evaluation at the end, because it uses other samples. */
 static uint32_t evaluations(const struct outcome *outcome, double *accuracies)
 {
     const double end_s = seconds_of(outcome->scenario->span_ns);
@@ -356,7 +356,8 @@ static struct measured measure_blocks(const struct outcome *outcome, const struc
 }
 
 /* Returns the time that node i took to join, relative to the time that its blocks take on its
- * downlink. Returns NAN if the node started with the swarm, took over no base, or has no limit. */
+ * downlink. Returns NAN if the node started with the swarm, took over no base, or has an unlimited
+ * downlink. */
 static double joining_part(const struct outcome *outcome, uint32_t i)
 {
     const struct group *group = scenario_group(outcome->scenario, i);

@@ -28,7 +28,8 @@ struct moment {
     uint32_t running;    /* number of running nodes */
     uint32_t members;    /* least number of live members known to any running node */
     uint32_t components; /* number of connected components of the overlay of running nodes */
-    uint32_t joined;     /* running nodes with a whole base, training if they should */
+    /* Number of running nodes that have a complete base, and train or only forward rumors. */
+    uint32_t joined;
 };
 
 /* A node at one moment. */
@@ -74,10 +75,10 @@ struct link_total { /* traffic from one region to another */
     char from[SCENARIO_NAME_BYTES];
     char to[SCENARIO_NAME_BYTES];
     uint64_t bytes;
-    double rate_bytes_per_s; /* rate at the end; 0 = unlimited */
+    double rate_bytes_per_s; /* rate of the link at the end, bytes per second; 0 = unlimited */
     double use;              /* mean utilisation of the link; NAN = unlimited */
     double delay_s;          /* mean delay over all bytes in seconds, including queueing */
-    uint64_t resent;         /* segments sent again */
+    uint64_t resent;         /* number of lost segments that were sent again */
 };
 
 struct verdict {
@@ -116,17 +117,21 @@ struct outcome {
                                 before the last exchange */
     double trained_loss;     /* loss of the base on the whole test set at the end of training */
     uint32_t tested;         /* samples of the test set; 0 = not measured */
-    struct evaluation averaged; /* evaluation of the first node's averaged base; samples 0 = none */
+    /* Evaluation of the first node's averaged base; its `samples` is 0 if there was none. */
+    struct evaluation averaged;
     double one_version_s; /* seconds from the end of training to one version on all nodes; NAN =
                              never */
-    double copies; /* how often a rumor was received, mean of the second half; NAN = unknown */
+    /* Number of times that a node receives one rumor, mean of the second half of training; NAN =
+     * unknown. */
+    double copies;
     /* Control bytes per second and node in the second half; NAN = unknown. */
     double control_bytes_per_s;
     double origins;      /* number of incarnations that published rumors */
     uint64_t base_bytes; /* size of one base; 0 = unknown */
     uint32_t removed;    /* number of healthy nodes that another node declared dead or dropped as a
                             silent neighbour */
-    char removed_text[96];  /* first removal, such as "west/3 by east/1 at 31.2 s" */
+    /* First removal of a healthy node, such as "west/3 by east/1 at 31.2 s". */
+    char removed_text[96];
     uint32_t alarms;        /* number of warnings by training guards */
     double alarm_s;         /* seconds until the first warning of a training guard; NAN = none */
     char alarm_text[400];   /* first warning of a guard, such as "gpu/1 at 31.2 s: the training loss
@@ -140,8 +145,8 @@ struct outcome {
     char violation[256];    /* the violated invariant; "" = none */
 };
 
-/* Sets counters to 0, measurements to NAN, and the names of nodes. The scenario must outlive the
- * outcome. */
+/* Sets counters to 0, measurements to NAN, and node names to those of the scenario. The scenario
+ * must outlive the outcome. */
 void outcome_init(struct outcome *outcome, const struct scenario *scenario);
 /* Appends a moment with counters 0 and measurements NAN. It must not be earlier than the last one.
  */

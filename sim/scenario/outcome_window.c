@@ -1,4 +1,4 @@
-/* Expectations about the moments between two times. */
+/* Judges expectations about the moments between two times. */
 #include <math.h>
 #include <stdio.h>
 
@@ -14,9 +14,9 @@ static const struct node_moment *nodes_at(const struct outcome *outcome, uint32_
     return outcome->node_moments + (size_t)at * outcome->scenario->nodes_count;
 }
 
-/* Returns the time in seconds since which `holds` has been true, up to the last moment of the
- * expectation's period; NAN = it is false at the last moment. Sets *last to the last moment; NULL =
- * there is none. */
+/* Returns the time in seconds since which `holds` has been true without a break, up to the last
+ * moment of the expectation's period; NAN = it is false at that moment. Sets *last to that moment;
+ * NULL = the period has none. */
 static double holds_since(const struct outcome *outcome, const struct expect *expect,
                           bool (*holds)(const struct moment *), const struct moment **last)
 {
@@ -78,8 +78,8 @@ struct measured measure_joined(const struct outcome *outcome, const struct expec
     return measured;
 }
 
-/* Returns the mean speed of node i relative to the speed of its group; NAN = the node did not run.
- */
+/* Returns the mean speed of node i in the expectation's period, relative to the speed of its
+ * group; NAN = the node did not run in that period. */
 static double speed_part(const struct outcome *outcome, const struct expect *expect, uint32_t i)
 {
     double sum = 0;

@@ -28,8 +28,9 @@
 #define SCENARIO_EXPECTS_MAX 32
 #define SCENARIO_FAULTS_MAX  64
 #define SCENARIO_NAME_BYTES  32
-#define SCENARIO_CURVES_MAX  64 /* most nodes of a scenario that keeps a curve of each node */
-#define SCENARIO_TWINS_MAX   8  /* most duplicate processes in a scenario */
+/* Number of nodes up to which a play keeps a curve of each node. */
+#define SCENARIO_CURVES_MAX 64
+#define SCENARIO_TWINS_MAX  8 /* most duplicate processes in a scenario */
 
 /* A rate over time, in bytes per second; 0 = unlimited. */
 struct rate {
@@ -57,7 +58,8 @@ struct group {
     uint64_t stall_every_ns; /* stall 3 s every 20 s: period of the stalls; 0 = none */
     uint64_t memory_bytes;   /* memory 2 GB: memory limit for model and node, bytes; 0 = none */
     double data;             /* data 2: relative size of the nodes' shards (default 1) */
-    bool dials_only;         /* dials only: the nodes are behind a NAT and accept no calls */
+    /* dials only: the nodes are behind a NAT and accept no connections. */
+    bool dials_only;
     /* set exchange.bytes_per_s=5000: settings for these nodes only */
     char set[SCENARIO_SETS_MAX][128];
     uint32_t sets; /* number of set clauses */
@@ -68,28 +70,32 @@ struct group {
  *   link = west > east   one direction
  *   link = all           every pair and region without a line of its own */
 struct path {
-    uint64_t delay_ns;  /* rtt 80 ms: half of the round-trip time; delay 40 ms: one-way delay */
-    uint64_t jitter_ns; /* jitter 5 ms: uniform additional delay, without reordering */
+    /* delay 40 ms: one-way delay; rtt 80 ms: round-trip time, twice the one-way delay. */
+    uint64_t delay_ns;
+    /* jitter 5 ms: maximum of a uniform additional delay, which does not reorder segments. */
+    uint64_t jitter_ns;
     double loss; /* loss 0.1 %: fraction of segments that are lost and sent again one round trip
                     later */
-    struct rate rate; /* rate 20 Mbit/s: shared by all nodes of the two regions, in each direction;
-                         up and down: from the first region to the second, and back; at 60 s rate
-                         (or up, or down) 5 Mbit/s */
+    /* Rate of one direction, shared by all nodes of the two regions. `rate 20 Mbit/s` sets it
+     * for both directions, `up` from the first region to the second, `down` for the way back.
+     * `at 60 s rate 5 Mbit/s` (or up, or down) changes it. */
+    struct rate rate;
 };
 
 struct scenario {
-    char name[64];               /* file name without folder and extension */
-    char about[256];             /* the scenario in one sentence */
-    char source[512];            /* source of the numbers in the scenario */
-    uint64_t seed;               /* seed of all random draws */
-    uint64_t span_ns;            /* seconds: time at which training ends */
-    uint64_t settle_ns;          /* settle_s: time after training in which to reach one version */
+    char name[64];    /* file name without folder and extension */
+    char about[256];  /* the scenario in one sentence */
+    char source[512]; /* source of the numbers in the scenario */
+    uint64_t seed;    /* seed of all random draws */
+    uint64_t span_ns; /* seconds: time at which training ends */
+    /* settle_s: time after training in which all nodes must reach one version. */
+    uint64_t settle_ns;
     enum strategy_kind strategy; /* how the nodes learn together */
     bool made_up;                /* updates = made up: no data, weights walk at random */
     uint32_t parameters;         /* parameters of a made up model */
     double skew;                 /* alpha of the Dirichlet label skew; 0 = iid shards */
     uint64_t evaluate_ns;        /* evaluate_s: period of evaluations; 0 = only at the end */
-    uint32_t evaluate_samples;   /* test samples of an evaluation before the end */
+    uint32_t evaluate_samples;   /* number of test samples of each evaluation before the end */
     bool quarantines;            /* quarantine: the nodes may expel harmful members by votes */
     struct strategy_settings settings; /* settings of [strategy] */
     struct config config; /* configuration of every node, without the set clauses of its group */

@@ -70,7 +70,7 @@ static enum error check_rounds(const struct scenario *scenario, struct problem *
     return OK;
 }
 
-/* Checks that at least one node accepts calls. */
+/* Checks that at least one node accepts connections. */
 static enum error check_reach(const struct scenario *scenario, struct problem *problem)
 {
     for (uint32_t i = 0; i < scenario->groups_count; i++)
@@ -93,7 +93,7 @@ static enum error check_members(const struct scenario *scenario, struct problem 
                        members, scenario->nodes_count, scenario->nodes_count);
 }
 
-/* Checks that the partitions and measurements that expectations refer to exist. */
+/* Checks that the partitions and measurements to which expectations refer exist. */
 static enum error check_expects(const struct scenario *scenario, struct problem *problem)
 {
     for (uint32_t i = 0; i < scenario->expects_count; i++) {
@@ -110,7 +110,7 @@ static enum error check_expects(const struct scenario *scenario, struct problem 
     return OK;
 }
 
-/* Checks that the world has a spare node for each duplicate process. */
+/* Checks that all duplicate faults together need at most SCENARIO_TWINS_MAX spare nodes. */
 static enum error check_duplicates(const struct scenario *scenario, struct problem *problem)
 {
     uint32_t count = 0;

@@ -96,7 +96,8 @@ static bool is_plain(enum metric metric)
            metric == METRIC_REMOVED || metric == METRIC_NO_ALARM || metric == METRIC_ALARM;
 }
 
-/* Returns true if the metric is a multiple of another quantity and has an upper bound. */
+/* Returns true if the metric has an upper bound that is a multiple of another quantity, such as
+ * "1.1 x base". */
 static bool is_ratio(enum metric metric)
 {
     return metric == METRIC_BLOCKS || metric == METRIC_JOINING;
@@ -120,7 +121,7 @@ static enum error read_relation(struct clause *clause, struct expect *expect,
                        forms[expect->metric].written);
 }
 
-/* Reads "" or "- 0.5 points". */
+/* Reads an offset in percentage points: "" or "- 0.5 points". */
 static enum error read_points(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     double points = 0;
@@ -146,7 +147,7 @@ static enum error read_tenth(struct clause *clause, struct expect *expect, struc
                        forms[expect->metric].written);
 }
 
-/* Reads "0.8", "better half" or "worse half - 0.5 points". */
+/* Reads the bound of an accuracy: "0.8", "better half" or "worse half - 0.5 points". */
 static enum error read_bound(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     if (clause_take(clause, "better half"))
@@ -158,7 +159,7 @@ static enum error read_bound(struct clause *clause, struct expect *expect, struc
     return read_points(clause, expect, problem);
 }
 
-/* Reads "1.1 x base" or "1.15 x blocks / rate". */
+/* Reads a multiple of another quantity: "1.1 x base" or "1.15 x blocks / rate". */
 static enum error read_times(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     const bool blocks = expect->metric == METRIC_BLOCKS;

@@ -21,7 +21,8 @@ enum {
     WITH = 1024
 };
 
-/* The node sets in the head of a fault line: X; A B; A | B; X or nothing. */
+/* Sets of nodes in the head of a fault line: ONE: X; TWO: A B; DIVIDED: A | B; OPTIONAL: X or
+ * nothing. */
 enum sides { ONE, TWO, DIVIDED, OPTIONAL };
 
 static const struct form {
@@ -197,7 +198,7 @@ static enum error read_head(const struct scenario *scenario, struct clause *clau
     return error == OK ? clause_end(clause, problem) : error;
 }
 
-/* Reads "5 s", or "0.1 s to 30 s" for recurring faults. */
+/* Reads the duration after "for": "5 s", or "0.1 s to 30 s" for recurring faults. */
 static enum error read_for(struct clause *clause, struct fault *fault, struct problem *problem)
 {
     enum error error = clause_duration(clause, &fault->least_ns, problem);
@@ -210,7 +211,7 @@ static enum error read_for(struct clause *clause, struct fault *fault, struct pr
     return error;
 }
 
-/* Reads "from 60 s to 90 s". */
+/* Reads the time span after "from": "60 s to 90 s". */
 static enum error read_from(struct clause *clause, struct fault *fault, struct problem *problem)
 {
     enum error error = clause_time(clause, &fault->from_ns, problem);

@@ -158,9 +158,9 @@ static bool is_one_device(const char *section, const char *name, const char *val
            strchr(value, ',') == NULL;
 }
 
-/* Keys of a node's configuration that the simulator sets itself; `how` says how. A scenario may
- * set a key whose `how` is NULL. name NULL = all keys of the section. The first matching entry
- * counts. */
+/* Keys of a node's configuration that the simulator sets itself. how: explains it in the error
+ * message; NULL = a scenario may set the key. name: NULL = all keys of the section. The first
+ * matching entry counts. */
 static const struct {
     const char *section;
     const char *name;

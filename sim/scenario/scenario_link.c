@@ -6,8 +6,8 @@
 
 /* A link line during parsing. */
 struct reading {
-    struct path path; /* path from the first region to the second; with `all`, between every pair of
-                         regions */
+    /* Path from the first region to the second, or with `all` between every pair of regions. */
+    struct path path;
     struct rate back; /* rate from the second region to the first */
     bool all;         /* the line is `link = all` */
     bool one_way;     /* the line names one direction: link = west > east */
@@ -118,7 +118,7 @@ static enum error read_down(struct reading *reading, struct clause *clause, stru
     return error == OK ? clause_rate(clause, &reading->back.bytes_per_s, problem) : error;
 }
 
-/* Reads a change such as "at 60 s rate 5 Mbit/s", with rate, up or down. */
+/* Reads a later change of `rate`, `up` or `down`, such as "at 60 s rate 5 Mbit/s". */
 static enum error read_change(struct reading *reading, struct clause *clause,
                               struct problem *problem)
 {

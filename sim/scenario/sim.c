@@ -126,8 +126,8 @@ static void say_moment(const struct live *live, const struct outcome *outcome, d
     (void)fflush(live->out);
 }
 
-/* Prints progress. On a terminal it overwrites the last line, otherwise it prints a line for each
- * evaluation or ten seconds. */
+/* Prints progress. On a terminal it overwrites its previous line. Otherwise it prints a line at
+ * each evaluation and every ten seconds. */
 static void on_moment(void *watcher, const struct outcome *outcome, double progress)
 {
     const struct live *live = watcher;
@@ -144,8 +144,8 @@ static bool is_stopped(void *watcher)
     return interrupt_signal() != 0;
 }
 
-/* Plays the scenario with another strategy, for the report. Returns false if the play was
- * interrupted or impossible. */
+/* Plays the scenario with another strategy, for a curve in the report. Returns false if the play
+ * was interrupted or impossible. */
 static bool play_one_beside(struct live *live, const struct scenario *scenario,
                             struct outcome *outcome)
 {
@@ -299,13 +299,13 @@ static int run_scenario(struct sim_options *options)
         interrupt_remove(NULL);
     }
     if (made)
-        /* Removes the folder only if nothing was written to it. */
+        /* This removes the folder only if no file was written to it. */
         (void)rmdir(options->out);
     free(scenario);
     return error == OK ? code : command_complain(&problem, code);
 }
 
-/* Parses FIRST, FIRST..LAST or FIRST+COUNT. */
+/* Parses a range of seeds: FIRST, FIRST..LAST or FIRST+COUNT. */
 static enum error parse_seeds(const char *text, struct storm_options *storms,
                               struct problem *problem)
 {

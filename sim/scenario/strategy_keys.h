@@ -14,7 +14,7 @@ struct strategy_lines {
 };
 
 size_t strategy_key_count(void);
-/* Returns key number i; its offset is that of a member of struct strategy_settings. */
+/* Returns key number i. Its offset is that of a member of struct strategy_settings. */
 const struct config_key *strategy_key_at(size_t i);
 
 void strategy_keys_defaults(struct strategy_settings *settings);

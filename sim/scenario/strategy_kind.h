@@ -68,10 +68,10 @@ struct strategy_settings {
     /* Weight of the arriving common weights in a node's new weights; the node's own weights have
      * weight 1 - mixing. */
     double mixing;
-    unsigned int wire_precision; /* enum wire_precision, of each entry */
+    unsigned int wire_precision; /* enum wire_precision of each sent entry */
 
     uint32_t rank;                   /* powersgd: rank of the factors of a gradient */
-    unsigned int gradient_precision; /* allreduce: enum gradient_precision, of each entry */
+    unsigned int gradient_precision; /* allreduce: enum gradient_precision of each sent entry */
     uint32_t warmup_epochs;          /* dgc: epochs with larger messages */
     double sign_rate;                /* demo: learning rate of the sign step */
     double rho;                      /* admm: strength of the pull towards the consensus */
@@ -79,7 +79,7 @@ struct strategy_settings {
     double gain;         /* factor on the mean of the progress that all workers send */
     uint32_t partitions; /* ako: number of parts of the model; CONFIG_AUTO = as the links require */
     double probability;  /* gosgd: probability of a push after a step */
-    double threshold;    /* strom, threshold: least size of an entry that is sent */
+    double threshold;    /* strom, threshold: least magnitude of an entry that is sent */
 
     /* Keys of gaia. */
     double significance;  /* least relative size of a sent update in the first step */
@@ -88,12 +88,15 @@ struct strategy_settings {
     /* Keys of downpour. */
     uint32_t push_steps;  /* steps between two pushes */
     uint32_t fetch_steps; /* steps between two fetches; CONFIG_AUTO = as many as push_steps */
-    bool average;         /* every push, a worker waits for the mean of all workers' weights */
+    /* At each push, the worker sends its weights and waits for the mean of all workers'
+     * weights. */
+    bool average;
 
     /* Keys of dlion. */
     bool batch_by_speed; /* divide the batches by the speeds of the nodes */
-    double max_n; /* entries up to this percentage below the largest of their tensor are sent; or
-                     CONFIG_AUTO_REAL */
+    /* Entries up to this percentage below the largest of their tensor are sent; CONFIG_AUTO_REAL
+     * = as many as the link carries. */
+    double max_n;
     /* Steps between moves towards the worker with the least loss; 0 = never. */
     uint32_t transfer_steps;
 
