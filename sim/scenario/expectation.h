@@ -19,8 +19,9 @@ enum metric {
     METRIC_ONE_VERSION, /* one version by 10 s after training: by_ns counts from training's end */
     /* copies <= 1.1: number of times that a node receives one rumor, mean of the second half. */
     METRIC_COPIES,
-    METRIC_CONTROL,  /* control <= 2 kB/s: bytes that a node sends except rumors, mean of the second
-                        half */
+    /* control <= 2 kB/s: bytes per second that a node sends besides rumors, mean of the second
+     * half. */
+    METRIC_CONTROL,
     METRIC_LINK_USE, /* link use <= 70 %: utilisation of the busiest limited link, in the second
                         half */
     METRIC_MEMBERS,  /* members >= 1000 by 60 s: least number of live members known to any node */

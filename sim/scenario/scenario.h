@@ -77,8 +77,8 @@ struct path {
     double loss; /* loss 0.1 %: fraction of segments that are lost and sent again one round trip
                     later */
     /* Rate of one direction, shared by all nodes of the two regions. `rate 20 Mbit/s` sets it
-     * for both directions, `up` from the first region to the second, `down` for the way back.
-     * `at 60 s rate 5 Mbit/s` (or up, or down) changes it. */
+     * for both directions, `up` from the first region to the second, `down` from the second to the
+     * first. `at 60 s rate 5 Mbit/s` (or up, or down) changes it. */
     struct rate rate;
 };
 
