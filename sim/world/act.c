@@ -9,16 +9,18 @@
 #include "world/poisoner.h"
 #include "world/world_private.h"
 
-#define SAVE_NS_MAX SECOND_NS /* longest time to write a checkpoint */
+#define SAVE_NS_MAX SECOND_NS /* upper bound on the time to write all parts of a checkpoint */
 #define PARTS_MAX   8         /* most parts of one checkpoint */
-#define PARTS_LOST  64        /* one part in PARTS_LOST is refused, as if by a slow disk */
+/* One part in PARTS_LOST is refused, which abandons the checkpoint, as if by a slow disk. */
+#define PARTS_LOST 64
 /* One READ in this many waits for the end of the step, as if behind another order. */
 #define READS_LATE      8
-#define PREDICTS_A_STEP 4      /* number of inference requests that take the time of one step */
-#define ACTIONS_MAX     100000 /* most actions at one moment; more means an endless loop */
+#define PREDICTS_A_STEP 4 /* number of inference requests that take the time of one step */
+/* Most actions of a node at one moment; more would mean an endless loop. */
+#define ACTIONS_MAX 100000
 
-/* An order that waits for the learner. Orders are performed between two steps. An order that
- * arrives during a step waits; only most READs need not. */
+/* An order that waits for the learner. Orders are performed between two steps. Orders that
+ * arrive during a step wait, except most READs. */
 struct waiting_order {
     struct waiting_order *next;
     /* Number of bases that the node had taken over when it gave the order. */
@@ -50,8 +52,8 @@ static uint64_t draw_number(const struct world *world, uint32_t i)
     return rng_mix(world->seed ^ world_now_ns(world) ^ i);
 }
 
-/* Ends a checkpoint and informs the node. Without is_whole, or if the node has no use for it, the
- * checkpoint is abandoned. */
+/* Completes a checkpoint and informs the node. If is_whole is false, or if the node has no use
+ * for the checkpoint, abandons it. */
 static void end_save(struct world *world, uint32_t i, bool is_whole)
 {
     struct world_node *at = &world->nodes[i];
@@ -68,8 +70,8 @@ static void end_save(struct world *world, uint32_t i, bool is_whole)
     free(history);
 }
 
-/* Handles a part that the learner has copied: ends the checkpoint, or schedules the next part.
- * entries: size of the part; 0 = the learner refused it. */
+/* Handles a part that the learner has copied: completes the checkpoint, or schedules the next
+ * part. entries: size of the part; 0 = the learner refused it, so the checkpoint is abandoned. */
 static void on_part(struct world *world, uint32_t i, uint32_t entries)
 {
     struct world_node *at = &world->nodes[i];
@@ -111,8 +113,9 @@ static void answer_node(struct world *world, uint32_t i, const struct action *or
         check_published(world, i, before.next, &after, answer->update);
 }
 
-/* Performs an order for a poisoner, which alters its own publications and records those of others.
- * It changes weights without telling a running checkpoint, which is therefore abandoned. */
+/* Performs an order for a poisoner, which alters its own publications and records the updates of
+ * other nodes. A publication changes weights without telling a running checkpoint, so that
+ * checkpoint is abandoned. */
 static struct answer perform_poisoned(struct world_node *at, const struct executor *executor,
                                       const struct action *order)
 {
@@ -299,8 +302,8 @@ void world_note(struct world *world, uint32_t i, const struct note *note)
         world->on_note(world->user, i, note);
 }
 
-/* Appends two lengths to the trace, as changes of weights: the largest change of one entry, and
- * the norm of the whole update. */
+/* Writes two sizes of an update to the trace, in units of the weights: the largest change of one
+ * entry, and the norm of all changes. */
 static void trace_move(FILE *file, const struct update *update)
 {
     const struct move move = move_of(update->amount, update->level, update->count);

@@ -15,11 +15,11 @@
 
 struct event {
     uint64_t at_ns;   /* virtual time of the event */
-    uint64_t order;   /* number of this insertion; orders events of equal time */
+    uint64_t order;   /* number of the insertion; orders events of equal time */
     uint64_t subject; /* connection, incarnation or fault that the event concerns */
     uint32_t kind;    /* enum world_event or enum wire_event */
     uint32_t who;     /* node, or end of a connection, that the event concerns */
-    uint64_t amount;  /* bytes, or another number, depending on the kind */
+    uint64_t amount;  /* number of bytes, or another number, depending on the kind */
 };
 
 struct event_queue {

@@ -8,7 +8,7 @@ struct lifetime {
     struct node_stats ended; /* counters of all incarnations that have ended */
     /* Statistics of the newest incarnation when lifetime_stats last read them. */
     struct node_stats last;
-    uint32_t incarnation; /* number of the incarnation that `last` is about */
+    uint32_t incarnation; /* number of the incarnation that `last` describes */
     /* Largest number of bytes that the node received in blocks to fetch one base. */
     uint64_t block_bytes;
     double joining_s;        /* seconds from the first start to the first step; NAN = no step yet */

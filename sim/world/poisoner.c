@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 
-/* Updates of at most this many origins are told apart between two publications. */
+/* Maximum number of origins that a poisoner can tell apart between two of its publications. */
 #define ORIGINS_MAX 256
 
 struct poisoner {
@@ -94,8 +94,8 @@ void poisoner_free(struct poisoner *poisoner)
     free(poisoner);
 }
 
-/* Records that an update of this origin was received. Returns whether the origin was the first one
- * since the last publication. */
+/* Records that an update of the origin with this tag was received. Returns true if this origin
+ * was the first one since the last publication. */
 static bool is_first(struct poisoner *poisoner, uint64_t tag)
 {
     uint32_t i = 0;

@@ -29,8 +29,8 @@ void poisoner_free(struct poisoner *poisoner);
 void poisoner_note(struct poisoner *poisoner, size_t parameters, const struct update *update,
                    uint64_t tag);
 
-/* Call poisoner_prepare before the node's learner publishes with these terms, and
- * poisoner_finish afterwards. The learner then publishes the altered update. */
+/* Call poisoner_prepare before the node's learner publishes, and poisoner_finish afterwards. The
+ * learner then publishes the altered update. terms: the terms of that publication. */
 void poisoner_prepare(struct poisoner *poisoner, struct sim_learner *sim_learner,
                       struct publish_terms *terms);
 void poisoner_finish(struct poisoner *poisoner, struct sim_learner *sim_learner);

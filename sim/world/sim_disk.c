@@ -34,7 +34,7 @@ static void drop_newest(struct sim_disk *disk)
     disk->saved[SIM_DISK_GENERATIONS - 1] = (struct saved){0};
 }
 
-/* Functions that write checkpoints. */
+/* The functions below write checkpoints. */
 
 void sim_disk_begin(struct sim_disk *disk, const struct sim_learner *sim_learner, uint32_t parts)
 {
@@ -181,7 +181,7 @@ void sim_disk_keep_swarm_keys(struct sim_disk *disk, const struct node *node)
         disk->swarm_keys_bytes = node_swarm_keys(node, disk->swarm_keys);
 }
 
-/* Functions that read checkpoints. */
+/* The functions below read checkpoints. */
 
 const struct saved *sim_disk_newest(const struct sim_disk *disk)
 {
@@ -197,7 +197,7 @@ void sim_disk_restore(const struct saved *saved, struct sim_learner *sim_learner
     sim_learner_restore(sim_learner, &numbers);
 }
 
-/* Functions that simulate crashes and damage. */
+/* The functions below simulate crashes and damage. */
 
 void sim_disk_settle(struct sim_disk *disk, uint64_t now_ns)
 {

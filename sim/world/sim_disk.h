@@ -14,7 +14,8 @@
 #include "node/swarm_keys.h"
 #include "world/sim_learner.h"
 
-#define SIM_DISK_GENERATIONS 3 /* two checkpoints, and one that is not durable yet */
+/* Number of stored checkpoints: two, and one that is not durable yet. */
+#define SIM_DISK_GENERATIONS 3
 
 struct sim_record;
 
@@ -64,8 +65,9 @@ void sim_disk_end(struct sim_disk *disk, const struct sim_learner *sim_learner, 
                   size_t history_bytes, const uint8_t model_hash[static 16], uint64_t durable_ns);
 void sim_disk_abandon(struct sim_disk *disk);
 
-/* Returns true if the node may store its orders, proofs and votes, which are signed for its model
- * hash. Either this hash is that of its own description, or a durable checkpoint has it. */
+/* Returns true if the node may store its orders, proofs and votes, which are signed for its
+ * model hash. It may if that hash belongs to its own model description, or if a durable checkpoint
+ * has that hash. */
 bool sim_disk_knows_model(const struct sim_disk *disk, const struct node *node, uint64_t now_ns);
 
 /* Store the node's current orders, proofs, votes and swarm keys, if they have changed. */

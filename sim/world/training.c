@@ -5,7 +5,7 @@
 #include "training/shuffle_labels.h"
 #include "world/world_private.h"
 
-#define SILENT (-100.0f) /* bias so negative that no sample can outweigh it */
+#define SILENT (-100.0f) /* bias so negative that no sample can activate the unit */
 
 void world_training_begins(struct world_node *at)
 {

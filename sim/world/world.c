@@ -27,8 +27,8 @@ void world_trace(struct world *world, const void *bytes, size_t count)
     world->trace = rng_mix(hash ^ word ^ (uint64_t)count << 56) + 1;
 }
 
-/* Functions for the parties of the wire: parties 0 to nodes_max - 1 are nodes, later ones are
- * outsiders. */
+/* The functions below forward events of the network to its parties. Parties 0 to nodes_max - 1
+ * are nodes, later ones are outsiders. */
 
 static struct outsider *outsider_at(struct world *world, uint32_t party)
 {
@@ -96,7 +96,7 @@ static void on_closed(void *self, uint32_t party, uint64_t conn, const char *why
     world_pump(world, party);
 }
 
-/* Functions that set up the world and its nodes. */
+/* The functions below set up the world and its nodes. */
 
 void world_init(struct world *world, const struct world_options *options)
 {
@@ -376,7 +376,7 @@ void world_rest(struct world *world)
         world->nodes[i].ended = true;
 }
 
-/* Functions that outsiders call. */
+/* The functions below are called by outsiders. */
 
 uint32_t world_enter(struct world *world, const struct outsider *outsider)
 {
@@ -401,15 +401,15 @@ void world_exit(struct world *world, uint32_t party)
     *outsider_at(world, party) = (struct outsider){0};
 }
 
-/* The event loop. */
+/* The functions below are the event loop. */
 
 void world_put(struct world *world, uint64_t at_ns, uint64_t subject, uint64_t amount)
 {
     event_queue_put(&world->event_queue, at_ns, WORLD_USER, 0, subject, amount);
 }
 
-/* Returns whether an event of a node is due. Events of a paused process wait until it continues.
- * Events of an earlier start are dropped. */
+/* Returns true if an event of a node may be handled now. Postpones events of a paused process
+ * until it continues. Drops events of an earlier start. */
 static bool is_due(struct world *world, const struct event *event)
 {
     const struct world_node *at = &world->nodes[event->who];

@@ -37,12 +37,12 @@ struct world {
     /* [outsiders_max] outsiders; their party numbers begin at nodes_max. */
     struct outsider *outsiders;
     uint32_t outsiders_max;         /* capacity of outsiders */
-    struct sim_learner_maker maker; /* makes learners */
+    struct sim_learner_maker maker; /* creates the learners of nodes */
     bool has_list;                  /* every node starts with a member list of all nodes */
     bool is_resting;                /* nodes that start now do not train */
     uint64_t learned;               /* samples learned by all nodes in all incarnations */
     uint64_t seed;                  /* seed of all random draws */
-    uint64_t trace;                 /* hash of the run so far */
+    uint64_t trace;                 /* hash of all actions so far */
     FILE *trace_file;               /* file that gets a line for each action; NULL = none */
     void *user;                     /* first argument of the two functions below */
     /* Handles a WORLD_USER event. */
@@ -63,9 +63,9 @@ struct world_options {
 void world_init(struct world *world, const struct world_options *options);
 void world_free(struct world *world);
 
-/* Adds a node without starting it and returns its index. Equal numbers `identity` give nodes with
- * equal keys. At each start the world sets those options that depend on identity, clock, disk and
- * learner. */
+/* Adds a node without starting it and returns its index. Nodes with equal numbers `identity`
+ * have equal keys. At each start the world sets those options that depend on identity, clock, disk
+ * and learner. */
 uint32_t world_add(struct world *world, const struct node_options *options, uint64_t identity,
                    uint32_t region);
 struct address world_address(uint32_t i);
@@ -94,7 +94,8 @@ void world_kill(struct world *world, uint32_t i, bool silently);
 void world_wipe(struct world *world, uint32_t i);
 /* Kills node i during its `actions`-th action from now on; 0 cancels a planned kill. */
 void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silently);
-/* Start and end a kind of poisoning of node i. It continues across restarts. */
+/* world_poison starts and world_cure ends a kind of poisoning of node i, which continues across
+ * restarts. */
 void world_poison(struct world *world, uint32_t i, enum poison poison, double value,
                   uint64_t common);
 void world_cure(struct world *world, uint32_t i, enum poison poison);

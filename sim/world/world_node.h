@@ -11,7 +11,8 @@
 /* A party on the network that is not a node. */
 struct outsider {
     void *self; /* first argument of the functions below; NULL = the slot is free */
-    /* Accepts a call and returns an id for it; NULL = the outsider does not listen. */
+    /* Handles an incoming connection from party `from`. Returns an id for it, or 0 to refuse it.
+     * NULL = the outsider does not listen. */
     uint64_t (*on_accept)(void *self, uint32_t from);
     void (*on_connected)(void *self, uint64_t conn);
     void (*on_bytes)(void *self, uint64_t conn, const uint8_t *bytes, size_t count);
@@ -20,8 +21,8 @@ struct outsider {
     void (*on_time)(void *self); /* called at the time that world_call_outsider has requested */
 };
 
-struct poisoner;      /* see poisoner.h */
-struct waiting_order; /* an order that waits for the learner; see act.c */
+struct poisoner;      /* defined in poisoner.c */
+struct waiting_order; /* an order that waits for the learner; defined in act.c */
 
 struct watched {
     struct guard guard; /* training guard of the node */
@@ -55,9 +56,9 @@ struct world_node {
     struct batch_size batch_size;
     double sample_ns;      /* nanoseconds per sample */
     uint64_t step_ns_most; /* duration of the longest step since the start */
-    bool training;         /* the node trains, since ACTION_TRAIN */
+    bool training;         /* the node trains: its ACTION_TRAIN has been performed */
     bool stepping;         /* a step is running; orders that arrive meanwhile wait */
-    bool ended;            /* the node will not train any more */
+    bool ended;            /* training has ended permanently */
     uint64_t began_ns;     /* time at which training began */
     uint64_t published_ns; /* time of the last publication */
     /* Longest time between two publications, as the node reported at the last check. */
@@ -77,8 +78,8 @@ struct world_node {
     uint64_t moved_on;
     uint32_t notes[NOTE_KINDS];   /* number of notes of each kind */
     struct note last[NOTE_KINDS]; /* last note of each kind */
-    uint32_t dials;               /* calls that the node has made */
-    uint64_t dialled_ns;          /* time at which the node last called */
+    uint32_t dials;               /* number of connections that the node has dialled */
+    uint64_t dialled_ns;          /* time of the node's last dial */
 };
 
 #endif

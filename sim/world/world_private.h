@@ -16,7 +16,7 @@ void world_pump(struct world *world, uint32_t i);
 void world_on_step(struct world *world, uint32_t i);
 /* Continues the checkpoint of node i with its next part. */
 void world_on_save(struct world *world, uint32_t i);
-/* Sets the duration of a step from the learner's batch. */
+/* Sets the duration of a step of the node from the learner's batch. */
 void world_size_step(struct world_node *at);
 void world_drop_orders(struct world_node *at);
 /* Handles a note that node i has written. */
