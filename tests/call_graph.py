@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Which file of the program calls which, drawn from what the compiler made of them.
+"""Finds which files of the program call each other, from the object files, and draws the graph.
 
     tests/call_graph.py [BUILD] [--under FOLDER/] [--folders] [--edges] [--dot FILE] [--svg FILE]
 
-BUILD (build) is a folder that ./run build has filled. An object file defines symbols and needs
-others (nm); file A calls file B when A needs a symbol that B defines, data included. Calls through
-a pointer are where the pointer is taken. Static functions are seen by nobody and count nowhere.
+BUILD (build) is a folder that ./run build has filled. nm lists the symbols that an object file defines
+and needs. File A calls file B if A needs a symbol that B defines, a function or data. A call through a
+pointer counts in the file that takes the pointer. Static functions do not count.
 
     object files ─► nm ─► file ─► file ─► circles (Tarjan's strongly connected components)
                                      └──► .dot, .svg
 
-Prints every circle with the symbols that close it, and exits with 1 when there is one.
---under keeps the files below a folder (src/node/), --folders draws folders instead of files,
---edges prints the edges with their symbols. --svg needs Graphviz.
+Prints every circle with the symbols that close it, and exits with 1 if there is one. --under uses only
+files below a folder (src/node/), --folders draws folders instead of files, and --edges prints the edges
+with their symbols. --svg needs Graphviz.
 """
 import argparse
 import os
@@ -26,7 +26,7 @@ LIBRARIES = ('base', 'net', 'model', 'node', 'state', 'config', 'sim', 'daemon',
 
 
 def objects_of(build, root=ROOT):
-    """{object file: its source, relative to the root}; what lost its source is left out."""
+    """Returns {object file: source, relative to the root}, without object files whose source is gone."""
     found = {}
     for library in LIBRARIES:
         top = build / 'CMakeFiles' / f'{library}.dir'
@@ -38,7 +38,7 @@ def objects_of(build, root=ROOT):
 
 
 def symbols_of(objects):
-    """({symbol: file that defines it}, {file: symbols it needs})."""
+    """Returns ({symbol: file that defines it}, {file: symbols that it needs})."""
     listing = subprocess.run(['nm', '-A', '-P', '-g', *map(str, objects)], check=True,
                              capture_output=True, text=True).stdout
     sources = {str(path): source for path, source in objects.items()}
@@ -54,11 +54,12 @@ def symbols_of(objects):
 
 
 def graph_of(build, under='', root=ROOT, fold=False):
-    """{file: {file it calls: symbols}}, of the files whose path begins with `under`; folded into
-    folders on request."""
+    """Returns {file: {file that it calls: symbols}} for the files whose path begins with `under`.
+
+    fold    True: use folders instead of files"""
     objects = objects_of(pathlib.Path(build), root)
     if not objects:
-        sys.exit(f'call_graph: no object files in {build}: type ./run build first')
+        sys.exit(f'call_graph: no object files in {build}: run ./run build first')
     defined, needed = symbols_of(objects)
     name = (lambda source: os.path.dirname(source) + '/') if fold else (lambda source: source)
     graph = {}
@@ -74,7 +75,7 @@ def graph_of(build, under='', root=ROOT, fold=False):
 
 
 def circles_of(graph):
-    """The strongly connected components of more than one file, each sorted."""
+    """Returns the strongly connected components with more than one file, each sorted."""
     number, low, stack, on_stack, circles = {}, {}, [], set(), []
 
     def visit(vertex):
@@ -101,7 +102,7 @@ def circles_of(graph):
 
 
 def circle_text(graph, circle):
-    """The circle and what closes it, a line for each edge inside it."""
+    """Describes a circle: its files, and a line with the symbols of each edge in it."""
     lines = [f'{len(circle)} call each other in a circle: {" ".join(circle)}']
     for caller in circle:
         for callee in sorted(graph[caller].keys() & set(circle)):
@@ -110,7 +111,7 @@ def circle_text(graph, circle):
 
 
 def dot_of(graph, circles):
-    """The graph for Graphviz: a box for each folder, the edges of circles in red."""
+    """Returns the graph in Graphviz's format: a box per folder, edges of circles in red."""
     inside = {vertex: at for at, circle in enumerate(circles) for vertex in circle}
     folders = {}
     for vertex in graph:
@@ -129,7 +130,7 @@ def dot_of(graph, circles):
 
 
 def main():
-    parser = argparse.ArgumentParser(description='Which file calls which, and the circles.')
+    parser = argparse.ArgumentParser(description='Finds which files call each other, and circles.')
     parser.add_argument('build', nargs='?', default=ROOT / 'build')
     parser.add_argument('--under', default='', metavar='FOLDER/')
     parser.add_argument('--folders', action='store_true')

@@ -198,8 +198,8 @@ endif()
 add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_sweep_neon.sh)
 set_tests_properties(prometheus web_page page key_holder client expel expel_since two_rumors votes false_base_member sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
 
-# The test of the house: sizes, arrows, words (house), calls (house_calls), sentences that a reader has
-# to decode (house_prose), the page of constants (house_constants), and a test of these (house_rules).
+# House rules: sizes, includes, names and links (house), calls between rooms (house_calls), sentences that
+# are hard to read (house_prose), the page of constants (house_constants), and tests of these (house_rules).
 if(Python3_FOUND)
   add_test(NAME house COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/house/house.py)
   add_test(NAME house_calls COMMAND Python3::Interpreter
@@ -216,7 +216,7 @@ if(Python3_FOUND)
   set_tests_properties(house house_calls house_prose house_constants house_rules results results_rules PROPERTIES
                        ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;CC=${CMAKE_C_COMPILER}")
 else()
-  message(STATUS "No python3: the tests of the house are left out")
+  message(STATUS "No python3: the house tests are left out")
 endif()
 
 # The GPU's backend and kernels once more, on a stand-in for CUDA that needs no GPU.

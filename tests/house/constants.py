@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Writes src/CONSTANTS.md: the constants that decide how a node behaves, from comments at their definitions.
+"""Writes src/CONSTANTS.md: the constants that determine a node's behaviour, with the comments at their
+definitions.
 
     tests/house/constants.py --write     writes the page
     tests/house/constants.py [ROOT]      fails if the page is out of date
 
-A constant is a #define with a number in src/node or model/exchange. Its line has the name, the value, the
-unit (from the name's ending), and the comment behind it or above it. The page leaves out constants without
-a comment or figures. A comment says how the value was found with these words, each followed by a sentence:
+A constant is a #define of a number in src/node or model/exchange. Its line has the name, the value, the
+unit (from the end of the name), and the comment after it or above it. The page leaves out constants with
+neither comment nor measurement. These words in a comment explain how the value was chosen, each followed
+by a sentence:
 
     Trade-off: ...   Bench: ...   Half: ...   Double: ...
 
-`tests/bench/sweep` measures half and double of constants; its rows (tests/results/sweeps) are shown where a
-comment has no `Bench:`.
+`tests/bench/sweep` measures half and double of constants. The page shows its rows (tests/results/sweeps)
+for constants whose comment has no `Bench:`.
 """
 import json
 import pathlib
@@ -26,32 +28,33 @@ FOLDERS = ('src/node', 'model/exchange')
 DEFINE = re.compile(r'^#define[ \t]+([A-Z][A-Z0-9_]*)[ \t]+((?:[^/\n]|/(?![*]))+?)[ \t]*'
                     r'(?:/\*((?:(?!\*/).)*)\*/)?[ \t]*$', re.M | re.S)
 WORDS = ('Trade-off', 'Bench', 'Half', 'Double')
-# Units and marks of no value: they decide nothing.
+# Units and sentinel values, which do not determine behaviour.
 NO_POLICY = re.compile(r'(?:SECOND_NS|MS_NS|NS_PER_\w+|\w+_H)$')
 SENTINEL = re.compile(r'\(?\(?(?:U?INT\d+_MAX|NAN|INFINITY|NULL)\)?\)?$')
 SECONDS = {'SECOND_NS': 1.0, 'MS_NS': 1e-3}
-CHANGE = 0.1  # of a figure
-FIGURES = {'link': '"wait" is the mean at 5 Mbit/s, "least" the least use, "follows" the time until a changed rate is used, '
-                   'and "silence" the longest wait after one.'}
+CHANGE = 0.1  # relative change of a value from which it is shown
+FIGURES = {'link': '"wait" is the mean at 5 Mbit/s, "least" the lowest use, "follows" the time until a changed rate is used, '
+                   'and "silence" the longest wait after a silence.'}
 
 
 def seconds(text):
-    """Returns a time in nanoseconds as text such as 0.25 s, or None if it is no product of numbers."""
+    """Returns an expression in nanoseconds as text such as 0.25 s; None if it has names or casts that are
+    not known here."""
     bare = re.sub(r'\(uint64_t\)|(?<=\d)(?:ull|u|ll|l)\b', '', text)
     for name, value in SECONDS.items():
         bare = bare.replace(name, repr(value * 1e9))
     if not re.fullmatch(r'[\d.eE+*/() ]+', bare):
         return None
     try:
-        value = eval(bare, {'__builtins__': {}}) / 1e9  # numbers and operators alone
+        value = eval(bare, {'__builtins__': {}}) / 1e9  # safe: only numbers and operators
     except (SyntaxError, ZeroDivisionError, TypeError):
         return None
     return f'{value:g} s' if value >= 1e-3 else f'{1e6 * value:g} µs'
 
 
 def comment_above(text, at):
-    """Returns the comment that ends directly above a definition, or an empty text. Where a declaration follows
-    the definitions without an empty line, the comment is that of the declaration."""
+    """Returns the comment that ends directly above a definition, or an empty text. If a declaration follows
+    the definitions without an empty line, the comment belongs to the declaration."""
     if re.match(r'(?:#define[^\n]*\n)+[a-z]', text[at:]):
         return ''
     found = None
@@ -68,21 +71,23 @@ def plain(comment):
 
 
 def parts_of(comment):
-    """Returns (description, {word: sentence}) of a comment."""
+    """Splits a comment into its description and {word: sentence}, with words such as Trade-off."""
     pieces = re.split(rf'\b({"|".join(WORDS)}): ', comment)
     found = {word: text.strip(' .;') for word, text in zip(pieces[1::2], pieces[2::2])}
     return pieces[0].strip(' .;'), found
 
 
 def shown(name, value):
-    """Returns a constant's name and value; a time in seconds or microseconds."""
+    """Returns a constant's name and value as text, a time in seconds or microseconds."""
     time = seconds(value) if re.search(r'_NS(?:_|$)', name) or 'SECOND_NS' in value else None
     return f'`{name}` {time or "`" + value + "`"}'
 
 
 def sweeps(root):
-    """Returns ({constant: (bench, value that was measured, {factor: text})}, {bench: figures as it is}).
-    A text leaves out figures that differ by less than CHANGE, and may be empty."""
+    """Returns ({constant: (bench, measured value, {factor: text})}, {bench: text without a change}).
+
+    A text has the values of the bench with that factor. It leaves out values that differ by less than
+    CHANGE from those without a change, and may be empty."""
     found, base = {}, {}
     for path in sorted((root / 'tests/results/sweeps').glob('*.jsonl')):
         rows = [json.loads(line) for line in path.read_text().splitlines()]
@@ -116,7 +121,8 @@ def constants(root):
 
 
 def measured(name, words, swept):
-    """Returns the name of a bench and what half and double of a constant change there, or an empty text."""
+    """Returns text about a constant: the bench, and its results with half and double of the constant; an
+    empty text if it was not measured."""
     bench, was, texts = swept.get(name, ('', '', {}))
     if 'Bench' in words:
         half, double = words.get('Half', ''), words.get('Double', '')
@@ -149,17 +155,17 @@ def render(root):
         lines.append(f'- {shown(name, value)}' + (f': {why}' if why else '') + (f'. {figures}' if figures else ''))
     head = ['# Constants', '',
             '`tests/house/constants.py --write` writes this page from the comments at the definitions; do not edit it.',
-            'It lists the constants that decide how a node behaves and have a comment or figures. The name of a bench',
-            f'comes before the figures that change by {100 * CHANGE:g} % or more with half or double of the constant:',
-            f'{count} of {len(rows)} constants have any. To change one, measure half and double of it',
-            '([how](../tests/README.md#constants)). As it is, the bench measures:', '']
+            'It lists the constants that determine a node\'s behaviour and have a comment or a measurement. After the',
+            f'name of a bench are the results that change by {100 * CHANGE:g} % or more with half or double of the constant:',
+            f'{count} of {len(rows)} constants have any. To change a constant, measure half and double of it',
+            '([how](../tests/README.md#constants)). Results of the benches without a change:', '']
     for bench, text in base.items():
         head += [f'- **{bench}**: {text}', *([f'  {FIGURES[bench]}'] if bench in FIGURES else [])]
     return '\n'.join(head + lines) + '\n'
 
 
 def unknown(root):
-    """Returns the constants that sweeps have measured and that no file defines."""
+    """Returns the constants of tests/results/sweeps that no file defines."""
     known = {f'{path} {name}' for path, name, *_ in constants(root)}
     return sorted(set(sweeps(root)[0]) - known)
 
@@ -168,7 +174,7 @@ def main():
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1] != '--write' else ROOT
     lost = unknown(root)
     if lost:
-        print(f'tests/results/sweeps: no file defines {", ".join(lost)}: rename them there')
+        print(f'tests/results/sweeps: no file defines {", ".join(lost)}: rename or remove their rows')
         sys.exit(1)
     text = render(root)
     if sys.argv[1:] == ['--write']:

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The test of the house, the part that needs no build: fast enough for a pre-commit hook.
+"""Checks the house rules that need no build; fast enough for a pre-commit hook.
 
     tests/house/house.py [ROOT]
 
-Sizes, guards, the order of includes, which room may include which, private headers, headers of .c
-files, retired words, how densely the core is checked, links of pages, and whether one guess finds the
-file of each standard idea. Prints FILE:LINE: and a sentence for each break of a rule, and
-fails if there is one. house_calls.py holds what needs object files; test_house.py breaks each rule.
+The rules are about sizes, include guards, the order of includes, the rooms that a room may include,
+private headers, declarations of public functions, retired words, the number of CHECKs in the core, links
+of pages, file names of standard ideas, and scripts that no test runs. Prints FILE:LINE: and a sentence for
+each violation, and fails if there is one. house_calls.py checks the rules that need object files;
+test_house.py violates each rule.
 """
 import pathlib
 import re
@@ -20,16 +21,16 @@ from source import Source  # noqa: E402
 TOPS = ('include', 'src', 'net', 'model', 'sim', 'tests')
 ENDS = ('.c', '.h', '.cu', '.cuh', '.cc')
 
-# Half as much again as is usual here: a file is split where two ideas meet, and not to meet a number.
+# The limits are 1.5 times the usual sizes: split a file where two ideas meet, not to meet a limit.
 FUNCTION_LINES = 105
 FILE_LINES = 750
 HEADER_LINES = 225
 HEADER_EXCEPTIONS = {'model/backend/backend.h': FILE_LINES}
 STRUCT_MEMBERS = 60
-FAKES = 'tests/fakes/'  # they have the shape of somebody else's headers
+FAKES = 'tests/fakes/'  # copies of the interfaces of other projects' headers
 CHECKS_PER_FUNCTION = 0.5
 
-# Words that the field has another word for, wherever they stand in a name ...
+# {retired word: the field's word}, for any position in a name.
 RETIRED = {
     'hatch': 'learner_thread', 'rapport': 'neighbour', 'club': 'credentials',
     'tempo': 'publish_schedule', 'boldness': 'outer_step', 'catchup': 'fetch',
@@ -41,7 +42,7 @@ RETIRED = {
     'lacking': 'missing', 'clearly': 'decisive', 'ease': 'backoff', 'tell': 'publish',
     'tells': 'publishes', 'hear': 'apply', 'hears': 'applies',
 }
-# ... and as the first word of a file or of a function that others see.
+# {retired word: the field's word}, for the first word of a file or public function.
 RETIRED_FIRST = {
     'held': 'pending_blocks', 'give': 'serve', 'want': 'repair', 'spread': 'broadcast_tree',
     'talk': 'dispatch', 'clock': 'timers', 'compare': 'anti_entropy', 'flow': 'pacer',
@@ -51,8 +52,8 @@ RETIRED_FIRST = {
     'ending': 'shutdown', 'inside': 'private', 'draft': 'atomic_file', 'glyph': 'synthetic_digits',
     'glyphs': 'synthetic_digits',
 }
-# Standard ideas, and the word by which a newcomer finds the file of each.
-GUIDE = 'CONTRIBUTING.md'
+GUIDE = 'CONTRIBUTING.md'  # page whose list "Where is" links a file for each standard idea
+# {standard idea: a word that the name of its file must contain}.
 IDEAS = {
     'threshold filter': 'threshold', 'error feedback': 'error_feedback', 'anti-entropy': 'anti_entropy',
     'failure detector': 'failure_detector', 'congestion control': 'congestion', 'token bucket': 'token_bucket',
@@ -64,12 +65,12 @@ IDEAS = {
     'learning-rate schedule': 'learning_rate_schedule', 'codec': 'codec', 'digest': 'digest',
     'key rotation': 'key_rotation',
 }
-STARTS = ('test_', 'test_bad_', 'test_python_')  # a loop of tests.cmake adds these to the names of its list
-SENTENCE_WORDS = 5  # a name of so many words is a test's sentence
+STARTS = ('test_', 'test_bad_', 'test_python_')  # prefixes that a loop of tests.cmake adds to its names
+SENTENCE_WORDS = 5  # a name of at least 5 words is a sentence (a test), where any word is allowed
 
 
 def read_tree(root):
-    """{path: Source}, sorted by path."""
+    """Returns {path: Source} of all C and CUDA files, sorted by path."""
     paths = [path.relative_to(root).as_posix() for top in TOPS
              for path in (root / top).rglob('*') if path.suffix in ENDS and path.is_file()]
     return {path: Source(root, path) for path in sorted(paths)}
@@ -96,7 +97,7 @@ def check_sizes(tree):
 def check_top(tree):
     for path in tree:
         if re.fullmatch(r'src/[^/]+', path) and path != 'src/main.c':
-            yield path, 1, 'only main.c lies in src itself: a file belongs in a room'
+            yield path, 1, 'only main.c belongs in src itself: move the file to one of its folders'
 
 
 def guard_of(path):
@@ -113,11 +114,12 @@ def check_guards(tree):
         guard = guard_of(path)
         texts = [text for _, text in directives[:2]]
         if texts != [f'ifndef {guard}', f'define {guard}'] or directives[-1][1] != 'endif':
-            yield path, directives[0][0] if directives else 1, f'its one guard is to be {guard}'
+            yield path, directives[0][0] if directives else 1, f'its only include guard must be {guard}'
 
 
 def check_include_order(tree):
-    """Lines that follow each other are a group, and sorted; a file's own header may come first."""
+    """Yields includes that are not sorted in their group, a sequence of lines without a gap. A file's
+    own header may come first."""
     for path, source in tree.items():
         if path.startswith(FAKES):
             continue
@@ -125,12 +127,12 @@ def check_include_order(tree):
         last_line, last = 0, ''
         for line, name, _ in source.includes():
             if line == last_line + 1 and name < last != own:
-                yield path, line, f'includes {name} after {last}: each group is to be sorted'
+                yield path, line, f'includes {name} after {last}: sort each group of includes'
             last_line, last = line, name
 
 
 def resolve(tree, name):
-    """The file of the tree that an include "name" means, or None."""
+    """Returns the path of the file that `#include "name"` finds, or None if it is not in the tree."""
     return next((f'{top}/{name}' for top in TOPS if f'{top}/{name}' in tree), None)
 
 
@@ -156,7 +158,7 @@ def check_private(tree):
 
 
 def declared_by_folder(tree):
-    """{folder: names that its headers declare}; those of include/base count for src/base."""
+    """Returns {folder: names that its headers declare}. Headers of include/base count as src/base."""
     names = {}
     for path, source in tree.items():
         if source.is_header:
@@ -187,6 +189,7 @@ def words_of(name):
 
 
 def retired_in(name, is_public):
+    """Yields (retired word, the field's word) for each retired word in a name."""
     words = words_of(name)
     if len(words) >= SENTENCE_WORDS:
         return
@@ -216,9 +219,11 @@ def check_words(tree):
 
 
 def density(tree):
-    """(CHECKs, functions, all functions) of the core. A function counts if it has more than one
-    statement: one that returns a member, forwards a call or is one expression has nothing to
-    check that its callers and callees do not. One that checks and returns has two."""
+    """Returns the numbers of CHECKs, of functions with more than one statement, and of all functions in
+    src/node.
+
+    A function of one statement returns a member, forwards a call or computes an expression. Its callers
+    and callees check everything that it could check."""
     checks = functions = everything = 0
     for path, source in tree.items():
         if not path.startswith('src/node/'):
@@ -243,7 +248,7 @@ def pages(root):
 
 
 def page_lines(text):
-    """Yields (number, line) of a page, blocks of code left out."""
+    """Yields (number, line) of each line of a page outside code blocks."""
     is_code = False
     for number, line in enumerate(text.split('\n'), 1):
         if line.lstrip().startswith('```'):
@@ -253,7 +258,7 @@ def page_lines(text):
 
 
 def anchors(text):
-    """Returns the anchors of a page's headings, as a viewer of Markdown makes them."""
+    """Yields the anchors of a page's headings, as Markdown viewers form them."""
     seen = {}
     for _, line in page_lines(text):
         found = re.match(r'#+ +(.*)', line)
@@ -265,7 +270,7 @@ def anchors(text):
 
 
 def check_links(root):
-    """A link of a page to a file or a heading that is not there."""
+    """Yields each link of a page to a file or heading that does not exist."""
     for path in pages(root):
         for line, text in page_lines((root / path).read_text(errors='replace')):
             for target in re.findall(r'\]\(([^)\s]+)\)', text):
@@ -281,7 +286,7 @@ def check_links(root):
 
 
 def check_ideas(root):
-    """Yields a sentence for each standard idea that one guess from a listing of the files does not find."""
+    """Yields each standard idea whose file in the guide's list is missing or has another name."""
     page = root / GUIDE
     rows = {}
     if page.exists():
@@ -305,7 +310,7 @@ def check_ideas(root):
 
 
 def check_process_tests(root):
-    """Yields each script of tests/process that no build file or CI script names, so that nothing runs it."""
+    """Yields each test script of tests/process that no build file or CI script names: nothing runs it."""
     callers = [*root.glob('CMakeLists.txt'), *root.glob('tests/*.cmake'), root / 'run', root / '.ci/run']
     words = set()
     for path in callers:
@@ -322,7 +327,7 @@ RULES = (check_sizes, check_top, check_guards, check_include_order, check_arrows
 
 
 def broken(root):
-    """(file, line, sentence) of everything that breaks a rule, and the tree."""
+    """Returns the violations of all rules, as a list of (file, line, sentence), and the tree."""
     tree = read_tree(pathlib.Path(root))
     found = [(path, line, what) for rule in RULES for path, line, what in rule(tree)]
     root = pathlib.Path(root)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The test of the house, the part that reads object files.
+"""Checks the house rules that need object files.
 
     tests/house/house_calls.py [BUILD] [ROOT]      BUILD: a folder that ./run build has filled
 
-No files of src call each other in a circle, and calls between rooms go where rooms.py lets them
-go. Prints what breaks this and fails. tests/call_graph.py draws the graph.
+The rules: files of src do not call each other in a circle, and a room calls only rooms that rooms.py
+allows. Prints each violation, and fails if there is one. tests/call_graph.py draws the graph.
 """
 import pathlib
 import re
@@ -19,7 +19,7 @@ import rooms  # noqa: E402
 
 
 def line_of(root, path, symbol):
-    """Where a file names the symbol first: a line to begin reading at."""
+    """Returns the first line of a file that names the symbol; 1 if no line does."""
     for line, text in enumerate((root / path).read_text(errors='replace').splitlines(), 1):
         if re.search(rf'\b{re.escape(symbol)}\b', text) and not text.startswith('#include'):
             return line
@@ -27,7 +27,7 @@ def line_of(root, path, symbol):
 
 
 def broken(build, root):
-    """(file, line, sentence) of everything that breaks a rule."""
+    """Yields (file, line, sentence) of each violation."""
     graph = call_graph.graph_of(build, root=root)
     inside = {caller: {callee: symbols for callee, symbols in callees.items()
                        if callee.startswith('src/')}
@@ -51,7 +51,7 @@ def main():
     found = list(broken(build, root))
     for path, line, what in found:
         print(f'{path}:{line}: {what}')
-    print(f'rules of calls broken: {len(found)}')
+    print(f'violations of the rules of calls: {len(found)}')
     sys.exit(bool(found))
 
 

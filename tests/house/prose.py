@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Counts sentences that a reader has to decode, and retired words, in comments, pages and test names.
+"""Counts sentences that are hard to read, and retired words, in comments, pages and test names.
 
     tests/house/prose.py              compares the counts of each room with prose_limits.json
     tests/house/prose.py --list PATH  prints every finding in a file or folder: FILE:LINE: and the text
-    tests/house/prose.py --lower      writes today's counts where they are below the limits
+    tests/house/prose.py --lower      lowers each limit to the current count
 
 A sentence counts if its subject is a relative clause (`Who asks is ...`), if a pronoun has no noun near
-it (`so many`), if it has no verb, or if it has an archaic adverb. A retired word is one for which the
-field has another word (WORDS). A test's name counts if it begins with a relative pronoun. Each room has
-three limits that may only fall. A room whose limit is 0 refuses the pattern, and the check fails if a
-limit rises above an older one in the history. When a pattern of this file changes the counts change,
-so the history before that is not compared.
+it (`so many`), if it has no verb, or if it has an archaic adverb. A retired word is one that the field
+does not use (WORDS has the field's word). A test's name counts if it begins with a relative pronoun.
+
+Each room has three limits, and a count above its limit fails. Limits may only fall: a limit above an
+older one in the git history also fails. A change of this file's patterns changes the counts, so limits
+of other patterns are not compared.
 """
 import ast
 import hashlib
@@ -27,7 +28,7 @@ LIMITS = 'tests/house/prose_limits.json'
 TOPS = ('include', 'src', 'net', 'model', 'sim', 'configs', 'tests')
 C_ENDS = ('.c', '.h', '.cu', '.cuh', '.cc', '.js')
 HASH_ENDS = ('.sh', '.cmake', '.conf', '.yaml')
-# Pages that a program writes from other texts, and texts that are data.
+# Pages that programs generate from other files, and files that are test data.
 GENERATED = ('tests/RESULTS.md', 'src/CONSTANTS.md', 'tests/fuzz/corpus/', 'tests/fakes/')
 GOAL = 10  # findings per 1,000 sentences: cowsql/raft, libuv and ngtcp2 have 4 to 9
 
@@ -56,7 +57,7 @@ KINDS = ('sentences', 'words', 'test names')
 
 
 def patterns_id():
-    """Returns a short digest of all patterns and of how rooms are formed."""
+    """Returns a short hash of everything that determines the counts: the patterns, and the folders."""
     text = json.dumps([SENTENCES, WORDS, TEST_NAME.pattern, TOPS, GENERATED])
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -77,7 +78,7 @@ def c_comments(text):
 
 
 def hash_comments(text):
-    """Yields comments; lines that follow each other are one."""
+    """Yields (line, comment) of comments that begin with #. Adjacent lines are one comment."""
     begin, lines = 0, []
     for number, line in enumerate(text.split('\n') + [''], 1):
         found = re.match(r'\s*#(?!!)\s?(.*)', line)
@@ -103,7 +104,7 @@ def python_comments(text):
 
 
 def page_sentences(text):
-    """Yields the sentences of a page: a paragraph's lines are joined, a cell of a table is its own."""
+    """Yields (line, sentence) of a page. A paragraph's lines are joined; each table cell is separate."""
     text = re.sub(r'<!--.*?-->', '', text, flags=re.S)
     begin, block, is_code = 0, [], False
     for number, line in enumerate(text.split('\n') + [''], 1):
@@ -126,7 +127,7 @@ def page_sentences(text):
 
 
 def sentences(text):
-    """Returns the sentences of a text. Questions are left out: they may begin with a pronoun."""
+    """Returns the sentences of a text except questions, which may begin with a pronoun."""
     parts = re.split(r'(?<=[.!?]) (?=[A-Z*`\[])', text)
     return [part.strip() for part in parts if part.strip() and not part.endswith('?')]
 
@@ -144,13 +145,13 @@ def texts(path, text):
 
 
 def findings(path, text):
-    """Yields (kind, line, pattern or better word, text) of a file, and a line of kind None for each
-    comment or sentence that was looked at."""
+    """Yields (kind, line, pattern or better word, text) for each finding in a file, and (None, line, '',
+    text) for each comment or sentence that was checked."""
     for line, body in texts(path, text):
         if len(body) < 4 or 'Copyright' in body:
             continue
         yield None, line, '', body
-        bare = re.sub(r'`[^`]*`', '``', body)  # names of code are no prose
+        bare = re.sub(r'`[^`]*`', '``', body)  # without code
         for name, pattern in SENTENCES.items():
             if re.search(pattern, bare):
                 yield KINDS[0], line, name, body
@@ -189,7 +190,7 @@ def count(root):
 
 
 def over(rooms, limits):
-    """Yields a sentence for each count above its limit. A room that has no limits may have none."""
+    """Yields a sentence for each count above its limit. The limits of a new room are 0."""
     for room, counts in sorted(rooms.items()):
         for kind in KINDS:
             most = limits.get(room, {}).get(kind, 0)
@@ -199,7 +200,8 @@ def over(rooms, limits):
 
 
 def risen(before, after):
-    """Yields a sentence for each limit that is above an older one of the same patterns."""
+    """Yields a sentence for each limit of `after` that is above the limit of `before`, if both have the
+    same patterns."""
     if before.get('patterns') != after.get('patterns'):
         return
     for room, kinds in after['rooms'].items():
@@ -210,7 +212,7 @@ def risen(before, after):
 
 
 def versions(root):
-    """Returns the limits in the history, the newest first; empty where there is no history."""
+    """Returns the limits of the last 20 commits that changed them, newest first; no limits without git."""
     def git(*words):
         return subprocess.run(('git', '-C', root, *words), text=True, check=True,
                               capture_output=True).stdout
@@ -222,7 +224,7 @@ def versions(root):
 
 
 def lowered(rooms, limits):
-    """Returns limits that are today's counts, but never above what they were."""
+    """Returns the current counts as limits, but never above the old limits of the same patterns."""
     first = limits.get('patterns') != patterns_id()
     kept = {}
     for room, counts in sorted(rooms.items()):
@@ -239,11 +241,11 @@ def write_limits(root, limits):
 
 
 def check(root):
-    """Returns what is broken, and the counts."""
+    """Returns a list of sentences about violations, and the counts."""
     limits = json.loads((root / LIMITS).read_text())
     rooms = count(root)
     if limits['patterns'] != patterns_id():
-        return [f'{LIMITS} is of other patterns: tests/house/prose.py --lower writes it again'], rooms
+        return [f'{LIMITS} has other patterns than prose.py: run tests/house/prose.py --lower'], rooms
     broken = list(over(rooms, limits['rooms']))
     newer = limits
     for older in versions(root):

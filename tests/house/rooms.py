@@ -1,4 +1,5 @@
-"""Which room may see which: of files, by their paths.
+"""Rules for dependencies between rooms: a file may include and call only the rooms that its room sees. A
+room is a top-level part such as net, or a folder of src.
 
     base ◄─ net ◄─ node ◄─ state ◄─ config ◄─┬─ daemon ◄─ commands ◄─ main
     base ◄─ model ◄─────── state             │    └───── library
@@ -7,10 +8,10 @@
                                              └─ sim ◄──────────────── main
     state ◄─ onnx ◄─ commands
 
-    tests/unit/ROOM, tests/support/ROOM: as the room
+    tests/unit/ROOM and tests/support/ROOM have the rules of ROOM
 
-    inside src/node, a line may see those before it and itself:
-        what all share (node.h, admission.h, inspect.h, notes.h, core.h)
+    inside src/node, a part may see the parts of earlier lines and itself:
+        shared headers (node.h, admission.h, inspect.h, notes.h, core.h)
         lifecycle
         connection · membership   (which do not see each other)
         rate · orders             (which do not see each other)
@@ -20,7 +21,7 @@
         join · leave · finish · settle · expulsion · suspension · admit · byzantine · first_weights
         quarantine · inference
         dispatch · timers
-        node, inspect             (the doors)
+        node, inspect             (the public interface)
 """
 
 SEES = {
@@ -51,20 +52,20 @@ COMMON = 0
 
 
 def room_of(path):
-    """The room of a file: of a unit test and of what helps it, that of its folder; of main.c and of
-    the other tests, which see everything, None."""
+    """Returns the room of a file; None for main.c and for tests that may see everything. A unit test or
+    its support has the room that its folder names."""
     parts = path.split('/')
     if parts[0] == 'tests' and parts[1] in ('unit', 'support'):
         return parts[2] if len(parts) > 3 else None
     if path.startswith('net/socket/') and not path.startswith('net/socket/address.'):
-        return 'socket'  # the part of net that knows libuv
+        return 'socket'  # the part of net that uses libuv
     if parts[0] in ('include', 'src'):
         return parts[1] if len(parts) > 2 else None
     return parts[0] if parts[0] in SEES else None
 
 
 def level_of(path):
-    """(level, folder) of a file of src/node. Its public header is seen by all."""
+    """Returns (level, folder) of a file of src/node. All levels see the public headers."""
     parts = path.split('/')
     if len(parts) > 3:
         return LEVEL_OF_ROOM.get(parts[2], COMMON), parts[2]
@@ -74,7 +75,7 @@ def level_of(path):
 
 
 def why_not(path, target):
-    """Why `path` may not see `target`, or None where it may."""
+    """Returns the reason why `path` may not see `target`, or None if it may."""
     room, other = room_of(path), room_of(target)
     if room not in SEES or other not in SEES:
         return None
@@ -85,11 +86,12 @@ def why_not(path, target):
         if upper > level:
             return f'{target} is above {path}'
         if upper == level and there != folder:
-            return f'{target} is beside {path}: neither sees the other'
+            return f'{target} is on the same level as {path}: neither may see the other'
     return None
 
 
 def why_no_library(path, name):
+    """Returns the reason why `path` may not include the system header `name`, or None if it may."""
     room = room_of(path)
     if name == 'uv.h' and room and room not in ('socket', 'daemon', 'commands'):
         return f'{room} works without libuv'

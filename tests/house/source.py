@@ -1,8 +1,8 @@
-"""A C file as the test of the house sees it: its includes, functions, structs and identifiers.
+"""Parses a C file for the house rules: its includes, functions, structs and identifiers.
 
-    text ─► comments, strings and directives blanked, line for line ─► functions, structs, words
+    text ─► comments, strings and directives become blanks, lines stay ─► functions, structs, words
 
-This is no compiler: it reads the C of this project, formatted by clang-format.
+This is not a C parser in general: it relies on this project's style, formatted by clang-format.
 """
 import re
 
@@ -26,11 +26,13 @@ class Function:
 
 
 class Source:
+    """A C file: `text` is its content, `lines` their number, and `path` is relative to the root."""
+
     def __init__(self, root, path):
         self.path = path
         self.text = (root / path).read_text(errors='replace')
-        self.bare = TOKENS.sub(blank, self.text)  # with directives
-        self.code = DIRECTIVE.sub(blank, self.bare)  # without
+        self.bare = TOKENS.sub(blank, self.text)  # without comments and strings
+        self.code = DIRECTIVE.sub(blank, self.bare)  # also without preprocessor directives
         self.is_header = path.endswith(('.h', '.cuh'))
         self.lines = self.text.count('\n')
         self._functions = None
@@ -39,7 +41,7 @@ class Source:
         return self.text.count('\n', 0, at) + 1
 
     def includes(self):
-        """(line, name, whether in angle brackets) of each; the text, as names are strings."""
+        """Returns (line, name, whether it is in angle brackets) of each include."""
         return [(self.line_of(m.start(2)), m.group(2), m.group(1) == '<')
                 for m in INCLUDE.finditer(self.text) if self.bare[m.start(1) - 2] != ' '
                 or '#' in self.bare[m.start():m.start(1)]]
@@ -56,7 +58,7 @@ class Source:
             head = self.code[begin:at]
             if sign == '{':
                 if depth == 0 and head.split() == ['extern']:
-                    begin = at + 1  # extern "C": what is in it is outside
+                    begin = at + 1  # the functions in an extern "C" block count as top level
                     continue
                 if depth == 0:
                     opened = at
@@ -83,19 +85,19 @@ class Source:
                         self.line_of(end) - line + 1)
 
     def structs(self):
-        """(line, name, members) of each struct with a body and a name; members of structs and
-        unions without a name of their own count as its own."""
+        """Yields (line, name, number of members) of each named struct with a body. Members of unnamed
+        structs and unions in it count as its members."""
         for match in re.finditer(r'\bstruct\s+(\w+)\s*(?:\w+\s*\([^)]*\)\s*)?\{', self.code):
             yield self.line_of(match.start()), match.group(1), members(self.code, match.end())
 
     def identifiers(self):
-        """(line, name) of each, in code and directives."""
+        """Yields (line, name) of each identifier in code and directives."""
         for match in re.finditer(r'\b[A-Za-z_]\w*', self.bare):
             yield self.line_of(match.start()), match.group()
 
 
 def members(code, at):
-    """How many members are declared from `at` to the brace that closes the body."""
+    """Returns the number of members declared from `at` to the brace that closes the body."""
     depth, brackets, count, is_empty = 1, 0, 0, True
     for sign in code[at:]:
         if sign in '([':

@@ -48,7 +48,7 @@ def git(*words):
 
 
 def new_subjects():
-    """Yields (commit, subject) of each commit after the one that added this file, merges excepted."""
+    """Yields (commit, subject) of each commit except merges after the one that added this file."""
     first = git('log', '--diff-filter=A', '--format=%H', '--', RULE).split()
     if not first:
         print('subjects: this clone does not have the commit that introduced the rule; none checked')

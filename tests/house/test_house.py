@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Does the test of the house see what it is to see? A small tree that keeps every rule is made in a
-temporary folder; each test breaks one rule in it and looks for the sentence, with file and line."""
+"""Tests the house rules. Each test makes a small tree without violations in a temporary folder, violates one
+rule, and expects the sentence with file and line."""
 import json
 import os
 import pathlib
@@ -66,7 +66,7 @@ class TreeTest(unittest.TestCase):
 
 class HouseTest(TreeTest):
     def assert_broken(self, *expected):
-        """Nothing is broken but these: FILE:LINE: and how the sentence begins."""
+        """Asserts that the violations are exactly these; each is FILE:LINE: and the start of a sentence."""
         said = [f'{path}:{line}: {what}' for path, line, what in house.broken(self.root)[0]]
         self.assertEqual(len(said), len(expected), said)
         for line, begin in zip(said, expected):
@@ -105,19 +105,19 @@ class HouseTest(TreeTest):
 
     def test_files_beside_main(self):
         self.write('src/alone.c', '\n')
-        self.assert_broken('src/alone.c:1: only main.c lies in src itself')
+        self.assert_broken('src/alone.c:1: only main.c belongs in src itself')
 
     def test_guards_that_are_not_of_their_path(self):
         self.replace('net/wire/frame.h', '#define HEARSAY_NET', '#define HEARSAY')
         self.write('src/state/disk.h', '#pragma once\nint disk_new(int n);\n')
-        self.assert_broken('net/wire/frame.h:1: its one guard is to be HEARSAY_NET_WIRE_FRAME_H',
-                           'src/state/disk.h:1: its one guard is to be HEARSAY_STATE_DISK_H')
+        self.assert_broken('net/wire/frame.h:1: its only include guard must be HEARSAY_NET_WIRE_FRAME_H',
+                           'src/state/disk.h:1: its only include guard must be HEARSAY_STATE_DISK_H')
 
     def test_includes_out_of_order(self):
         self.write('net/wire/frame.c', '#include "wire/frame.h"\n\n'
                    '#include <string.h>\n#include <stdio.h>\n#include <stdlib.h>\n')
         self.assert_broken('net/wire/frame.c:4: includes stdio.h after string.h: '
-                           'each group is to be sorted')
+                           'sort each group of includes')
 
     def test_arrows_between_rooms(self):
         self.write('net/wire/frame.c', '#include "wire/frame.h"\n#include "node/node.h"\n')
@@ -155,7 +155,7 @@ class HouseTest(TreeTest):
         self.assert_broken('src/node/broadcast/repair.c:1: includes node/transfer/fetch.h: '
                            'src/node/transfer/fetch.h is above src/node/broadcast/repair.c',
                            'src/node/membership/members.c:1: includes node/connection/peer.h: '
-                           'src/node/connection/peer.h is beside src/node/membership/members.c',
+                           'src/node/connection/peer.h is on the same level as src/node/membership/members.c',
                            'src/node/transfer/fetch.c:2: includes node/leave.h: '
                            'src/node/leave.h is above src/node/transfer/fetch.c')
 

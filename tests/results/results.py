@@ -3,23 +3,23 @@
 
     tests/results/results.py --write     renders tests/RESULTS.md from claims.json and *.jsonl
     tests/results/results.py [ROOT]      fails if that page is out of date, if a row is malformed, or
-                                         if a page quotes a figure that is not in the archive
+                                         if a page quotes a value that is not in the archive
 
-claims.json says for each claim its area, what is measured, and the goal. A line of *.jsonl is one
-measurement; the last line of a claim and case has its latest values:
+claims.json has the area, the description and the goal of each claim. A line of *.jsonl is one
+measurement, and the last line of a claim and case has its latest values:
 
     {"claim": NAME, "case": TEXT or null, "command": TEXT, "commit": ID or null, "date": DATE or null,
      "machine": TEXT, "card": TEXT or null, "seeds": COUNT or null, "values": {NAME: NUMBER, ...},
      "unit": UNIT or {NAME: UNIT, ...}, "note": TEXT (may be left out)}
 
-A page quotes figures with a mark behind them, which readers do not see:
+A page that quotes values has a mark after them, in a comment that readers do not see:
 
     It takes 35.2 s and 53.9 MB. <!-- result: torch.cnn; 10 Mbit/s, 40 ms: hearsay; 88 % after, sent by 88 % -->
 
-The mark names a claim, a case (`-` for null) and values, separated by semicolons. The figures directly before it on the line, as
-many as it names values, are compared with the latest values, rounded as the page rounds them. A sentence
-that links to RESULTS.md and quotes figures needs a mark. Under a heading "Results" each paragraph and each
-row of a table with figures needs one.
+The mark names a claim, a case (`-` for null) and values, separated by semicolons. If it names n values, the
+last n numbers before it on the line must be the latest values, rounded as the page rounds them. A sentence
+that links to RESULTS.md and quotes values needs a mark. Under a heading "Results" each paragraph and each
+row of a table with values needs one.
 """
 import json
 import pathlib
@@ -52,20 +52,20 @@ def is_number(value):
 
 
 class Archive:
-    """All claims and measurements. `broken` has a sentence for each thing that is malformed."""
+    """All claims and measurements. `broken` has a sentence for each malformed claim or row."""
 
     def __init__(self, root):
         self.root = pathlib.Path(root)
         folder = self.root / 'tests/results'
         self.claims = json.loads((folder / 'claims.json').read_text())
-        self.rows, self.broken = {}, []  # {(claim, case): rows, the oldest first}
+        self.rows, self.broken = {}, []  # rows: {(claim, case): list of rows, oldest first}
         for path in sorted(folder.glob('*.jsonl')):
             for line, text in enumerate(path.read_text().splitlines(), 1):
                 self.add(f'tests/results/{path.name}:{line}', path.stem, text)
         for name, claim in self.claims.items():
             cases = {case for claim_of, case in self.rows if claim_of == name}
             if claim['area'] not in AREAS or not cases:
-                self.broken.append(f'claims.json: {name} has no measurement, or an area that is unknown')
+                self.broken.append(f'claims.json: {name} has no measurement or an unknown area')
             for case in claim.get('show', ()):
                 if case not in cases:
                     self.broken.append(f'claims.json: {name} shows {case!r}, which was not measured')
@@ -74,29 +74,29 @@ class Archive:
         try:
             row = json.loads(text)
         except ValueError as error:
-            self.broken.append(f'{where}: is no JSON object: {error}')
+            self.broken.append(f'{where}: is not a JSON object: {error}')
             return
         claim = self.claims.get(row.get('claim'))
         why = None
         if not KEYS <= set(row) <= KEYS | {'note'}:
-            why = f'has not just the members {", ".join(sorted(KEYS))}'
+            why = f'must have the members {", ".join(sorted(KEYS))}, and no other except note'
         elif claim is None or claim['area'] != area:
             why = f'claims.json has no claim {row["claim"]!r} of the area {area}'
         elif not row['values'] or not all(map(is_number, row['values'].values())):
-            why = 'values are to be numbers, one or more'
+            why = 'values must be one or more numbers'
         elif isinstance(row['unit'], dict) and set(row['unit']) != set(row['values']):
-            why = 'unit is to be a text, or to name the unit of each value'
+            why = 'unit must be a text, or name the unit of each value'
         elif ';' in (row['case'] or ''):
-            why = f'the case {row["case"]!r} has a semicolon, which marks of pages use'
+            why = f'the case {row["case"]!r} has a semicolon, which separates the parts of a mark'
         elif row['date'] is not None and not re.fullmatch(r'20\d\d-\d\d-\d\d', row['date']):
-            why = f'{row["date"]!r} is no date such as 2026-11-28'
+            why = f'{row["date"]!r} is not a date such as 2026-11-28'
         if why:
             self.broken.append(f'{where}: {why}')
         else:
             self.rows.setdefault((row['claim'], row['case']), []).append(row)
 
     def latest(self, claim, case, value):
-        """Returns the latest value of that name, or None. An older row counts if no later one has it."""
+        """Returns the value of that name in the latest row that has it, or None."""
         for row in reversed(self.rows.get((claim, case), ())):
             if value in row['values']:
                 return row['values'][value]
@@ -108,7 +108,7 @@ class Archive:
 
 
 def plain(value):
-    """Returns a number as pages write it: 1,769 and 0.0147, and 4e-07 where that is shorter."""
+    """Returns a number as pages write it: 1,769 or 0.0147, and 4e-07 below 0.001."""
     if isinstance(value, float) and (abs(value) < 1e-3 and value != 0):
         return f'{value:.0e}'.replace('e-0', 'e-')
     return f'{value:,}' if isinstance(value, int) or abs(value) >= 1000 else f'{value:g}'
@@ -119,14 +119,15 @@ def unit_of(row, name):
 
 
 def shown(claim, row):
-    """Returns the names of the values of a row that a claim shows."""
+    """Returns the names of a row's values that the page shows for a claim."""
     names = [name for name in claim.get('values', row['values']) if name in row['values']] or \
         list(row['values'])
     return [name for name in names if not (name.endswith(' ±') and name[:-2] in names)]
 
 
 def figure(row, name, other_name=None):
-    """Returns a value with its unit, unless the value behind it has the same unit or its name says it."""
+    """Returns a value as text. The unit is left out if the next value has the same unit, or if the value's
+    name contains it."""
     unit, text = unit_of(row, name), plain(row['values'][name])
     if f'{name} ±' in row['values']:
         text += f'±{plain(row["values"][name + " ±"])}'
@@ -136,7 +137,7 @@ def figure(row, name, other_name=None):
 
 
 def figures(row, names, head):
-    """Returns the figures of a row as texts: of the names of `head` in its order, or each with its name."""
+    """Returns the values of a row as texts: in the order of `head`, or with their names without a head."""
     behind = [name if name in names else None for name in (head or names)[1:]] + [None]
     if head:
         return [figure(row, name, after) if name in names else '-' for name, after in zip(head, behind)]
@@ -145,9 +146,10 @@ def figures(row, names, head):
 
 
 def cell(archive, name, age, known=None):
-    """Returns (text, head) of the latest rows of a claim's cases (age 0), or of the row before of the first
-    case that has one (age 1). A head has the names of the values, and stands in front once if several cases
-    share it; the head `known` is not repeated."""
+    """Returns (text, head) of a claim's latest rows (age 0), or of one row before the latest (age 1).
+
+    Age 0 shows all cases of the claim, age 1 only the first case with an older row. A head is the list of
+    value names. It is written once, in front, if several cases share it; the head `known` is not repeated."""
     claim = archive.claims[name]
     found = [(case, archive.rows[name, case][-1 - age]) for case in archive.cases(name)
              if len(archive.rows.get((name, case), ())) > age][:1 if age else None]
@@ -165,9 +167,9 @@ def render(archive):
              'This page is written by `tests/results/results.py --write` from `tests/results/*.jsonl`; edit',
              'neither by hand. It has one line for each claim, with the cases that matter most; the archive has',
              'every case with its machine, seeds, date and commit. [README.md](README.md#results) says how to',
-             'measure and what a figure means. Failed experiments are in [decisions](decisions). Names in',
-             'brackets are those of the values of each case, in their order; a unit counts for the values',
-             'before it. A line without a command has the command of the line above.', '']
+             'measure and what a value means. Failed experiments are in [decisions](decisions). Names in',
+             'brackets name the values of each case, in this order. A value without a unit has the unit of the',
+             'next value. A line without a command has the command of the line above.', '']
     for area, title in AREAS.items():
         names = [name for name, claim in archive.claims.items() if claim['area'] == area]
         if not names:
@@ -189,20 +191,20 @@ def render(archive):
 
 
 def agrees(quoted, value):
-    """Returns whether a figure is the value, rounded to as many digits as the page has."""
+    """Returns whether a quoted number equals the value, rounded to the digits of the quote."""
     text = quoted.lstrip('+-')
     digits = len(text.partition('.')[2])
     step = 10.0 ** -digits
     if digits == 0 and ',' not in text and len(text.rstrip('0')) < len(text) and len(text) > 2:
-        step = 10.0 ** (len(text) - len(text.rstrip('0')))  # 1500 may be 1,496
+        step = 10.0 ** (len(text) - len(text.rstrip('0')))  # trailing zeros: 1500 may stand for 1,496
     return abs(number(quoted) - value) <= 0.5 * step * (1 + 1e-9)
 
 
 def check_mark(archive, before, mark):
-    """Returns what is wrong with a mark that stands behind the text `before`, or None."""
+    """Returns a sentence about the error of a mark after the text `before`, or None if it is right."""
     parts = [part.strip() for part in mark.split('; ')]
     if len(parts) != 3:
-        return 'a mark has the form "result: CLAIM; CASE; VALUE, VALUE"'
+        return 'a mark must have the form "result: CLAIM; CASE; VALUE, VALUE"'
     claim, case = parts[0], None if parts[1] == '-' else parts[1]
     if (claim, case) not in archive.rows:
         return f'the archive has no measurement of {claim!r}, case {case!r}'
@@ -212,7 +214,7 @@ def check_mark(archive, before, mark):
         return f'{claim!r}, case {case!r} has no values {parts[2]!r}, but {", ".join(sorted(known))}'
     figures = FIGURE.findall(COMMENT.sub('', before))[-len(names):]
     if len(figures) < len(names):
-        return f'stands behind {len(figures)} figures, and names {len(names)} values'
+        return f'the mark names {len(names)} values, but stands after {len(figures)} numbers'
     for figure, name in zip(figures, names):
         value = archive.latest(claim, case, name)
         if not agrees(figure, value):
@@ -221,7 +223,8 @@ def check_mark(archive, before, mark):
 
 
 def names_of(text, known):
-    """Returns the names that a list separated by commas has, where names may have commas; or None."""
+    """Splits a comma-separated list of names, which may have commas themselves. Returns None if a name is
+    not known."""
     if not text:
         return []
     for name in sorted(known, key=len, reverse=True):
@@ -235,7 +238,7 @@ def names_of(text, known):
 
 
 def blocks(text):
-    """Yields (line, heading, text) of each paragraph or table of a page, code left out."""
+    """Yields (line, heading, lines) of each paragraph or table of a page, outside code blocks."""
     heading, begin, block, is_code = '', 0, [], False
     for line_number, line in enumerate(text.split('\n') + [''], 1):
         if line.lstrip().startswith('```'):
@@ -253,8 +256,8 @@ def blocks(text):
 
 
 def needs_mark(text, heading):
-    """Returns whether a paragraph quotes figures as results, and has no mark. Without the heading
-    "Results" it is a sentence with a link to the page that has to have one."""
+    """Returns whether a paragraph quotes results without a mark. Under the heading "Results" the whole
+    paragraph needs a mark, elsewhere each sentence that links to RESULTS.md."""
     parts = [text] if heading == 'Results' else re.split(r'(?<=[.;])\s', text)
     return any(MEASURED.search(COMMENT.sub('', part)) and not MARK.search(part) for part in parts
                if heading == 'Results' or 'RESULTS.md' in part)
@@ -271,11 +274,12 @@ def check_page(archive, path, text):
             is_head = at + 1 < len(block) and re.match(r'\|[-| :]+$', block[at + 1])
             if heading == 'Results' and line.startswith('|') and not is_head and \
                     MEASURED.search(line) and not MARK.search(line):
-                yield f'{path}:{begin + at}: this row quotes figures without a mark (see tests/results)'
-        is_head = joined.startswith('|') or joined.endswith(':')  # of a table: its conditions
+                yield f'{path}:{begin + at}: this row quotes values without a mark (see tests/results)'
+        # A table is checked by row; a paragraph that ends with a colon describes the table after it.
+        is_head = joined.startswith('|') or joined.endswith(':')
         if not is_head and needs_mark(joined, heading):
-            yield (f'{path}:{begin}: cites RESULTS.md, or is under "Results", and quotes figures: mark them '
-                   f'with the row of the archive that they are of (see tests/README.md)')
+            yield (f'{path}:{begin}: cites RESULTS.md, or is under "Results", and quotes values: mark them '
+                   f'with their row of the archive (see tests/README.md)')
 
 
 def pages(root):
@@ -287,7 +291,7 @@ def pages(root):
 
 
 def check(root):
-    """Returns a sentence for each thing that is wrong."""
+    """Returns a sentence for each error in the archive, its page and the marks of all pages."""
     root = pathlib.Path(root)
     archive = Archive(root)
     if archive.broken:

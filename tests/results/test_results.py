@@ -88,11 +88,11 @@ class ArchiveTest(TreeTest):
 
     def test_malformed_rows_fail(self):
         missing = {key: value for key, value in ROW.items() if key != 'machine'}
-        for row, why in ((missing, 'has not just the members'), ({**ROW, 'claim': 'x'}, 'has no claim'),
-                         ({**ROW, 'values': {}}, 'values are to be numbers'),
-                         ({**ROW, 'values': {'wait': True}}, 'values are to be numbers'),
-                         ({**ROW, 'unit': {'wait': 'ms'}}, 'unit is to be'),
-                         ({**ROW, 'date': 'today'}, 'is no date'), ({**ROW, 'case': 'a; b'}, 'a semicolon')):
+        for row, why in ((missing, 'must have the members'), ({**ROW, 'claim': 'x'}, 'has no claim'),
+                         ({**ROW, 'values': {}}, 'values must be one or more numbers'),
+                         ({**ROW, 'values': {'wait': True}}, 'values must be one or more numbers'),
+                         ({**ROW, 'unit': {'wait': 'ms'}}, 'unit must be'),
+                         ({**ROW, 'date': 'today'}, 'is not a date'), ({**ROW, 'case': 'a; b'}, 'a semicolon')):
             self.rows(ROW, row)
             self.assert_broken(why)
 
@@ -129,14 +129,14 @@ class MarkTest(TreeTest):
         for mark, why in (('links.use; 6 Mbit/s; wait', 'no measurement'),
                           ('links.fair; -; wait', 'no measurement'),
                           ('links.use; 5 Mbit/s; waits', 'has no values'),
-                          ('links.use; wait', 'a mark has the form'),
-                          ('links.use; 5 Mbit/s; used, 1 ms, wait', 'stands behind 1 figures')):
+                          ('links.use; wait', 'a mark must have the form'),
+                          ('links.use; 5 Mbit/s; used, 1 ms, wait', 'but stands after 1 numbers')):
             self.page(f'It is 97 %. <!-- result: {mark} -->\n')
             self.assert_broken(why)
 
     def test_figures_beside_a_link_to_the_results_need_a_mark(self):
         self.page('A link is used to 97 % ([results](tests/RESULTS.md#links)).\n')
-        self.assert_broken('quotes figures: mark them')
+        self.assert_broken('quotes values: mark them')
         self.page('A link is used to 97 %. See [the results](tests/RESULTS.md#links).\n')
         self.assert_broken()
         self.page('A link is used well ([results](tests/RESULTS.md#links)).\n')
@@ -144,7 +144,7 @@ class MarkTest(TreeTest):
 
     def test_rows_under_results_need_a_mark(self):
         self.page('## Results\n\n| a | 97 % |\n|---|---|\n| use | 97 % |\n')
-        self.assert_broken('README.md:5: this row quotes figures without a mark')
+        self.assert_broken('README.md:5: this row quotes values without a mark')
         self.page('## Results\n\nA link is used to 97 %.\n')
         self.assert_broken('README.md:3: cites RESULTS.md, or is under "Results"')
 
@@ -269,8 +269,8 @@ class ParserTest(unittest.TestCase):
 
 
 class OptionsTest(unittest.TestCase):
-    """A benchmark takes minutes to hours, so no other test runs it: a name that no option has would be
-    found by the person who measures."""
+    """Finds uses of undefined options in benchmarks. No other test runs benchmarks, because each takes
+    minutes to hours."""
 
     def test_benchmarks_read_only_options_that_they_define(self):
         for path in sorted((HERE.parent / 'bench').glob('bench_*.py')):
@@ -284,7 +284,7 @@ class OptionsTest(unittest.TestCase):
                 defined.update(re.findall(r'(\w+)=', words))
             for names in re.findall(r'^ *(options\.[^=\n]*?) \+?= ', text + imported, re.M):
                 defined.update(re.findall(r'options\.(\w+)', names))
-            if re.search(r'add_argument\((?:f["\']|["\']--["\'] \+)', text):  # named by strings of a loop
+            if re.search(r'add_argument\((?:f["\']|["\']--["\'] \+)', text):  # a loop makes the option names
                 defined.update(name.replace('-', '_') for name in re.findall(r'["\'](?:--)?([\w-]+)["\']', text))
             used = set(re.findall(r'\b(?:options|asked)\.(\w+)', text))
             self.assertEqual(used - defined, set(), path.name)
