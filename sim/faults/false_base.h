@@ -24,7 +24,7 @@ enum lie {
 };
 
 struct false_base {
-    uint32_t origins; /* number of origins in the history; 0 = nothing was taken yet */
+    uint32_t origins; /* number of origins in the history; 0 = no base was copied yet */
     uint8_t history[FALSE_ORIGINS_MAX * HISTORY_ENTRY_BYTES];
     uint8_t entries[FALSE_ORIGINS_MAX * VERSION_ENTRY_BYTES]; /* encoded version vector */
     uint8_t learned[FALSE_ORIGINS_MAX * LEARNED_BYTES]; /* encoded learned samples of each origin */
@@ -50,8 +50,8 @@ void false_base_leave_out(struct false_base *base, const uint8_t id[static ID_BY
 /* Recomputes version and learned samples from the history. */
 void false_base_make_version(struct false_base *base, const uint8_t *context);
 
-/* Return the messages with which an attacker offers its base. Their bytes stay valid until the next
- * false_base_take. */
+/* Return the messages by which an attacker offers its false base. Their bytes stay valid until
+ * the next false_base_take. */
 struct message false_base_version(const struct false_base *base);
 struct message false_base_history(const struct false_base *base);
 /* Returns the BLOCK message with this block. If there is no such block, the message is empty, which

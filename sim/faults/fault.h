@@ -46,8 +46,8 @@ enum fault_kind {
      * node of the world; to_ns == from_ns: permanently. At the end this process is killed, and X is
      * restarted if it still runs. */
     FAULT_DUPLICATE,
-    FAULT_WRONG_KEY, /* "wrong key X, at T": a stranger with another swarm key calls X. */
-    /* "hostile X, from T to T": a member that violates the protocol calls X (hostile.h). */
+    FAULT_WRONG_KEY, /* "wrong key X, at T": a stranger with another swarm key dials X. */
+    /* "hostile X, from T to T": a member that violates the protocol dials X (hostile.h). */
     FAULT_HOSTILE,
     /* "mute X, from T to T": X gets a neighbour that claims nonexistent rumors and never answers
      * WANT. */
@@ -63,7 +63,7 @@ enum fault_kind {
     FAULT_KINDS
 };
 
-/* State of the disk when a process restarts. */
+/* State of the disk from which a process restarts. */
 enum fault_disk {
     /* Disk kept (the default): the process restores its newest complete checkpoint. */
     FAULT_DISK_KEPT,
@@ -128,12 +128,12 @@ struct fault {
     uint64_t away_ns;  /* CHURN: time from crash to restart */
     uint64_t least_ns; /* PAUSE: shortest pause */
     uint64_t most_ns;  /* PAUSE: longest pause */
-    /* CRASH: the process dies during the node's action with this number, counted from the begin of
-     * the fault; 0 = it dies at once. */
+    /* CRASH: the process dies during the node's action with this number, counted from the
+     * beginning of the fault; 0 = it dies at once. */
     uint32_t actions;
     enum fault_disk disk; /* CRASH, CHURN: state of the disk at the restart */
-    enum poison poison;   /* POISON: kind of poison */
-    enum ruin ruin;       /* RUIN: kind of ruin */
+    enum poison poison;   /* POISON: how the nodes falsify their updates */
+    enum ruin ruin;       /* RUIN: what breaks the training */
     double value;         /* CLOCK: seconds; CRASH: nonzero = silently; POISON, RUIN: N */
     uint64_t seed;        /* seed of the fault's random draws */
 };
@@ -142,7 +142,7 @@ struct fault {
 const char *fault_name(enum fault_kind kind);
 const char *poison_name(enum poison poison);
 const char *ruin_name(enum ruin ruin);
-/* Return the default of N for a kind; 0 = the kind has no N. */
+/* Return the default of the value N for a kind; 0 = the kind has no N. */
 double poison_value(enum poison poison);
 double ruin_value(enum ruin ruin);
 /* Returns true for kinds that replace the published update; false for kinds that change the

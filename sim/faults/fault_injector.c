@@ -7,7 +7,8 @@
 #include "base/memory.h"
 #include "faults/hostile.h"
 
-#define EVENT_TAG 0x54726F75ull /* upper 32 bits of the subject of every event of an injector */
+/* Upper 32 bits of an event's subject that mark the event as one of an injector. */
+#define EVENT_TAG 0x54726F75ull
 /* A pause is extended by slices of this length, so that the fault can end early. */
 #define SLICE_NS SECOND_NS
 
@@ -368,7 +369,7 @@ static void injection_begin(struct fault_injector *injector, struct injection *i
             strike(injector, injection, i);
 }
 
-/* Ends a fault. Leaves effects with their own end time alone, such as clogs. */
+/* Ends a fault. Leaves effects that end at a fixed time, such as clogs, as they are. */
 static void injection_end(struct fault_injector *injector, struct injection *injection)
 {
     if (!injection->begun)

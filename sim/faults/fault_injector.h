@@ -16,7 +16,8 @@
 
 struct fault_injector;
 
-/* Creates an injector with a copy of the faults. Times of faults count from WORLD_BEGIN_NS. */
+/* Creates an injector with a copy of the faults. Times in the faults count from
+ * WORLD_BEGIN_NS. */
 struct fault_injector *fault_injector_new(struct world *world, const struct fault *faults,
                                           uint32_t count, uint64_t seed);
 

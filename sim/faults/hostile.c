@@ -6,14 +6,15 @@
 #include "base/memory.h"
 #include "faults/hostile_private.h"
 
-#define QUEUE_BYTES         (1u << 18)
-#define CALL_MAX_NS         (12 * SECOND_NS)
-#define PAUSE_MIN_NS        (SECOND_NS / 5)
-#define PAUSE_NS            (3 * SECOND_NS)
-#define TICK_MIN_NS         (50 * MILLI_NS)
-#define TICK_NS             (400 * MILLI_NS)
-#define MUTE_NS             SECOND_NS
-#define DAMAGED_ONE_IN      3 /* a STREAM attack damages one in this many sealed records */
+#define QUEUE_BYTES  (1u << 18)
+#define CALL_MAX_NS  (12 * SECOND_NS)
+#define PAUSE_MIN_NS (SECOND_NS / 5)
+#define PAUSE_NS     (3 * SECOND_NS)
+#define TICK_MIN_NS  (50 * MILLI_NS)
+#define TICK_NS      (400 * MILLI_NS)
+#define MUTE_NS      SECOND_NS
+/* A STREAM attack damages one in this many sends after the handshake. */
+#define DAMAGED_ONE_IN      3
 #define HANDSHAKE_NOISE_MAX 1500
 /* Number of attacks that send rumors: SENDS_EARLY_RUMORS and the ones after it. */
 #define RUMOR_ATTACKS 4
@@ -156,7 +157,8 @@ static void receive(struct hostile *hostile, const uint8_t *bytes, size_t count)
             return;
         }
         if (event == PEER_MET) {
-            pump(hostile); /* sends the handshake proof before HELLO is queued */
+            /* pump() sends the handshake proof, which must leave before HELLO is queued. */
+            pump(hostile);
             hostile_introduce(hostile);
             hostile->established = true;
         } else {
@@ -200,10 +202,11 @@ static void on_closed(void *self, uint64_t conn)
 static enum attack draw_attack(struct hostile *hostile)
 {
     if (hostile->kind == HOSTILE_STRANGER)
-        return SENDS_NO_HELLO; /* never used, because a stranger's handshake fails */
+        /* Any value: no session begins, because a stranger's handshake fails. */
+        return SENDS_NO_HELLO;
     if (hostile->kind == HOSTILE_MUTE)
         return SENDS_ALL_BUT_RUMORS;
-    /* Most draws attack rumors or bases, which matter most. */
+    /* Most draws choose attacks with rumors or bases, which matter most. */
     const uint32_t quarter = rng_below(&hostile->rng, 4);
     if (quarter < 2)
         return (enum attack)(SENDS_EARLY_RUMORS + rng_below(&hostile->rng, RUMOR_ATTACKS));
@@ -236,8 +239,9 @@ static void on_time(void *self)
 {
     struct hostile *hostile = self;
     if (now_ns(hostile) < hostile->next_ns)
-        return; /* the event belongs to an earlier outsider in this slot, or the attacker was
-                   postponed */
+        /* The event is for an earlier outsider in this slot, or the attacker now waits for a
+         * later time. */
+        return;
     const bool stays = hostile->kind == HOSTILE_MUTE && hostile->established;
     if (hostile->conn == 0)
         call(hostile);

@@ -1,7 +1,8 @@
-/* Attackers: outsiders (world.h) that call a node of the world and violate the protocol.
+/* Attackers: outsiders (world.h) that dial a node of the world and violate the protocol.
  *
  *   STRANGER  has another swarm key.
- *   MEMBER    has the swarm key and an identity of its own; each call is another attack.
+ *   MEMBER    has the swarm key and an identity of its own; each connection is another
+ *             attack.
  *     handshake  silence; noise; a truncated, bit-flipped or replayed greeting
  *     stream     sealed records that are flipped, truncated or repeated
  *     session    no HELLO, or another node's; noise; random messages; rumors that are early, forged
@@ -12,7 +13,7 @@
  *   MUTE      behaves as a member, but claims nonexistent rumors and answers no WANT.
  *
  * Attackers use the node's own peer and codecs (peer.h, message.h, rumor.h, record.h), so they get
- * as far as any member can. An attacker that is disconnected calls again after a pause. One seed
+ * as far as any member can. An attacker that is disconnected dials again after a pause. One seed
  * determines everything. The only valid rumors of an attacker are those at the limits, which
  * every node must accept; it never signs two rumors with one number. Tests:
  * tests/unit/sim/test_fault_injector_wire.c.
@@ -26,7 +27,8 @@ enum hostile_kind { HOSTILE_STRANGER, HOSTILE_MEMBER, HOSTILE_MUTE };
 
 struct hostile;
 
-/* Creates an attacker that calls node `victim`. Returns NULL if the world has no free outsider. */
+/* Creates an attacker that dials node `victim`. Returns NULL if the world has no free
+ * outsider. */
 struct hostile *hostile_enter(struct world *world, enum hostile_kind kind, uint32_t victim,
                               uint64_t seed);
 /* Closes the attacker's connections and frees the attacker. */

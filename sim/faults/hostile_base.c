@@ -9,7 +9,8 @@
 #define AHEAD         1000
 #define AHEAD_SAMPLES (1u << 24)
 #define PART          250 /* number of history entries in each HISTORY message */
-#define LIE_ODDS      4   /* kinds of answers to TAKE: three false histories, and a false base */
+/* Number of answers to TAKE to draw from: three false histories, and a false base. */
+#define LIE_ODDS 4
 
 static void send_message(struct hostile *hostile, const struct message *message)
 {
@@ -31,9 +32,9 @@ static bool take_base(struct hostile *hostile, bool is_true)
     return false;
 }
 
-/* Sends the VERSION of a false base. Half of these versions are unchanged, which attracts only
- * nodes that lack many rumors. The other half claim nonexistent rumors, which attracts every node.
- */
+/* Sends the VERSION of a false base. Half of these messages carry the true version, which
+ * attracts only nodes that lack many rumors. The other half claim nonexistent rumors, which
+ * attracts every node. */
 void hostile_show_base(struct hostile *hostile)
 {
     struct false_base *base = &hostile->base;
@@ -86,8 +87,8 @@ static void add_victims_future(struct hostile *hostile)
     base->history[base->origins * HISTORY_ENTRY_BYTES - 1] ^= (uint8_t)rng_below(rng, 2);
 }
 
-/* Raises the number of rumors in a random history entry, and sometimes that of samples. The entry's
- * signature then no longer matches. */
+/* Raises the number of rumors in a random history entry, and sometimes the number of samples.
+ * The entry's signature then no longer matches. */
 static void forge_entry(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;

@@ -1,6 +1,6 @@
 /* Valid rumors exactly at the limits, signed by a separate identity of the attacker. Their numbers
- * continue from call to call. Every node must accept these rumors, and may neither disconnect nor
- * expel their author. */
+ * continue from one connection to the next. Every node must accept these rumors, and may neither
+ * disconnect nor expel their author. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "node/orders/proofs.h"
 #include "wire/move.h"
 
-#define MORE_ONE_IN 4 /* one in this many sends adds a new rumor */
+#define MORE_ONE_IN 4 /* hostile_send_limits adds a new rumor in one of this many calls */
 #define LENGTH_PART 8 /* the norm of an update may be at most sqrt(parameters) / LENGTH_PART */
 
 /* Content of a rumor under construction, with space for all parameters. */
@@ -47,7 +47,8 @@ static void fill_entries(struct draft *draft, struct rng *rng, uint32_t count, i
     }
 }
 
-/* Draws a single entry that moves by 1, the most that is allowed. Its level is random. */
+/* Draws a single entry that changes a parameter by 1, the most that is allowed. The entry's
+ * level is random. */
 static void draw_highest(struct draft *draft, struct rng *rng)
 {
     static const uint8_t levels[] = {1, 2, 64, LEVEL_MAX};
@@ -67,13 +68,13 @@ static void draw_longest(struct draft *draft, struct rng *rng)
     uint32_t n = 1 << rng_below(rng, 5);
     while (n * n > draft->parameters)
         n /= 2;
-    while (units / n > MOVE_MAX) /* no single entry may move by more than 1 */
+    while (units / n > MOVE_MAX) /* no single entry may change a parameter by more than 1 */
         n *= 2;
     fill_entries(draft, rng, n * n, 1);
     draft->update.amount = units / n;
 }
 
-/* Draws all entries, each with the highest level and a random sign. */
+/* Draws an update with all entries, each with the highest level and a random sign. */
 static void draw_fullest(struct draft *draft, struct rng *rng)
 {
     fill_entries(draft, rng, draft->parameters, LEVEL_MAX);
@@ -120,7 +121,8 @@ static void publish(struct hostile *hostile)
     draft_free(&draft);
 }
 
-/* Sends all rumors from the first one on, because the victim may have missed some or restarted. */
+/* Sends all rumors of the stream from the first one on, because the victim may have missed some
+ * or restarted. */
 void hostile_send_limits(struct hostile *hostile)
 {
     struct limit_stream *stream = &hostile->stream;

@@ -1,4 +1,4 @@
-/* Declarations shared by the files of an attacker and private to them: hostile.c (calls),
+/* Declarations shared by the files of an attacker and private to them: hostile.c (connections),
  * hostile_send.c (messages in a session), hostile_rumor.c (invalid rumors), hostile_limit.c (valid
  * rumors at the limits), hostile_base.c (bases). */
 #ifndef HEARSAY_SIM_FAULTS_HOSTILE_PRIVATE_H
@@ -43,10 +43,11 @@ enum attack {
     SENDS_FALSE_ACKS,
     SENDS_MADE_UP_MEMBERS,
     ATTACKS,
-    SENDS_ALL_BUT_RUMORS = ATTACKS /* attack of every HOSTILE_MUTE */
+    SENDS_ALL_BUT_RUMORS = ATTACKS /* the attack of every HOSTILE_MUTE */
 };
 
-/* Data that the victim has sent in this call. The attacker sends it back damaged. */
+/* Data that the victim has sent on the present connection. The attacker sends it back
+ * damaged. */
 struct observed {
     uint8_t entries[OBSERVED_ENTRIES * VERSION_ENTRY_BYTES]; /* entries of the victim's version */
     size_t entries_count;
@@ -61,11 +62,12 @@ struct observed {
     size_t rumor_bytes;       /* size of `rumor` in bytes; 0 = the victim has sent none */
 };
 
-/* Valid rumors at the limits, signed by a separate identity of the attacker. */
+/* A stream of valid rumors at the limits, signed by a separate identity of the attacker. */
 struct limit_stream {
     struct identity author;
-    uint32_t count;                /* number of rumors in the stream so far */
-    uint8_t *rumors[LIMIT_RUMORS]; /* [count] rumors, each of bytes[i] bytes; owned */
+    uint32_t count; /* number of rumors in the stream so far */
+    /* [count] rumors; rumor i has bytes[i] bytes and is freed by hostile_stream_end. */
+    uint8_t *rumors[LIMIT_RUMORS];
     size_t bytes[LIMIT_RUMORS];
     struct signed_head last; /* signed head of the newest rumor in the stream */
 };
@@ -73,7 +75,7 @@ struct limit_stream {
 struct hostile {
     struct world *world;
     enum hostile_kind kind;
-    uint32_t victim; /* index of the node that the attacker calls */
+    uint32_t victim; /* index of the node that the attacker dials */
     uint32_t party;  /* index of the attacker's host in the network */
     struct rng rng;
     struct identity identity;
@@ -83,28 +85,29 @@ struct hostile {
     struct arena arena;             /* memory of the peer */
     struct peer peer;               /* connection state machine, of the same kind as in a node */
     struct message_reader *reader;
-    uint32_t calls;                     /* calls made so far */
-    enum attack attack;                 /* attack of this call */
-    uint64_t conn;                      /* id of the call's connection; 0 = none */
-    uint64_t call_ns;                   /* time at which the call began */
-    uint64_t lasts_ns;                  /* longest duration of the call */
-    bool established;                   /* the session is established and HELLO was sent */
-    bool sending;                       /* a wire_send has not completed yet */
-    bool hung_up;                       /* the attacker has ended the current call */
-    uint64_t next_ns;                   /* time of the attacker's next action */
-    uint64_t stamp;                     /* stamp of the attacker's newest member record */
-    uint64_t received;                  /* message bytes received so far in this call */
-    struct observed observed;           /* data that the victim has sent in this call */
-    struct false_base base;             /* false base that the attacker offers */
-    struct limit_stream stream;         /* valid rumors at the limits; kept across all calls */
-    uint8_t old_greeting[GREETING_MAX]; /* greeting of an earlier call, for replays */
+    uint32_t calls;             /* number of connections dialled so far */
+    enum attack attack;         /* attack on the present connection */
+    uint64_t conn;              /* id of the present connection; 0 = none */
+    uint64_t call_ns;           /* time at which the attacker dialled */
+    uint64_t lasts_ns;          /* longest duration of the connection */
+    bool established;           /* the session is established and HELLO was sent */
+    bool sending;               /* a wire_send has not completed yet */
+    bool hung_up;               /* the attacker has closed the present connection */
+    uint64_t next_ns;           /* time of the attacker's next action */
+    uint64_t stamp;             /* stamp of the attacker's newest member record */
+    uint64_t received;          /* message bytes received so far on the present connection */
+    struct observed observed;   /* data that the victim has sent on the present connection */
+    struct false_base base;     /* false base that the attacker offers */
+    struct limit_stream stream; /* valid rumors at the limits; kept across all connections */
+    uint8_t old_greeting[GREETING_MAX]; /* greeting on an earlier connection, for replays */
     size_t old_greeting_bytes;
-    uint8_t old_proof[GREETING_MAX]; /* second handshake message of an earlier call */
+    /* Second handshake message on an earlier connection, for replays. */
+    uint8_t old_proof[GREETING_MAX];
     size_t old_proof_bytes;
     uint8_t out[2 * SENDING_BYTES]; /* bytes passed to wire_send, possibly damaged */
 };
 
-/* Functions of hostile_send.c. */
+/* hostile_send.c defines the functions below. */
 void hostile_introduce(struct hostile *hostile);
 void hostile_send(struct hostile *hostile);
 void hostile_observe(struct hostile *hostile, const uint8_t *bytes, size_t count);
@@ -120,14 +123,15 @@ size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MA
 size_t hostile_rumor_of(struct hostile *hostile, const struct identity *origin,
                         uint64_t incarnation, uint32_t seq, uint8_t out[static RUMOR_MAX]);
 
-/* Functions of hostile_limit.c: rumors exactly at the limits, which nodes must accept. If a node
- * disconnects because of one or expels the author, these functions report a violated invariant. */
+/* The functions of hostile_limit.c send rumors exactly at the limits, which nodes must accept.
+ * If a node disconnects because of one or expels the author, they report a violated invariant. */
 void hostile_stream_init(struct hostile *hostile, const uint8_t seed[static SEED_BYTES]);
 void hostile_stream_end(struct hostile *hostile);
 void hostile_send_limits(struct hostile *hostile);
 void hostile_on_bye(struct hostile *hostile, const struct message *bye);
 
-/* Functions of hostile_base.c: they send the version of another node, and answer TAKE and FETCH. */
+/* The functions of hostile_base.c send the version of another node, and answer TAKE and
+ * FETCH. */
 void hostile_show_base(struct hostile *hostile);
 void hostile_give_base(struct hostile *hostile, const struct message *message);
 

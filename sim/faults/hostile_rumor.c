@@ -44,8 +44,8 @@ static void sign(const struct hostile *hostile, uint8_t *rumor, size_t bytes)
                      hostile->context) == bytes);
 }
 
-/* Writes a well-formed rumor of an invented member that moves an entry too far or claims too many
- * samples. Nodes must expel that member, not the attacker. */
+/* Writes a well-formed rumor of an invented member that changes a parameter too much or claims
+ * too many samples. Nodes must expel that member, not the attacker. */
 static size_t excessive(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
 {
     struct rng *rng = &hostile->rng;

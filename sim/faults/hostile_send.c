@@ -8,8 +8,8 @@
 
 #define NOISE_MAX  3000
 #define PACK_ITEMS 8
-/* Bytes of a binary item. Deliberately not a multiple of the size of a record or a version entry.
- */
+/* Size in bytes of a binary item. Deliberately not a multiple of the size of a record or a
+ * version entry. */
 #define PACK_BULK     13
 #define VERSION_HUGE  1600
 #define FLOOD_AT_ONCE 40
