@@ -92,7 +92,8 @@ struct attention {
     int heads;    /* number of query heads */
     int kv_heads; /* number of key and value heads; divides heads */
     int size;     /* numbers per query, key or value */
-    int from;     /* first position to compute; of earlier ones only keys and values are read */
+    /* First position to compute; of earlier positions only keys and values are read. */
+    int from;
 };
 
 static inline size_t attention_input(const struct attention *attention)
@@ -167,17 +168,19 @@ struct adam {
     uint64_t step;    /* number of this step, from 1 */
 };
 
-#define MUON_SCALE 0.2f /* factor on sqrt(longer side of the matrix): steps as long as Adam's */
-#define MUON_TURNS 5    /* number of Newton-Schulz iterations */
+/* MUON_SCALE · sqrt(longer side of the matrix) makes steps as long as Adam's. */
+#define MUON_SCALE 0.2f
+#define MUON_TURNS 5 /* number of Newton-Schulz iterations */
 
-/* One such iteration: x = MUON_A·x + MUON_B·xxᵀ·x + MUON_C·xxᵀ·xxᵀ·x (Jordan et al. 2024). */
+/* A Newton-Schulz iteration (Jordan et al. 2024):
+ * x = MUON_A·x + MUON_B·xxᵀ·x + MUON_C·xxᵀ·xxᵀ·x */
 #define MUON_A 3.4445f
 #define MUON_B (-4.7750f)
 #define MUON_C 2.0315f
 
 /* Histogram of |residual|. The bin of a residual is its float bits >> BIN_BITS: 32 bins per
- * power of two, each about 3 % wide (threshold.c). A bin has BIN_PARTS parts, by the next 8 bits:
- * those from bit PART_BITS on. */
+ * power of two, each about 3 % wide (threshold.c). A bin has BIN_PARTS parts. The next 8 float
+ * bits, which begin at bit PART_BITS, are the number of the part. */
 #define BIN_BITS       18
 #define PART_BITS      10
 #define HISTOGRAM_BINS 8192
@@ -191,9 +194,10 @@ struct survey {
 
 /* Sums over samples. Each evaluation or step adds to them; the caller sets them to 0. */
 struct score {
-    double loss;      /* sum of the losses of all labels */
-    uint32_t labels;  /* number of labels, ignored ones excluded */
-    uint32_t correct; /* labels whose logit is the largest; of equal ones the first counts */
+    double loss;     /* sum of the losses of all labels */
+    uint32_t labels; /* number of labels, ignored ones excluded */
+    /* Number of labels whose logit is the largest; of equal logits the first counts. */
+    uint32_t correct;
 };
 
 /* A sequence of operations that is called repeatedly with the same arguments (a CUDA graph). The
@@ -228,21 +232,22 @@ struct exchange_operations {
      * candidates[found] whose |r| is in that bin: host_parts[part of the bin]++. */
     void (*refine)(struct backend *, uint32_t found, const uint32_t *candidates, struct weights w,
                    const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
-    /* Cuts an update. Takes from candidates[found] each entry with level k = trunc(r / tau) != 0,
-     * clamped to ±update_level_max(amount), at most `capacity` entries: base += amount·k, w += ((1
-     * + beta)·QUANTUM·amount - tau)·k. Skips entries that are saturated or whose residual is not
-     * finite. The caller sets host_update->tau and ->amount; the operation sets ->count, ->index
-     * and ->level. */
+    /* Cuts an update. Takes from candidates[found] at most `capacity` entries whose level
+     * k = trunc(r / tau), clamped to ±update_level_max(amount), is not 0. For each of these:
+     * base += amount·k and w += ((1 + beta)·QUANTUM·amount - tau)·k, where beta is the outer
+     * momentum. Skips entries that are saturated or whose residual is not finite. The caller sets
+     * host_update->tau and ->amount; the operation sets ->count, ->index and ->level. */
     void (*cut)(struct backend *, uint32_t found, const uint32_t *candidates, float beta,
                 struct weights w, int32_t *base, uint32_t capacity, struct update *host_update);
-    /* Applies another node's update: base += amount·k, w += (1 + beta)·QUANTUM·amount·k, for each
-     * entry's level k. */
+    /* Applies another node's update. For each entry with level k: base += amount·k and
+     * w += (1 + beta)·QUANTUM·amount·k, where beta is the outer momentum. */
     void (*apply)(struct backend *, const struct update *host_update, float beta, struct weights w,
                   int32_t *base);
-    /* Applies an update that an earlier incarnation of this node cut, and takes its progress out of
-     * the residual: base += amount·k, w += (1 + beta)·QUANTUM·amount·k - taken. `taken` is 0 if r
-     * and k differ in sign, otherwise the smaller of |r| and tau·|k|, with their sign. If |r| is at
-     * least tau·|k|, w is the same as after `cut`, bit for bit. */
+    /* Applies an update that an earlier incarnation of this node cut, and takes the update's
+     * progress out of the residual. For each entry with level k: base += amount·k and
+     * w += (1 + beta)·QUANTUM·amount·k - taken. `taken` is 0 if r and k differ in sign, otherwise
+     * the smaller of |r| and tau·|k|, with their sign. If |r| is at least tau·|k|, w is the same as
+     * after `cut`, bit for bit. */
     void (*apply_own)(struct backend *, const struct update *host_update, float beta,
                       struct weights w, int32_t *base);
     /* Replaces base entries first .. first+count-1 and keeps their residuals: base =
@@ -257,26 +262,27 @@ struct exchange_operations {
                      const int32_t *base, uint16_t *withheld);
     /* Adds the withheld residual back: w += withheld. */
     void (*release)(struct backend *, size_t count, const uint16_t *withheld, struct weights w);
-    /* Releases withheld progress that an update covers: withheld -= part·tau·k, rounded to
-     * bfloat16. Withheld progress never passes 0, and does not change if it and k differ in
-     * sign. */
+    /* Releases withheld progress that an update covers. For each entry with level k:
+     * withheld -= part·tau·k, rounded to bfloat16. Withheld progress never passes 0, and does not
+     * change if it and k differ in sign. */
     void (*let_go)(struct backend *, const struct update *host_update, float part,
                    uint16_t *withheld);
-    /* Returns the cosine of the angle between an update and the residual, over the entries of the
-     * update: Σ k·r / sqrt(Σ k² · Σ r²); 0 if r is 0. Waits for all earlier operations. */
+    /* Returns the cosine of the angle between an update and the residual, over the entries of
+     * the update: Σ k·r / sqrt(Σ k² · Σ r²) for levels k; 0 if r is 0. Waits for all earlier
+     * operations. */
     double (*agreement)(struct backend *, const struct update *host_update, struct weights w,
                         const int32_t *base);
     /* Returns the digest (base/digest.h) of all base entries. */
     uint64_t (*digest)(struct backend *, size_t count, const int32_t *base);
-    /* Keep weights w in step with a copy that a caller trains in 16 bits, half[count]. follow: adds
-     * to w the caller's changes of the copy since `round` (half_follow in base/half.h). round: sets
-     * half to w, rounded. */
+    /* follow and round keep weights w in step with half[count], a copy in 16 bits that the
+     * caller trains. follow adds to w the caller's changes of the copy since the last `round`
+     * (half_follow in base/half.h). round sets half to w, rounded. */
     void (*follow)(struct backend *, enum half_type type, size_t count, const uint16_t *half,
                    float *w);
     void (*round)(struct backend *, enum half_type type, size_t count, const float *w,
                   uint16_t *half);
-    /* Do what follow and round do, for the entries of an update only. copies[count] is memory of
-     * the backend and covers all entries in order, from 0 on. */
+    /* follow_moved and round_moved do what follow and round do, but only for the entries of an
+     * update. copies[count] is memory of the backend and covers all entries in order, from 0 on. */
     void (*follow_moved)(struct backend *, const struct update *host_update,
                          const struct weights_copy *copies, uint32_t count, float *w);
     void (*round_moved)(struct backend *, const struct update *host_update,
@@ -434,7 +440,7 @@ struct backend {
     void (*peek)(struct backend *, void *host_to, const void *from, size_t bytes);
     /* Returns a copy of host_from in memory of the backend, which operations only read; free it
      * with `free`. If the copy would need more than half of the device's free memory, it stays in
-     * host memory, from which each operation reads it. *far says whether it does. */
+     * host memory, from which each operation reads it. *far: whether the copy is in host memory. */
     void *(*keep)(struct backend *, const void *host_from, size_t bytes, bool *far);
     /* Returns the free and total memory of the device, which other programs may also use. The CPU
      * returns 0 for both. */

@@ -26,7 +26,8 @@ struct watch_operations {
      * graph_begin and graph_end. */
     void (*begin)(struct backend *, uint32_t tag);
     void (*end)(struct backend *);
-    /* Returns the oldest result whose work is complete; false if there is none. Does not wait. */
+    /* Sets *time to the oldest result whose work is complete. Returns false if there is none.
+     * Does not wait. */
     bool (*take)(struct backend *, struct watch_time *time);
 };
 

@@ -4,7 +4,7 @@
 
 #include "backend/cpu/cpu_vector.h"
 
-/* Positions of a sheet per block of images, so that all sheets fit a cache. */
+/* Largest number of positions per sheet in a block of images, so that all sheets fit a cache. */
 #define PLACES_AT_ONCE 1536
 
 /* Returns `floats` rounded up to an odd number of cache lines. With an even number, the same

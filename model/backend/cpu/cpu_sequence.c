@@ -97,9 +97,8 @@ void cpu_drop(struct backend *backend, const struct dropout *dropout, const uint
                  y);
 }
 
-/* Norms. The variance is summed from differences to the mean, so that a large mean costs no
- * precision. */
-
+/* Computes the layer norm of a row. The variance is summed from differences to the mean, so that
+ * a large mean costs no precision. */
 EACH_WIDTH static void norm_row(int size, const float *restrict x, const float *restrict w,
                                 const float *restrict b, float *restrict y, float *restrict stats)
 {

@@ -163,7 +163,7 @@ static cublasComputeType_t compute_type(enum precision precision)
     CHECK(false);
 }
 
-/* Allocates the device's resources. Before, checks that the kernels fit this kind of GPU. */
+/* Checks that the kernels fit this kind of GPU. Then allocates the device's resources. */
 static cudaError_t reach(struct cuda *cuda)
 {
     int processors = 0, blocks = 0;

@@ -133,7 +133,8 @@ static struct plan *plan_of(struct cuda *cuda, const struct conv *conv, int batc
     return plan < end ? plan : add_plan(cuda, conv, batch);
 }
 
-/* Scratch buffers of one product. They become invalid when another algorithm is chosen. */
+/* Scratch buffers of one convolution's forward pass or gradient. They are parts of one shared
+ * buffer, which may move when an algorithm is chosen that needs more workspace. */
 struct work {
     cudnnHandle_t dnn;
     size_t weight_bytes;

@@ -304,9 +304,9 @@ static void build_forward(struct builder *builder)
     multiply(builder, softmax, input(builder, FLASH_VALUE), output(builder, FLASH_OUTPUT));
 }
 
-/* Adds the gradient of keys or values: gradientᵀ·b, summed over the query heads that share a key or
- * value head. cuDNN computes that sum only if the gradients of each query head are in memory
- * (each_id). */
+/* Adds the gradient of keys or values: gradientᵀ·b, summed over the query heads that share a key
+ * or value head. cuDNN computes that sum only if each query head's gradients are in memory, as
+ * tensor each_id. */
 static void shared_gradient(struct builder *builder, descriptor gradient, descriptor b,
                             enum flash_tensor id, enum flash_tensor each_id)
 {

@@ -62,7 +62,7 @@ static void write_uuid(const cudaUUID_t *uuid, char text[DEVICE_UUID_TEXT])
  * rate. */
 static const struct rate {
     int major;
-    int minor; /* first minor version with this rate; also later ones of this major version */
+    int minor; /* first minor version with this rate; later minor versions also have it */
     double flops[PRECISION_AUTO];
     bool is_halved; /* GeForce cards have half the rate, except in float32 */
 } rates[] = {{7, 0, {128, 0, 0}, false},        {8, 0, {128, 1024, 2048}, false},

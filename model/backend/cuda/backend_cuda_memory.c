@@ -121,7 +121,7 @@ void cuda_download(struct backend *backend, void *host_to, const void *from, siz
 }
 
 /* Reads on its own stream, which waits for the exchange's last write but not for steps. Does not
- * write the struct, because another thread may be running an operation. */
+ * write to struct cuda, because another thread may be running an operation. */
 void cuda_peek(struct backend *backend, void *host_to, const void *from, size_t bytes)
 {
     const struct cuda *cuda = (const struct cuda *)backend;

@@ -13,13 +13,15 @@
  *   backend_cuda_gather.c       reading batches from a data set
  *   backend_cuda_transformer.c  operations of sequence models: embedding, norms, attention
  *   backend_cuda_channel_norm.c batch norm, group norm, averages of images
- *   backend_cuda_cudnn.c        convolutions with cuDNN; _ways: choice of its algorithm
+ *   backend_cuda_cudnn.c        convolutions with cuDNN
+ *   backend_cuda_cudnn_ways.c   choice of cuDNN's algorithm for a convolution
  *   backend_cuda_conv.c         convolutions in a build without cuDNN, as matrix products
- *   backend_cuda_cudnn_attention.c  attention with cuDNN; _graph: its graphs of operations
- *   backend_cuda_no_flash.c     replaces the attention with cuDNN in a build without cuDNN
+ *   backend_cuda_cudnn_attention.c  attention with cuDNN
+ *   backend_cuda_cudnn_graph.c  the graphs of operations by which cuDNN computes attention
+ *   backend_cuda_no_flash.c     stands in for backend_cuda_cudnn_attention.c without cuDNN
  *   backend_cuda_exchange.c     the exchange
  *   backend_cuda_team.c         several GPUs together, with NCCL
- *   backend_cuda_no_team.c      replaces the team in a build without NCCL
+ *   backend_cuda_no_team.c      stands in for backend_cuda_team.c in a build without NCCL
  *   backend_cuda_devices.c      finding and describing GPUs, the module's table
  *
  * They use the CUDA runtime, cuBLAS, cuBLASLt, perhaps cuDNN and NCCL, and our own kernels

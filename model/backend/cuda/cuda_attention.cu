@@ -4,8 +4,8 @@
  *
  *   forward   a block: STRIP queries of a head with the keys up to them, tile by tile
  *   to_query  a block: gradients of STRIP queries, from the keys up to them
- *   to_key    a block: gradients of STRIP keys and values, from the queries after them of all heads
- *             that share them
+ *   to_key    a block: gradients of STRIP keys and values, from the queries of all heads that share
+ *             these keys, at their positions and later
  *
  * All products are of two tiles of STRIP x STRIP numbers. Each thread computes four by four numbers
  * of the result. Recomputing scores takes less time than storing and reading them. Fused
@@ -166,7 +166,8 @@ static __device__ void put(const struct attention &attention, const quad sums[CH
     }
 }
 
-/* Joins a value of all threads that share rows, and returns the result to each of them. */
+/* Combines by `join` the values of all threads that share rows. Returns the result to each of
+ * these threads. */
 template <typename Join> static __device__ float over_row(float value, Join join)
 {
 #pragma unroll

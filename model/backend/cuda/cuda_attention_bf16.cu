@@ -3,8 +3,8 @@
  *
  *   forward   a block: OWN queries of a head with the keys up to them, tile by tile
  *   to_query  a block: gradients of OWN queries, from the keys up to them
- *   to_key    a block: gradients of OWN keys and values, from the queries after them of all heads
- *             that share them
+ *   to_key    a block: gradients of OWN keys and values, from the queries of all heads that share
+ *             these keys, at their positions and later
  *
  * A warp keeps ROWS positions of its block in registers, as the left operand of its products. The
  * right operand is rounded when it is copied to shared memory. Sums and all other arithmetic are
@@ -189,7 +189,8 @@ static __device__ void put(const struct attention &attention, const results sums
     }
 }
 
-/* Joins a value of the four lanes that share rows, and returns the result to each of them. */
+/* Combines by `join` the values of the four lanes that share rows. Returns the result to each of
+ * these lanes. */
 template <typename Join> static __device__ float over_row(float value, Join join)
 {
     value = join(value, __shfl_xor_sync(0xFFFFFFFFu, value, 1));

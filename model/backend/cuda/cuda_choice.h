@@ -16,8 +16,9 @@
 
 #include "backend/cuda/cuda.h"
 
-#define TRIALS  3     /* timed runs per algorithm, after an untimed one; the shortest counts */
-#define AS_FAST 1.05f /* factor on the shortest time, up to which an algorithm is as fast */
+#define TRIALS 3 /* timed runs per algorithm, after an untimed one; the shortest counts */
+/* An algorithm that takes at most this many times the shortest time counts as equally fast. */
+#define AS_FAST 1.05f
 
 /* Largest sizes of a key and of a choice, in bytes. */
 #define CHOICE_KEY_BYTES 96
@@ -28,7 +29,7 @@ struct chooser {
     const void *key; /* [key_bytes] device, precision, shape; no padding: bytes are compared */
     size_t key_bytes;
     size_t choice_bytes;
-    /* Makes the choice and writes it. Must not measure unless `measures`; then the library's first
+    /* Makes the choice and writes it. Measures only if `measures`; otherwise the library's first
      * algorithm is the choice. */
     void (*choose)(void *context, bool measures, void *choice);
     void *context;

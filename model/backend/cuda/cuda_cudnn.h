@@ -20,7 +20,7 @@ enum { FORWARD, BACKWARD, TO_WEIGHTS, WAYS };
 /* Chosen algorithm for y (FORWARD), dx (BACKWARD) or dw (TO_WEIGHTS). */
 struct way {
     int algorithm;        /* one of cudnnConvolution{Fwd,BwdData,BwdFilter}Algo_t */
-    cudnnMathType_t math; /* precision of its products */
+    cudnnMathType_t math; /* precision of the algorithm's products */
     size_t scratch_bytes; /* workspace that the algorithm needs, in bytes */
     bool chosen;          /* an algorithm was chosen */
 };
@@ -37,7 +37,8 @@ struct plan {
     size_t scratch_bytes; /* largest workspace of the algorithms chosen so far, in bytes */
 };
 
-/* Images and gradients that a product reads or writes. Members that it does not use are NULL. */
+/* Images and gradients that a computation of y, dx or dw reads or writes. Members that this
+ * computation does not use are NULL. */
 struct planes {
     const float *x;
     const float *dy;

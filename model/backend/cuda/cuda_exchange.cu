@@ -126,12 +126,14 @@ static __device__ uint32_t survey_some(const struct survey_of &of, unsigned firs
     return marks;
 }
 
+/* Turns in which a warp surveys a line of the bitmap. */
+#define SURVEY_TURNS   (BITMAP_LINE / (WARP * TOGETHER))
+#define SURVEY_AT_ONCE 2 /* turns whose entries are loaded before the first is counted */
+
 /* Surveys one line of the bitmap by a warp, in SURVEY_TURNS turns. In each turn each thread reads
  * TOGETHER entries, and the bits of SURVEY_TURNS neighbouring threads form a word. In turn t the
  * thread with rank t among these threads keeps the word. w: whole_line if `all`, otherwise unused.
  * Returns the word that this thread has kept. */
-#define SURVEY_TURNS   (BITMAP_LINE / (WARP * TOGETHER))
-#define SURVEY_AT_ONCE 2 /* turns whose entries are loaded before the first is counted */
 template <bool all>
 static __device__ uint32_t survey_line(const struct survey_of &of, unsigned line, const float *w,
                                        uint32_t *bins)

@@ -39,11 +39,12 @@ size_t kernel_scan_bytes(size_t count);
 cudaError_t kernel_scan(cudaStream_t stream, void *scratch, size_t scratch_bytes, size_t count,
                         uint32_t *numbers);
 
+#define SURVEY_ALIGNMENT 16 /* alignment in bytes that kernel_survey needs */
+
 /* The survey: counts entries in `bins`, which must be zeros, and sets the bits of candidates in
  * bitmap.bits. Sets bitmap.before[line] to the number of bits in that line, to be scanned
  * afterwards. blocks: as many as the device runs at once. base must be aligned to SURVEY_ALIGNMENT
  * bytes, w.flat also. */
-#define SURVEY_ALIGNMENT 16
 cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
                           size_t count, struct weights w, const int32_t *base, uint32_t *bins,
                           struct bitmap bitmap);
@@ -64,10 +65,11 @@ struct cut {
     uint32_t capacity;          /* largest number of entries to publish */
     const uint32_t *candidates; /* [found] indices of entries */
     int8_t *levels;             /* [found] level of each candidate; 0 = not published */
-    uint32_t *published_before; /* [found] 1 = published; scanned: earlier published candidates */
-    uint32_t *index;            /* [capacity] indices of the published entries */
-    int8_t *level;              /* [capacity] levels of the published entries */
-    uint32_t *count;            /* number of published entries */
+    /* [found] 1 = published; after the scan: number of earlier published candidates. */
+    uint32_t *published_before;
+    uint32_t *index; /* [capacity] indices of the published entries */
+    int8_t *level;   /* [capacity] levels of the published entries */
+    uint32_t *count; /* number of published entries */
 };
 cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, struct weights w,
                           const int32_t *base);

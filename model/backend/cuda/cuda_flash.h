@@ -4,16 +4,17 @@
  *                          └─ none: the caller uses our own kernels
  *
  * A plan is made when a shape first occurs, which takes a second or two. If the workspace of a
- * backward pass would exceed 1/16 of the device's memory, it is computed for a few samples at a
- * time. If no plan can be made, a line on stderr says why, once per process.
+ * backward pass would exceed 1/16 of the device's memory, the pass is computed for a few samples at
+ * a time. If no plan can be made, a line on stderr says why, once per process.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_FLASH_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_FLASH_H
 
 #include "backend/cuda/cuda.h"
 
-/* Do what attention_forward and attention_backward of backend.h do, in bfloat16. They return false,
- * and do nothing, if cuDNN cannot compute this attention. */
+/* cuda_flash_forward and cuda_flash_backward do what attention_forward and attention_backward of
+ * backend.h do, in bfloat16. They return false, and do nothing, if cuDNN cannot compute this
+ * attention. */
 bool cuda_flash_forward(struct cuda *cuda, const struct attention *attention, int batch,
                         const uint16_t *x, uint16_t *y, float *log_sums);
 bool cuda_flash_backward(struct cuda *cuda, const struct attention *attention, int batch,

@@ -31,18 +31,20 @@ cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inne
 cudaError_t kernel_compact(cudaStream_t stream, int rows, int columns, int stride,
                            const float *from, struct numbers b, enum activation activation,
                            struct numbers y);
+#define COLUMN_PARTS 32 /* most partial sums per column in kernel_gradient_columns */
+
 /* Overwrites the gradient of y[rows, columns] with the gradient before the activation. Unless
  * `rounded` is NULL, also writes it as bfloat16 to rounded[rows, wide], padded with zeros. Unless
  * `sums` is NULL, writes the sums of its columns to sums[columns], added in a fixed order.
  * scratch[COLUMN_PARTS, columns]: scratch buffer. */
-#define COLUMN_PARTS 32
 cudaError_t kernel_gradient_columns(cudaStream_t stream, int rows, int columns, struct numbers y,
                                     enum activation activation, struct numbers gradient,
                                     uint16_t *rounded, int wide, float *scratch, float *sums);
+#define SUM_PARTS 16 /* partial sums per plane in kernel_gradient_planes */
+
 /* Overwrites the gradient of y[outer][middle][inner] with the gradient before the activation.
  * Unless `sums` is NULL, writes the sum for each index of the middle dimension to sums[middle].
  * parts[middle, SUM_PARTS]: scratch buffer. */
-#define SUM_PARTS 16
 cudaError_t kernel_gradient_planes(cudaStream_t stream, int outer, int middle, int inner,
                                    const float *y, enum activation activation, float *gradient,
                                    float *parts, float *sums);

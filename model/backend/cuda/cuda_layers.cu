@@ -33,7 +33,7 @@ static __device__ unsigned quotient(unsigned number, struct divisor divisor)
     return (unsigned)(number * divisor.factor >> divisor.shift);
 }
 
-/* Returns the index of element i of a matrix without padding in a matrix whose rows are `stride`
+/* Returns the index that element i of a matrix without padding has once its rows are `stride`
  * numbers apart. */
 static __device__ size_t among_padded(unsigned i, struct divisor columns, unsigned stride)
 {

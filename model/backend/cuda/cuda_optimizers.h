@@ -17,8 +17,9 @@
 extern "C" {
 #endif
 
+#define CLIP_PARTS 1024 /* number of partial sums of squares */
+
 /* Computes the clipping factor. squares[CLIP_PARTS]: scratch buffer. */
-#define CLIP_PARTS 1024
 cudaError_t kernel_clip(cudaStream_t stream, const float *most, size_t count, double *squares,
                         const float *g, float *factor);
 cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, const float *factor,

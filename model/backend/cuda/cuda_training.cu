@@ -18,8 +18,8 @@ struct softmax {
     uint32_t largest;
 };
 
-/* Returns the result of two partial results joined. A result without logits has top = -FLT_MAX,
- * not -infinity, so that no difference becomes NaN. */
+/* Joins two partial results. A result without logits has top = -FLT_MAX, not -infinity, so that
+ * no difference becomes NaN. */
 static __device__ struct softmax join(struct softmax a, struct softmax b)
 {
     const bool first = a.top > b.top || (a.top == b.top && a.largest < b.largest);
@@ -114,8 +114,8 @@ static __device__ struct score row_score(struct cross_entropy terms, uint32_t la
     return {(double)logf(seen.sum) - (own - (double)seen.top), 1, seen.largest == label};
 }
 
-/* Terms of a row's gradients: exp(logit - top) · scale - spread for each logit, and for the label's
- * also - own. */
+/* Terms of a row's gradients. The gradient of each logit is exp(logit - top) · scale - spread.
+ * From that of the label's logit, `own` is also subtracted. */
 struct gradients {
     float top;
     float scale;

@@ -40,8 +40,9 @@ cudaError_t kernel_drop(cudaStream_t stream, struct dropout dropout, const uint3
 cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, struct numbers x,
                         struct numbers other, struct numbers sum, const float *w, const float *b,
                         struct numbers y, float *stats);
-/* Backward pass of a norm. sums[2, NORM_PARTS, size]: scratch buffer. */
 #define NORM_PARTS 256 /* largest number of blocks; each processes some of the rows */
+
+/* Backward pass of a norm. sums[2, NORM_PARTS, size]: scratch buffer. */
 cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, struct numbers x,
                                  const float *w, const float *stats, struct numbers dy,
                                  struct numbers passed, float *sums, struct numbers dx, float *dw,
