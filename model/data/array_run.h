@@ -10,16 +10,17 @@
 struct array_run {
     struct file_list list;
     const char *key; /* configuration key that named the files */
-    /* the caller's choice, perhaps AUTO: npy_file_order decides for each file */
+    /* the caller's choice; AUTO: npy_file_order decides for each file */
     enum npy_channels channels;
-    struct npy_file like; /* type and sample shape of every file; its descriptor is closed */
+    /* Type and sample shape of every file; the descriptor in it is closed. */
+    struct npy_file like;
     /* samples of all files together; like.dims[0] counts those of the first file only */
     uint32_t count;
 };
 
 /* Consecutive samples of one file, in the type and order of npy_file_read. */
 struct array_block {
-    const char *path; /* path of the file they come from */
+    const char *path; /* path of the file that the samples come from */
     const void *data;
     uint32_t at;    /* index of the block's first sample in the run */
     uint32_t count; /* samples in the block */

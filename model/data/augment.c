@@ -49,8 +49,8 @@ size_t augmenter_bytes(const struct augmenter *augmenter, uint32_t size)
     return augmenter->x ? size * sizeof(struct augmentation) : 0;
 }
 
-/* The samples of one batch may belong to several epochs: sample i has index before->at + i, counted
- * on past the end of an epoch. */
+/* The samples of one batch may belong to several epochs. Sample i has index before->at + i in
+ * the order of the epoch; an index past the end belongs to the next epoch. */
 void augmenter_draw(const struct augmenter *augmenter, const struct batch *before,
                     const uint32_t *pick, uint32_t size, struct augmentation *each)
 {

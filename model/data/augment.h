@@ -4,9 +4,9 @@
  *   batch of the step: x ──────────────────────────────────────────────┴─ augment ─► x
  *
  *   flip    mirrored left to right, with probability 1/2
- *   crop    moved by at most this number of pixels in both directions: the image is padded with
- *           black and cut back to its size (He et al. 2016)
- *   cutout  a square with this side in pixels becomes the mean of the training pixels;
+ *   crop    moved by at most `crop` pixels in both directions: the image is padded with black and
+ *           cut back to its size (He et al. 2016)
+ *   cutout  a square with sides of `cutout` pixels becomes the mean of the training pixels;
  *           its middle is anywhere in the image (DeVries, Taylor 2017)
  *
  * The draws depend only on the numbers above, so runs can be repeated and continued from a

@@ -54,7 +54,8 @@ enum dataset_look {
     LOOK_LABELS,       /* labels: y has integers, or the task is DATASET_CLASSES */
     LOOK_FLOAT_LABELS, /* labels: the task is AUTO, and y has float64 that look like labels */
     LOOK_NUMBERS,      /* numbers to be predicted */
-    LOOK_WHOLE_NUMBERS /* numbers to predict: y has float32, though they look like labels */
+    /* Numbers to predict: y has float32 numbers, though these look like labels. */
+    LOOK_WHOLE_NUMBERS
 };
 
 struct dataset {
@@ -68,10 +69,11 @@ struct dataset {
     size_t tokens_count;
     /* bytes per token: 1, 2 or 4; tokens are unsigned, in the machine's byte order */
     int token_bytes;
-    uint32_t count;     /* samples; of sequences, windows of shape.length tokens without overlap */
+    /* Number of samples; of sequences: windows of shape.length tokens without overlap. */
+    uint32_t count;
     struct shape shape; /* shape of a sample */
-    /* with labels or tokens: highest one in all files + 1, at least 2; with targets: their
-     * number per sample */
+    /* with labels or tokens: highest label or token in all files + 1, at least 2; with targets:
+     * number of targets per sample */
     int classes;
     float mean;  /* mean of the training set's pixels, 0 .. 255 */
     float scale; /* 1 / standard deviation of the training set's pixels */

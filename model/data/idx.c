@@ -201,7 +201,7 @@ static enum error open_stream(struct idx *idx, int fd, struct problem *problem)
 }
 
 /* Reads and checks the header of the file open as fd. Closes fd on error; after OK, idx_close
- * does. */
+ * closes it. */
 static enum error open_header(struct idx *idx, int fd, struct problem *problem)
 {
     enum error error = open_stream(idx, fd, problem);

@@ -15,7 +15,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files' order is t
 
 #define MAGIC       "\x93NUMPY"
 #define MAGIC_BYTES 6
-/* Magic number, version, and header length in the longer form (version 2 or 3). */
+/* Bytes of magic number, version, and header length in the longer form (version 2 or 3). */
 #define PREFIX_BYTES 12
 #define HEADER_MAX   ((size_t)1 << 20)
 #define CHANNELS_MAX 4 /* channels are last only if there are at most this many */
@@ -273,8 +273,8 @@ static enum error ask_for_channels(const struct npy_file *file, struct problem *
 
 /* Sets *channels to FIRST or LAST. The last dimension counts channels if it is at most
  * CHANNELS_MAX, height and width are at least SIDE_MIN, and it is odd or height equals width.
- * MISMATCH: it is even and the sides are unequal, so the file may also have narrow maps with the
- * channels first. */
+ * MISMATCH: the last dimension is even and height differs from width, so the file may also have
+ * narrow maps with the channels first. */
 static enum error find_channels(const struct npy_file *file, enum npy_channels *channels,
                                 struct problem *problem)
 {

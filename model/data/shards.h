@@ -40,7 +40,7 @@ struct shards_options {
     const double *weights;
     /* concentration of the Dirichlet distribution of labels; 0 = no label skew */
     double alpha;
-    /* seed of the permutation; with that of dataset_load_train, the slices are equal to its */
+    /* seed of the permutation; with the seed of dataset_load_train, both give equal slices */
     uint64_t seed;
     /* each node with a weight above 0 gets all samples; false for sequences */
     bool is_whole;
@@ -56,8 +56,8 @@ struct shards {
 };
 
 /* Cuts the training set `whole` into shards. MISMATCH: there are fewer samples than nodes with a
- * weight, a stretch of tokens is too short, or alpha > 0 without labels. FAILED: no memory. After
- * OK the caller must call shards_free. */
+ * weight above 0, a stretch of tokens is too short, or alpha > 0 without labels. FAILED: no memory.
+ * After OK the caller must call shards_free. */
 enum error shards_cut(struct shards *shards, const struct dataset *whole,
                       const struct shards_options *options, struct problem *problem) MUST_USE;
 

@@ -15,7 +15,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files' order is t
 /* maximum of bytes per gzread, whose argument is an unsigned int */
 #define PART_BYTES ((size_t)1 << 30)
 
-/* lowest and highest magic number that can be one of llm.c's, which are dates */
+/* MAGIC_MIN .. MAGIC_MAX: range of llm.c's magic numbers, which are dates. */
 #define MAGIC_MIN 20240000
 #define MAGIC_MAX 20299999
 
@@ -31,8 +31,8 @@ static enum error fail_to_read(const struct token_file *file, struct problem *pr
                        strerror(errno));
 }
 
-/* Reports that a read gave fewer bytes than the count did, and why: disk error, no memory, damaged
- * gzip data, or a file that became shorter. Never returns OK. */
+/* Reports that a read gave fewer bytes than were counted, and why: disk error, no memory,
+ * damaged gzip data, or a file that became shorter. Never returns OK. */
 static enum error fault(const struct token_file *file, struct problem *problem)
 {
     int code = Z_OK;

@@ -29,7 +29,7 @@ struct token_file {
     const char *path;        /* not copied; belongs to the caller */
     int fd;                  /* descriptor of a plain file; -1 = gzip, and `stream` is set */
     struct gzFile_s *stream; /* stream of a gzip file; NULL = plain, and `fd` is set */
-    /* bytes of all tokens; before token_file_count of gzip: size of the file */
+    /* bytes of all tokens; of gzip before token_file_count: size of the file */
     uint64_t bytes;
     int token_bytes; /* bytes per token: 1, 2 or 4 */
 };
