@@ -16,12 +16,13 @@
 #include "wire/protocol.h"
 #include "world/u64_set.h"
 
-#define LOOK_NS   (100 * MILLI_NS)
-#define LEAVE_NS  (5 * SECOND_NS) /* time for LEAVE and closing, after a leaver's grace time */
+#define LOOK_NS (100 * MILLI_NS)
+/* Time that a leaver gets, after its grace time, to send LEAVE and close its connections. */
+#define LEAVE_NS  (5 * SECOND_NS)
 #define PAUSED_NS (100 * MILLI_NS)
 #define WHY_BYTES 200
 
-/* Amount of an event from world_put; the event's subject is the node. */
+/* Kinds of events, given to world_put as an event's amount; the event's subject is the node. */
 enum own_event { START_NODE, LEAVE_NODE, EXPEL_NODE, REKEY, UPGRADE };
 
 struct play {
@@ -31,8 +32,8 @@ struct play {
     struct storm_learners *sources;
     struct storm *storm;
     uint64_t learners; /* number of learners made so far; seed of the next random walk */
-    uint32_t leaving[STORM_NODES_MAX]; /* [node] start number at which the node was told to leave; 0
-                                          = not told */
+    /* [node] number of the node's start at which it was told to leave; 0 = not told. */
+    uint32_t leaving[STORM_NODES_MAX];
     uint64_t gone_ns[STORM_NODES_MAX]; /* [node] time by which the node must have left */
 };
 
@@ -61,7 +62,7 @@ static void leave(struct play *play, uint32_t i)
     const uint64_t paused_ns = world->wire.parties[i].paused_ns;
     if (!world_is_running(world, i))
         return;
-    /* A paused process receives the signal only after its pause. */
+    /* A paused process receives the signal to leave only after its pause. */
     if (world_now_ns(world) < paused_ns) {
         world_put(world, paused_ns + PAUSED_NS, i, LEAVE_NODE);
         return;
@@ -253,7 +254,7 @@ static void check_all_run(struct play *play)
     }
 }
 
-/* Fails with a list of the running nodes that count a wrong number of members. */
+/* Fails with a list of the running nodes whose count of members is wrong. */
 static void fail_members_differ(struct play *play)
 {
     const struct world *world = &play->world;

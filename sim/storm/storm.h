@@ -23,7 +23,7 @@
 
 struct storm {
     uint64_t seed;
-    char why[300];    /* reason of the failure; "" = passed */
+    char why[300];    /* reason why the storm failed; "" = it passed */
     uint64_t trace;   /* hash of the actions of all nodes */
     uint64_t events;  /* number of events of the simulation */
     double cpu_s;     /* processor time of the storm, seconds */
@@ -51,9 +51,9 @@ struct storm_options {
     uint64_t to;       /* last seed */
     uint32_t jobs;     /* number of processes; 0 = one for each processor */
     const char *trace; /* trace file, only with a single seed; NULL = none */
-    bool twice;        /* plays each seed twice and compares the traces */
-    bool stop; /* starts no seed after the first failure, but finishes the seeds that are being
-                  played */
+    bool twice;        /* play each seed twice and compare the traces */
+    /* Start no seed after the first failure, but finish the seeds that are being played. */
+    bool stop;
 };
 int storm_command(const struct storm_options *options);
 

@@ -27,13 +27,13 @@ struct tally {
     uint64_t events;            /* number of events of all seeds */
     uint64_t with[FAULT_KINDS]; /* [kind] number of seeds with this kind of fault */
     double *cpu_s;              /* [done] processor time of each played seed, seconds */
-    double *heal_s;   /* [healed] seconds to one version, of each seed that reached one version */
-    uint64_t healed;  /* number of seeds that reached one version */
-    uint64_t slowest; /* seed that took the most processor time */
-    uint64_t last_healed; /* seed that took longest to reach one version */
-    double cpu_s_most;    /* processor time of seed `slowest`, seconds */
-    double heal_s_most;   /* seconds to one version of seed `last_healed` */
-    bool is_live;         /* the progress line is visible */
+    double *heal_s;             /* [healed] seconds to one version, for each seed that reached it */
+    uint64_t healed;            /* number of seeds that reached one version */
+    uint64_t slowest;           /* seed that took the most processor time */
+    uint64_t last_healed;       /* seed that took longest to reach one version */
+    double cpu_s_most;          /* processor time of seed `slowest`, seconds */
+    double heal_s_most;         /* seconds to one version of seed `last_healed` */
+    bool is_live;               /* the progress line is on the screen */
 };
 
 static double elapsed_s(const struct tally *tally)
@@ -46,7 +46,7 @@ static double elapsed_s(const struct tally *tally)
 
 static void append(double **values, uint64_t count, double value)
 {
-    if ((count & (count - 1)) == 0) { /* doubles the capacity at each power of two */
+    if ((count & (count - 1)) == 0) { /* double the capacity at each power of two */
         *values = memory_more(*values, count ? 2 * count : 1, sizeof **values);
     }
     (*values)[count] = value;
@@ -122,7 +122,8 @@ static void play(const struct storm_options *options, uint64_t seed, FILE *trace
     if (!options->twice || storm->why[0])
         return;
     struct storm again;
-    /* Moves all later allocations of the second run: no result may depend on addresses. */
+    /* The padding moves all allocations of the second run to other addresses: no result may
+     * depend on addresses. */
     struct arena padding;
     arena_init(&padding, PADDING_BYTES);
     storm_play(seed, NULL, &again);

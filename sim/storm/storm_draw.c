@@ -17,8 +17,9 @@
 #define TEXT_EACH     10   /* one storm in this many trains on text */
 #define RUMOR_BYTES   250  /* most bytes of a rumor with density_max entries */
 #define CONTROL_BYTES 8000 /* most bytes per second that a node sends besides rumors */
-#define SERVING_S     40   /* seconds in which a node can serve its base to all other nodes */
-#define INCARNATIONS  3    /* usual number of incarnations of a publishing node */
+/* Seconds in which a node must be able to serve its base to all other nodes. */
+#define SERVING_S    40
+#define INCARNATIONS 3 /* typical number of incarnations of a publishing node */
 
 #define EXPEL_EACH 4 /* one storm in this many expels a node */
 #define REKEY_EACH 4 /* one storm in this many gets another swarm key */
@@ -55,10 +56,11 @@ static uint64_t serve_least(const struct storm_plan *plan)
     return plan->nodes * blocks * (entries * sizeof(int32_t) + version_bytes) / SERVING_S;
 }
 
-/* Draws the limits. Each draw has a statement of its own, because their order defines the storm. */
+/* Draws the limits of the nodes. Each draw has a statement of its own, because their order
+ * defines the storm. */
 static void draw_limits(struct storm_plan *plan, struct rng *rng)
 {
-    /* Enough for all nodes and outsiders, and for closing connections. */
+    /* This is enough for all nodes and outsiders, and for connections that are closing. */
     const uint32_t peers_min = plan->nodes + 8;
     const uint32_t peers_most = peers_min < 24 ? 32 : peers_min + 8;
     struct node_options *options = &plan->options;
@@ -120,7 +122,8 @@ static void draw_swarm(struct storm_plan *plan)
     draw_options(plan, &rng);
 }
 
-/* Draws the nodes. Node 0 trains and accepts calls, so there is always a swarm to join. */
+/* Draws the nodes. Node 0 trains and accepts connections, so that there is always a swarm to
+ * join. */
 static void draw_nodes(struct storm_plan *plan)
 {
     struct rng rng = rng_new(plan->seed, STREAM_NODES);
@@ -135,7 +138,7 @@ static void draw_nodes(struct storm_plan *plan)
     }
 }
 
-/* Returns the node with the highest index below i that accepts calls. */
+/* Returns the node with the highest index below i that accepts connections. */
 static uint32_t callable_below(const struct storm_plan *plan, uint32_t i)
 {
     while (plan->node[--i].dials_only)
@@ -188,7 +191,7 @@ static void draw_path(struct storm_plan *plan, struct rng *rng, uint32_t from, u
     struct path *path = &plan->paths[from][to];
     const uint64_t most_us = from == to ? 5000 : 300000;
     *path = (struct path){.delay_ns = between_log(rng, 1000, most_us) * 1000};
-    /* Most pairs of regions have one delay for both directions. */
+    /* Most pairs of regions have the same delay in both directions. */
     if (to < from && !one_in(rng, 4))
         path->delay_ns = plan->paths[to][from].delay_ns;
     if (one_in(rng, 2))
@@ -222,8 +225,8 @@ static void draw_links(struct storm_plan *plan)
     }
 }
 
-/* Returns true if node i is node 0, or some node knows its address: that node might find no
- * other node without it. */
+/* Returns true if node i is node 0, or if another node knows its address. Without node i, that
+ * node might find no other node. */
 static bool is_needed(const struct storm_plan *plan, uint32_t i)
 {
     for (uint32_t j = 0; j < plan->nodes; j++)
@@ -371,7 +374,7 @@ static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
 
 static void draw_faults(struct storm_plan *plan)
 {
-    /* Leaves out faults that ruin training, because few storms have data. */
+    /* This draws no fault that ruins training, because few storms have data. */
     for (int kind = 0; kind < FAULT_RUIN; kind++) {
         const uint64_t stream =
             kind == FAULT_POISON ? STREAM_POISON : STREAM_FAULTS + (uint64_t)kind;

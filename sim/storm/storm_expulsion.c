@@ -55,9 +55,9 @@ static int by_incarnation(const void *a, const void *b)
     return (x->incarnation > y->incarnation) - (x->incarnation < y->incarnation);
 }
 
-/* Returns how many rumors of origin k an order keeps: those before the log of node i begins,
- * which node i cannot remove. With is_since, instead those up to the median of the arrivals that
- * node i lists, if it lists any. */
+/* Returns how many rumors of origin k an order keeps: all that are older than the log of node i,
+ * which node i cannot remove. If is_since, and node i lists arrival times of the origin's rumors,
+ * keeps instead the rumors up to the median listed one. */
 static uint32_t keep_of(const struct storm_expulsion *expulsion, const struct world *world,
                         uint32_t i, uint32_t k)
 {

@@ -1,9 +1,10 @@
 /* The operator of a storm's swarm: expels one node in the faulty phase, and orders the expulsion
  * again after the faults.
  *
- * Each order reaches back as far as the log of the node that receives it, or only to a later
- * moment. So there is always a base without the removed rumors, whatever the faults did to other
- * logs. Alternatively the members expel the node once by votes (storm_votes.h).
+ * Each order removes only rumors that are in the log of the node that receives it: all of them, or
+ * those since a later moment. So at least this node can take the removed rumors out of its base,
+ * whatever the faults did to other logs. Instead, the members may expel the node once by votes
+ * (storm_votes.h).
  */
 #ifndef HEARSAY_SIM_STORM_STORM_EXPULSION_H
 #define HEARSAY_SIM_STORM_STORM_EXPULSION_H
@@ -15,8 +16,9 @@ struct storm_expulsion {
     bool is_drawn;    /* the swarm has an operator, who expels a node */
     uint32_t villain; /* index of the node to expel */
     uint64_t at_ns;   /* time of the order or the votes, counted from WORLD_BEGIN_NS */
-    bool is_since; /* the order removes only rumors since a certain moment; otherwise it removes all
-                      rumors that the log reaches */
+    /* The order removes only rumors since a certain moment; otherwise it removes all rumors in
+     * the log of the node that receives it. */
+    bool is_since;
     /* Number of members that expel the node by votes; 0 = the operator expels it. */
     uint32_t voters;
     bool is_ordered; /* the order or the votes were given to a node */
@@ -25,7 +27,7 @@ struct storm_expulsion {
 
 /* Makes nodes with these options obey the operator. */
 void storm_expulsion_prepare(struct node_options *options);
-/* Sets the options of nodes as this expulsion needs: the nodes obey the operator, or count
+/* Sets the options of a node for this expulsion: the node obeys the operator, or counts
  * votes. */
 void storm_expulsion_prepare_for(const struct storm_expulsion *expulsion,
                                  struct node_options *options);

@@ -17,7 +17,7 @@ uint32_t storm_gpt_parameters(void);
 
 struct storm_learners *storm_learners_new(const struct storm_plan *plan);
 /* Makes the learner of node i. start: number of its first weights. number: how many learners the
- * storm has made, which seeds the random walk. */
+ * storm has made so far; it seeds the random walk. */
 void storm_learner_make(struct storm_learners *learners, const struct storm_plan *plan, uint32_t i,
                         uint32_t start, uint64_t number, struct sim_learner *sim_learner);
 /* Frees the shared state. The caller must have freed all learners. */

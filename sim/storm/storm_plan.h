@@ -15,10 +15,11 @@
 
 #define STORM_NODES_MAX   24
 #define STORM_REGIONS_MAX 6
-#define STORM_MESH_MAX    10 /* up to this size every node connects to every other (dialer.c) */
-#define STORM_STARTS_MAX  5
-#define STORM_EACH_MAX    3 /* most faults of a kind */
-#define STORM_FAULTS_MAX  (STORM_EACH_MAX * FAULT_KINDS + 1)
+/* Number of nodes up to which every node connects to every other (dialer.c). */
+#define STORM_MESH_MAX   10
+#define STORM_STARTS_MAX 5
+#define STORM_EACH_MAX   3 /* most faults of a kind */
+#define STORM_FAULTS_MAX (STORM_EACH_MAX * FAULT_KINDS + 1)
 
 /* A node of the plan. Times count from WORLD_BEGIN_NS. */
 struct storm_node {
@@ -27,11 +28,12 @@ struct storm_node {
     uint64_t step_ns;      /* duration of a local step, nanoseconds */
     uint32_t step_samples; /* samples per local step */
     uint32_t region;       /* index of the node's region */
-    uint32_t start;        /* number of the node's first weights */
-    uint32_t knows;        /* bit j is set if the node knows the address of node j */
-    bool trains;           /* the node trains; otherwise it only forwards */
-    bool dials_only;       /* the node accepts no calls */
-    bool is_older;         /* the node starts with the previous release */
+    /* Number of the first weights with which the node begins (storm_starts.h). */
+    uint32_t start;
+    uint32_t knows;  /* bit j is set if the node knows the address of node j */
+    bool trains;     /* the node trains; otherwise it only forwards */
+    bool dials_only; /* the node accepts no connections */
+    bool is_older;   /* the node starts as the previous release */
     /* Starts of the node after this time run the present release; 0 = none do. */
     uint64_t upgrade_ns;
     struct rate up;          /* rate of the node's uplink */
@@ -54,7 +56,8 @@ struct storm_plan {
     struct path paths[STORM_REGIONS_MAX][SCENARIO_REGIONS_MAX];
     struct fault faults[STORM_FAULTS_MAX];
     uint32_t faults_count;
-    uint32_t twins;                   /* number of spare nodes, which only a DUPLICATE starts */
+    /* Number of spare nodes, which only a DUPLICATE fault starts. */
+    uint32_t twins;
     uint32_t twin_of[STORM_EACH_MAX]; /* [twins] node whose identity each spare node has */
     struct storm_expulsion expulsion; /* expulsion of a node */
     struct storm_rekey rekey;         /* rotation of the swarm key */

@@ -11,7 +11,7 @@
 #include "storm/storm_expulsion.h"
 
 struct storm_rekey {
-    bool is_drawn;  /* the swarm has an operator, who orders keys */
+    bool is_drawn;  /* the swarm has an operator, who orders new swarm keys */
     uint64_t at_ns; /* time of the first order, counted from WORLD_BEGIN_NS */
     /* Number of the operator's order for the last key, given after the faults; 0 = none yet. */
     uint32_t last;
@@ -23,9 +23,10 @@ struct storm_rekey {
 void storm_rekey_order(struct storm_rekey *rekey, struct storm_expulsion *orders,
                        struct world *world, bool is_last);
 
-/* Returns true if all running nodes have the newest key. */
+/* Returns true if all running nodes have the newest swarm key. */
 bool storm_rekey_is_done(const struct storm_rekey *rekey, const struct world *world);
-/* Returns true if the villain, which was expelled before the last order, never had the last key. */
+/* Returns true if the villain, which was expelled before the last order, never had the key of
+ * that order. */
 bool storm_rekey_is_kept_from(const struct storm_rekey *rekey, const struct world *world,
                               uint32_t villain);
 

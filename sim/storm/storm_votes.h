@@ -1,6 +1,6 @@
-/* Votes in a storm: members expel one member. Its rumors are removed as far back as the log of the
- * node that receives the votes reaches. Before that, a quarter of the members votes against every
- * other member, which has no effect. */
+/* Votes in a storm: members expel one member. The votes remove those of its rumors that are in the
+ * log of the node that receives the votes. Before the expulsion, a quarter of the members votes
+ * against every other member, which has no effect. */
 #ifndef HEARSAY_SIM_STORM_STORM_VOTES_H
 #define HEARSAY_SIM_STORM_STORM_VOTES_H
 
