@@ -14,8 +14,9 @@
 #include "world/world.h"
 
 /* Time added to each deadline, for example for closing connections. */
-#define SLACK_NS   (4 * SECOND_NS)
-#define STEPS_MOST 16 /* most steps between two publications if the interval is automatic */
+#define SLACK_NS (4 * SECOND_NS)
+/* Most steps between two publications if the number of steps is chosen automatically. */
+#define STEPS_MOST 16
 /* A node may count at most this many samples per claimed sample: a restarting node may count
  * late rumors twice. */
 #define TWICE 1.5
@@ -182,16 +183,16 @@ static uint64_t base_key(const struct world *world, uint32_t i, uint32_t bases)
     return rng_mix((uint64_t)i << 40 ^ (uint64_t)world->nodes[i].incarnation << 20 ^ bases) | 1;
 }
 
-/* Returns the incarnation that node i had with its base number `bases`. If none was recorded,
- * returns the incarnation with which the node started. */
+/* Returns the incarnation that node i had after it had begun to fetch a base `bases` times
+ * (node_bases). If none was recorded, returns the incarnation with which the node started. */
 static uint64_t incarnation_at(const struct world *world, uint32_t i, uint32_t bases)
 {
     const uint64_t *seen = u64_set_get(&world->check.incarnations, base_key(world, i, bases));
     return seen ? *seen : world->nodes[i].options.incarnation;
 }
 
-/* Checks, for each origin in the base that node i has taken over, that some node has published
- * the last rumor that the base counts. */
+/* Checks the base that node i has taken over: some node must have published the last rumor that
+ * the base counts of each origin. */
 static void check_counted(struct check *check, uint32_t i, const struct node *node)
 {
     for (uint32_t k = 0; k < node_origins(node) && !check->outsiders_publish; k++) {
@@ -287,7 +288,7 @@ static void check_progress(struct world *world, uint32_t i)
     const uint64_t before_ns = at->interval_ns, now_ns = node_interval_ns_max(at->node);
     at->interval_ns = now_ns;
     if (node_lacks_first(at->node))
-        /* Nothing is published before the node has a base. */
+        /* A node without a complete base publishes nothing, so its deadline starts later. */
         at->published_ns = world_now_ns(world);
     if (!at->training || at->step_ns == 0 || at->ended)
         return;
@@ -440,8 +441,8 @@ static bool is_sum(const struct world *world, uint32_t i)
     return is_sum;
 }
 
-/* Returns true if base and weights equal those in the checkpoint. Only the last part of the weights
- * is compared, because the checkpoint saved the other parts before the last steps. */
+/* Returns true if base and weights equal those in the checkpoint. Compares only the last part of
+ * the weights, because the checkpoint saved the other parts before the learner's last steps. */
 static bool is_restored(const struct sim_learner *sim_learner, const struct saved *saved)
 {
     const size_t parameters = sim_learner_parameters(sim_learner),

@@ -42,7 +42,7 @@ struct world;
 struct published {
     uint32_t node;        /* index of the node; WIRE_NOBODY = an outsider */
     uint8_t id[ID_BYTES]; /* id of the node that published the update */
-    uint64_t incarnation; /* incarnation of the node that published the update */
+    uint64_t incarnation; /* incarnation in which that node published the update */
     uint32_t first_seq;   /* number of the update's first rumor */
     uint32_t next_seq;    /* number after the update's last rumor */
     struct update update; /* copied content */
@@ -66,14 +66,15 @@ struct check {
     double claimed;     /* most claimed samples that any node has counted so far */
     /* Hash of a rumor ─► 1 + index of the rumor's update in `published`. */
     struct u64_set rumors_published;
-    /* Hash of (node, start, base number, rumor) ─► 1 if the rumor is applied, else 0. */
+    /* Hash of (node, start, number of bases fetched, rumor) ─► 1 if the rumor is applied, else
+     * 0. */
     struct u64_set rumors_applied;
     /* Hash of a key ─► lowest counter that the next record sealed with the key may use. */
     struct u64_set nonces;
     struct u64_set verified; /* hashes of the signatures that were verified so far */
-    /* Hash of (node, start, base number) ─► incarnation that the node had then. */
+    /* Hash of (node, start, number of bases fetched) ─► incarnation that the node had then. */
     struct u64_set incarnations;
-    struct first_weights *starts; /* [starts_count] b0 of each model hash */
+    struct first_weights *starts; /* [starts_count] first weights (b0) of each model hash */
     uint32_t starts_count;
     struct secret_watch watch; /* hook of the crypto layer that sees every sealed record */
 };
@@ -91,13 +92,14 @@ void check_published(struct world *world, uint32_t i, uint32_t first_seq,
 /* Records that an outsider has published a valid rumor, which nodes may accept. */
 void check_outsider_published(struct check *check, const uint8_t id[static ID_BYTES],
                               uint64_t incarnation, uint32_t seq, const struct update *update);
-/* Checks an update that the learner of node i applies. bases: number of bases that the node has
- * taken over so far. */
+/* Checks an update that the learner of node i applies. bases: number of times that the node has
+ * begun to fetch a base. */
 void check_applied(struct world *world, uint32_t i, const struct action *applied, uint32_t bases);
 
 /* Checks the state of node i after its start, empty or from a checkpoint. */
 void check_started(struct world *world, uint32_t i);
-/* Checks a block that node i writes while it takes over its base number `bases`. */
+/* Checks a block that node i writes while it takes over a base. bases: number of times that the
+ * node has begun to fetch a base, this one included. */
 void check_block_written(struct world *world, uint32_t i, const struct action *write,
                          uint32_t bases);
 
@@ -105,7 +107,7 @@ void check_block_written(struct world *world, uint32_t i, const struct action *w
 void check_event(struct world *world, uint32_t i);
 /* Checks the whole world, once every virtual second. */
 void check_second(struct world *world);
-/* Compares the bases byte by byte, once all live nodes hold one version. */
+/* Compares the bases byte by byte, once all live nodes have the same version. */
 void check_end(struct world *world);
 
 #endif

@@ -13,7 +13,7 @@
 struct health {
     const struct world *world;
     const struct fault_injector *injector;
-    uint32_t nodes;     /* number of nodes that count: the first ones of the world */
+    uint32_t nodes;     /* number of nodes that count; they are the first ones of the world */
     struct u64_set ids; /* hash of a node's id ─► 1 + index of the node */
     uint32_t removed;   /* number of healthy nodes that another node declared dead or dropped as a
                            silent neighbour */
@@ -32,7 +32,7 @@ void health_free(struct health *health);
  * adjacent if both have an open connection to the other. */
 uint32_t health_components(const struct health *health);
 
-/* Returns true if node i runs, has a complete base, and trains if it should. */
+/* Returns true if node i runs, has a complete base, and trains or only forwards rumors. */
 bool health_has_joined(const struct health *health, uint32_t i);
 
 /* Handles a note that node i has written. */

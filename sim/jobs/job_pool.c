@@ -14,16 +14,18 @@
 #define TICK_MS       100
 #define LINE_BYTES    200
 #define PROCESSES_MAX 1024
-#define PIPES_EACH    2 /* pipes that the pool polls for each worker: results and stderr */
+/* Number of pipes that the pool polls for each worker: results and stderr. */
+#define PIPES_EACH 2
 
 struct worker {
-    pid_t pid;             /* process id of the worker; 0 = not running */
-    int jobs;              /* write end of the pipe to the worker, for job numbers */
-    int results;           /* read end of the pipe from the worker, for results */
-    int output;            /* read end of the pipe from the worker's stderr */
-    bool playing;          /* the worker is working on a job */
-    uint64_t job;          /* number of the job that the worker runs now or ran last */
-    char line[LINE_BYTES]; /* line of the worker's stderr that names the reason of its death */
+    pid_t pid;    /* process id of the worker; 0 = not running */
+    int jobs;     /* write end of the pipe to the worker, for job numbers */
+    int results;  /* read end of the pipe from the worker, for results */
+    int output;   /* read end of the pipe from the worker's stderr */
+    bool playing; /* the worker is working on a job */
+    uint64_t job; /* number of the job that the worker runs now or ran last */
+    /* First line of the worker's stderr that names the reason of its death. */
+    char line[LINE_BYTES];
     size_t line_bytes;
 };
 

@@ -14,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JOB_RESULT_MAX 4096 /* most bytes that one write to a pipe transfers as a whole */
+/* Most bytes that one write to a pipe transfers without interleaving with other writes. */
+#define JOB_RESULT_MAX 4096
 
 /* Jobs number `from` to `to`, both included. All callbacks except `play` run in the calling
  * process. Jobs finish in no fixed order. */
@@ -28,7 +29,8 @@ struct job_pool {
     void (*play)(void *self, uint64_t job, void *result); /* plays a job in a worker process */
     /* Handles a result. Returns false to start no more jobs. */
     bool (*done)(void *self, const void *result);
-    /* Handles a job whose worker died; why: the reason. Returns false to start no more jobs. */
+    /* Handles a job whose worker died. why: reason of the death. Returns false to start no more
+     * jobs. */
     bool (*lost)(void *self, uint64_t job, const char *why);
     void (*tick)(void *self); /* called about ten times a second */
 };

@@ -22,7 +22,7 @@ static void close_with_reset(struct wire *wire, uint32_t at, int end, uint64_t a
 {
     struct connection *connection = &wire->connections[at];
     if (connection->end[end].conn == 0)
-        /* The party of this end has not accepted the call and never will. */
+        /* The party of this end has not accepted the connection and never will. */
         connection->end[end].gone = true;
     else
         tcp_close(wire, at, end, at_ns, "connection reset");

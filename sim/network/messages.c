@@ -19,7 +19,7 @@ struct letter {
 struct outbox {
     struct letter *first; /* oldest message that has not fully arrived */
     bool is_open;         /* the connection from this party to the other is established */
-    bool is_busy; /* the piece that was passed to the wire last is not yet fully in the window */
+    bool is_busy; /* the last piece that was passed to the wire is not yet fully in the window */
 };
 
 struct messages {
@@ -92,8 +92,8 @@ static struct outbox *outbox_of(const struct messages *messages, uint32_t from, 
     return &messages->outboxes[(size_t)from * messages->count + to];
 }
 
-/* Returns the id that a party uses for its connection with party j. The low 32 bits, the slot, are
- * j. */
+/* Returns the id that a party uses for its connection with party j. The low 32 bits of the id,
+ * the slot, are j. */
 static uint64_t conn_with(uint32_t j)
 {
     return CONN_BASE | j;
@@ -243,8 +243,8 @@ void messages_free(struct messages *messages)
     free(messages);
 }
 
-/* Handles an event. The first kind delivers a message of a party to itself; the other kinds belong
- * to the wire. */
+/* Handles an event. An event of kind kind_base delivers a message of a party to itself; the later
+ * kinds belong to the wire. */
 void messages_on_event(struct messages *messages, const struct event *event)
 {
     CHECK(event->kind >= messages->kind_base &&

@@ -26,7 +26,7 @@ struct content {
 };
 
 struct sim_message {
-    uint64_t bytes;          /* size on the wire, at least 1 */
+    uint64_t bytes;          /* size on the wire in bytes, at least 1 */
     uint32_t kind;           /* meaning of the message, chosen by the sender */
     uint64_t number;         /* number of a step or round, as the sender counts */
     double weight;           /* weight of the content, chosen by the sender */
@@ -57,10 +57,12 @@ struct content *content_of_nonzero(const float *values, size_t count);
 /* Adds each value of the content, times scale, to its entry of `to`. */
 void content_add(const struct content *content, float scale, float *to);
 
-/* Creates the network, with one party for each node of the scenario and with its links. Times of
- * the scenario count from virtual time 0.
- * MESSAGES_EVENTS kinds of events, from kind_base on, go to messages_on_event. */
+/* Number of kinds of events that messages_on_event handles. */
 #define MESSAGES_EVENTS ((uint32_t)WIRE_EVENTS + 1)
+
+/* Creates the network, with one party for each node of the scenario and with its links. Times of
+ * the scenario count from virtual time 0. The caller passes each event whose kind is in kind_base
+ * .. kind_base + MESSAGES_EVENTS - 1 to messages_on_event. */
 struct messages *messages_new(const struct scenario *scenario, struct event_queue *queue,
                               uint32_t kind_base, const struct messages_owner *owner);
 void messages_free(struct messages *messages);
@@ -74,8 +76,8 @@ void messages_send(struct messages *messages, uint32_t from, uint32_t to,
 /* Returns how many messages from `from` to `to` wait: no byte of them has been sent yet. */
 uint32_t messages_waiting(const struct messages *messages, uint32_t from, uint32_t to);
 
-/* messages_sent returns the bytes that party i has given to the network; messages_received returns
- * the bytes that it has received. */
+/* messages_sent returns the number of bytes that party i has given to the network;
+ * messages_received returns the number of bytes that party i has received. */
 uint64_t messages_sent(const struct messages *messages, uint32_t i);
 uint64_t messages_received(const struct messages *messages, uint32_t i);
 

@@ -29,7 +29,7 @@ static uint64_t after_stall(const struct pipe *pipe, uint64_t now_ns)
         return now_ns;
     const uint64_t phase = own_time(pipe, now_ns) % pipe->stall_every_ns;
     const uint64_t begin =
-        pipe->stall_every_ns - pipe->stall_ns; /* time in each period before its stall */
+        pipe->stall_every_ns - pipe->stall_ns; /* time in each period before the stall */
     return phase < begin ? now_ns : now_ns - phase + pipe->stall_every_ns;
 }
 

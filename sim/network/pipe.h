@@ -13,7 +13,8 @@
 #include "scenario/scenario.h"
 #include "world/event_queue.h"
 
-#define PIPE_QUEUE_NS (MILLI_NS * 400) /* longest queued work, about that of a home router */
+/* Most time for which queued bytes wait; about that of a home router. */
+#define PIPE_QUEUE_NS (MILLI_NS * 400)
 
 struct pipe {
     const struct rate *rate; /* rate over time; NULL = unlimited */

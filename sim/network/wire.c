@@ -69,7 +69,7 @@ void wire_send(struct wire *wire, uint32_t party, uint64_t conn, const uint8_t *
     struct half_connection *half = &connection->half[1 - end];
     CHECK(!half->sending);
     if (!connection->end[end].up)
-        return; /* nothing to send: the connection is closed, and on_closed follows */
+        return; /* there is nothing to send: the connection is closed, and on_closed follows */
     half_connection_put(half, bytes, count);
     half->sending = true;
     half_connection_advance(wire, at, 1 - end);
@@ -100,14 +100,14 @@ void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn)
     half->sending = false;
     tcp_put(wire, wire->event_queue->now_ns, WIRE_CLOSED, at, end, 0);
     half->fin = true;
-    /* The other party has not accepted the call yet, so it never will. */
+    /* The other party has not accepted the connection yet, so it never will. */
     if (connection->end[1 - end].conn == 0)
         connection->end[1 - end].gone = true;
     else if (half->held == 0 && !wire_is_cut(wire, party, connection->end[1 - end].party))
         tcp_close(wire, at, 1 - end, tcp_behind_ns(wire, connection, 1 - end), "");
 }
 
-/* Functions that handle events. */
+/* The functions below handle events. */
 
 static void on_syn(struct wire *wire, uint32_t at)
 {
@@ -133,7 +133,7 @@ static void on_syn(struct wire *wire, uint32_t at)
     uint32_t *slot = tcp_slot(wire, to, conn);
     CHECK(*slot == 0);
     *slot = at + 1;
-    /* No byte arrives before the caller knows that the call was accepted. */
+    /* No byte arrives before the dialling party knows that the connection was accepted. */
     connection->half[0].arrive_ns = connection->half[0].clear_ns = back_ns;
     tcp_put(wire, back_ns, WIRE_ACCEPTED, at, 0, 0);
 }

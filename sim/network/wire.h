@@ -31,7 +31,8 @@
 /* Callbacks to the hosts (struct party). A callback may call functions of the network. */
 struct wire_owner {
     void *self; /* first argument of every callback */
-    /* Called for an incoming call. Returns the party's id for the connection, or 0 to refuse it. */
+    /* Called for an incoming connection from party `from`. Returns the party's id for the
+     * connection, or 0 to refuse it. */
     uint64_t (*on_accept)(void *self, uint32_t party, uint32_t from);
     void (*on_connected)(void *self, uint32_t party, uint64_t conn);
     void (*on_bytes)(void *self, uint32_t party, uint64_t conn, const uint8_t *bytes, size_t count);
@@ -51,7 +52,7 @@ enum wire_event {
 };
 
 struct party {
-    bool listens;         /* the party accepts incoming calls */
+    bool listens;         /* the party accepts incoming connections */
     uint32_t region;      /* index of the party's region */
     struct pipe up;       /* uplink, shared by all connections of the party */
     struct pipe down;     /* downlink, shared by all connections of the party */
@@ -70,8 +71,8 @@ struct half_connection {
     size_t held;       /* number of buffered bytes, in flight or waiting for the window */
     size_t flying;     /* number of bytes in flight */
     size_t unacked;    /* number of delivered bytes whose acknowledgement a cut has dropped */
-    /* Time at which the last byte in flight reaches the down pipe. Later bytes never overtake it.
-     */
+    /* Time at which the last byte in flight reaches the receiver's down pipe. Later bytes never
+     * overtake it. */
     uint64_t arrive_ns;
     uint64_t clear_ns; /* time at which the last byte in flight is delivered */
     uint64_t try_ns;   /* time of the next retransmission after a cut; no byte is sent before */
@@ -90,16 +91,17 @@ struct connection_end {
 struct connection {
     /* Number that differs from those of earlier connections in this slot; 0 = free. */
     uint32_t generation;
-    struct connection_end end[2];   /* the two ends: caller, callee */
+    /* The two ends: first the party that dialled, then the other one. */
+    struct connection_end end[2];
     struct half_connection half[2]; /* [i] bytes towards end[i] */
-    uint64_t since_ns;              /* time at which the call was accepted */
+    uint64_t since_ns;              /* time at which the connection was accepted */
     const char *why; /* reason that on_closed of both ends gets when the connection closes */
 };
 
 /* Traffic counters of an ordered pair of regions. */
 struct crossing {
     uint64_t bytes;  /* bytes sent on this route */
-    uint64_t resent; /* segments that were sent again */
+    uint64_t resent; /* number of lost segments that were sent again */
     double delay_s;  /* sum over all bytes of their delay in seconds, including queueing */
 };
 
@@ -134,7 +136,7 @@ void wire_init(struct wire *wire, struct event_queue *event_queue, const struct 
 void wire_free(struct wire *wire);
 
 /* Actions of a party on its connections: dial, send, hang up. A dial to WIRE_NOBODY is refused
- * after one round trip. */
+ * after one round-trip time. */
 void wire_dial(struct wire *wire, uint32_t party, uint64_t conn, uint32_t to);
 void wire_send(struct wire *wire, uint32_t party, uint64_t conn, const uint8_t *bytes,
                size_t count);

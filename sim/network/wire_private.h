@@ -24,8 +24,8 @@ static inline uint32_t tcp_from(const struct connection *connection, int to)
 
 /* Allocates a connection and returns its index. */
 uint32_t tcp_new(struct wire *wire);
-/* Returns the slot of connection conn in the party's table, which contains the connection's index
- * + 1. */
+/* Returns the entry of the party's connection table for connection conn. The entry is the
+ * connection's index + 1. */
 uint32_t *tcp_slot(struct wire *wire, uint32_t party, uint64_t conn);
 /* Schedules an event of this connection. If the connection is freed first, the event is ignored. */
 void tcp_put(struct wire *wire, uint64_t at_ns, enum wire_event kind, uint32_t at, int end,
@@ -37,8 +37,8 @@ const struct path *tcp_path(const struct wire *wire, const struct connection *co
 /* Returns the time at which a segment without payload, such as a reset, reaches this end if it is
  * sent now. It arrives after all bytes sent before it. */
 uint64_t tcp_behind_ns(const struct wire *wire, const struct connection *connection, int to);
-/* Schedules the event that tells this end at at_ns that the connection is closed. why: reason; "" =
- * an orderly close. A connection keeps its first reason. */
+/* Schedules an event at at_ns that tells this end that the connection is closed. why: reason; ""
+ * = an orderly close. A connection keeps its first reason. */
 void tcp_close(struct wire *wire, uint32_t at, int end, uint64_t at_ns, const char *why);
 /* Makes this end forget the connection. */
 void tcp_leave(struct wire *wire, uint32_t at, int end);
