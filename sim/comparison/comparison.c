@@ -16,7 +16,7 @@ struct comparison_options {
     struct plan plan;
     struct comparison comparison;
     const char *strategies; /* names of the strategies to compare; NULL = all */
-    /* accuracies or losses to reach, in a list; NULL = derived from the final results */
+    /* comma-separated accuracies or losses to reach; NULL = derived from the final results */
     const char *targets;
     const char *metric;   /* metric of the targets: accuracy or loss; NULL = chosen by the data */
     const char *settings; /* path of another comparison's compare.json with settings of strategies;
@@ -61,8 +61,8 @@ static enum error finish(void *self, int count, char **words, struct problem *pr
     return OK;
 }
 
-/* Calls `with` for each part of a comma-separated list. Stops at the first call that fails and
- * returns its error. */
+/* Calls `with` for each part of a comma-separated list. Stops when a call fails, and returns its
+ * error. */
 static enum error each_part(const char *list, void *self,
                             enum error (*with)(void *self, const char *part,
                                                struct problem *problem),
@@ -112,7 +112,7 @@ static enum error add_target(void *self, const char *text, struct problem *probl
     return OK;
 }
 
-/* Sorts the targets, easiest first. Returns an error for an accuracy above 1. */
+/* Sorts the targets, easiest first. Returns an error if a target is an accuracy above 1. */
 static enum error order_targets(struct comparison *comparison, enum measure measure,
                                 struct problem *problem)
 {
@@ -144,7 +144,7 @@ static enum error choose_measure(struct comparison_options *options, struct prob
     return OK;
 }
 
-/* Reads scenario and options into the plan. Plays nothing. */
+/* Reads scenario and options into the plan of the comparison. Plays nothing. */
 static enum error prepare(struct comparison_options *options, struct scenario *scenario,
                           struct problem *problem)
 {

@@ -24,7 +24,7 @@ static bool is_accuracy(const struct comparison *comparison)
     return comparison->plan->measure == MEASURE_ACCURACY;
 }
 
-/* Returns the value as people read it: an accuracy in percent, a loss unchanged. */
+/* Returns the value in the unit that people read: an accuracy in percent, a loss unchanged. */
 static double shown(const struct comparison *comparison, double value)
 {
     return is_accuracy(comparison) ? 100 * value : value;
@@ -123,8 +123,8 @@ static struct rank *ranks_of(const struct comparison *comparison)
     return ranks;
 }
 
-/* Adds a table cell: the mean time if every seed reached the target; otherwise the number of seeds
- * that reached it, or "-". */
+/* Adds a table cell: the mean time to a target, divided by `unit`, if every seed reached the
+ * target. Otherwise: the number of seeds that reached it, or "-" if none did. */
 static void add_reach(struct table *table, const struct band *band, double unit, uint32_t seeds)
 {
     if (isfinite(band->mean))
@@ -284,8 +284,8 @@ void comparison_print(FILE *out, const struct comparison *comparison)
         table_print_words(out, text, 0);
 }
 
-/* Computes the means, over all seeds, of evaluation number p. Returns false if a seed has no
- * such evaluation. */
+/* Computes the means of the p-th evaluation over all seeds. Returns false if a seed has no such
+ * evaluation. */
 static bool mean_point(const struct plan *plan, uint32_t strategy, uint32_t p,
                        struct record_point *mean, struct band *band)
 {

@@ -19,7 +19,7 @@
 #define FNV_PRIME   0x100000001b3u
 #define PIECE_BYTES 65536
 
-/* Answer of a worker process for one play. */
+/* Result that a worker process returns for one play. */
 struct play_answer {
     uint64_t job;
     bool is_played;
@@ -28,12 +28,13 @@ struct play_answer {
 
 struct progress {
     struct plan *plan;
-    const uint32_t *open; /* [count] indices of the plays still to be played */
+    const uint32_t *open; /* [count] indices of the plays that remain to be played */
     uint32_t count;
     uint32_t done;
     double begin_s;
     bool is_terminal;
-    /* [strategy] true after the strategy's first failure was printed; later ones are not. */
+    /* [strategy] true after the strategy's first failure was printed; later failures are not
+     * printed. */
     bool is_said[STRATEGIES_COUNT];
 };
 
@@ -50,8 +51,8 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash_bytes(hash, text, strlen(text) + 1);
 }
 
-/* Continues the hash with a file's content. An unreadable file counts as empty, because the
- * error is reported when the play opens it. */
+/* Continues the hash over a file's content. An unreadable file counts as empty, because the play
+ * reports the error when it opens the file. */
 static uint64_t hash_file(uint64_t hash, const char *path)
 {
     unsigned char piece[PIECE_BYTES];
@@ -212,7 +213,7 @@ static void clear_line(const struct progress *progress)
         (void)fputs("\r\033[K", stderr);
 }
 
-/* Prints progress: one changing line on a terminal, otherwise a line for each play. */
+/* Prints progress: one line that changes on a terminal, otherwise a new line for each play. */
 static void say(const struct progress *progress, const char *name)
 {
     char bar[BAR_WIDTH + 1] = "", left[32] = "";

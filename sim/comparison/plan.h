@@ -39,15 +39,17 @@ struct plan {
     const struct scenario *scenario; /* the scenario, without settings of strategies */
     struct play *plays;              /* [plays_count] plays of the plan */
     uint32_t plays_count;
-    uint32_t kept;   /* number of plays that an earlier run has already finished */
-    uint32_t failed; /* plays that failed */
+    /* Number of plays that an earlier run has finished, so that they are not repeated. */
+    uint32_t kept;
+    uint32_t failed; /* number of plays that failed */
     bool is_trial;   /* the plays are trials of settings (--tune) */
 };
 
 struct play {
     uint32_t strategy; /* index of the strategy in kinds */
     uint64_t seed;
-    char sets[PLAN_OWN + 2][TUNING_BYTES]; /* assignments: strategy, two seeds, settings */
+    /* Assignments: the strategy, two seeds, and up to two settings. */
+    char sets[PLAN_OWN + 2][TUNING_BYTES];
     uint32_t sets_count;
     char name[PLAN_NAME]; /* name of the play, such as "ako-2" or "ako-try-4" */
     char fingerprint[17]; /* hash that identifies what is played */
@@ -62,7 +64,7 @@ void plan_plays(struct plan *plan);
  * each strategy to stderr. */
 bool plan_play(struct plan *plan);
 
-/* Chooses for each strategy the settings of the trial with the best mean over its curve. */
+/* Chooses for each strategy the settings of the trial whose mean over its curve is best. */
 void plan_choose(struct plan *plan);
 
 /* Reads the settings of each strategy from the compare.json of another comparison. Strategies

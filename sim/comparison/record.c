@@ -42,7 +42,8 @@ void record_of(const struct outcome *outcome, struct record *record)
     for (uint32_t i = 0; i < outcome->moments_count; i++) {
         const struct moment *moment = &outcome->moments[i];
         if (moment->at_s > seconds_of(outcome->scenario->span_ns))
-            /* Later moments would compare unequal plays: only gossip still exchanges updates. */
+            /* After the end of training, the plays are not comparable: only gossip still
+             * exchanges updates. */
             break;
         record->sent_bytes = (double)moment->sent_bytes / nodes;
         if (isfinite(moment->accuracy))

@@ -28,7 +28,7 @@ struct record {
     double loss;       /* loss of the base at the end of training, on the whole test set; NAN = not
                           measured */
     double sent_bytes; /* bytes sent, mean over the nodes */
-    /* Fraction of the time in which a machine computes, mean over the machines. */
+    /* Fraction of the training time in which a machine computes, mean over the machines. */
     double computing;
     double link_use;    /* mean utilisation of the limited links; NAN = no link is limited */
     double busiest_use; /* utilisation of the busiest limited link; NAN = no link is limited */

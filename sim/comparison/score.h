@@ -6,14 +6,14 @@
 
 #define TARGETS_MAX 3
 
-/* Time at which a target was reached, and bytes that a node had sent by then (mean over the nodes);
- * NAN = never. */
+/* Time at which a target was reached, and bytes that each node had sent by then (mean over the
+ * nodes); NAN = never. */
 struct reach {
     double at_s;
     double bytes;
 };
 
-/* Statistics over the seeds. */
+/* Statistics of one value over the seeds of a strategy. */
 struct band {
     double mean; /* mean over the seeds; NAN = at least one seed has no value */
     double least;
@@ -23,7 +23,7 @@ struct band {
 
 double score_value(const struct record_point *point, enum measure measure);
 
-/* Returns whether a is better than b. NAN is never better. */
+/* Returns true if a is better than b. NAN is never better. */
 bool score_is_better(enum measure measure, double a, double b);
 
 /* Returns when the record reached the target, interpolated linearly between two evaluations. */
@@ -35,13 +35,13 @@ double score_curve(const struct record *record, enum measure measure);
 
 struct band score_band(const double *values, uint32_t count);
 
-/* Returns true if the strategy needs a network, but no node sent anything with any seed: its first
- * round took longer than the scenario. Such a strategy has no final result and no times, and is not
- * ranked. */
+/* Returns true if the strategy needs a network, but no node has sent a byte with any seed,
+ * because its first round takes longer than the scenario. Such a strategy has no final result and
+ * no times, and is not ranked. */
 bool score_is_idle(const struct plan *plan, uint32_t strategy);
 
-/* Return statistics over a strategy's seeds: its final result, seconds to the target, and bytes to
- * the target. */
+/* Each function returns statistics over a strategy's seeds: of its final result, of the seconds
+ * to the target, or of the bytes to the target. */
 struct band score_end(const struct plan *plan, uint32_t strategy);
 struct band score_times(const struct plan *plan, uint32_t strategy, double target);
 struct band score_bytes(const struct plan *plan, uint32_t strategy, double target);
@@ -51,12 +51,12 @@ struct band score_bytes(const struct plan *plan, uint32_t strategy, double targe
  * strategy has a final result. */
 uint32_t score_targets(const struct plan *plan, double targets[static TARGETS_MAX]);
 
-/* The first and second strategy to reach a target on average, without `ideal`. UINT32_MAX = no
- * strategy reaches it. */
+/* The strategies that reach a target first and second on average, `ideal` ignored. UINT32_MAX =
+ * no strategy does. */
 struct winner {
     uint32_t first;
     uint32_t second;
-    /* Second strategy's time divided by the first one's: statistics over the seeds. */
+    /* Time of the second strategy divided by that of the first: statistics over the seeds. */
     struct band margin;
 };
 struct winner score_winner(const struct plan *plan, double target);

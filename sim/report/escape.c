@@ -19,8 +19,8 @@ static size_t sequence_bytes(uint8_t first)
     return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
 }
 
-/* Returns whether `second` may follow `first`. Rejects overlong forms, surrogates, code points
- * above U+10FFFF, and the control characters U+0080 to U+009F. */
+/* Returns true if `second` may follow `first` in UTF-8. Rejects overlong forms, surrogates, code
+ * points above U+10FFFF, and the control characters U+0080 to U+009F. */
 static bool second_fits(uint8_t first, uint8_t second)
 {
     const uint8_t low = first == 0xe0 || first == 0xc2 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;

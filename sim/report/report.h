@@ -17,16 +17,17 @@
 
 #include "scenario/outcome.h"
 
-/* Most plays with other strategies that the main figure shows beside the play of the scenario. */
+/* Maximum number of plays with other strategies in the main figure, beside the play of the
+ * scenario. */
 #define REPORT_BESIDE_MAX 2
 struct report_beside {
-    struct scenario *scenarios; /* [count] scenarios of the outcomes */
+    struct scenario *scenarios; /* [count] scenario of each outcome */
     struct outcome outcomes[REPORT_BESIDE_MAX];
     uint32_t count;
 };
 
-/* Checks before the play that a report can be written, and creates DIR if it is missing (*made =
- * true). Returns FAILED or TOO_BIG if DIR can be neither created nor written. */
+/* Checks before the play that a report can be written. Creates DIR if it is missing, and then
+ * sets *made to true. Returns FAILED or TOO_BIG if DIR can be neither created nor written. */
 enum error report_ready(const char *dir, bool *made, struct problem *problem) MUST_USE;
 
 /* Write the report for a terminal of 80 columns, or as summary.json. The expectations must have
@@ -34,8 +35,9 @@ enum error report_ready(const char *dir, bool *made, struct problem *problem) MU
 void report_print(FILE *out, const struct outcome *outcome);
 void report_json(FILE *out, const struct outcome *outcome);
 
-/* Creates DIR if it is missing, and overwrites an earlier report. beside: other plays, or NULL.
- * Returns FAILED with a sentence if something cannot be written. */
+/* Writes the report's files. Creates DIR if it is missing, and overwrites an earlier report.
+ * beside: plays with other strategies; NULL = none. Returns FAILED with a sentence if a file cannot
+ * be written. */
 enum error report_write(const char *dir, const struct outcome *outcome,
                         const struct report_beside *beside, struct problem *problem) MUST_USE;
 

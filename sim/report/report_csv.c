@@ -30,8 +30,8 @@ static void write_spread(FILE *out, const struct outcome *outcome, uint32_t at, 
     write_real(out, report_quantile(values, nodes, 1));
 }
 
-/* Writes two fields: bytes per second of rumors, and of other data, sent since the previous
- * moment. */
+/* Writes two fields: the bytes per second of rumors, and of other data, that all nodes have sent
+ * since the previous moment. */
 static void write_rates(FILE *out, const struct outcome *outcome, uint32_t at)
 {
     const struct moment none = {.at_s = 0}, *now = &outcome->moments[at];

@@ -33,7 +33,7 @@ enum error report_folder_lock(const char *dir, struct problem *problem)
 {
     const int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0 || flock(folder, LOCK_EX | LOCK_NB) == 0)
-        return OK; /* the descriptor is never closed, so the folder stays locked */
+        return OK; /* the lock's descriptor is never closed, so the folder stays locked */
     const int reason = errno;
     (void)close(folder);
     if (reason != EWOULDBLOCK)

@@ -11,7 +11,7 @@
 
 #define REPORT_PATH_BYTES (CONFIG_PATH_BYTES + 64)
 
-/* Creates the folder if it is missing (*made = true), and checks that it is writable. */
+/* Creates the folder if it is missing (then *made = true), and checks that it is writable. */
 enum error report_folder_make(const char *dir, bool *made, struct problem *problem) MUST_USE;
 
 /* Locks the folder until this process and its children end, if its file system supports locks.

@@ -138,7 +138,7 @@ static json_t *scenario_json(const struct outcome *outcome)
     return object;
 }
 
-/* Adds a setting to the section. Its value has the form that a configuration file would have. */
+/* Adds a setting to the section. The value is written as in a configuration file. */
 static void put_setting(json_t *section, const void *record, const struct config_key *key)
 {
     char *text = NULL;

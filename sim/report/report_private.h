@@ -22,11 +22,11 @@
 #define REPORT_ROWS_MAX   24
 #define REPORT_TEXT_BYTES 160
 
-/* Values of a node at a moment, in the order of the columns of nodes.csv. */
+/* Quantities of a node at a moment, in the order of the columns of nodes.csv. */
 enum figure { FIGURE_SPEED, FIGURE_SHARE, FIGURE_LAG, FIGURE_BEHIND, FIGURE_UP, FIGURE_DOWN };
 
-/* report_figure returns a node's value at a moment; NAN = not measured, or not kept.
- * report_has_figure returns true if any node has the value at any moment. */
+/* report_figure returns the value of a node's quantity at a moment; NAN = not measured, or not
+ * kept. report_has_figure returns true if any node has a value of the quantity at any moment. */
 double report_figure(const struct outcome *outcome, uint32_t moment, uint32_t node,
                      enum figure figure);
 bool report_has_figure(const struct outcome *outcome, enum figure figure);

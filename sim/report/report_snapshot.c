@@ -9,7 +9,8 @@
 #include "report/escape.h"
 #include "report/report_private.h"
 
-#define CURVES_MAX   12  /* most nodes with a curve each; with more, groups have bands */
+/* Number of nodes up to which each has a curve; with more nodes, each group has a band. */
+#define CURVES_MAX   12
 #define CURVE_POINTS 600 /* most points of a curve */
 #define BYTES_UNIT   1e6
 
@@ -35,7 +36,8 @@ static void put_evaluations(json_t *series, const struct outcome *outcome, bool 
                                 measured(&outcome->moments[i], is_accuracy));
 }
 
-/* Draws each expected accuracy as a horizontal line up to the time of the expectation. */
+/* Draws each accuracy that the scenario expects, as a horizontal line up to the time of the
+ * expectation. */
 static void put_expected(json_t *figure, const struct outcome *outcome)
 {
     const struct scenario *scenario = outcome->scenario;
@@ -129,10 +131,10 @@ static void put_traffic(json_t *snapshot, const struct outcome *outcome)
     }
 }
 
-/* A figure that shows a value of every node over time. */
+/* A figure that shows one quantity of every node over time. */
 struct of_nodes {
     struct page_snapshot_figure figure;
-    enum figure value; /* value of a node that the figure shows */
+    enum figure value; /* quantity of a node that the figure shows */
     double factor;     /* factor that converts the value to the unit of the axis */
 };
 
@@ -165,7 +167,8 @@ static void put_node(json_t *figure, const struct outcome *outcome, const struct
                             of->factor * report_figure(outcome, at, i, of->value));
 }
 
-/* Draws the values of a group: the median as a curve, with a band from minimum to maximum. */
+/* Draws the values of a group of nodes: the median as a curve, with a band from minimum to
+ * maximum. */
 static void put_group(json_t *figure, const struct outcome *outcome, const struct of_nodes *of,
                       const struct group *group, uint32_t stride)
 {
@@ -230,7 +233,7 @@ static void put_swarm(json_t *snapshot, const struct outcome *outcome)
                                          .trip_s = outcome->edges[i].trip_s});
 }
 
-/* Returns the steps that the nodes made, as a fraction of the steps that their speeds allow. */
+/* Returns the steps that all nodes made, as a fraction of the steps that their speeds allow. */
 static double computing(const struct outcome *outcome)
 {
     double steps = 0, possible = 0;

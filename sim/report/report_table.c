@@ -251,7 +251,7 @@ static void add_amount(struct table *table, double bytes)
     table_add(table, "%s", isfinite(bytes) ? amount_bytes(bytes, amount) : "-");
 }
 
-/* Adds a cell with a percentage; below 10 % with one decimal. */
+/* Adds a cell with a percentage, which has one decimal if it is below 10 %. */
 static void add_percent(struct table *table, double percent)
 {
     table_add_figure(table, percent < 9.95 ? "%.1f" : "%.0f", percent);

@@ -10,7 +10,7 @@
 
 #define TABLE_COLUMNS_MAX 12
 #define TABLE_CELL_BYTES  192
-#define TABLE_WIDTH       80 /* columns of a terminal */
+#define TABLE_WIDTH       80 /* width of a terminal in columns */
 
 struct table {
     const char *title;
@@ -26,7 +26,7 @@ struct table {
 /* Starts a table. heads ends with NULL; heads, title and note must outlive the table. */
 void table_init(struct table *table, const char *title, const char *const *heads, uint32_t texts);
 
-/* Adds the next cell, row by row. */
+/* Adds the next cell; cells are added row by row. */
 void table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds the next cell: a number, or "-" if it is not finite. format takes one double. */
@@ -38,8 +38,9 @@ void table_trim(struct table *table);
 uint32_t table_rows(const struct table *table);
 const char *table_cell(const struct table *table, uint32_t row, uint32_t column);
 
-/* Write a table to a FILE within TABLE_WIDTH columns, cutting a wide first column; or to a page, a
- * json_t (page/page_snapshot.h). A table without rows writes nothing. */
+/* table_print writes a table to a FILE within TABLE_WIDTH columns, and cuts a wide first column.
+ * table_snapshot writes it to a page, a json_t (page/page_snapshot.h). Both write nothing for a
+ * table without rows. */
 void table_print(void *out, const struct table *table);
 void table_snapshot(void *snapshot, const struct table *table);
 
