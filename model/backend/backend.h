@@ -59,7 +59,7 @@ static inline struct shape conv_output(const struct conv *conv)
  * window are ignored. */
 struct pool {
     struct shape in;
-    int window; /* side of a window, 1 .. POOL_WINDOW_MAX, so that an index fits a byte */
+    int window; /* side of a window, 1 .. POOL_WINDOW_MAX: an index in the window fits a byte */
 };
 
 #define POOL_WINDOW_MAX 16

@@ -358,7 +358,7 @@ static enum error open_pair(struct source *source, const struct dataset_options 
                                problem);
     if (error == OK)
         error = check_x(&source->x, problem);
-    if (error == OK) /* the training files' y decides for both: test files may lack classes */
+    if (error == OK) /* training y decides for both sets, as the test may lack classes */
         error = find_task_of(options->y && options->y[0] ? options->y : y, options->task,
                              &source->look, problem);
     if (error == OK)

@@ -33,7 +33,7 @@ static void deal(struct shards *shards, const struct desk *desk, uint32_t pile_c
         all += desk->parts[i];
     uint32_t at = 0;
     for (uint32_t i = 0; i < shards->nodes; i++) {
-        /* summed in the order of `all`, so the last sum equals `all` exactly */
+        /* `all` was summed in this order, so the last sum equals `all` exactly */
         before += desk->parts[i];
         const uint32_t to =
             before < all ? (uint32_t)((double)pile_count * before / all) : pile_count;

@@ -62,12 +62,13 @@ struct overlap {
     double density;
     /* Moving average of the number of other nodes that also publish an entry of this node. */
     double others;
-    uint32_t count;        /* entries of this node's last publication; 0 = none */
-    uint64_t matched;      /* times that other nodes published one of those entries since */
+    uint32_t count; /* entries of this node's last publication; 0 = none */
+    /* Number of times that other nodes published an entry of this node's last publication. */
+    uint64_t matched;
     uint64_t against;      /* number of `matched` entries with the opposite sign */
     double all_matched;    /* decaying sum of `matched` over earlier publications */
     double all_against;    /* decaying sum of `against` over earlier publications */
-    uint32_t publications; /* publications averaged in `others` */
+    uint32_t publications; /* number of publications averaged in `others` */
 };
 
 /* Returns the novelty weight of this node's next publication. counts: share · gain, in (0, 1].

@@ -60,7 +60,8 @@ struct replica {
     uint32_t candidates_max;
     float floor; /* floor of the next survey, a little below the last tau; 0 = none */
     struct size_ratio size_ratio; /* actual divided by estimated size of publications */
-    struct overlap overlap;       /* how often other nodes publish the same entries */
+    /* Measurements of how often other nodes publish the same entries. */
+    struct overlap overlap;
 };
 
 /* Initialises a replica. host_init[P]: initial weights, which the base rounds to units. NULL:

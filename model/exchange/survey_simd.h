@@ -15,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SURVEY_MAX  1024 /* entries per call at most; their candidates fit the L1 cache */
+/* Largest number of entries per call; their candidates fit the L1 cache. */
+#define SURVEY_MAX  1024
 #define SURVEY_ROOM (SURVEY_MAX + 16)
 
 struct survey_simd {

@@ -44,7 +44,7 @@ enum layer_init {
 
 struct layer_tensor {
     const char *name; /* last part of the tensor's full name: "weight" of "0.conv.weight" */
-    /* Size of each dimension; dense and conv weights: the first one is the outputs. */
+    /* Size of each dimension. Of a dense or conv weight, the first is the number of outputs. */
     size_t dims[4];
     int rank; /* number of dimensions */
     enum layer_init init;
@@ -57,7 +57,8 @@ struct layer {
     char text[LAYER_TEXT_MAX];     /* the layer's words in canonical spelling */
     int number;                    /* index among all layers except joints, from 0 */
     int depth;                     /* number of residuals that enclose the layer */
-    int from;                      /* index of the layer whose output it reads, or LAYER_INPUT */
+    /* Index of the layer whose output this layer reads, or LAYER_INPUT. */
+    int from;
     /* Joint ")": index of the layer whose output is added to the body's output, or LAYER_INPUT.
      * Tied logits: index of the embed layer. */
     int partner;
@@ -107,7 +108,7 @@ struct pass {
     struct backend *backend;
     int batch;     /* number of samples */
     bool training; /* true if a backward pass follows */
-    /* Sequences: first position to compute; the key-value cache has those before. */
+    /* Sequences: first position to compute; earlier positions are in the key-value cache. */
     int from;
     int positions;          /* sequences: number of positions to compute; 0 = all */
     const uint32_t *draws;  /* [batch] dropout seeds; NULL = no dropout */

@@ -25,7 +25,7 @@ struct reader {
     char *text;         /* canonical spelling of the line so far */
     size_t used;        /* bytes of `text` in use */
     size_t capacity;    /* capacity of `text` in bytes */
-    /* Above 0 while an item after "N *" is parsed again: `text` has it already. */
+    /* Above 0 while an item after "N *" is parsed again: its spelling is already in `text`. */
     int repeats;
     struct problem *problem;
 };

@@ -18,7 +18,7 @@ struct layer_words {
     int count;                         /* number of words */
 };
 
-/* The layers parsed so far, and facts about the model that their kinds need. */
+/* The layers parsed so far, and facts about the model that are needed to parse a layer. */
 struct chain {
     struct layer *layers; /* [LAYERS_MAX], of which `count` are parsed */
     int count;

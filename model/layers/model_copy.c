@@ -2,7 +2,8 @@
 
 #include "layers/model_private.h"
 
-/* Parsing the line cannot fail here, because the original model was parsed from it. */
+/* Parsing the layers line cannot fail here, because the original model was parsed from the same
+ * line. */
 struct model *model_copy(const struct model *model, struct arena *arena, struct backend *backend,
                          int batch_max)
 {

@@ -28,12 +28,13 @@ struct model {
     size_t parameters; /* P, length of the flat vector */
     size_t decayed; /* number of entries with weight decay: matrices and filters, which are first */
     size_t trained; /* number of trained entries: all except statistics, which come last */
-    void *gradient[SLOPES_MAX];   /* [2 + depth] buffers for gradients of layers' outputs */
-    void *rounded;                /* [trained] weights rounded to `type`; NULL if float32 */
-    void *scratch;                /* scratch buffer that all layers share */
-    int stepped;                  /* number of positions that model_step has computed and cached */
-    const float *stepped_weights; /* weights with which model_step computed these positions */
-    void *shared;                 /* memory of the activations inside residuals, if recomputed */
+    void *gradient[SLOPES_MAX]; /* [2 + depth] buffers for gradients of layers' outputs */
+    void *rounded;              /* [trained] weights rounded to `type`; NULL if float32 */
+    void *scratch;              /* scratch buffer that all layers share */
+    int stepped;                /* number of positions that model_step has computed and cached */
+    /* Weights with which model_step computed the cached positions. */
+    const float *stepped_weights;
+    void *shared; /* memory of the activations inside residuals, if recomputed */
     char line[MODEL_LINE_MAX];
 };
 

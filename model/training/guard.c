@@ -10,7 +10,7 @@
 #define GUESSED_PART  0.8 /* vitals are checked above this fraction of the loss of guessing */
 #define GUESSED_STEPS 25  /* consecutive steps above GUESSED_PART before vitals are checked */
 #define OUTLIER       10 /* a loss above OUTLIER · (|average| + 1), or NaN, counts as this bound */
-#define WORSE_STEPS   50 /* steps from the first evaluation below the best one to a report */
+#define WORSE_STEPS   50 /* steps for which evaluations stay below the best one before a report */
 #define CHANGES_SIDES 0.05 /* part of the samples that equally good models predict differently */
 #define DEVIATIONS    3    /* a score may fall by this many standard deviations of chance */
 #define USUAL_FALLS   3    /* a score may fall by this multiple of usual_fall */
@@ -37,7 +37,8 @@ static void average(struct guard *guard, uint64_t now_ns, uint32_t steps, double
     const double kept =
         fmin(exp(-(double)steps / GUARD_STEPS), 1 - (double)steps / (double)guard->steps);
     const double most = OUTLIER * (isnan(guard->loss) ? 1 : fabs(guard->loss) + 1);
-    const double taken = loss < most ? loss : most; /* also for NaN, as NaN < most is false */
+    /* `most` also for a NaN, because NaN < most is false. */
+    const double taken = loss < most ? loss : most;
     guard->loss = isnan(guard->loss) ? taken : kept * guard->loss + (1 - kept) * taken;
     if (guard->steps < GUARD_STEPS || guard->loss >= guard->least)
         return;
@@ -82,7 +83,8 @@ enum guard_event guard_on_steps(struct guard *guard, uint64_t now_ns, uint32_t s
     count(&guard->far, now_ns, guard->loss > bound(guard, GUARD_SLOWS), steps);
     if (must_slow(guard, now_ns)) {
         guard->halvings++;
-        guard->far.steps = 0; /* counts again from 0, so that the lower rate gets time to work */
+        /* Counts again from 0, so that the lower learning rate gets time to work. */
+        guard->far.steps = 0;
         guard->is_rising = true;
         return GUARD_SLOWED;
     }

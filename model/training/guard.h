@@ -49,8 +49,9 @@
 
 enum guard_event {
     GUARD_NOTHING,
-    GUARD_RISING,    /* the training loss has stayed above GUARD_RISES times its minimum */
-    GUARD_SLOWED,    /* the loss has stayed above GUARD_SLOWS times its minimum: halve the rate */
+    GUARD_RISING, /* the training loss has stayed above GUARD_RISES times its minimum */
+    /* The loss has stayed above GUARD_SLOWS times its minimum: halve the learning rate. */
+    GUARD_SLOWED,
     GUARD_DEAD,      /* the model predicts the same for all samples and can no longer learn */
     GUARD_WORSE,     /* the base has scored clearly below its best evaluation for a while */
     GUARD_RECOVERED, /* the problem that was reported has ended */
@@ -74,7 +75,7 @@ struct guard {
     struct guard_row risen;   /* run of steps above the bound of RISING */
     struct guard_row far;     /* run of steps above the bound of SLOWED */
     struct guard_row guessed; /* run of steps near the loss of guessing */
-    uint32_t halvings;        /* number of times the rate was halved */
+    uint32_t halvings;        /* number of times the learning rate was halved */
     bool is_rising;           /* RISING or SLOWED was reported and is not over */
     bool is_dead;             /* DEAD was reported and is not over */
 

@@ -21,15 +21,15 @@ struct learner {
 
     /* The members down to is_halfway are for training. They are 0 without training samples. */
     struct gradients gradients;          /* gradients of the first device */
-    struct data_parallel *data_parallel; /* other devices; NULL = none */
+    struct data_parallel *data_parallel; /* the learner's other devices; NULL = none */
     struct batch batch;                  /* order of the samples */
     uint32_t size;                       /* samples of the next step */
-    float rate_factor;                   /* factor on the scheduled rate */
+    float rate_factor;                   /* factor on the scheduled learning rate */
     float *moment[LEARNER_MOMENTS_MAX];  /* [learner_moments][P], on the backend */
     uint64_t steps;                      /* steps since the moments were zero */
     struct step_input *host_input;       /* input of the present step */
-    struct step_graph graph;   /* recording of a step or, with other devices, of its gradients */
-    struct step_graph descent; /* with other devices: recording of the optimizer */
+    struct step_graph graph;   /* recording of a step; with several devices, of its gradients */
+    struct step_graph descent; /* with several devices: recording of the optimizer */
     bool is_halfway;           /* learner_gradient was called, learner_descend not yet */
 
     /* Evaluates the base; NULL without test samples. */

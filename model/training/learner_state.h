@@ -19,8 +19,8 @@
 #define LEARNER_MOMENTS_MAX 2
 
 struct learner_state {
-    size_t first;      /* index of the first entry that is here; 0 for a whole learner */
-    size_t parameters; /* P: number of entries here */
+    size_t first;      /* index of the first entry in this state; 0 for a complete learner */
+    size_t parameters; /* P: number of entries in this state */
     int32_t *base;     /* [P] base, in units of QUANTUM */
     float *weights;    /* [P] weights */
     uint32_t moments;  /* moment vectors of the optimizer; 0 = the learner makes no steps */

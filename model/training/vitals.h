@@ -14,9 +14,10 @@ struct learner;
 struct vitals {
     double weight_norm;   /* Euclidean norm of all trained weights */
     double gradient_norm; /* Euclidean norm of the last step's gradient */
-    double input_norm;    /* gradient norm of the first layer's matrix; 0 = no gradient there */
-    uint32_t units;       /* number of trained biases and norm scales outside the last layer */
-    uint32_t idle;        /* number of these `units` whose gradient was exactly 0 */
+    /* Gradient norm of the first layer's matrix; 0 = no gradient reaches it. */
+    double input_norm;
+    uint32_t units; /* number of trained biases and norm scales outside the last layer */
+    uint32_t idle;  /* number of `units` whose gradient was exactly 0 */
 };
 
 /* Returns the number of classes or tokens that the learner predicts; 0 if it predicts

@@ -12,7 +12,7 @@
 #include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
-/* Weights of each row that a tile multiplies at once; they fit the L1 cache. */
+/* Weights of each row that a tile multiplies at once, few enough to fit the L1 cache. */
 #define TAPS_AT_ONCE 256
 
 /* Arguments of a convolution's forward or backward pass, named as in backend.h. */
@@ -38,7 +38,7 @@ struct call {
     struct team *team;
     struct sheets sheets;
     const struct conv_tiles *tiles;
-    int patch;             /* weights of a filter */
+    int patch;             /* number of weights of a filter */
     int phase;             /* phase of dx (cpu_conv_sheets.h) */
     struct conv_taps taps; /* taps of the first row of the first group */
     ptrdiff_t *offset;     /* [taps] distance from an output position to the tap's input */

@@ -10,7 +10,7 @@
 #include "exchange/error_feedback.h"
 #include "exchange/survey_simd.h"
 
-#define AHEAD 24 /* entries between a prefetch and its use */
+#define AHEAD 24 /* number of entries between prefetching an entry and using it */
 
 uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count,
                     struct weights w, const int32_t *base, uint32_t host_bins[HISTOGRAM_BINS])

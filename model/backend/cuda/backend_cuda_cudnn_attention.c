@@ -156,7 +156,7 @@ static void run(struct cuda *cuda, struct pass pass, const struct planned *plann
     cudnn_check(flash_plan_run(cuda_cudnn(cuda), &planned->plan, memory, workspace), "attention");
 }
 
-/* Returns the pass with pointers to the tensors of sample number `sample` and later ones. */
+/* Returns the pass with pointers to the tensors from sample number `sample` on. */
 static struct pass pass_from(const struct attention *attention, struct pass pass, int sample)
 {
     const size_t rows = (size_t)sample * (size_t)attention->length;

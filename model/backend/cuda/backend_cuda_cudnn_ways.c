@@ -98,7 +98,8 @@ static bool is_usable(const found_way *found, int way, cudnnMathType_t math)
            !(math == CUDNN_FMA_MATH && is_winograd(way, (int)found->algo));
 }
 
-/* Lowers the times in found[count] to those in again[times] where they are shorter. */
+/* Replaces the time of each algorithm in found[count] by its time in again[times] if that is
+ * shorter. */
 static void keep_shortest(found_way *found, int count, const found_way *again, int times)
 {
     for (int i = 0; i < count; i++) {

@@ -160,7 +160,8 @@ static __device__ float add_gradients(unsigned first, unsigned end, unsigned ste
     return sum;
 }
 
-/* Each block processes SUM_COLUMNS columns of some of the rows and writes their partial sums. */
+/* Computes the gradients before the activation, and partial sums of each column. Each block
+ * processes SUM_COLUMNS columns of some of the rows. */
 template <typename Number>
 static __global__ void gradient_columns(unsigned blocks, unsigned parts, unsigned rows,
                                         unsigned columns, const Number *y,

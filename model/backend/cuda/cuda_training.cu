@@ -28,7 +28,8 @@ static __device__ struct softmax join(struct softmax a, struct softmax b)
             a.all + b.all, first ? a.largest : b.largest};
 }
 
-/* Reads AT_ONCE logits of this thread, if GROUP threads share the row; -infinity beyond its end. */
+/* Reads AT_ONCE logits of this thread, if GROUP threads share the row; -infinity beyond the
+ * row's end. */
 template <unsigned GROUP>
 static __device__ void ask_for(unsigned first, unsigned classes, const float *row, float *values)
 {
