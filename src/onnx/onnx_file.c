@@ -20,7 +20,8 @@ static bool learned_floats(const struct safetensors_about *about)
     return about->mean == 0 && about->scale == 1;
 }
 
-/* Adds nodes that normalise pixels: (pixel - mean) · scale. Returns the name of their output. */
+/* Adds nodes that normalise pixels: (pixel - mean) · scale. Returns the name of the normalised
+ * pixels. */
 static const char *normalise(struct onnx_graph *graph, const struct safetensors_about *about,
                              const char *pixels)
 {
@@ -33,8 +34,8 @@ static const char *normalise(struct onnx_graph *graph, const struct safetensors_
     return onnx_graph_node(graph, "Mul", "", ONNX_INPUTS(centred, scale));
 }
 
-/* Adds the graph's input, and for pixels its normalisation. Returns the value that the first
- * layer reads. */
+/* Adds the graph's input and, if it has pixels, their normalisation. Returns the value that the
+ * first layer reads. */
 static struct onnx_value write_input(struct onnx_writer *writer,
                                      const struct safetensors_about *about)
 {
@@ -72,8 +73,8 @@ static void write_output(struct onnx_writer *writer, const struct safetensors_ab
         onnx_graph_output(writer->graph, name, 2, row);
 }
 
-/* Copies the variances of a batch norm, with 0 in place of negative ones, which publications of
- * other nodes may cause. */
+/* Copies the variances of a batch norm and replaces negative ones by 0. Publications of other
+ * nodes may make a variance negative. */
 static const float *lift_variances(struct onnx_graph *graph, const float *values, size_t count)
 {
     float *lifted = arena_alloc(graph->arena, count, sizeof *lifted);
@@ -128,7 +129,7 @@ static void describe(struct metadata *metadata, const struct model *model,
         put(metadata, "positions", "%d", model_input(model).length);
 }
 
-/* Output buffer, because protobuf-c appends only a few bytes at a time. */
+/* Output buffer of the file: protobuf-c appends only a few bytes at a time. */
 struct sink {
     ProtobufCBuffer buffer;
     struct atomic_file *file;

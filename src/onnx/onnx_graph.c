@@ -7,9 +7,11 @@
 #include "base/error.h"
 #include "layers/layer.h"
 
-#define NODES_MAX      (40 * LAYERS_MAX) /* most nodes of a graph; attention takes most */
+/* Maximum number of nodes of a graph: 40 for each layer, enough for attention, which needs the
+ * most. */
+#define NODES_MAX      (40 * LAYERS_MAX)
 #define TENSORS_MAX    (20 * LAYERS_MAX)
-#define ATTRIBUTES_MAX 6 /* most attributes of a node */
+#define ATTRIBUTES_MAX 6 /* maximum number of attributes of a node */
 #define NAME_MAX_BYTES 96
 
 void onnx_graph_init(struct onnx_graph *graph, struct arena *arena, const char *name)
@@ -47,7 +49,7 @@ static char *scoped(struct onnx_graph *graph, const char *word)
     return copy(graph, name, (size_t)length + 1);
 }
 
-/* Adds a node with space for this many outputs; the caller sets their names. */
+/* Adds a node and returns it. outputs: number of its outputs, whose names the caller sets. */
 static Onnx__NodeProto *add_node(struct onnx_graph *graph, const char *operation,
                                  const char *const *inputs, size_t outputs)
 {
@@ -129,8 +131,8 @@ void onnx_graph_set_float(struct onnx_graph *graph, const char *name, float valu
     attribute->f = value;
 }
 
-/* Adds a tensor that points to `data`. The numbers must be little-endian, as ONNX stores them
- * and this machine does. */
+/* Adds a tensor that points to `data`. ONNX stores numbers as little-endian, which is also the
+ * byte order of this machine. */
 static void add_tensor(struct onnx_graph *graph, char *name, int type, int rank,
                        const int64_t *dims, const void *data, size_t bytes)
 {

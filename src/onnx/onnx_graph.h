@@ -26,7 +26,7 @@
 struct onnx_graph {
     struct arena *arena;
     Onnx__GraphProto proto;
-    char scope[48]; /* prefix of new names */
+    char scope[48]; /* prefix of the names of new nodes and constants */
 };
 
 void onnx_graph_init(struct onnx_graph *graph, struct arena *arena, const char *name);
@@ -39,8 +39,8 @@ __attribute__((format(printf, 2, 3))) void onnx_graph_enter(struct onnx_graph *g
 const char *onnx_graph_node(struct onnx_graph *graph, const char *operation, const char *word,
                             const char *const *inputs);
 
-/* Adds a Split of the last dimension into `count` parts, and sets parts[count] to their names:
- * word and number. sizes[count]: sizes of the parts; NULL = equal parts. */
+/* Adds a node Split, which divides the last dimension into `count` parts, and sets parts[count]
+ * to their names: word and number. sizes[count]: sizes of the parts; NULL = equal parts. */
 void onnx_graph_split(struct onnx_graph *graph, const char *word, const char *input, int count,
                       const int64_t *sizes, const char **parts);
 
@@ -51,7 +51,7 @@ void onnx_graph_set_ints(struct onnx_graph *graph, const char *name, int count,
 void onnx_graph_set_float(struct onnx_graph *graph, const char *name, float value);
 
 /* Add a constant, named SCOPE/word, with a copy of the numbers; return its name. onnx_graph_int
- * and onnx_graph_float add a single number of rank 0. */
+ * and onnx_graph_float add a single number (a tensor of rank 0). */
 const char *onnx_graph_int(struct onnx_graph *graph, const char *word, int64_t value);
 const char *onnx_graph_ints(struct onnx_graph *graph, const char *word, int count,
                             const int64_t *values);
@@ -59,8 +59,8 @@ const char *onnx_graph_floats(struct onnx_graph *graph, const char *word, int ra
                               const int64_t *dims, const float *values);
 const char *onnx_graph_float(struct onnx_graph *graph, const char *word, float value);
 
-/* Adds a tensor of the model with its own name, without the scope. The caller keeps values[]
- * valid. */
+/* Adds a tensor of the model under its own name, without the scope. The graph points to
+ * values[], so the caller keeps them valid. */
 void onnx_graph_tensor(struct onnx_graph *graph, const char *name, int rank, const size_t *dims,
                        const float *values);
 

@@ -52,8 +52,8 @@ struct onnx_value onnx_image_batchnorm(ONNX_LAYER)
     return (struct onnx_value){.name = y};
 }
 
-/* Reshapes a scale or shift for each channel from [channels] to [channels, 1, 1], so that it can
- * be multiplied with or added to an image. */
+/* Reshapes the scale or the shift of each channel from [channels] to [channels, 1, 1], so that
+ * it can be multiplied with or added to an image. */
 static const char *each_channel(struct onnx_writer *writer, const struct layer *layer, int which,
                                 const char *word)
 {
@@ -63,8 +63,8 @@ static const char *each_channel(struct onnx_writer *writer, const struct layer *
                            ONNX_INPUTS(onnx_layers_tensor(writer, layer, which), axes));
 }
 
-/* Reshapes each group to one channel and uses InstanceNormalization, because GroupNormalization
- * came with a later opset. */
+/* Reshapes each group of channels to one channel and uses InstanceNormalization, because the
+ * operation GroupNormalization came with a later opset. */
 struct onnx_value onnx_image_groupnorm(ONNX_LAYER)
 {
     struct onnx_graph *graph = writer->graph;

@@ -5,7 +5,7 @@
 
 static const struct {
     const struct layer_kind *kind;
-    /* Function that writes a layer of this kind; NULL = the layer's output is its input. */
+    /* Function that writes layers of this kind; NULL = the layer's output is its input. */
     struct onnx_value (*write)(ONNX_LAYER);
 } kinds[] = {
     {&layer_dense, onnx_numbers_dense},

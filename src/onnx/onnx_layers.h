@@ -25,16 +25,18 @@ struct onnx_value {
 struct onnx_writer {
     struct onnx_graph *graph;
     const struct model *model;
-    /* Name of the input of a sequence model; NULL = the model takes images. */
+    /* Name of the token input of a sequence model; NULL = the model takes images. */
     const char *tokens;
-    /* Name of the number of positions, [1]; NULL = no node computes it yet. */
+    /* Name of a value of shape [1], the number of positions; NULL = no node computes it yet. */
     const char *positions;
-    /* Name of the causal mask, [positions, positions]; NULL = no node computes it yet. */
+    /* Name of the causal mask, of shape [positions, positions]; NULL = no node computes it
+     * yet. */
     const char *causal;
-    /* Name of the cosines of rotary embeddings, [positions, turned]; NULL = none yet. */
+    /* Name of the cosines of rotary embeddings, of shape [positions, turned]; NULL = no node
+     * computes them yet. */
     const char *cosines;
     const char *sines;
-    /* Pairs of numbers that a rotary embedding rotates, for the current cosines and sines. */
+    /* Number of pairs of numbers that the rotary embedding of `cosines` and `sines` rotates. */
     int turned;
 };
 
@@ -42,19 +44,19 @@ struct onnx_writer {
  * output of the last layer. */
 struct onnx_value onnx_layers_write(struct onnx_writer *writer, struct onnx_value input);
 
-/* Returns the name of tensor number `which` of the layer, or of the layer whose tensors it
- * borrows. */
+/* Returns the name of the layer's tensor with index `which`. If the layer borrows the tensors of
+ * another layer, returns the name of that layer's tensor. */
 const char *onnx_layers_tensor(struct onnx_writer *writer, const struct layer *layer, int which);
 
-/* onnx_layers_flat returns an image x as one row of numbers. onnx_layers_image returns a flat x
- * as an image of this shape. Other values are returned unchanged. */
+/* onnx_layers_flat returns x as one row of numbers if x is an image. onnx_layers_image returns x
+ * as an image of this shape if x is flat. Both return any other x unchanged. */
 struct onnx_value onnx_layers_flat(struct onnx_writer *writer, const struct layer *layer,
                                    struct onnx_value x);
 struct onnx_value onnx_layers_image(struct onnx_writer *writer, struct shape shape,
                                     struct onnx_value x);
 
 /* Adds nodes that compute x · weightᵀ + bias for each position of a sequence. weight, bias:
- * numbers of the layer's tensors; a negative bias = none. */
+ * indices of the layer's tensors; bias < 0 = no bias. */
 const char *onnx_layers_project(struct onnx_writer *writer, const struct layer *layer,
                                 const char *word, const char *x, int weight, int bias);
 

@@ -5,7 +5,7 @@
 
 #include "onnx/onnx_layers.h"
 
-/* Returns the name of the number of positions in the input tokens, [1]. */
+/* Returns the name of a value of shape [1]: the number of positions in the input tokens. */
 static const char *positions_of(struct onnx_writer *writer)
 {
     if (!writer->positions) {
@@ -17,7 +17,8 @@ static const char *positions_of(struct onnx_writer *writer)
     return writer->positions;
 }
 
-/* Returns the first rows of a table, as many as the input has positions. */
+/* Adds nodes that take the first rows of a table, one for each position of the input. Returns
+ * the name of these rows. */
 static const char *first_rows(struct onnx_writer *writer, const char *word, const char *table)
 {
     struct onnx_graph *graph = writer->graph;
@@ -43,7 +44,8 @@ struct onnx_value onnx_sequence_position(ONNX_LAYER)
         .name = onnx_graph_node(writer->graph, "Add", "", ONNX_INPUTS(x.name, rows))};
 }
 
-/* Returns the causal mask: entry [i, j] is true where j <= i. */
+/* Returns the name of the causal mask, whose entry [i, j] is true where j <= i. Adds its nodes
+ * at the first call. */
 static const char *causal(struct onnx_writer *writer)
 {
     struct onnx_graph *graph = writer->graph;
@@ -87,8 +89,8 @@ static void find_angles(struct onnx_writer *writer, const struct layer *layer)
     writer->turned = half;
 }
 
-/* Rotates each pair (k, k + size / 2) of the numbers in x[batch, heads, positions, size]. `who`:
- * letter that begins the names of the nodes. */
+/* Adds nodes that rotate each pair (k, k + size / 2) of the numbers in x[batch, heads,
+ * positions, size]. who: letter at the start of these nodes' names. */
 static const char *rotate(struct onnx_writer *writer, char who, const char *x)
 {
     struct onnx_graph *graph = writer->graph;
@@ -111,8 +113,8 @@ static const char *rotate(struct onnx_writer *writer, char who, const char *x)
     return turned;
 }
 
-/* Reshapes queries, keys or values from [batch, positions, heads · size] to [batch, heads,
- * positions, size]. `who`: letter that begins the names of the nodes. */
+/* Adds nodes that reshape queries, keys or values from [batch, positions, heads · size] to
+ * [batch, heads, positions, size]. who: letter at the start of these nodes' names. */
 static const char *by_heads(struct onnx_writer *writer, char who, const char *x, int heads,
                             int size)
 {
@@ -128,8 +130,8 @@ static const char *by_heads(struct onnx_writer *writer, char who, const char *x,
     return heads_first;
 }
 
-/* Repeats keys or values so that each query head has its own, if several query heads share one.
- * `who`: letter that begins the names of the nodes. */
+/* If several query heads share a head of keys or values, adds nodes that repeat it for each
+ * query head. who: letter at the start of these nodes' names. */
 static const char *shared(struct onnx_writer *writer, const struct attention *attention, char who,
                           const char *x)
 {
@@ -148,7 +150,8 @@ static const char *shared(struct onnx_writer *writer, const struct attention *at
     return y;
 }
 
-/* Returns the mean of the values, weighted by attention: [batch, positions, heads · size]. */
+/* Adds nodes that compute the mean of the values, weighted by attention: [batch, positions,
+ * heads · size]. Returns the name of this mean. */
 static const char *mix(struct onnx_writer *writer, const struct attention *attention,
                        const char *queries, const char *keys, const char *values)
 {
