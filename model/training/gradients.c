@@ -86,7 +86,7 @@ void gradients_compute(struct gradients *gradients, const float *weights,
     }
 }
 
-/* Before the first step the input is all zeros, so every sample index is 0. */
+/* Before the first step the input is all zeros, so every sample of this step is sample 0. */
 void gradients_reserve(struct gradients *gradients, const float *weights, uint32_t size)
 {
     const uint32_t part = smaller(gradients->train.batch_max, size);

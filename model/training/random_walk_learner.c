@@ -222,7 +222,7 @@ void random_walk_apply(struct random_walk *random_walk, const struct update *upd
     replica_apply(&random_walk->replica, update, beta);
     if (!random_walk->accounted)
         return;
-    /* With the call above: subtracts the progress that was dropped. */
+    /* Together with the call above, subtracts the progress that the update dropped. */
     account_let_go(random_walk, update, 1);
     account_applied(random_walk, update, beta);
 }

@@ -374,9 +374,9 @@ static __global__ void __launch_bounds__(THREADS, 3 - CHUNKS)
     }
 }
 
-/* Calls run(CHUNKS, units). A block keeps CHUNKS chunks of STRIP numbers of a head in registers, at
- * most two. For larger heads several blocks each compute a part of the numbers, and each recomputes
- * the scores. */
+/* Calls run(CHUNKS, units) with numbers that suit the size of a head. A block keeps CHUNKS
+ * chunks of STRIP numbers of a head in registers, at most two. For larger heads several blocks each
+ * compute a part of the numbers, and each recomputes the scores. */
 template <typename Run>
 static cudaError_t by_chunks(const struct attention &attention, int heads, int batch, Run run)
 {

@@ -36,8 +36,8 @@ template <typename Number> struct alignas(SURVEY_ALIGNMENT) together {
     Number at[TOGETHER];
 };
 
-/* Returns TOGETHER values from from[first] on, 0 beyond `count`. all: they all exist and are
- * aligned, so one instruction loads them. */
+/* Returns TOGETHER values from from[first] on; 0 for values beyond `count`. all: all of these
+ * values exist and are aligned, so one instruction loads them. */
 template <bool all, typename Number>
 static __device__ together<Number> load(const Number *from, unsigned first, unsigned count)
 {
@@ -130,10 +130,10 @@ static __device__ uint32_t survey_some(const struct survey_of &of, unsigned firs
 #define SURVEY_TURNS   (BITMAP_LINE / (WARP * TOGETHER))
 #define SURVEY_AT_ONCE 2 /* turns whose entries are loaded before the first is counted */
 
-/* Surveys one line of the bitmap by a warp, in SURVEY_TURNS turns. In each turn each thread reads
- * TOGETHER entries, and the bits of SURVEY_TURNS neighbouring threads form a word. In turn t the
- * thread with rank t among these threads keeps the word. w: whole_line if `all`, otherwise unused.
- * Returns the word that this thread has kept. */
+/* Surveys one line of the bitmap by a warp, in SURVEY_TURNS turns. In each turn each thread
+ * reads TOGETHER entries, and the bits of SURVEY_TURNS neighbouring threads form a word. In turn t
+ * the thread with rank t among these threads keeps the word. w: result of whole_line if `all`,
+ * otherwise unused. Returns the word that this thread has kept. */
 template <bool all>
 static __device__ uint32_t survey_line(const struct survey_of &of, unsigned line, const float *w,
                                        uint32_t *bins)

@@ -42,9 +42,9 @@ cudaError_t kernel_scan(cudaStream_t stream, void *scratch, size_t scratch_bytes
 #define SURVEY_ALIGNMENT 16 /* alignment in bytes that kernel_survey needs */
 
 /* The survey: counts entries in `bins`, which must be zeros, and sets the bits of candidates in
- * bitmap.bits. Sets bitmap.before[line] to the number of bits in that line, to be scanned
- * afterwards. blocks: as many as the device runs at once. base must be aligned to SURVEY_ALIGNMENT
- * bytes, w.flat also. */
+ * bitmap.bits. Sets bitmap.before[line] to the number of bits set in that line; kernel_scan then
+ * sums these numbers. blocks: number of blocks that the device runs at once. base and w.flat must
+ * be aligned to SURVEY_ALIGNMENT bytes. */
 cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
                           size_t count, struct weights w, const int32_t *base, uint32_t *bins,
                           struct bitmap bitmap);

@@ -231,7 +231,7 @@ static __device__ float norm_add(const norm_operands<Number> &of, size_t first, 
             for (unsigned k = 0; k < N; k++)
                 own.at[k] += other.at[k];
             put_pack<N>(of.sum + first, i, own);
-            /* The sum, as rounded in memory. */
+            /* Reads the sum again, as it was rounded in memory. */
             own = fetch_pack<N>((const Number *)of.sum + first, i);
         }
         for (unsigned k = 0; k < N; k++)
