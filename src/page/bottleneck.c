@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FULL_USE      0.7 /* use of a link above which publications become coarser */
+#define FULL_USE      0.7 /* utilisation of the links above which publications become coarser */
 #define LATE_S        10
 #define MUCH_EXCHANGE 0.15
 #define MUCH_COMPUTED 0.8
 
-/* Writes the sentence for a node that does not train yet or no longer, or has no neighbour. Returns
- * false for any other node. */
+/* Writes the sentence for a node that does not train yet, no longer trains, or has no neighbour.
+ * Returns false, and writes nothing, for any other node. */
 static bool say_beginning(const struct bottleneck *found, char *out)
 {
     if (strcmp(found->stage, "joining") == 0)

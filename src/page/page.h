@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Returns the page that a node serves; it fetches its snapshot itself. */
+/* Returns the page that a node serves. The page fetches its snapshot from the node. */
 const char *page_live(size_t *bytes);
 
-/* Writes the page with a snapshot inside. */
+/* Writes the page with this snapshot embedded. */
 void page_write(FILE *out, const json_t *snapshot);
 
 #endif

@@ -38,7 +38,7 @@ static json_t *text_of(const char *text)
     return whole;
 }
 
-/* Returns the list of this name; creates it if necessary. */
+/* Returns the list of this name in the snapshot. Creates the list if it is missing. */
 static json_t *list_of(json_t *snapshot, const char *key)
 {
     json_t *list = json_object_get(snapshot, key);

@@ -53,13 +53,13 @@ void page_snapshot_node(json_t *snapshot, const struct page_snapshot_node *node)
 struct page_snapshot_link {
     uint32_t from, to;
     double rate_bytes_per_s; /* bytes per second that the link can carry */
-    double use;              /* used part of rate_bytes_per_s, 0 .. 1 */
+    double use;              /* used fraction of rate_bytes_per_s, 0 .. 1 */
     double trip_s;           /* round-trip time in seconds */
 };
 void page_snapshot_link(json_t *snapshot, const struct page_snapshot_link *link);
 
-/* A figure with curves. name: id of its element in the page. x, y: labels of the axes, with
- * units. */
+/* A figure with curves. name: id of the figure's element in the page. x, y: labels of the axes,
+ * with units. */
 struct page_snapshot_figure {
     const char *name, *title, *about, *x, *y;
     bool is_log_x;  /* the horizontal axis is logarithmic */
@@ -74,8 +74,8 @@ void page_snapshot_point(json_t *series, double x, double y);
  * maximum. */
 void page_snapshot_point_between(json_t *series, double x, double y, double low, double high);
 
-/* Adds a table. heads: column titles, terminated by NULL. texts: number of first columns that have
- * text; the others have numbers. */
+/* Adds a table. heads: column titles, terminated by NULL. texts: number of leading columns that
+ * contain text; the other columns contain numbers. */
 json_t *page_snapshot_table(json_t *snapshot, const char *title, const char *note,
                             const char *const *heads, uint32_t texts);
 /* Adds the next cell of the table; cells are added row by row. */

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* the x axis starts at 0 if its smallest value is below FROM_ZERO · its largest */
+/* The x axis starts at 0 if the smallest x is less than FROM_ZERO times the largest. */
 #define FROM_ZERO 0.5
 
 struct bounds chart_bounds(const struct chart *chart)
@@ -20,7 +20,7 @@ struct bounds chart_bounds(const struct chart *chart)
                                   fmax(all.high, y)};
         }
     if (all.left > all.right)
-        all = (struct bounds){0, 1, 0, 1}; /* there are no points */
+        all = (struct bounds){0, 1, 0, 1}; /* the curves have no points */
     if (all.left > 0 && all.left < FROM_ZERO * all.right)
         all.left = 0;
     if (all.left == all.right)

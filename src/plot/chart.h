@@ -14,7 +14,7 @@ struct curve {
     size_t count;        /* number of points; 0 = the curve appears only in the legend */
 };
 
-/* The values of x and y at the sides of the frame. */
+/* Values of x and y at the four sides of the frame. */
 struct bounds {
     double left, right, low, high;
 };
@@ -29,8 +29,9 @@ struct chart {
     double low, high;           /* values of y at the lower and upper side of the frame */
 };
 
-/* Returns the bounds of all points, with low and high from the chart if has_range. left < right
- * even for a single x. left is 0 if the smallest x is below half the largest. */
+/* Returns the bounds of all points of the chart. If has_range, low and high are those of the
+ * chart. left is less than right, even if all points have the same x. left is 0 if the smallest x
+ * is below half the largest. */
 struct bounds chart_bounds(const struct chart *chart);
 
 /* Returns a copy of the curve with only the lowest and the highest point of each column of the

@@ -29,7 +29,7 @@ static const char *const DASHES[] = {"", "6 3", "2 2", "9 3 2 3"};
 
 struct place {
     struct bounds bounds; /* values of x and y at the sides of the frame */
-    double top;           /* y of the frame's upper side, in pixels from the top of the picture */
+    double top;           /* y of the frame's upper side in the picture, in pixels from the top */
 };
 
 static double across(const struct place *place, double x)
@@ -82,7 +82,7 @@ static void write_stroke(FILE *out, size_t k)
         (void)fprintf(out, " stroke-dasharray=\"%s\"", dashes);
 }
 
-/* Layout of the legend. All columns are as wide as the longest name needs. */
+/* Layout of the legend. Each column is as wide as the longest name needs. */
 struct legend {
     size_t columns, rows;
     double width; /* width of a column, in pixels */

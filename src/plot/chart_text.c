@@ -42,7 +42,8 @@ static bool has_letters(const struct picture *picture)
     return picture->chart->count > 1 && !picture->style->has_color;
 }
 
-/* Returns the index of the topmost curve with a dot in this cell; chart->count if none. */
+/* Returns the index of the topmost curve with a dot in this cell, or chart->count if no curve
+ * has one. */
 static size_t curve_at(const struct picture *picture, int row, int column)
 {
     for (size_t k = picture->chart->count; k-- > 0;)
@@ -89,7 +90,7 @@ static void print_rows(FILE *out, const struct picture *picture, const struct ti
     }
 }
 
-/* Prints the horizontal axis, its tick labels where they fit, and its name. */
+/* Prints the horizontal axis, its name, and the labels of its ticks as far as they fit. */
 static void print_axis(FILE *out, const struct picture *picture, const struct ticks *right)
 {
     const struct bounds bounds = chart_bounds(picture->chart);

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-#define DOTS_ACROSS 2 /* dots beside each other in a character */
+#define DOTS_ACROSS 2 /* number of dots beside each other in one character */
 #define DOTS_DOWN   4
 #define LINE_EVERY  6 /* distance between the dots of a dotted line, in dots */
 
@@ -31,7 +31,7 @@ static int height_of(const struct dots *dots, double value)
     return last - place_of((value - dots->low) / (dots->high - dots->low), last + 1);
 }
 
-/* Returns the column of dots for an x, counted from the left. */
+/* Returns the column of dots for the coordinate x, counted from the left. */
 static int across_of(const struct dots *dots, double x)
 {
     return place_of((x - dots->left) / (dots->right - dots->left), dots->columns * DOTS_ACROSS);
@@ -78,8 +78,9 @@ void dots_curve(struct dots *dots, const double *x, const double *y, size_t coun
     }
 }
 
-/* Returns the ASCII character for the dots of a cell: ' ' no dots; an apostrophe: upper half
- * only; '.' lower half only; ':' both. */
+/* Returns the ASCII character for the dots of a cell: a space if there are none; an apostrophe
+ * for dots in the upper half only; '.' for dots in the lower half only; ':' for dots in both
+ * halves. */
 static char ascii_of(uint8_t dots)
 {
     const uint8_t upper = 0x01 | 0x08 | 0x02 | 0x10;

@@ -16,10 +16,12 @@
 #define DOTS_COLUMNS_MAX 160
 
 struct dots {
-    int rows, columns;  /* size of the drawing in characters */
-    double left, right; /* x at the left and right side; points outside are not drawn */
-    double low, high;   /* values at the bottom and top; values outside are drawn at the edge */
-    bool is_utf8;       /* UTF-8 may be printed; false = only ASCII */
+    int rows, columns; /* size of the drawing in characters */
+    /* x at the left and right side; points to the left or right of them are not drawn. */
+    double left, right;
+    /* Values at the bottom and top; values below or above are drawn at the edge. */
+    double low, high;
+    bool is_utf8; /* UTF-8 may be printed; false = only ASCII */
     /* [row][column] dots of each character: the bits of Unicode's U+2800 .. U+28FF */
     uint8_t cell[DOTS_ROWS_MAX][DOTS_COLUMNS_MAX];
 };

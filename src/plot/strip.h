@@ -19,8 +19,8 @@ struct strip {
     char top[16], bottom[16]; /* labels beside the first and the last row */
 };
 
-/* Draws the timeline from its first point to now_s in rows · columns characters. low and high
- * become round numbers that enclose all values. */
+/* Draws the timeline from its first point to now_s in rows · columns characters. The axis runs
+ * between round numbers that enclose all values; low and high are set to them. */
 void strip_of(struct strip *strip, struct timeline *timeline, double now_s, int rows, int columns,
               bool is_utf8);
 

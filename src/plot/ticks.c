@@ -5,7 +5,8 @@
 
 #include "base/error.h"
 
-#define ALMOST 1e-9 /* tolerance for rounding errors, as a part of a step */
+/* Tolerance for rounding errors, as a fraction of the distance between two ticks. */
+#define ALMOST 1e-9
 
 /* Returns the smallest of the numbers 1, 2 and 5 times a power of ten that is >= `least`. */
 static double round_step(double least)
@@ -18,7 +19,7 @@ static double round_step(double least)
     return 10 * power;
 }
 
-/* Returns high - low, or a wider range if the labels of ticks in it would be equal. */
+/* Returns high - low, or a wider range if ticks in that range would have equal labels. */
 static double width_of(double low, double high)
 {
     const double least = fmax(fabs(low), fabs(high)) * 1e-6;

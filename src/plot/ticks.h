@@ -11,19 +11,19 @@ struct ticks {
     int count;          /* number of ticks */
 };
 
-/* Returns about `about` ticks that enclose low .. high: the first is <= low, the last >= high. low
- * and high are finite, low <= high, about >= 2. */
+/* Returns about `about` ticks around low .. high: the first tick is <= low, the last one >=
+ * high. low and high are finite, low <= high, about >= 2. */
 struct ticks ticks_around(double low, double high, int about);
 
-/* Returns about `about` ticks within low .. high, perhaps fewer than two. low and high are finite,
- * low < high, about >= 2. */
+/* Returns about `about` ticks within low .. high, perhaps fewer than two. low and high are
+ * finite, low < high, about >= 2. */
 struct ticks ticks_within(double low, double high, int about);
 
 double ticks_at(const struct ticks *ticks, int i);
 double ticks_last(const struct ticks *ticks);
 
-/* Writes the label of tick i to `out`, with enough digits to differ from the next: "0.25", "1500",
- * "40k", "2.5M". Returns out. */
+/* Writes the label of tick i to `out`, with enough digits to differ from the label of the next
+ * tick: "0.25", "1500", "40k", "2.5M". Returns out. */
 const char *ticks_text(const struct ticks *ticks, int i, char out[static TICKS_TEXT_BYTES]);
 
 #endif

@@ -10,7 +10,7 @@
 #define TIMELINE_POINTS 512
 
 struct timeline {
-    /* times of the points in seconds, ascending; one more for timeline_until */
+    /* times of the points in seconds, ascending; timeline_until writes one more element */
     double at_s[TIMELINE_POINTS + 1];
     double value[TIMELINE_POINTS + 1]; /* value of each point */
     size_t count;                      /* number of points, at most TIMELINE_POINTS */

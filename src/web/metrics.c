@@ -12,7 +12,7 @@
 struct metric {
     const char *name; /* name of the metric without its prefix */
     const char *type, *help;
-    const char *key; /* field of the status JSON; "a.b" = field b of object a */
+    const char *key; /* field of the status JSON; "a.b" = field b of the object a */
 };
 
 #define COUNTER "counter"
@@ -132,7 +132,8 @@ static const struct metric OF_MEMBERS[] = {
 #define LABEL_DIGITS 8 /* number of hexadecimal digits of an id in a label */
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-/* Returns field "a", or field "b" of object "a" for "a.b", as a number; NAN if unknown. */
+/* Returns the field `key` of the object as a number; NAN if it is unknown. The key is "a", or
+ * "a.b" for field b of the object a. */
 static double number_at(const json_t *object, const char *key)
 {
     char outer[32];
@@ -185,8 +186,8 @@ static const char *id_of(const json_t *list, size_t i)
     return id ? id : "";
 }
 
-/* Returns true if no earlier entry of the list has the label of entry i. A label repeats if a
- * neighbour has two connections, or if two ids begin with equal digits (which an attacker can
+/* Returns true if no earlier entry of the list has the same label as entry i. A label repeats if
+ * a neighbour has two connections, or if two ids begin with equal digits (which an attacker can
  * produce). Prometheus refuses the whole scrape if a series appears twice. */
 static bool is_first(const json_t *list, size_t i)
 {

@@ -9,8 +9,8 @@
 #include "page/bottleneck.h"
 #include "page/page_snapshot.h"
 
-/* A base counts as equal to the others if it lacks no rumor for longer than this many
- * seconds. */
+/* A node's base counts as equal to the bases of the others if the node lacks no rumor for longer
+ * than this many seconds. */
 #define IN_STEP_S    5
 #define TEXT_BYTES   160
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
@@ -41,8 +41,8 @@ static bool is_live(const json_t *member)
     return strcmp(text(member, "state"), "live") == 0;
 }
 
-/* Returns the state of a member for the page. A live member is "lost" if this node receives no
- * new records of that member. */
+/* Returns the state of a member for the page. A live member is shown as "lost" if this node
+ * receives no new records of that member. */
 static const char *state_of(const json_t *member)
 {
     return is_live(member) && json_is_true(json_object_get(member, "is_lost"))
@@ -95,16 +95,17 @@ static double part_of(double part, double whole)
     return whole > 0 ? part / whole : (double)NAN;
 }
 
-/* Returns the used part of a link's rate, at most 1; NAN if the rate is unknown. Does not use
- * fmin, because fmin(NAN, 1) is 1. */
+/* Returns the used fraction of a link's rate, at most 1; NAN if the rate is unknown. Does not
+ * use fmin, because fmin(NAN, 1) is 1. */
 static double use_of(double bytes_per_s, double rate_bytes_per_s)
 {
     const double use = part_of(bytes_per_s, rate_bytes_per_s);
     return use > 1 ? 1 : use;
 }
 
-/* Returns the used part of the rate of this node's open links together. *is_bound: true if no
- * link's rate was measured; then the rates are lower bounds, and the result is an upper bound. */
+/* Returns the used fraction of the sum of the rates of this node's open links. *is_bound: true
+ * if no link's rate was measured. Then the rates are lower bounds, and the result is an upper
+ * bound. */
 static double link_use(const json_t *page, bool *is_bound)
 {
     const json_t *links = json_object_get(page, "links");
@@ -201,7 +202,7 @@ static void put_facts(json_t *snapshot, const json_t *page)
     page_snapshot_fact(snapshot, "digest", text(page, "digest"));
 }
 
-/* Returns the index of the member with this id; the number of members if there is none. */
+/* Returns the index of the member with this id, or the number of members if there is none. */
 static size_t place_of(const json_t *members, const char *id)
 {
     size_t i = 0;
@@ -221,7 +222,7 @@ static void put_links(json_t *snapshot, const json_t *page)
             continue;
         const double rate = number(link, "rate_bytes_per_s");
         page_snapshot_link(snapshot, &(struct page_snapshot_link){
-                                         .from = 0, /* index 0 is this node */
+                                         .from = 0, /* index 0 stands for this node */
                                          .to = (uint32_t)other,
                                          .rate_bytes_per_s = rate,
                                          .use = use_of(number(link, "sent_bytes_per_s"), rate),

@@ -31,8 +31,8 @@ void happened_add(struct happened *happened, double at_s, const char *level, con
 /* Returns the whole snapshot. page: status JSON of status_watch.h. */
 json_t *node_snapshot_whole(const json_t *page, const struct trail *trail,
                             const struct happened *happened);
-/* Returns an update for clients that have the snapshot. has_moment: the trail has completed a row
- * since the last update. from: number of the first event that the clients lack. */
+/* Returns an update for clients that already have the snapshot. has_moment: the trail has
+ * completed a row since the last update. from: number of the first event that the clients lack. */
 json_t *node_snapshot_update(const json_t *page, const struct trail *trail, bool has_moment,
                              const struct happened *happened, uint32_t from);
 

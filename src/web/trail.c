@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-/* Returns the weighted mean of a and b. If one is NAN, returns the other one. */
+/* Returns the weighted mean of a and b. If one of them is NAN, returns the other one. */
 static double mean_of(double a, double weight_a, double b, double weight_b)
 {
     if (isnan(a) || isnan(b))

@@ -20,14 +20,15 @@ enum trail_value {
     TRAIL_SPEED,     /* samples per second that this node trains */
     TRAIL_ALL_SPEED, /* samples per second of all live members, as they report */
     TRAIL_SHARE,     /* this node's share of the swarm's learning at its last publication, 0 .. 1 */
-    TRAIL_LAG_S,     /* seconds for which this node has lacked a rumor */
+    /* Seconds for which this node has lacked at least one rumor; 0 = it lacks none. */
+    TRAIL_LAG_S,
     TRAIL_MOST_LAG_S, /* largest TRAIL_LAG_S of all live members, as they report */
     TRAIL_SENT,       /* bytes sent per second */
     TRAIL_RECEIVED,   /* bytes received per second */
     TRAIL_BUDGET,     /* bytes per second that the node may publish */
     TRAIL_MEMBERS,    /* number of live members */
-    TRAIL_KNOWN,      /* number of known rumors */
-    TRAIL_WAITING,    /* number of known rumors that are not applied yet */
+    TRAIL_KNOWN,      /* number of rumors that this node knows of */
+    TRAIL_WAITING,    /* number of known rumors that this node has not applied yet */
     TRAIL_SENT_BYTES, /* total bytes sent so far */
     TRAIL_VALUES
 };

@@ -23,7 +23,8 @@
 /* Maximum number of bytes that libmicrohttpd requests per call of read_event. */
 #define FRAME_BYTES (16 * 1024)
 #define RETRY_MS    2000 /* milliseconds after which a disconnected browser connects again */
-/* Most rounds per call of web_server_run, so that the loop also does other work. */
+/* Maximum number of calls of MHD_run in one web_server_run, so that the loop also does other
+ * work. */
 #define TURNS_MAX    8
 #define JSON_TYPE    "application/json"
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -34,13 +35,14 @@
 struct event {
     uint32_t readers; /* number of clients that have not received the whole text */
     size_t count;
-    char *text; /* lines in the format of server-sent events */
+    char *text; /* text of the event in the format of server-sent events */
 };
 
 struct watcher {
     struct web_server *server;
-    struct MHD_Connection *connection; /* NULL = this entry is free */
-    /* The client has received all events and waits for the next one. */
+    /* Connection of a client of /events; NULL = this entry is free. */
+    struct MHD_Connection *connection;
+    /* The client has received all events and waits for the next event. */
     bool is_suspended;
     struct event *event; /* event that is being sent to the client; NULL = none */
     size_t sent;         /* bytes of the event sent so far */
@@ -49,11 +51,11 @@ struct watcher {
 struct web_server {
     struct web_owner owner;
     struct MHD_Daemon *daemon;
-    int file;   /* file descriptor that is readable when there is work */
+    int file;   /* file descriptor that becomes readable when the server has work to do */
     int socket; /* listening socket */
     unsigned port;
     bool has_token, is_closing;
-    /* The owner's answer to is_ready, asked at most once between two calls of web_server_renew. */
+    /* is_judged: the owner was asked since the last web_server_renew. is_ready: its answer. */
     bool is_judged, is_ready;
     /* Texts made since the last web_server_renew; NULL = not made yet. */
     struct MHD_Response *texts[WEB_TEXTS];
@@ -67,7 +69,7 @@ static void hash_token(uint8_t out[static HASH_BYTES], const char *token)
     secret_blake2b(out, HASH_BYTES, token, strlen(token), NULL, 0);
 }
 
-/* Functions that answer requests. */
+/* The functions below write responses. */
 
 static void put_headers(struct MHD_Response *response, const char *type)
 {
@@ -95,7 +97,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned code, 
     return result;
 }
 
-/* Answers a request with a status code. text: a string literal. */
+/* Answers a request with a status code and a text. text: a string literal. */
 static enum MHD_Result say(struct MHD_Connection *connection, unsigned code, const char *text)
 {
     return answer(connection, code, PLAIN_TYPE,
@@ -144,7 +146,7 @@ void web_server_renew(struct web_server *server)
     }
 }
 
-/* Functions for events. */
+/* The functions below deliver events to the clients of /events. */
 
 static void drop_event(struct watcher *watcher)
 {
@@ -234,7 +236,7 @@ void web_server_send(struct web_server *server, char *json)
     for (int i = 0; i < WEB_WATCHERS_MAX; i++) {
         struct watcher *watcher = &server->watchers[i];
         if (!watcher->is_suspended)
-            continue; /* the client still reads the previous event, or this entry is free */
+            continue; /* the client still reads the previous event, or the entry is free */
         give_event(watcher, made);
         watcher->is_suspended = false;
         MHD_resume_connection(watcher->connection);
@@ -245,7 +247,7 @@ void web_server_send(struct web_server *server, char *json)
     }
 }
 
-/* Functions for access control. */
+/* The functions below decide who may read what. */
 
 static bool knows_token(const struct web_server *server, struct MHD_Connection *connection)
 {
@@ -332,7 +334,7 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
         return *upload_bytes > 0 ? MHD_NO
                                  : say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");
-    /* First call for this request: its headers have arrived, its body has not. */
+    /* This is the first call for the request: its headers have arrived, its body has not. */
     if (*state != &seen) {
         *state = &seen;
         return MHD_YES;
@@ -353,10 +355,11 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
     if (info && code == MHD_CONNECTION_NOTIFY_STARTED)
         fork_files_add(info->connect_fd);
     else if (info)
-        fork_files_remove(info->connect_fd); /* libmicrohttpd closes it after this call */
+        /* libmicrohttpd closes the descriptor after this call. */
+        fork_files_remove(info->connect_fd);
 }
 
-/* Functions to create and destroy a server. */
+/* The functions below create, run and destroy a server. */
 
 static void no_log(void *self, const char *format, va_list values)
 {
@@ -453,7 +456,7 @@ void web_server_close(struct web_server *server)
         if (server->watchers[i].is_suspended)
             MHD_resume_connection(server->watchers[i].connection);
     fork_files_remove(server->socket);
-    MHD_stop_daemon(server->daemon); /* closes the socket as well */
+    MHD_stop_daemon(server->daemon); /* also closes the listening socket */
     web_server_renew(server);
     free(server);
 }
@@ -468,8 +471,9 @@ int web_server_file(const struct web_server *server)
     return server->file;
 }
 
-/* Does the due work in at most TURNS_MAX rounds, and returns true if more work is due. The
- * descriptor does not signal resumed connections, nor bytes that were read but not parsed. */
+/* Does the work that is due, in at most TURNS_MAX calls of MHD_run. Returns true if more work is
+ * due. The descriptor does not signal resumed connections, nor bytes that were read but not
+ * parsed. */
 bool web_server_run(struct web_server *server)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;

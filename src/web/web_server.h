@@ -28,7 +28,7 @@
 #include "socket/address.h"
 
 #define WEB_CONNECTIONS_MAX 48
-/* Most connections from one address, so that other addresses can also connect. */
+/* Maximum number of connections from one address, so that other addresses can also connect. */
 #define WEB_PER_ADDRESS_MAX 32
 #define WEB_WATCHERS_MAX    16
 #define WEB_TOKEN_MIN       16 /* minimum number of characters of a token */
@@ -38,22 +38,24 @@ enum web_text { WEB_STORY, WEB_STATUS, WEB_METRICS };
 
 struct web_owner {
     void *self; /* first argument of the functions below */
-    /* Returns the requested text for a client; the server frees it. *count: its bytes. */
+    /* Returns the requested text for a client, which the server frees. Sets *count to the number
+     * of its bytes. */
     char *(*make)(void *self, enum web_text what, size_t *count);
     bool (*is_ready)(void *self);
 };
 
 struct web_server;
 
-/* Starts a server on this address. token: the token that clients need; NULL = none. FAILED: it
- * cannot listen. */
+/* Starts a server on the address `listen`. token: the token that clients must send; NULL = none.
+ * Returns FAILED if the server cannot listen. */
 enum error web_server_open(struct web_server **made, const struct address *listen,
                            const char *token, const struct web_owner *owner,
                            struct problem *problem) MUST_USE;
 /* Stops the server and frees it; NULL is allowed. */
 void web_server_close(struct web_server *server);
 
-/* Returns the port on which the server listens; the system has chosen it if port 0 was given. */
+/* Returns the port on which the server listens. If port 0 was given, the system has chosen
+ * it. */
 unsigned web_server_port(const struct web_server *server);
 
 /* web_server_file returns a file descriptor to watch. When it is readable, call web_server_run,
@@ -62,7 +64,7 @@ unsigned web_server_port(const struct web_server *server);
 int web_server_file(const struct web_server *server);
 bool web_server_run(struct web_server *server);
 
-/* Discards the stored texts, so that new requests get new ones. The owner calls it once a
+/* Discards the stored texts, so that later requests get new ones. The owner calls it once a
  * second. */
 void web_server_renew(struct web_server *server);
 
