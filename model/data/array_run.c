@@ -69,7 +69,7 @@ enum error array_run_open(struct array_run *run, const char *text, const char *k
     return error;
 }
 
-/* State of one array_run_read. */
+/* State of one call of array_run_read. */
 struct pass {
     uint32_t from, to; /* samples to read: indices from .. to-1 in the run */
     uint32_t at;       /* index in the run of the current file's first sample */

@@ -181,8 +181,8 @@ static uint64_t part_of(uint64_t count, uint64_t part, uint64_t parts)
     return count / parts * part + count % parts * part / parts;
 }
 
-/* Returns the range of the run's tokens for this training shard, or for the test if train is false;
- * `tokens` is not set. */
+/* Returns the range of the run's tokens for this training shard, or for the test set if train is
+ * false; `tokens` is not set. */
 static struct range range_of(const struct files *files, const struct dataset_options *options,
                              bool train)
 {

@@ -190,7 +190,8 @@ struct threshold threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], fl
     if (tally.highest < bin_of(floor))
         return (struct threshold){.tau = TAU_BELOW};
     if (is_beyond(&tally, parameters, count_max, budget_bytes))
-        return (struct threshold){.tau = TAU_MAX}; /* the caller publishes as many as fit */
+        /* The caller publishes as many entries as fit. */
+        return (struct threshold){.tau = TAU_MAX};
     /* Lowers tau bin by bin while the rumors fit. This may not end if most entries have level
      * LEVEL_MAX: a lower tau then takes fewer bytes, but also publishes less. So the loop also ends
      * where tau is too low to publish more, even with all entries at LEVEL_MAX. Bin 0 holds the

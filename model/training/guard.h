@@ -72,9 +72,9 @@ struct guard {
     double least;             /* minimum of `loss`; NAN: fewer than GUARD_STEPS steps yet */
     uint64_t least_ns;        /* time when `least` was reached */
     uint64_t steps;           /* number of steps recorded so far */
-    struct guard_row risen;   /* run of steps above the bound of RISING */
-    struct guard_row far;     /* run of steps above the bound of SLOWED */
-    struct guard_row guessed; /* run of steps near the loss of guessing */
+    struct guard_row risen;   /* run of steps with `loss` above the bound of RISING */
+    struct guard_row far;     /* run of steps with `loss` above the bound of SLOWED */
+    struct guard_row guessed; /* run of steps with `loss` near the loss of guessing */
     uint32_t halvings;        /* number of times the learning rate was halved */
     bool is_rising;           /* RISING or SLOWED was reported and is not over */
     bool is_dead;             /* DEAD was reported and is not over */

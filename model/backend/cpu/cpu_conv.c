@@ -54,8 +54,8 @@ static size_t whole_lines(size_t floats)
     return (floats + CONV_LANES - 1) / CONV_LANES * CONV_LANES;
 }
 
-/* Returns a call whose threads each read `read` sheets and write `made` sheets, for blocks of at
- * most images_max images. */
+/* Returns a struct call whose threads each read `read` sheets and write `made` sheets, for
+ * blocks of at most images_max images. */
 static struct call call_begin(const struct operands *operands, int images_max, size_t read,
                               size_t made)
 {

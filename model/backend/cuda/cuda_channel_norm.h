@@ -1,6 +1,6 @@
 /* The kernels of batch norm, group norm and averages of images (rules: cuda_kernels.h).
  *
- *   backend_cuda_channel_norm.c ──► these ──► cuda_channel_norm.cu ──► stream
+ *   backend_cuda_channel_norm.c ──► these functions ──► cuda_channel_norm.cu ──► stream
  *
  * Sums are always added in the same order. The caller provides the scratch buffers; their content
  * may change between calls.

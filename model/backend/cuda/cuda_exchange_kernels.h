@@ -1,6 +1,6 @@
 /* The kernels of the exchange (rules: cuda_kernels.h).
  *
- *   backend_cuda_exchange.c ──► these ──► cuda_exchange.cu ──► stream
+ *   backend_cuda_exchange.c ──► these functions ──► cuda_exchange.cu ──► stream
  *
  * Their results are equal to the CPU's bit for bit, except for the bits of a NaN.
  */

@@ -1,6 +1,6 @@
 /* Our own GPU kernels: one function for each operation that libraries do not compute.
  *
- *   backend_cuda_*.c ──► these ──► cuda_layers.cu, cuda_training.cu ──► stream
+ *   backend_cuda_*.c ──► these functions ──► cuda_layers.cu, cuda_training.cu ──► stream
  *
  * Rules: each function queues its work in the stream and returns. A failure of that work is
  * reported by a later call that waits for it. All memory is device memory. backend.h describes the

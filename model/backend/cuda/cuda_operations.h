@@ -1,7 +1,7 @@
 /* The operations of the CUDA backend's table, except memory and the exchange. backend.h describes
  * them.
  *
- *   table in backend_cuda.c ──► these ──► cuBLAS, cuDNN, kernels ──► stream
+ *   table in backend_cuda.c ──► these functions ──► cuBLAS, cuDNN, kernels ──► stream
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_OPERATIONS_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_OPERATIONS_H

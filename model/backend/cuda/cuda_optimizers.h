@@ -1,6 +1,6 @@
 /* The kernels of the optimizers (rules: cuda_kernels.h).
  *
- *   backend_cuda_optimizers.c ──► these ──► cuda_optimizers.cu ──► stream
+ *   backend_cuda_optimizers.c ──► these functions ──► cuda_optimizers.cu ──► stream
  *
  * Sums are always added in the same order. The caller provides the scratch buffers; their content
  * may change between calls. The settings of an optimizer are in device memory. Gradients are

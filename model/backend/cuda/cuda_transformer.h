@@ -1,6 +1,7 @@
 /* The kernels of sequence models, except matrix products (rules: cuda_kernels.h).
  *
- *   backend_cuda_transformer.c ──► these ──► cuda_transformer.cu, cuda_attention*.cu ──► stream
+ *   backend_cuda_transformer.c ──► these functions ──► cuda_transformer.cu, cuda_attention*.cu
+ *                                                      └─► stream
  *
  * Sums are always added in the same order. The caller provides the scratch buffers; their content
  * may change between calls.
