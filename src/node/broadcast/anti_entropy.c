@@ -16,15 +16,16 @@
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/retract.h"
 
-#define SLICE     32 /* entries of origins that a slice shows */
-#define EQUAL     1  /* entries of a slice for a neighbour whose version hash equals ours */
-#define LONG_NS   (10 * SECOND_NS) /* time between two requests for a neighbour's long version */
-#define LONG      256              /* number of origins above which a version counts as long */
+#define SLICE   32 /* entries of origins that a slice shows */
+#define EQUAL   1  /* entries of a slice for a neighbour whose version hash equals ours */
+#define LONG_NS (10 * SECOND_NS) /* time between two requests for a neighbour's long version */
+/* Number of origins above which a VERSION that lists all of them counts as long. */
+#define LONG      256
 #define WHOLE_MAX ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
 
-/* Returns the number of rumors in the swarm, as far as this node knows: its own known rumors.
- * Before this node has joined, returns the number that a joined neighbour knows if that is larger.
- */
+/* Returns the number of rumors in the swarm, as far as this node knows: the number of its own
+ * known rumors. Before this node has joined, returns the number that a joined neighbour knows if
+ * that is larger. */
 static uint64_t rumors_there_are(const struct node *node)
 {
     const uint64_t shown = joining_has_joined(node) ? 0 : broadcast_most_shown(node, true);
@@ -43,9 +44,9 @@ static size_t put_whole(const struct node *node, uint8_t **learned)
     return versions_latest(versions, NULL, 0, most, node->scratch, *learned);
 }
 
-/* Writes half of a long version's slice. These halves rotate over the origins that published most
- * recently, twice as many origins as there are live members. Returns the number of entries written.
- */
+/* Writes entries for half of a slice of a long version to `out`. Successive calls rotate over
+ * the origins that published most recently, twice as many origins as there are live members.
+ * Returns the number of entries written. */
 static size_t put_latest(struct node *node, uint8_t *out)
 {
     struct broadcast *broadcast = node->broadcast;

@@ -11,11 +11,14 @@
 #include "node/broadcast/rumor_step.h"
 #include "node/membership/membership.h"
 
-#define COMPARED_MIN 64              /* smallest number of entries of a compared rumor */
-#define COMPARED_NS  (SECOND_NS / 4) /* time between comparisons of one origin's rumors */
-/* Minimum time after a comparison of a rumor with `entries` entries. A comparison takes about 10 ns
- * per entry (bench_threshold), plus 10,000 entries' time to wait for a GPU. Waiting 200 times as
- * long limits all comparisons to 0.5 % of the time, in equal parts for each live origin. */
+/* Least number of entries of a rumor that is compared with the residual. */
+#define COMPARED_MIN 64
+/* Least time between two rumors of one origin that are compared with the residual. */
+#define COMPARED_NS (SECOND_NS / 4)
+/* Least time after a rumor with `entries` entries was compared with the residual. The comparison
+ * takes about 10 ns per entry (bench_threshold), plus the time of 10,000 entries to wait for a GPU.
+ * Waiting 200 times as long limits all comparisons to 0.5 % of the time, in equal parts for each
+ * live origin. */
 #define COMPARING_NS(entries) ((uint64_t)((entries) + 10000) * 10 * 200)
 
 struct update *apply_decode(struct node *node, const uint8_t *rumor, uint32_t bytes)
@@ -41,8 +44,8 @@ static bool is_latest_copy(const struct broadcast *broadcast, const struct rumor
            rumor_log_bytes(&broadcast->log, entry);
 }
 
-/* Returns the next rumor for the learner, or NULL. Skips rumors of expelled members, and rumors
- * that a base taken over already contains. */
+/* Returns the next rumor for the learner, or NULL if there is none. Skips withheld rumors,
+ * rumors of expelled members, and rumors that a base taken over already contains. */
 static const struct rumor_log_entry *next_to_apply(struct broadcast *broadcast)
 {
     const struct rumor_log_entry *entry;
@@ -164,7 +167,7 @@ void broadcast_done(const struct node *node, const struct signed_head **heads)
         const struct origin *origin = &versions->origins[origin_index];
         heads[origin_index] = origin->applied > 0 ? &origin->applied_last : NULL;
     }
-    for (uint64_t i = apply->rumors; i-- > 0;) { /* newest rumor first */
+    for (uint64_t i = apply->rumors; i-- > 0;) { /* starts with the newest rumor */
         const struct given *given = &apply->given[(apply->given_first + i) % GIVEN_MAX];
         if (given->is_block)
             continue;

@@ -1,4 +1,5 @@
-/* Rumors on their way to the learner and out of its base; only this folder's files include it. */
+/* Private state of apply.c and retract.c: rumors on their way to the learner, or out of the
+ * learner's base. */
 #ifndef HEARSAY_NODE_BROADCAST_APPLY_PRIVATE_H
 #define HEARSAY_NODE_BROADCAST_APPLY_PRIVATE_H
 
@@ -8,17 +9,22 @@
 
 /* State of retract.c. */
 struct retract {
-    bool is_due; /* an expelled member may have rumors beyond its limit; retract_begin clears it */
-    bool needs_base; /* the log lacks rumors to take out, so a neighbour's base is needed */
-    uint64_t rumors; /* number of rumors in the learner's base that the version no longer has */
+    /* The log may hold rumors of an expelled member beyond the limit that the orders set for it;
+     * retract_begin clears this flag. */
+    bool is_due;
+    /* The log lacks rumors that must be taken out of the base, so a neighbour's base is needed. */
+    bool needs_base;
+    /* Number of rumors that are still in the learner's base and no longer in the version. */
+    uint64_t rumors;
 };
 
-#define APPLYING_MAX 256 /* unanswered rumors of the learner, at most */
-#define GIVEN_MAX    512 /* unanswered rumors and blocks of the learner together, at most */
+#define APPLYING_MAX 256 /* rumors that the learner may have without an answer, at most */
+/* Rumors and blocks that the learner may have without an answer, at most. */
+#define GIVEN_MAX 512
 
 /* A rumor or block that was given to the learner and not answered. */
 struct given {
-    bool is_block;           /* a block, which has no origin */
+    bool is_block;           /* this is a block, which has no origin */
     bool takes_out;          /* the rumor was given negated, to take it out of the base */
     bool is_compared;        /* the learner was asked how well the rumor agrees with its residual */
     uint32_t origin_index;   /* index of the rumor's origin */
@@ -38,7 +44,7 @@ struct apply {
     struct given given[GIVEN_MAX];
     uint32_t given_first; /* index of the oldest rumor or block in `given` */
     uint64_t *withheld;   /* bits by origin index: the origin's rumors are withheld */
-    /* A rumor waits because the learner has as many unanswered entries as it accepts. */
+    /* The next rumor waits because the learner has as many unanswered entries as it accepts. */
     bool is_full;
 };
 

@@ -1,7 +1,7 @@
-/* Rumors of ids that are not admitted here (orders/admitted.h). A neighbour may admit them, and
- * list and send their rumors. This node neither takes nor requests such rumors, and does not count
- * them as missing. Rumors that are already in the base stay. Tests: tests/world/test_admission.c.
- */
+/* Barred rumors: rumors of ids that are not admitted here (orders/admitted.h). A neighbour may
+ * admit these ids, and list and send their rumors. This node neither takes nor requests such
+ * rumors, and does not count them as missing. Rumors that are already in the base stay. Tests:
+ * tests/world/test_admission.c. */
 #ifndef HEARSAY_NODE_BROADCAST_BARRED_H
 #define HEARSAY_NODE_BROADCAST_BARRED_H
 
@@ -10,13 +10,13 @@
 #include "node/core.h"
 #include "node/orders/admitted.h"
 
-/* Records that a neighbour sent a rumor or record of an incarnation that is not admitted here.
+/* Call it when a neighbour sent a rumor or record of an incarnation that is not admitted here.
  * Remembers the incarnation's tag, and adds a note the first time. */
 void barred_on_stranger(struct node *node, const struct peer *from,
                         const uint8_t id[static ID_BYTES], uint64_t incarnation);
-/* Returns the number of rumors of a known origin that may be taken, given that the neighbour has
- * `next`. Known rumors are included. The orders limit the number; for an origin that is not
- * admitted, it is the number of known rumors. */
+/* Returns how many of a known origin's rumors this node would have if it took all that it may.
+ * next: number of the origin's rumors that the neighbour has. The orders limit the result; for an
+ * origin that is not admitted, it is the number of rumors that this node has. */
 static inline uint32_t barred_shown(const struct node *node, const struct peer *from,
                                     const struct origin *origin, uint32_t next)
 {
@@ -24,17 +24,17 @@ static inline uint32_t barred_shown(const struct node *node, const struct peer *
     return next < most ? next : most;
 }
 /* Returns true if the tag belongs to an id that is not admitted, and the neighbour's list of
- * members differs from ours. */
+ * admitted members differs from ours. */
 static inline bool barred_is_stranger(const struct node *node, const struct peer *from,
                                       uint64_t tag)
 {
     return admitted_is_strangers(node, tag) && !admitted_is_same(node, from);
 }
-/* Returns the neighbour's VERSION with the number of rumors reduced by those that this node
+/* Returns the neighbour's VERSION with its number of rumors reduced by those that this node
  * refuses. */
 struct message barred_take_out(struct node *node, const struct peer *from,
                                const struct message *version);
-/* Stops counting rumors of unadmitted ids as missing. */
+/* Stops counting rumors of ids that are not admitted as missing. */
 void barred_forget(struct node *node);
 
 #endif

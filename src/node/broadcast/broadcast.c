@@ -10,14 +10,16 @@
 #include "node/orders/proofs.h"
 #include "node/orders/verdict.h"
 
-#define SHOWN_NS                                                                                   \
-    (60 * SECOND_NS) /* a gap that no neighbour shows for this long counts as lost, not late */
-#define FULL_NS    (60 * SECOND_NS) /* time between two warnings that the table of origins is full */
-#define SCARCE     8                /* the table is nearly full if less than 1/8 of it is free */
-#define ACTIVE_MIN 256              /* number of origins that count as active, at least */
-#define FEW        8 /* incarnations that each known node may have in a table with space */
-#define PART       8 /* one part in eight of the free entries is for further incarnations of one node */
-#define KNOWN_PART 4 /* one entry in four of the table of origins is reserved for known nodes */
+/* A missing rumor that no neighbour has shown for this long counts as lost, not as late. */
+#define SHOWN_NS (60 * SECOND_NS)
+/* Time between two warnings that the table of origins is full. */
+#define FULL_NS    (60 * SECOND_NS)
+#define SCARCE     8   /* the table is nearly full if less than 1/8 of it is free */
+#define ACTIVE_MIN 256 /* least number of latest origins that count as active */
+/* Incarnations that each known node may have while the table has free entries. */
+#define FEW        8
+#define PART       8 /* one node may have more incarnations, up to 1/8 of the free entries */
+#define KNOWN_PART 4 /* 1/4 of the table of origins is reserved for incarnations of known nodes */
 
 size_t broadcast_arena_bytes(const struct node_options *options)
 {
@@ -159,8 +161,8 @@ const struct rumor_log *broadcast_log(const struct node *node)
     return &node->broadcast->log;
 }
 
-/* Returns a number of latest origins that includes every live member's origin. Origins without
- * rumors count, because member records follow the trees of their origins. */
+/* Returns how many of the origins that published last include the origin of every live member.
+ * Origins without rumors count, because member records follow the trees of their origins. */
 uint32_t broadcast_latest_origins(const struct node *node)
 {
     const uint32_t live = membership_live(node);
@@ -183,9 +185,10 @@ static uint32_t incarnations_of(const struct versions *versions, const uint8_t *
     return incarnations;
 }
 
-/* Returns true if one more origin may be added to the table. incarnations: number of entries that
- * the origin's node already has. An entry is never freed, because its rumors stay in the sum. So
- * neither a node that restarts often nor many unknown nodes may fill the table. */
+/* Returns true if one more origin may be added to the table. incarnations: number of entries
+ * that incarnations of the new origin's node already have. An entry is never freed, because its
+ * rumors stay in the sum. So neither a node that restarts often nor many unknown nodes may fill the
+ * table. */
 static bool may_have_place(const struct versions *versions, uint32_t incarnations)
 {
     CHECK(versions->count <= versions->max);
@@ -300,7 +303,7 @@ void broadcast_set_fresh(struct node *node, uint64_t fresh_ns)
     node->broadcast->fresh_ns = fresh_ns;
 }
 
-/* Knowledge of neighbours: the rumors that each neighbour has. */
+/* The following functions return or set what this node knows about the rumors of its neighbours. */
 
 uint64_t broadcast_knows(const struct node *node, const struct peer *peer)
 {

@@ -38,13 +38,13 @@ const struct versions *broadcast_versions(const struct node *node);
 /* Returns the origin of this node's present incarnation. */
 const struct origin *broadcast_own(const struct node *node);
 const struct rumor_log *broadcast_log(const struct node *node);
-/* Returns how many of the origins that published most recently may still be publishing. */
+/* Returns how many of the origins that published last may still be publishing. */
 uint32_t broadcast_active_origins(const struct node *node);
 /* Returns the origin that a member record describes. Adds it if it is unknown; returns NULL if the
  * table is full. */
 const struct origin *broadcast_origin_of(struct node *node, const struct peer *from,
                                          const struct record *record);
-/* Records the samples per second that an origin reports. The largest reported value is kept. */
+/* Records an origin's report of its samples per second. Keeps the largest report of the origin. */
 void broadcast_on_rate(struct node *node, const struct origin *origin, float samples_per_second);
 uint64_t
 broadcast_advanced_ns(const struct node *node); /* Returns the time of the version's last change. */
@@ -63,20 +63,20 @@ bool broadcast_lags(const struct node *node);
 /* Returns the time of the last request for a missing rumor; 0 = never. */
 uint64_t broadcast_asked_ns(const struct node *node);
 
-/* Knowledge of neighbours: the rumors that each neighbour has. */
+/* The following functions tell what this node knows about the rumors of its neighbours. */
 
 /* Returns the number of rumors, over all origins, that the neighbour has. */
 uint64_t broadcast_knows(const struct node *node, const struct peer *peer);
 void broadcast_set_knows(struct node *node, const struct peer *peer, uint64_t rumors);
 /* Returns true if the neighbour has all rumors that this node published. */
 bool broadcast_has_ours(const struct node *node, const struct peer *peer);
-/* Returns the largest number of rumors that a neighbour knows. joined_only: consider only
+/* Returns the largest number of rumors that any one neighbour knows. joined_only: consider only
  * neighbours that have joined. */
 uint64_t broadcast_most_shown(const struct node *node, bool joined_only);
 /* Returns true if the neighbour has shown its whole version. No rumor is exchanged before that. */
 bool broadcast_is_compared(const struct node *node, const struct peer *peer);
-/* Returns true if this node and the neighbour come from two sides of a partition on which much was
- * learned separately. Then they exchange no rumors. */
+/* Returns true if a partition separated this node and the neighbour, and both sides learned much
+ * during it. Then the two exchange no rumors. */
 bool broadcast_is_partitioned(const struct node *node, const struct peer *peer);
 void broadcast_set_partitioned(struct node *node, const struct peer *peer, bool is_partitioned);
 /* Returns true if this node and the neighbour exchange rumors: their versions were compared, and no
@@ -87,7 +87,7 @@ struct slots broadcast_together(const struct node *node);
 /* Returns the slots of the neighbours to which this node's own rumors are pushed. */
 struct slots broadcast_eager(const struct node *node);
 
-/* Publication. */
+/* The following functions publish updates. */
 
 /* Publishes an own update as rumors. Returns the bytes of these rumors. */
 uint64_t broadcast_publish(struct node *node, const struct update *update);
@@ -96,7 +96,7 @@ bool broadcast_has_published(const struct node *node);
  * (BASE_ROLLING). Such a node takes no rumors of other nodes. */
 void broadcast_set_fresh(struct node *node, uint64_t fresh_ns);
 
-/* Rumors for the learner. */
+/* The following functions pass rumors and blocks to the learner. */
 
 /* Sets *action to the next APPLY for the learner. Returns false if there is none. */
 bool broadcast_next_apply(struct node *node, struct action *action);
@@ -123,7 +123,7 @@ bool broadcast_is_all_applied(const struct node *node);
 /* Decodes a rumor of the log. The result is valid until the next decoding. */
 const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, uint32_t bytes);
 
-/* Broadcast trees. origin_index: index of the tree's origin. */
+/* The following functions use the broadcast trees. origin_index: index of the tree's origin. */
 
 /* Returns true if rumors of this origin are not pushed to the neighbour. */
 bool broadcast_is_lazy(const struct node *node, const struct peer *peer, uint32_t origin_index);
@@ -143,13 +143,13 @@ void broadcast_forget_backlog(struct node *node, const struct peer *peer);
 /* Sends waiting rumors to this neighbour. Call it when the neighbour's queue may have space. */
 void broadcast_on_sent(struct node *node, const struct peer *peer);
 
-/* Anti-entropy. */
+/* The following functions compare versions with neighbours (anti_entropy.c). */
 
 #define VERSION_HASH_NONE UINT64_MAX /* hash that a node without a first base sends */
 void anti_entropy_show(struct node *node, const struct peer *peer, bool whole);
 void anti_entropy_show_all(struct node *node);
-/* Sends a slice of our version to one random neighbour; called once a second. A leaving node sends
- * it to all neighbours, and more often. */
+/* Sends a slice of our version to one random neighbour; called once a second. A leaving node
+ * sends the slice to all neighbours, and more often. */
 void anti_entropy_round(struct node *node);
 /* Requests this neighbour's whole version. A version of more than 256 origins is requested at most
  * every 10 s, because it may fill a whole message. */
@@ -161,23 +161,24 @@ void anti_entropy_ask_again(struct node *node, const struct peer *but);
  * returns false. */
 bool anti_entropy_on_version(struct node *node, const struct peer *from,
                              const struct message *version);
-/* Returns how many of the rumors shown in the slice this node lacks. If an entry shows another
- * stream than ours, sends the neighbour our heads of that stream (equivocation.h). */
+/* Returns how many rumors shown in the neighbour's slice this node lacks. If an entry shows
+ * another stream than ours, sends the neighbour our heads of that stream (equivocation.h). */
 uint64_t anti_entropy_missing(struct node *node, const struct peer *from,
                               const struct message *version);
-/* Records that the neighbour's version equals ours. So it has all rumors that this node published.
- */
+/* Records that the neighbour's version equals ours. So the neighbour has all rumors that this
+ * node published. */
 void anti_entropy_on_same(struct node *node, const struct peer *from,
                           const struct message *version);
-/* Adds a note if the neighbour's version equals ours and its digest differs. */
+/* Adds a note if the neighbour's version equals ours but the digest of its base differs from
+ * ours. */
 void anti_entropy_check_digest(struct node *node, const struct peer *from,
                                const struct message *version);
 /* Starts the exchange of rumors with this neighbour, unless a partition separates us. */
 void anti_entropy_on_compared(struct node *node, const struct peer *from);
 
-/* Repair. */
+/* The following functions request missing rumors (repair.c). */
 
-/* Requests the rumors in the slice that this node lacks. */
+/* Requests all rumors that the neighbour's slice shows and this node lacks. */
 void repair_slice(struct node *node, const struct peer *from, const struct message *version);
 /* Requests from this neighbour all rumors of the origin that this node lacks. Returns false if no
  * request was sent. */
@@ -186,8 +187,8 @@ void push_backlog_on_want(struct node *node, const struct peer *from, uint64_t t
 /* Handles GONE: the neighbour's log no longer has this rumor. Returns true if probably no log has
  * it, so that this node needs a base that contains it. */
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq);
-/* Requests the rumors that a lost neighbour pushed to us from randomly chosen other neighbours.
- * conn: conn of the lost neighbour. */
+/* Requests the rumors that a lost neighbour used to push to us. Each origin's rumors are
+ * requested from a randomly chosen neighbour. conn: conn of the lost neighbour. */
 void repair_on_lost(struct node *node, uint64_t conn);
 /* Checks the gaps of all origins and requests missing rumors. Call it a few times a second. */
 void repair_review(struct node *node);

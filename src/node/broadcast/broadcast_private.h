@@ -1,4 +1,4 @@
-/* The state of this folder; only its own files include it. */
+/* The private state of the broadcast folder. */
 #ifndef HEARSAY_NODE_BROADCAST_BROADCAST_PRIVATE_H
 #define HEARSAY_NODE_BROADCAST_BROADCAST_PRIVATE_H
 
@@ -9,28 +9,30 @@
 #include "node/membership/membership.h"
 #include "wire/equivocation_proof.h"
 
-/* State per neighbour, by slot. Bits and counts are by origin index. */
+/* State per neighbour, by slot. Arrays of bits and numbers are indexed by origin. */
 struct broadcast_neighbour {
     /* bit per origin: its rumors are not pushed to the neighbour, which sent PRUNE or has a full
      * queue */
     uint64_t *lazy;
     uint64_t *pruned;  /* bit per origin: we asked the neighbour not to push its rumors to us */
-    uint64_t *backlog; /* origins whose rumors wait for space in the neighbour's queue */
+    uint64_t *backlog; /* bit per origin: its rumors wait for space in the neighbour's queue */
     uint32_t *backlog_from;  /* by origin index: number of the origin's first waiting rumor */
     uint32_t backlog_count;  /* number of origins in the backlog */
     uint32_t backlog_cursor; /* index of the origin whose waiting rumors were sent last */
-    /* bytes of blocks in the neighbour's queue when its last waiting rumor was sent */
+    /* bytes of blocks in the neighbour's queue when it was last sent a rumor that had waited */
     size_t blocks_left;
     uint64_t hash;       /* hash of the neighbour's version */
     uint64_t asked_ns;   /* time of the last request for the neighbour's whole version; 0 = never */
     bool is_compared;    /* the neighbour has shown its whole version */
     bool is_partitioned; /* this node and the neighbour learned much on different sides of a
                             partition */
-    uint64_t heads_ns;   /* time when the neighbour was last sent heads of a stream; 0 = never */
-    uint32_t own_next;   /* number of this node's own rumors that the neighbour has */
-    uint64_t barred; /* number of rumors that the neighbour has and this node refuses, since their
-                        ids are not admitted */
-    uint64_t knows;  /* number of rumors that the neighbour knows, over all origins */
+    /* Time when the neighbour was last sent heads of a stream (HEADS); 0 = never. */
+    uint64_t heads_ns;
+    uint32_t own_next; /* number of this node's own rumors that the neighbour has */
+    /* Number of rumors that the neighbour has and this node refuses, because the ids of their
+     * origins are not admitted. */
+    uint64_t barred;
+    uint64_t knows; /* number of rumors that the neighbour knows, over all origins */
 };
 
 #define ASKED_MAX 256
@@ -43,10 +45,12 @@ struct asked {
 
 /* State of repair.c. */
 struct repair {
-    uint32_t missing;  /* number of origins with a gap under repair */
-    uint32_t behind;   /* number of origins with rumors that a neighbour has and this node lacks */
-    uint32_t turn;     /* index of the origin that the next review checks first; rotates */
-    uint64_t asked_ns; /* time of the last request for a missing rumor; 0 = never */
+    uint32_t missing; /* number of origins whose missing rumors repair.c has to request */
+    /* Number of origins of which a neighbour has rumors that this node lacks. */
+    uint32_t behind;
+    /* Index of the origin that the next call of repair_review checks first; rotates. */
+    uint32_t turn;
+    uint64_t asked_ns;             /* time of the last request for a missing rumor; 0 = never */
     struct asked asked[ASKED_MAX]; /* ring of recent requests for unknown origins */
     uint32_t asked_next;           /* index in `asked` of the next entry to overwrite */
 };
@@ -73,7 +77,8 @@ struct broadcast {
     uint64_t advanced_ns;     /* time of the version's last change */
     uint64_t full_ns;  /* time of the last warning that the table of origins is full; 0 = never */
     uint64_t fresh_ns; /* time up to which the base is current; only used in BASE_ROLLING */
-    uint32_t latest_shown; /* number of latest origins shown in this rotation of slices */
+    /* Number of latest origins that slices have shown in the present rotation. */
+    uint32_t latest_shown;
     bool lacks_first;     /* this node has no base of its adopted model yet, so the base's digest is
                              unknown */
     bool remembers;       /* the weights contain publications of earlier incarnations */
@@ -103,8 +108,8 @@ static inline bool peer_is_origin(const struct peer *peer, const struct origin *
     return memcmp(peer->id, origin->id, ID_BYTES) == 0;
 }
 
-/* Adds the origin of a new incarnation and returns it. Returns NULL if the table of origins has no
- * entry for it; then this node takes no rumors of that origin. Adds a note when the table is nearly
+/* Adds the origin of a new incarnation and returns it. Returns NULL if the table of origins must
+ * not take it; then this node takes no rumors of that origin. Adds a note when the table is nearly
  * full. */
 struct origin *broadcast_meet(struct node *node, const struct peer *from,
                               const uint8_t id[static ID_BYTES], uint64_t incarnation);
@@ -112,9 +117,9 @@ struct origin *broadcast_meet(struct node *node, const struct peer *from,
  * if the table is full. */
 struct origin *broadcast_add(const struct node *node, struct versions *versions,
                              const uint8_t id[static ID_BYTES], uint64_t incarnation);
-/* Returns true if a history may list one more incarnation of the node `id`. The limit per node is
- * the largest that broadcast_meet ever grants, since origins arrive in another order at each node.
- * A joined node reserves entries for known nodes. */
+/* Returns true if a history of another node may list one more incarnation of the node `id`. The
+ * limit per node is the largest that broadcast_meet ever grants, since origins arrive in another
+ * order at each node. A joined node reserves entries for known nodes. */
 bool broadcast_believes(const struct node *node, const uint8_t id[static ID_BYTES]);
 /* Returns true if the origin's member is expelled, so that its samples do not count. */
 static inline bool origin_is_expelled(const struct origin *origin)
@@ -122,10 +127,10 @@ static inline bool origin_is_expelled(const struct origin *origin)
     return origin->keep != KEEP_ALL;
 }
 
-/* Returns a number of latest origins that includes every live member's origin. */
+/* Returns how many of the origins that published last include the origin of every live member. */
 uint32_t broadcast_latest_origins(const struct node *node);
 
-/* push_backlog.c: queues a rumor for a neighbour now. Returns false if the neighbour's queue is
+/* push_backlog.c: puts a rumor into the neighbour's queue now. Returns false if the queue is
  * full. */
 bool push_backlog_say(struct node *node, const struct peer *peer, const struct origin *origin,
                       const uint8_t *rumor, size_t bytes);
@@ -141,15 +146,15 @@ void tree_prune(struct node *node, const struct peer *peer, const struct origin 
  */
 void equivocation_found(struct node *node, const struct signed_head *ours,
                         const struct signed_head *theirs);
-/* Checks the head of a refused rumor. Keeps a proof if the head proves equivocation by the origin.
- */
+/* Checks the head of a rumor that this node refused. Keeps a proof if the head proves
+ * equivocation by the origin. */
 void equivocation_on_refused(struct node *node, const uint8_t *rumor, size_t bytes);
 /* Finds the head of the rumor with number `seq`, even if the rumor was retracted. Returns false if
  * the log lacks the rumor. */
 bool equivocation_head(const struct node *node, uint32_t origin_index, uint32_t seq,
                        struct signed_head *out);
 /* Sends the neighbour our heads of this origin's stream if an entry of the neighbour's version
- * shows another stream. */
+ * shows a different stream of the origin. */
 void equivocation_on_entry(struct node *node, const struct peer *from, const struct origin *origin,
                            const struct version_entry *entry);
 

@@ -43,10 +43,10 @@ void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag
     push_backlog_forget(neighbour, origin_index);
 }
 
-/* Stops the exchange of rumors with this neighbour, in both directions, until it requests some.
- * While a node takes over a base, its slow link should carry no rumors that the other side has. So
- * it gets new rumors only from its donor, and relays none. A node in BASE_ROLLING takes rumors from
- * no neighbour. */
+/* Stops the exchange of rumors with this neighbour, in both directions, until the neighbour
+ * requests rumors. While a node takes over a base, its slow link should carry no rumors that the
+ * other side has. So it gets new rumors only from its donor, and relays none. A node in
+ * BASE_ROLLING takes rumors from no neighbour. */
 void broadcast_hold_back(struct node *node, const struct peer *peer)
 {
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
@@ -84,8 +84,8 @@ void broadcast_on_first(struct node *node, const struct peer *from, uint32_t ori
         node->broadcast->versions.origins[origin_index].parent_conn = from->conn;
 }
 
-/* Handles a rumor that arrived twice: if both senders are connected, prunes one. The origin itself
- * is not pruned when a relay was faster once. */
+/* Handles a rumor that arrived twice: if both senders are connected, prunes one of them. If one
+ * sender is the origin itself, prunes the other one, even if that one was faster this time. */
 void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t origin_index)
 {
     CHECK(origin_index < node->broadcast->versions.count);

@@ -5,8 +5,10 @@
 
 #include "base/error.h"
 
-#define PART 4         /* one learner in four has its report capped, at least one learner */
-#define NEAR (1.0 / 8) /* counts that differ by at most this part are equal */
+/* The reports of 1/4 of the learners are capped, of at least one learner. */
+#define PART 4
+/* Two counts are equal if they differ by at most this part of one of them. */
+#define NEAR (1.0 / 8)
 
 static int descending(const void *a, const void *b)
 {

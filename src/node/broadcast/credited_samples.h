@@ -16,24 +16,28 @@
 #include <stdint.h>
 
 struct reported_samples {
-    double samples;   /* samples that the member reports; >= 0 */
-    double borne_out; /* samples that the member's rumors support (membership/shares.h) */
+    double samples; /* samples that the member reports; >= 0 */
+    /* Samples that the movement of the base by the member's rumors supports
+     * (membership/shares.h). */
+    double borne_out;
 };
 
-/* Returns the sum of all credited samples. reported[0] is this node's own report, which counts in
- * full; the call reorders all other reports. learners: training members, this node included. */
+/* Returns the sum of the credited samples of all reports. reported[0] is this node's own report,
+ * which counts in full; the call reorders all other reports. learners: number of training members,
+ * this node included. */
 double credited_samples_sum(struct reported_samples *reported, uint32_t count, uint32_t learners);
 
-/* Returns the count from which a node starts. all: samples ever reported by all members; counted:
- * credited samples (credited_samples_sum); said[count]: the counts of other members, which the call
- * reorders. Takes the lower median of these counts. One liar among three or more members can move
- * it only between the others' values; one liar of two can never raise it. The sum of all reports is
- * exact, so it is the result unless it is clearly above the median. It is also the result if there
- * are no other counts. */
+/* Returns the number of learned samples from which a node starts to count. all: samples ever
+ * reported by all members; counted: credited samples (credited_samples_sum); said[count]: the
+ * numbers that the other members have counted, which the call reorders. Takes the lower median of
+ * `said`. One liar among three or more members can move it only between the others' values; one
+ * liar of two can never raise it. `all` is exact, so it is the result unless it is clearly above
+ * the median. It is also the result if count is 0. */
 double credited_samples_begin(double all, double counted, uint64_t *said, uint32_t count);
 
-/* Returns the count from which a node continues: `counted`, or the lower median of other members'
- * counts if that is far ahead and the sum of all reports supports it. */
+/* Returns the number of learned samples from which a node continues to count: `counted`, or the
+ * lower median of the numbers in `said` if that is far larger and the sum of all reports supports
+ * it. */
 double credited_samples_continue(double all, double counted, uint64_t *said, uint32_t count);
 
 #endif

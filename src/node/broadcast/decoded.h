@@ -21,8 +21,8 @@
 struct decoded {
     struct update updates[DECODED_MAX]; /* decoded rumors, in the order of the log */
     uint64_t positions[DECODED_MAX];    /* positions of the rumors in the log */
-    uint32_t first;       /* index of the first rumor that decoded_at has not returned */
-    uint32_t end;         /* index after the last rumor */
+    uint32_t first;       /* index of the first rumor that decoded_at has not passed */
+    uint32_t end;         /* index after that of the last rumor */
     uint32_t *index;      /* [entries_max] entry indices of all rumors, back to back */
     int8_t *level;        /* [entries_max] entry levels of all rumors, back to back */
     uint32_t entries_max; /* capacity in entries */

@@ -53,7 +53,8 @@ void equivocation_found(struct node *node, const struct signed_head *ours,
     equivocation->is_found = proof_verify(equivocation->proof, node->context) == OK;
 }
 
-/* Checks a signed head. Keeps it as a proof if its values exceed what a rumor may have. */
+/* Checks a signed head. Keeps the head as a proof if its values exceed the limits of a valid
+ * rumor. */
 static void look_at(struct node *node, const struct signed_head *head)
 {
     equivocation_found(node, head, head);
@@ -76,14 +77,15 @@ bool equivocation_take_proof(struct node *node, uint8_t *out)
     return true;
 }
 
-/* Returns true if more rumors of the origin are known than its limit allows, so that some are to be
- * taken out. */
+/* Returns true if this node has rumors of the origin beyond the limit of the orders, so that
+ * some must be taken out of the base. */
 static bool is_excess(const struct origin *origin)
 {
     return origin->next > origin->keep;
 }
 
-/* Sends the neighbour our heads of the origin's last HEADS_MAX rumors up to number `last`. */
+/* Sends the neighbour our heads of the HEADS_MAX rumors of the origin that end with number
+ * `last`. */
 static void say_heads(struct node *node, const struct peer *to, const struct origin *origin,
                       uint32_t last)
 {

@@ -22,17 +22,17 @@
  * contradicts one of ours. */
 void equivocation_on_heads(struct node *node, const struct peer *from, uint64_t tag,
                            const uint8_t *heads, size_t bytes);
-/* Returns true if each head of this history is signed by its origin and within the limits. Known
- * heads are not checked again. */
+/* Returns true if each head of this history is signed by its origin and keeps the limits of
+ * head_is_within. Heads that this node already knows are not checked again. */
 bool equivocation_is_honest_history(struct node *node, const uint8_t *history, uint32_t entries);
-/* Returns true if this history shows another stream than ours. Then keeps a proof if one of our
- * heads contradicts the history's head. */
+/* Returns true if this history shows another stream of some origin than ours. Then keeps a proof
+ * if one of our heads contradicts the history's head. */
 bool equivocation_in_history(struct node *node, const uint8_t *history, uint32_t entries);
 /* Copies the kept proof (PROOF_BYTES, already checked) to `out` and forgets it. Returns false if no
  * proof is kept. */
 bool equivocation_take_proof(struct node *node, uint8_t *out);
-/* Finds the hash of the head of rumor next - 1; zeros if next is 0. Returns false if the hash is
- * not known. origin_index: index of the rumors' origin. */
+/* Sets `hash` to the hash of the head of the origin's rumor next - 1; zeros if next is 0.
+ * Returns false if this node does not know the hash. */
 bool equivocation_hash_before(const struct node *node, uint32_t origin_index, uint32_t next,
                               uint8_t *hash);
 

@@ -13,12 +13,13 @@
 #include "wire/signed_head.h"
 
 #define HISTORY_ENTRY_BYTES SIGNED_HEAD_BYTES
-#define HISTORY_NEXT_MAX    (1u << 28) /* largest believable number of rumors of one incarnation */
+/* Largest number of rumors that a history may state for one incarnation. */
+#define HISTORY_NEXT_MAX (1u << 28)
 
 struct history_entry {
     uint8_t id[ID_BYTES]; /* id of the origin's node */
-    uint64_t incarnation; /* incarnation of that node */
-    uint32_t next;        /* rumors before this number are in the base */
+    uint64_t incarnation; /* incarnation of the origin's node */
+    uint32_t next;        /* the base contains the origin's rumors before this number */
     uint64_t samples;     /* samples that the origin had learned at its last rumor in the base */
 };
 struct history_entry history_entry_at(const uint8_t *at);

@@ -8,16 +8,17 @@
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/shares.h"
 
-#define SAMPLES_MAX 0x1p62             /* upper bound of any count */
-#define MEET_NS     (60 * SECOND_NS)   /* time in which a started node meets the other members */
-#define COUNT_NS    (3600 * SECOND_NS) /* length of one counting period */
+#define SAMPLES_MAX 0x1p62 /* upper bound of any count of samples */
+/* Time in which a node meets the other members after its start. */
+#define MEET_NS  (60 * SECOND_NS)
+#define COUNT_NS (3600 * SECOND_NS) /* length of one counting period */
 
 struct progress {
-    double start;        /* count of learned samples at the start of this period */
+    double start;        /* count of learned samples when this period started */
     uint64_t started_ns; /* time when this period started */
-    uint64_t samples;    /* largest count so far; never falls */
+    uint64_t samples;    /* largest count of learned samples so far; never falls */
     bool has_begun;      /* `start` is the swarm's count, not only this node's */
-    bool is_late; /* the base was taken over, so the swarm had learned before this node came */
+    bool is_late; /* the base was taken over, so the swarm had learned before this node joined */
     /* [members_max + 1] scratch buffer of reports, by member number */
     struct reported_samples *reported;
     uint64_t *said; /* [members_max] scratch buffer for counts that other members report */
@@ -31,8 +32,8 @@ size_t progress_arena_bytes(const struct node_options *options)
            3 * 64;
 }
 
-/* Starts a counting period: later reports count only as far as they exceed the samples known now.
- */
+/* Starts a counting period: from now on, an origin's report counts only as far as it exceeds the
+ * samples that this node knows of the origin now. */
 static void count_anew(struct versions *versions)
 {
     CHECK(versions->count <= versions->max);
@@ -90,7 +91,7 @@ static uint32_t tally(const struct node *node, struct reported_samples *reported
     for (uint32_t i = 0; i <= members->count; i++) {
         reported[i].samples =
             fmax(reported[i].samples,
-                 0); /* the number is negative after a retraction or a new incarnation */
+                 0); /* the difference is negative after a retraction or a new incarnation */
         reported[i].borne_out = i < members->count ? members->members[i].borne_out : 0;
         others += i > 0 && reported[i].samples > 0;
     }
@@ -115,8 +116,9 @@ static uint64_t rounded(double samples)
     return (uint64_t)fmin(samples, SAMPLES_MAX);
 }
 
-/* Collects the counts that other members' records state: of members that train, and of members that
- * state a count without training. Returns how many counts. */
+/* Collects the counts of learned samples that other members' records state. only_live: take only
+ * records of live members. Members that do not train may also state a count. Returns the number of
+ * collected counts. */
 static uint32_t ask_others(const struct node *node, bool only_live, uint64_t *said)
 {
     const struct members *members = membership_members(node);
@@ -148,11 +150,12 @@ void progress_on_takeover(struct node *node)
     CHECK(node->broadcast->versions.count > 0);
     progress->is_late = true;
     if (!joining_has_joined(node))
-        progress->has_begun = false; /* the count in its checkpoint is too old to continue from */
+        /* The count in this node's checkpoint is too old to continue from. */
+        progress->has_begun = false;
 }
 
-/* Starts counting. A node that received every rumor starts at 0, so that the credit rule applies to
- * all reports. */
+/* Starts to count the swarm's learned samples. A node that received every rumor starts at 0, so
+ * that the rule of credited_samples.h applies to all reports. */
 static void begin(struct node *node)
 {
     struct progress *progress = node->broadcast->progress;
@@ -162,7 +165,8 @@ static void begin(struct node *node)
     if (!progress->is_late)
         return;
     uint32_t others, count = ask_others(node, true, progress->said);
-    if (count == 0) /* the donor of the base is no longer a member, but it reported its count */
+    /* The donor of the base is no longer a live member, but its record stated its count. */
+    if (count == 0)
         count = ask_others(node, false, progress->said);
     const double now = counted(node, &others);
     const double there = credited_samples_begin(progress_claimed(node), now, progress->said, count);
@@ -180,9 +184,10 @@ static void count_on(struct node *node)
         begin_at(node, (double)progress->samples);
 }
 
-/* Returns true if the counts of `count` members suffice to change this node's count. A single count
- * suffices only if no other member was ever here. Otherwise an attacker would wait until all other
- * members are away. A returning node waits MEET_NS, since it does not meet all members at once. */
+/* Returns true if the counts that `count` other members state suffice to change this node's
+ * count. A single count suffices only if there never was a third member. Otherwise an attacker
+ * would wait until all other members are away. A returning node waits MEET_NS, since it does not
+ * meet all members at once. */
 static bool is_word_enough(const struct node *node, uint32_t count, uint32_t others)
 {
     const bool has_met =
@@ -191,8 +196,8 @@ static bool is_word_enough(const struct node *node, uint32_t count, uint32_t oth
     return count >= 2 || (has_met && others <= 1 && membership_live(node) <= 2);
 }
 
-/* Returns true if this node lacks rumors of at least half of the members. Then counts of other
- * members may not be adopted: the samples of missing rumors would count again when the rumors
+/* Returns true if this node lacks rumors of at least half of the members. Then it must not
+ * adopt counts of other members: the samples of missing rumors would count again when the rumors
  * arrive. */
 static bool lacks_claims(const struct node *node)
 {

@@ -27,10 +27,12 @@ void progress_review(struct node *node);
 
 /* Returns the samples that the swarm has learned. */
 uint64_t progress_samples(const struct node *node);
-/* Returns the count that this node's record states; 0 until the node has begun to count. */
+/* Returns the count of learned samples that this node's record states; 0 until the node has
+ * begun to count. */
 uint64_t progress_to_say(const struct node *node);
 
-/* Returns the samples that all members together report, before the credit rule. */
+/* Returns the samples that all members together report, before credited_samples.h reduces the
+ * reports. */
 double progress_claimed(const struct node *node);
 
 #endif

@@ -61,8 +61,8 @@ void broadcast_forget_backlog(struct node *node, const struct peer *peer)
 
 /* Sends this origin's rumors from number `from` on until the neighbour's queue is full. While
  * blocks of a base are queued, sends one rumor per block, because rumors overtake blocks. Returns
- * false if the queue is full. Returns true if all rumors fit; then newer rumors are pushed as they
- * arrive. */
+ * false if the queue had no space even for the first rumor. After all rumors were sent, newer
+ * rumors are pushed as they arrive. */
 static bool serve(struct node *node, const struct peer *peer, uint32_t origin_index, uint32_t from)
 {
     CHECK(origin_index < node->broadcast->versions.count);

@@ -12,14 +12,17 @@
 #include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast_private.h"
 
-#define AFTER_NS  (SECOND_NS / 2)  /* wait before a request for a rumor, or a longer round trip */
-#define LATEST_NS (5 * SECOND_NS)  /* longest wait before a missing rumor is requested */
-#define AGAIN_NS  (2 * SECOND_NS)  /* time between two requests for the same rumors */
-#define SLOW_NS   (3 * SECOND_NS)  /* a gap that lasts this long needs another parent */
-#define COMING_NS (10 * SECOND_NS) /* time for a new parent to deliver missing rumors */
-#define GONE_ENOUGH                                                                                \
-    4 /* a rumor is gone when this many neighbours lack it, or more than half of them */
-#define UNKNOWN_AT_ONCE 64 /* unknown origins to ask for after one slice, at most */
+/* Wait before a missing rumor is requested, unless the round trip is longer. */
+#define AFTER_NS  (SECOND_NS / 2)
+#define LATEST_NS (5 * SECOND_NS) /* longest wait before a missing rumor is requested */
+#define AGAIN_NS  (2 * SECOND_NS) /* time between two requests for the same rumors */
+/* An origin whose rumors are missing for this long needs another parent in its tree. */
+#define SLOW_NS   (3 * SECOND_NS)
+#define COMING_NS (10 * SECOND_NS) /* time that a new parent has to deliver the missing rumors */
+/* A rumor is gone when this many neighbours, or more than half of them, answered GONE. */
+#define GONE_ENOUGH 4
+/* Unknown origins whose rumors are requested after one slice, at most. */
+#define UNKNOWN_AT_ONCE 64
 
 static void set_missing(struct node *node, struct origin *origin, bool missing)
 {
@@ -52,7 +55,7 @@ void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,
     if (is_first || from->conn != origin->parent_conn ||
         !connection_open_peer(node, gap->missing_from))
         gap->missing_from =
-            from->conn; /* prefer to request from a neighbour that is not our parent */
+            from->conn; /* requests go rather to a neighbour that is not our parent */
     gap->shown_ns = node->now_ns;
     if (gap->behind_ns == 0) {
         gap->behind_ns = node->now_ns;
@@ -69,7 +72,7 @@ void repair_on_known(struct node *node, struct origin *origin)
     if (gap->missing && origin->next >= gap->missing_to)
         set_missing(node, origin, false);
     if (gap->behind_ns &&
-        origin->next >= gap->behind_to) { /* rumors that became known later may still be missing */
+        origin->next >= gap->behind_to) { /* rumors that were shown later may still be missing */
         gap->behind_ns = origin->next < gap->missing_to ? node->now_ns : 0;
         gap->behind_to = gap->missing_to;
         node->broadcast->repair.behind -= gap->behind_ns == 0;
@@ -115,8 +118,7 @@ bool repair_ask(struct node *node, const struct peer *peer, uint32_t origin_inde
     return true;
 }
 
-/* Requests the rumors of an unknown origin, unless another neighbour was recently asked for them.
- */
+/* Requests the rumors of an unknown origin, unless a neighbour was recently asked for them. */
 static void ask_first(struct node *node, const struct peer *peer, uint64_t tag)
 {
     struct repair *repair = &node->broadcast->repair;
@@ -148,9 +150,9 @@ void repair_slice(struct node *node, const struct peer *from, const struct messa
     }
 }
 
-/* Handles GONE. A node that took over a base has none of that base's rumors in its log, so another
- * neighbour is asked. A rumor that GONE_ENOUGH neighbours lack, or more than half of them, is only
- * in bases. */
+/* Handles GONE. A node that took over a base lacks that base's rumors in its log, so this node
+ * asks another neighbour. A rumor that GONE_ENOUGH neighbours lack, or more than half of them, is
+ * only in bases. */
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq)
 {
     struct origin *origin = versions_find(&node->broadcast->versions, tag);
@@ -161,11 +163,12 @@ bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, ui
         origin->gap.gone * 2 > connection_neighbours(node))
         return true;
     const struct peer *other = connection_random(node);
-    CHECK(other); /* not 0: the neighbour `from` is connected */
+    /* The result is never NULL, because at least the neighbour `from` is connected. */
+    CHECK(other);
     if (other != from)
         (void)repair_ask(node, other, broadcast_index(node, origin));
     origin->gap.changed_ns =
-        0; /* the search for another parent need not wait for the present one */
+        0; /* another parent may be chosen without waiting for the present one */
     return false;
 }
 
@@ -181,8 +184,8 @@ void repair_on_lost(struct node *node, uint64_t conn)
     }
 }
 
-/* Makes this neighbour our parent for the origin, in place of a slow one. Returns false if no
- * request could be sent. No cycle arises: a neighbour that has more rumors than we does not get
+/* Makes this neighbour our parent in the origin's tree, in place of a slow one. Returns false if
+ * no request could be sent. No cycle arises: a neighbour that has more rumors than we does not get
  * them through us. */
 static bool change_parent(struct node *node, const struct peer *peer, struct origin *origin)
 {
@@ -201,7 +204,8 @@ static bool change_parent(struct node *node, const struct peer *peer, struct ori
     return true;
 }
 
-/* Returns true if our parent was asked recently and may have other rumors to send first. */
+/* Returns true if our parent was asked for the origin's rumors so recently that other rumors may
+ * still be ahead of them. */
 static bool is_awaited(const struct node *node, const struct origin *origin)
 {
     CHECK(origin->gap.asked_ns <= node->now_ns);
@@ -210,17 +214,17 @@ static bool is_awaited(const struct node *node, const struct origin *origin)
            node->now_ns - origin->gap.asked_ns < AGAIN_NS + asked->rtt_ns;
 }
 
-/* Returns the wait before a rumor shown by this peer is requested. If the peer is distant, another
- * distant neighbour may already have sent the rumor to us. */
+/* Returns how long to wait before a missing rumor that this peer shows is requested. The wait is
+ * longer for a distant peer: another distant neighbour may already have sent the rumor to us. */
 static uint64_t after_ns(const struct peer *peer)
 {
     const uint64_t after_ns = peer->rtt_ns > AFTER_NS ? peer->rtt_ns : AFTER_NS;
     return after_ns < LATEST_NS ? after_ns : LATEST_NS;
 }
 
-/* Returns true if no rumor of the origin has arrived since the last check. Also returns true if the
- * number of missing rumors did not fall for SLOW_NS and a neighbour other than our parent has more.
- */
+/* Returns true if no rumor of the origin has arrived since the last check. Also returns true if
+ * the number of missing rumors did not fall for SLOW_NS and a neighbour other than our parent has
+ * the missing rumors. */
 static bool is_too_slow(const struct node *node, const struct origin *origin)
 {
     const struct gap *gap = &origin->gap;
@@ -256,8 +260,8 @@ static bool has_its_share(const struct node *node, uint32_t to_come)
     return to_come > 0 && (to_come + 1) * connection_neighbours(node) > membership_live(node);
 }
 
-/* Changes the origin's parent to this peer if rumors arrive too slowly. Returns true if the wait
- * for this gap starts again; false to check it again at the next review. */
+/* Makes this peer the parent in the origin's tree if rumors arrive too slowly. Returns true if
+ * the wait for this gap starts again; false to check it again at the next review. */
 static bool close_gap(struct node *node, const struct peer *peer, struct origin *origin,
                       uint32_t to_come[static NODE_PEERS_MAX])
 {

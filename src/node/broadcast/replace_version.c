@@ -74,8 +74,8 @@ bool replace_version_is_allowed(const struct node *node, const uint8_t *history,
     return true;
 }
 
-/* Returns true if more rumors of the origin are known than the orders allow. Then no rumor of the
- * origin that the new base lacks is kept. */
+/* Returns true if this node has more rumors of the origin than the orders allow. Then
+ * replace_version keeps no rumor of the origin beyond those in the new base. */
 static bool is_excess(const struct origin *origin)
 {
     return origin->next > origin->keep;
@@ -118,8 +118,8 @@ static uint64_t digest_of_logged(struct node *node, uint32_t origin_index, uint3
     return digest_of_update(broadcast_logged(node, rumor, bytes));
 }
 
-/* Sorts the origins from longest silent to latest: first the origins of the history in its order,
- * then all others. */
+/* Puts the origins into their order in time, the longest silent one first: first the origins of
+ * the history in its order, then all others. */
 static void set_order(struct node *node, const uint8_t *history, uint32_t entries)
 {
     struct versions *versions = &node->broadcast->versions;
@@ -138,8 +138,8 @@ static void set_order(struct node *node, const uint8_t *history, uint32_t entrie
         versions_touch(versions, versions_newer(versions, NULL));
 }
 
-/* Adds our rumors of an origin from number `next` on to the version's digest. Returns the digest of
- * the rumors among them that the learner was given. */
+/* Adds the digests of our rumors of an origin, from number `next` on, to the version's digest.
+ * Returns the sum of the digests of those among them that the learner was given. */
 static uint64_t keep(struct node *node, uint32_t origin_index, uint32_t next)
 {
     struct versions *versions = &node->broadcast->versions;

@@ -67,7 +67,8 @@ uint64_t retract_digest(struct node *node, uint32_t origin_index, uint32_t from)
 }
 
 /* Removes the origin's rumors beyond its limit from the version and returns their number. In
- * BASE_ROLLING the learner takes nothing out, because all blocks of the base arrive again. */
+ * BASE_ROLLING the learner takes no rumor out of its base, because all blocks of the base arrive
+ * again. */
 static uint64_t cut(struct node *node, uint32_t origin_index, struct origin *origin)
 {
     struct broadcast *broadcast = node->broadcast;
@@ -86,8 +87,8 @@ static uint64_t cut(struct node *node, uint32_t origin_index, struct origin *ori
     return known - origin->next;
 }
 
-/* Makes the log keep all rumors from the oldest one on that is still to be taken out of the
- * learner's base. */
+/* Pins the log at the oldest rumor that is still to be taken out of the learner's base, so that
+ * it keeps all later rumors. */
 static void pin(struct node *node)
 {
     struct rumor_log *log = &node->broadcast->log;
@@ -102,7 +103,8 @@ static void pin(struct node *node)
     rumor_log_pin(log, at);
 }
 
-/* Returns the number of rumors in the learner's base that the version no longer has. */
+/* Returns the number of rumors that are still in the learner's base and no longer in the
+ * version. */
 static uint64_t count_to_lose(const struct versions *versions)
 {
     uint64_t rumors = 0;
@@ -119,7 +121,8 @@ uint64_t retract_begin(struct node *node)
     struct retract *retract = &broadcast->retract;
     uint64_t rumors = 0;
     CHECK(publishing_state(node) !=
-          PUBLISHING_OUT); /* else the rumors of the publication under way might not fit the log */
+          /* During a publication, its rumors might not fit the log after the log is pinned. */
+          PUBLISHING_OUT);
     if (!retract->is_due)
         return 0;
     retract->is_due = retract->needs_base = false;

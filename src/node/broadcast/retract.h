@@ -16,12 +16,12 @@
 
 #include "node/core.h"
 
-/* Refuses this member's rumors beyond the limit from now on, because it was expelled or its orders
- * changed. */
+/* Refuses this member's rumors beyond its limit from now on. Call it when the member was
+ * expelled or the orders changed its limit. */
 void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES]);
-/* Takes rumors beyond limits out of the version at once, and then out of the learner's base, as far
- * as the log reaches. No publication may be under way. Returns the number of rumors that left the
- * version. */
+/* Takes expelled members' rumors beyond their limits out of the version at once, as far as the
+ * log has them. retract_next then takes them out of the learner's base. No publication may be under
+ * way. Returns the number of rumors that left the version. */
 uint64_t retract_begin(struct node *node);
 /* Returns the lowest number from which on this origin's rumors can be taken out: the log has all of
  * them, and will keep them for a while. */
@@ -32,10 +32,10 @@ uint64_t retract_digest(struct node *node, uint32_t origin_index, uint32_t from)
 /* Sets *action to an APPLY that takes the next rumor out of the learner's base. Returns false if no
  * rumor is to be taken out, or the learner accepts no more. */
 bool retract_next(struct node *node, struct action *action);
-/* Returns true if there may be rumors to take out. If so, call retract_begin while no publication
- * is under way. */
+/* Returns true if there may be rumors that retract_begin must take out. If so, call
+ * retract_begin while no publication is under way. */
 bool retract_is_due(const struct node *node);
-/* Returns true if the learner's base still contains rumors to take out. */
+/* Returns true if the learner's base still contains rumors that are no longer in the version. */
 bool retract_is_under_way(const struct node *node);
 /* Returns true if the log lacked rumors to take out. Then this node needs a neighbour's base, and
  * does not serve its own. */

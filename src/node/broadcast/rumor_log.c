@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "base/rng.h"
 
-#define TYPICAL_RUMOR_BYTES 512 /* assumed mean size of a rumor; sets the number of entries */
+/* Assumed mean size of a rumor; sets the number of entries for the log's bytes. */
+#define TYPICAL_RUMOR_BYTES 512
 
 static uint64_t entries_for(size_t ring_bytes)
 {
@@ -46,7 +47,7 @@ static uint64_t *bucket_of(const struct rumor_log *log, uint32_t origin_index, u
     return &log->buckets[rng_mix((uint64_t)origin_index << 32 | seq) & log->buckets_mask];
 }
 
-/* Returns the position of the oldest entry that must not be overwritten. */
+/* Returns the position of the oldest rumor that must not be overwritten. */
 static uint64_t first_kept(const struct rumor_log *log)
 {
     return log->pinned < log->applied ? log->pinned : log->applied;
@@ -204,7 +205,7 @@ void rumor_log_pin(struct rumor_log *log, uint64_t position)
     log->pinned = position;
 }
 
-/* Returns the first position, from `position` on, of a rumor that the learner was not given. */
+/* Returns the position of the first rumor, from `position` on, that the learner was not given. */
 static uint64_t first_to_give(const struct rumor_log *log, uint64_t position)
 {
     CHECK(position >= log->oldest && position <= log->newest);

@@ -20,7 +20,8 @@
 #include "base/arena.h"
 
 struct rumor_log_entry {
-    uint64_t chain;        /* position + 1 of the next older entry in the same bucket; 0 = none */
+    /* Position + 1 of the next older rumor in the same bucket of the hash table; 0 = none. */
+    uint64_t chain;
     size_t offset;         /* start of the rumor in the ring, in bytes */
     uint64_t came_ns;      /* time of arrival or publication */
     uint32_t bytes;        /* bytes of the rumor */
@@ -35,13 +36,14 @@ struct rumor_log {
     size_t write_offset; /* offset in the ring where the next rumor is written */
     /* [entries_max] entries, at index position modulo entries_max */
     struct rumor_log_entry *entries;
-    uint64_t entries_max; /* capacity in entries; a power of two */
+    uint64_t entries_max; /* number of elements of `entries`; a power of two */
     uint64_t oldest;      /* position of the oldest entry; positions only grow */
     uint64_t newest;      /* position after the newest entry */
     uint64_t applied;     /* position of the first rumor that the learner was not given */
     uint64_t next;        /* position of the next rumor to give to the learner */
-    uint64_t pinned;   /* no rumor from this position on is overwritten; LOG_UNPINNED = no limit */
-    uint64_t since_ns; /* the log has every rumor that arrived since this time */
+    /* No rumor from this position on may be overwritten; LOG_UNPINNED = each may be. */
+    uint64_t pinned;
+    uint64_t since_ns;     /* time since which the log has every rumor that arrived */
     size_t waiting_bytes;  /* bytes of other nodes' rumors that the learner was not given */
     uint64_t waiting;      /* number of other nodes' rumors that the learner was not given */
     uint64_t *buckets;     /* hash table by origin index and number: position + 1; 0 = none */
@@ -58,8 +60,9 @@ size_t rumor_log_arena_bytes(size_t ring_bytes);
 bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t origin_index, uint32_t seq,
                       bool own, const uint8_t *rumor, uint32_t bytes);
 
-/* Returns true if more than `quarters` quarters of the log must stay, own rumors included. If true
- * for three quarters, another publication (at most an eighth of the log) might not fit. */
+/* Returns true if more than `quarters` quarters of the log must not be overwritten, own rumors
+ * included. If true for three quarters, another publication (at most an eighth of the log) might
+ * not fit. */
 bool rumor_log_keeps(const struct rumor_log *log, uint32_t quarters);
 static inline bool rumor_log_is_crowded(const struct rumor_log *log)
 {
@@ -88,13 +91,14 @@ void rumor_log_pin(struct rumor_log *log, uint64_t position);
 
 /* Returns true if the rumor will still be in the log after new rumors have filled half of it. */
 bool rumor_log_is_lasting(const struct rumor_log *log, uint32_t origin_index, uint32_t seq);
-/* Returns a time: for every rumor that arrived since then, rumor_log_is_lasting is true. */
+/* Returns a time such that rumor_log_is_lasting is true for every rumor that arrived after it. */
 uint64_t rumor_log_lasting_since_ns(const struct rumor_log *log);
-/* Finds the arrival time of a rumor; false if the log lacks it. */
+/* Sets *came_ns to the arrival time of a rumor. Returns false if the log lacks the rumor. */
 bool rumor_log_came(const struct rumor_log *log, uint32_t origin_index, uint32_t seq,
                     uint64_t *came_ns);
 
-/* Returns true if the rumors that wait for the learner fill more than a quarter of the ring. */
+/* Returns true if rumors of other nodes that wait for the learner fill more than a quarter of
+ * the ring. */
 static inline bool rumor_log_is_waiting(const struct rumor_log *log)
 {
     return log->waiting_bytes > log->ring_bytes / 4;

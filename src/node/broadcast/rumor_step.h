@@ -35,7 +35,7 @@ static inline struct rumor_step rumor_step_of(uint32_t origin_index, const struc
 bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_t *rumor,
                         size_t bytes, struct rumor_step *step);
 /* Returns true if the learner was asked how well the oldest unanswered rumor agrees with its
- * residual. Sets the rumor's origin index and number. */
+ * residual. In both cases sets *origin_index and *seq to that rumor's origin and number. */
 bool broadcast_compared(const struct node *node, uint32_t *origin_index, uint32_t *seq);
 
 #endif

@@ -13,8 +13,9 @@
 #include "node/rate/rate.h"
 #include "wire/move.h"
 
-#define RUMOR_S     0.2  /* longest time of a rumor on the slowest link, in seconds */
-#define RUMOR_USUAL 4096 /* bytes that a rumor may have on any link, however slow */
+/* Time that an own rumor may take on the slowest link, in seconds, at most. */
+#define RUMOR_S     0.2
+#define RUMOR_USUAL 4096 /* bytes that an own rumor may have on any link, however slow */
 
 static void push(struct node *node, const struct origin *origin, const struct peer *from,
                  const uint8_t *rumor, size_t bytes)
@@ -118,8 +119,9 @@ static bool take(struct node *node, const struct peer *from, struct origin *orig
     return true;
 }
 
-/* Returns true for a rumor of ours that this node has not published: another process has our
- * identity. The rumor is refused, because this node will publish under that number itself. */
+/* Returns true for a rumor of our present incarnation that this node has not published: another
+ * process has our identity. The rumor is refused, because this node will publish under that number
+ * itself. */
 static bool is_ours_to_come(const struct node *node, const struct rumor_head *head)
 {
     const struct origin *own = node->broadcast->own;
@@ -128,8 +130,9 @@ static bool is_ours_to_come(const struct node *node, const struct rumor_head *he
                                                   : head->incarnation > own->incarnation);
 }
 
-/* Returns true if the origin is expelled and this rumor is beyond its limit; the sender may not
- * know of the expulsion yet. Also true while rumors of the origin are being taken out. */
+/* Returns true if the origin is expelled and this rumor is beyond the limit of the orders; the
+ * sender may not know of the expulsion yet. Also returns true while rumors of the origin are being
+ * taken out. */
 static bool is_expelled(const struct node *node, const struct rumor_head *head,
                         const struct origin *origin)
 {
@@ -193,7 +196,8 @@ bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
         versions_find(&node->broadcast->versions, origin_tag(head.origin, head.incarnation));
     if (is_expelled(node, &head, origin))
         return false;
-    if (base_state(node) == BASE_ROLLING) { /* only some of our blocks contain the rumor */
+    /* Some blocks of our base already contain the rumor, and others do not. */
+    if (base_state(node) == BASE_ROLLING) {
         if (origin)
             tree_prune(node, from, origin);
         return false;
@@ -229,7 +233,8 @@ static uint64_t samples_to_claim(const struct node *node)
     return samples - before <= HEAD_SAMPLES_STEP ? samples : before + HEAD_SAMPLES_STEP;
 }
 
-/* Publishes entries from `from` on as one rumor; returns how many fit. */
+/* Publishes the entries of the update from index `from` on as one rumor of at most bytes_max
+ * bytes. Returns how many entries fitted. */
 static uint32_t publish_part(struct node *node, const struct update *update, uint32_t from,
                              size_t bytes_max)
 {

@@ -246,7 +246,7 @@ uint64_t entries_hash(const uint8_t *entries, size_t count)
     return hash;
 }
 
-/* Sums of the hashes of the entries that a VERSION does not list. */
+/* Sums over the entries that a VERSION does not list. */
 struct rest {
     uint64_t theirs, ours;
 };

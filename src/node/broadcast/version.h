@@ -25,21 +25,25 @@
 #define KEEP_ALL UINT32_MAX
 
 struct origin {
-    uint64_t tag;         /* name of the origin on the wire */
-    uint64_t tag_after;   /* tag of the node's next incarnation */
-    uint8_t id[ID_BYTES]; /* id of the node */
-    uint64_t incarnation; /* incarnation of that node */
+    uint64_t tag;         /* name of the origin in messages */
+    uint64_t tag_after;   /* tag of the origin that the node's next incarnation has */
+    uint8_t id[ID_BYTES]; /* id of the origin's node */
+    uint64_t incarnation; /* incarnation of the origin's node */
     uint32_t next;        /* number of the next rumor; 0 = no rumor is known */
-    /* Index + 1 of the origin whose last rumor is the next newer one; 0 = none. */
+    /* Index + 1 of the next origin in the order of the last rumor's arrival, towards newer ones;
+     * 0 = none. */
     uint32_t newer;
-    /* Index + 1 of the origin whose last rumor is the next older one; 0 = none. */
+    /* Index + 1 of the next origin in the order of the last rumor's arrival, towards older ones;
+     * 0 = none. */
     uint32_t older;
     /* samples that the origin has learned, as its latest rumor reports; 0 if it is expelled */
     uint64_t samples;
-    uint64_t samples_before;         /* value of versions_samples when our counting period started
-                                        (progress.h) */
-    struct signed_head last;         /* head of rumor next - 1; unset while next is 0 */
-    uint32_t applied;                /* rumors before this number were given to the learner */
+    /* Value of versions_samples for this origin when the present counting period started
+     * (progress.h). */
+    uint64_t samples_before;
+    struct signed_head last; /* head of rumor next - 1; unset while next is 0 */
+    /* The learner was given the origin's rumors before this number. */
+    uint32_t applied;
     struct signed_head applied_last; /* head of the last rumor that `applied` covers */
     uint32_t keep;   /* rumors from this number on are refused; KEEP_ALL = no rumor is refused */
     bool is_accused; /* there is a proof against the origin's node (orders/proofs.h) */
@@ -73,10 +77,11 @@ uint64_t origin_tag(const uint8_t id[static ID_BYTES], uint64_t incarnation);
 
 void versions_init(struct versions *versions, struct arena *arena, uint32_t max, uint64_t digest);
 
-/* Returns the origin with this tag; NULL if it is unknown. */
+/* Returns the origin with this tag, or NULL if this node does not know it. */
 struct origin *versions_find(const struct versions *versions, uint64_t tag);
 
-/* Adds an origin as the latest. Returns NULL if the table is full. */
+/* Adds an origin, which becomes the latest one in the order of publication. Returns NULL if the
+ * table is full. */
 struct origin *versions_add(struct versions *versions, const uint8_t id[static ID_BYTES],
                             uint64_t incarnation);
 
@@ -91,7 +96,7 @@ static inline uint32_t versions_index(const struct versions *versions, const str
 }
 
 /* Counts the origin's next rumor, whose head is `head`, as known. Adds `digest` to the version's
- * digest. Makes the origin the latest. */
+ * digest. Makes the origin the latest one. */
 void versions_advance(struct versions *versions, struct origin *origin,
                       const struct signed_head *head, uint64_t digest);
 
@@ -120,10 +125,11 @@ struct origin *versions_newer(const struct versions *versions, const struct orig
 size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
                       uint8_t *out);
 
-/* Writes entries of the origins that published last, newest first: skips the first `skip`, writes
- * at most `most`, and returns the number written. An entry covers the origin's rumors up to
- * heads[origin_index], or all known rumors if `heads` is NULL. An origin whose head is NULL is left
- * out. Also writes samples and rate of these origins to `learned` unless it is NULL. */
+/* Writes entries of the origins that published last, newest first: skips the first `skip`
+ * origins, writes at most `most` entries, and returns the number written. An entry covers the
+ * origin's rumors up to heads[origin_index], or all known rumors if `heads` is NULL. An origin
+ * whose head is NULL is left out. Also writes samples and rate of these origins to `learned` unless
+ * that is NULL. */
 size_t versions_latest(const struct versions *versions, const struct signed_head *const *heads,
                        uint32_t skip, uint32_t most, uint8_t *out, uint8_t *learned);
 
@@ -133,15 +139,15 @@ uint64_t versions_hash(const struct versions *versions, const struct signed_head
 /* Returns the hash of a version that consists of these `count` encoded entries. */
 uint64_t entries_hash(const uint8_t *entries, size_t count);
 
-/* Finds which of our origins another node knows, from its latest entries and the hash of its whole
- * version. The node knows the origins that it lists, and all others except some of our latest; the
- * hash tells how many. Returns false if no number fits the hash; then sets all bits. known: [max]
- * bits by origin index. */
+/* Finds which of our origins another node knows, from its latest entries and the hash of its
+ * whole version. The node knows the origins that it lists, and all others except some of our
+ * latest; the hash tells how many. Returns false and sets all bits of `known` if no number fits the
+ * hash. known: [max] bits by origin index. */
 bool versions_known(const struct versions *versions, const uint8_t *entries, size_t count,
                     uint64_t hash, uint64_t *known);
 
 /* Returns the samples that the origin adds to the swarm's count. Returns 0 if the same process
- * continues its count in the next incarnation. */
+ * has started its next incarnation, whose report includes these samples. */
 uint64_t versions_samples(const struct versions *versions, const struct origin *origin);
 
 #endif

@@ -47,7 +47,8 @@ static inline bool version_entry_shows(const struct version_entry *entry,
 
 struct learned {
     uint64_t samples; /* samples that the origin has learned */
-    float rate;       /* samples per second that the origin reports, unchecked: may be NaN */
+    /* Samples per second that the origin reports; unchecked, so it may be NaN. */
+    float rate;
 };
 struct learned learned_at(const uint8_t *vector, size_t i);
 void learned_put(uint8_t *out, const struct learned *learned);

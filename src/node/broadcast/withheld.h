@@ -1,13 +1,13 @@
 /* Withheld origins: their rumors are known and relayed as usual, but the learner gets them only
- * after the release. They wait in the log, and other rumors overtake them, since the order of a sum
- * does not matter. A base given to another node meanwhile does not contain them either, and its
- * history does not list them. Tests: tests/world/test_withheld.c. */
+ * after the release. The rumors wait in the log, and other rumors overtake them, since the order of
+ * a sum does not matter. A base given to another node meanwhile does not contain withheld rumors
+ * either, and its history does not list them. Tests: tests/world/test_withheld.c. */
 #ifndef HEARSAY_NODE_BROADCAST_WITHHELD_H
 #define HEARSAY_NODE_BROADCAST_WITHHELD_H
 
 #include "node/core.h"
 
-/* Returns true if rumors of this origin are withheld. origin_index: index of the origin. */
+/* Returns true if rumors of the origin with this index are withheld. */
 bool withheld_has(const struct node *node, uint32_t origin_index);
 void withheld_begin(struct node *node, uint32_t origin_index);
 void withheld_end(struct node *node, uint32_t origin_index);
