@@ -110,8 +110,8 @@ EACH_WIDTH static void softmax_again(int seen, int keys, float log_sum, float *r
         row[j] = 0;
 }
 
-/* Turns a row's gradients of the softmax, dp, into gradients of the scores: p · (dp - mixed), where
- * mixed is the scalar product of y and dy. */
+/* Turns a row's gradients of the softmax, dp, into gradients of the scores: p · (dp - mixed). p
+ * is the softmax, and mixed is the scalar product of y and dy. */
 EACH_WIDTH static void gradient_row(int keys, float mixed, const float *restrict p,
                                     float *restrict dp)
 {

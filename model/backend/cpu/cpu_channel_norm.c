@@ -101,8 +101,8 @@ void cpu_channel_norm_apply(struct backend *backend, const struct channel_norm *
     }
 }
 
-/* Computes sums = Σ dy and Σ dy·n over a plane, where n = (x - mean) · scale is the normalised
- * input. */
+/* Computes sums = Σ dy and Σ dy·n over a plane. n = (x - mean) · scale is the normalised input,
+ * with scale = 1 / deviation. */
 EACH_WIDTH static void plane_gradients(int places, float mean, float scale, const float *restrict x,
                                        const float *restrict dy, float sums[restrict static 2])
 {
@@ -156,8 +156,8 @@ static void set_sums(struct norm_gradients *set, const float *x, const float *dy
     }
 }
 
-/* Computes dx of a set. With n = (x - mean) · scale and s = w · dy: dx = scale · (s - mean(s) - n ·
- * mean(s·n)). */
+/* Computes dx of a set. With scale = 1 / deviation, n = (x - mean) · scale and s = w · dy: dx =
+ * scale · (s - mean(s) - n · mean(s·n)). */
 static void set_backward(const struct norm_gradients *set, const float *x, const float *dy,
                          float *dx)
 {

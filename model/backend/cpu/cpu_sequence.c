@@ -138,9 +138,9 @@ void cpu_norm_forward(struct backend *backend, size_t rows, int size, struct num
     }
 }
 
-/* Computes dx of a row of a norm, and adds its contribution to dw and db. With n = (x - mean) ·
- * scale and s = dy · w: dx = scale · (s - mean(s) - n · mean(s·n)). In an RMS norm (db is NULL) the
- * term mean(s) is left out. dx temporarily holds s. */
+/* Computes dx of a row of a norm, and adds its contribution to dw and db. With scale = 1 /
+ * deviation, n = (x - mean) · scale and s = dy · w: dx = scale · (s - mean(s) - n · mean(s·n)). In
+ * an RMS norm (db is NULL) the term mean(s) is left out. dx temporarily holds s. */
 EACH_WIDTH static void norm_row_backward(int size, const float *restrict x, const float *restrict w,
                                          const float *restrict stats, const float *restrict dy,
                                          float *restrict dx, float *restrict dw, float *restrict db)

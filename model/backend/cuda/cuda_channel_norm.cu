@@ -156,8 +156,9 @@ static __global__ void plane_gradients(unsigned planes, struct channel_norm norm
     }
 }
 
-/* Computes the means of w·s and of w·s·n for each set, which dx needs. channel_gradients sums s and
- * s·n of each channel for db and dw. */
+/* Computes the means of w·s and of w·s·n for each set, which dx needs. s is the gradient before
+ * the activation, n the normalised input. channel_gradients sums s and s·n of each channel for db
+ * and dw. */
 static __global__ void set_gradients(unsigned sets, struct channel_norm norm, unsigned batch,
                                      struct channel_gradients gradients)
 {

@@ -304,8 +304,8 @@ template <typename Number> struct norm_gradient {
     Number *dx;
 };
 
-/* Computes dx of a row by a warp. With n = (x - mean) · scale and s = dy · w: dx = scale · (s -
- * mean(s) - n · mean(s·n)). In an RMS norm the term mean(s) is left out. */
+/* Computes dx of a row by a warp. With scale = 1 / deviation, n = (x - mean) · scale and s = dy
+ * · w: dx = scale · (s - mean(s) - n · mean(s·n)). In an RMS norm the term mean(s) is left out. */
 template <typename Number, unsigned N>
 static __device__ void norm_row(const norm_gradient<Number> &of, unsigned row)
 {
