@@ -52,7 +52,7 @@ struct play {
     char sets[PLAN_OWN + 2][TUNING_BYTES];
     uint32_t sets_count;
     char name[PLAN_NAME]; /* name of the play, such as "ako-2" or "ako-try-4" */
-    char fingerprint[17]; /* hash that identifies what is played */
+    char fingerprint[17]; /* hash of everything that determines the play */
     bool is_read;         /* the play's record was read from the play's file */
     struct record record;
 };

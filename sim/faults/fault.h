@@ -40,7 +40,8 @@ enum fault_kind {
     FAULT_TAMPER,   /* "tamper X, at T": bits that X receives are flipped. */
     /* "clock X, at T, by -30 s": the wall clock of X jumps by `value` seconds. The clock also
      * numbers the next incarnation of X, and other nodes ignore a number that is not higher than
-     * the last. So a backward jump must be shorter than the time between two starts of X. */
+     * the previous one. So a backward jump must be shorter than the time between two starts of
+     * X. */
     FAULT_CLOCK,
     /* "duplicate X, at T [, until T]": a second process with the identity of X starts, as an extra
      * node of the world; to_ns == from_ns: permanently. At the end this process is killed, and X is

@@ -110,8 +110,8 @@ static void give_job(struct crew *crew, struct worker *worker)
     CHECK(write(worker->jobs, &worker->job, sizeof worker->job) == sizeof worker->job);
 }
 
-/* Reads a worker's stderr and keeps the first line that contains a lowercase letter: there a CHECK
- * or a sanitizer names the failure. */
+/* Reads a worker's stderr and keeps the first line that contains a lowercase letter. If a CHECK
+ * or a sanitizer ends the worker, that line names the failure. */
 static void read_output(struct worker *worker)
 {
     char output[LINE_BYTES];

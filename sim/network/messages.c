@@ -5,14 +5,15 @@
 
 #include "base/memory.h"
 
-#define PIECE_BYTES 65536 /* most bytes that one call of wire_send passes to the wire */
+#define PIECE_BYTES 65536 /* maximum number of bytes that one wire_send passes to the wire */
 #define CONN_BASE   ((uint64_t)1 << 32)
 
 struct letter {
     struct letter *next;
     struct sim_message message;
-    uint64_t unsent;      /* bytes of the message that were not passed to the wire yet */
-    uint64_t undelivered; /* bytes of the message that have not arrived yet */
+    /* Number of bytes of the message that have not been passed to the wire yet. */
+    uint64_t unsent;
+    uint64_t undelivered; /* number of bytes of the message that have not arrived yet */
 };
 
 /* Messages from one party to another, in the order of sending. */

@@ -75,9 +75,10 @@ struct half_connection {
      * overtake it. */
     uint64_t arrive_ns;
     uint64_t clear_ns; /* time at which the last byte in flight is delivered */
-    uint64_t try_ns;   /* time of the next retransmission after a cut; no byte is sent before */
-    bool sending;      /* the sender's last send has not completed yet: WIRE_SENT follows */
-    bool fin;          /* the sender has hung up: the connection closes after the last byte */
+    /* Time of the next retransmission after a cut; no byte is sent before this time. */
+    uint64_t try_ns;
+    bool sending; /* the sender's last send has not completed yet: WIRE_SENT follows */
+    bool fin;     /* the sender has hung up: the connection closes after the last byte */
 };
 
 struct connection_end {

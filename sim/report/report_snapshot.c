@@ -11,7 +11,7 @@
 
 /* Number of nodes up to which each has a curve; with more nodes, each group has a band. */
 #define CURVES_MAX   12
-#define CURVE_POINTS 600 /* most points of a curve */
+#define CURVE_POINTS 600 /* maximum number of points of a curve */
 #define BYTES_UNIT   1e6
 
 static bool has_loss(const struct outcome *outcome)

@@ -59,7 +59,7 @@ enum error clause_rate(struct clause *clause, uint64_t *bytes_per_s,
                        struct problem *problem) MUST_USE;
 
 /* Appends a change of a rate, which applies from at_ns on. Returns MALFORMED unless at_ns is
- * later than the last change, or if there are too many changes. */
+ * later than the previous change, or if there are too many changes. */
 enum error clause_rate_change(const struct clause *clause, struct rate *rate, uint64_t at_ns,
                               uint64_t bytes_per_s, struct problem *problem) MUST_USE;
 

@@ -24,7 +24,9 @@ enum metric {
     METRIC_CONTROL,
     METRIC_LINK_USE, /* link use <= 70 %: utilisation of the busiest limited link, in the second
                         half */
-    METRIC_MEMBERS,  /* members >= 1000 by 60 s: least number of live members known to any node */
+    /* members >= 1000 by 60 s: number of live members that a node knows of, minimum over the
+     * nodes. */
+    METRIC_MEMBERS,
     /* steps >= 99 %: local steps of the slowest node, as a fraction of the steps that its speed
      * allows. */
     METRIC_STEPS,

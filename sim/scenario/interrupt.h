@@ -15,8 +15,8 @@ void interrupt_watch(void);
 /* Returns the number of the first signal received, or 0. */
 int interrupt_signal(void);
 
-/* Names a folder that a second signal removes if it is empty; NULL = none. The caller keeps the
- * text valid until the next call. */
+/* Sets the folder that a second signal removes if the folder is empty; NULL = none. The caller
+ * keeps the text valid until the next call. */
 void interrupt_remove(const char *folder);
 
 #endif

@@ -77,8 +77,8 @@ static bool is_second_half(const struct outcome *outcome, double at_s)
     return at_s > span_s / 2 && at_s <= span_s;
 }
 
-/* Returns the mean utilisation of node i's uplink or downlink in the second half of training. If no
- * moment has that value, returns the mean of the whole run. */
+/* Returns the mean utilisation of node i's uplink or downlink in the second half of training. If
+ * no moment in that half has a utilisation, returns the mean over the whole run. */
 static double node_use(const struct outcome *outcome, uint32_t i, bool up)
 {
     const uint32_t nodes = outcome->scenario->nodes_count;

@@ -14,19 +14,21 @@
 /* The swarm at one moment. Counters run from the start and cover all nodes. */
 struct moment {
     double at_s;
-    double accuracy;                /* accuracy of the base; NAN = not measured now */
-    double loss;                    /* loss of the base; NAN = not measured now */
-    double distance;                /* consensus distance (consensus.h); NAN = not measured now */
-    uint64_t samples;               /* samples that all nodes have trained on */
+    double accuracy; /* accuracy of the base; NAN = not measured now */
+    double loss;     /* loss of the base; NAN = not measured now */
+    double distance; /* consensus distance (consensus.h); NAN = not measured now */
+    /* Number of samples on which all nodes together have trained. */
+    uint64_t samples;
     uint64_t rumor_bytes_published; /* bytes of published rumors, each rumor counted once */
-    uint64_t sent_bytes;            /* all bytes sent */
-    uint64_t control_bytes;         /* bytes sent except rumors */
+    uint64_t sent_bytes;            /* bytes sent by all nodes, rumors included */
+    uint64_t control_bytes;         /* bytes sent by all nodes besides rumors */
     uint64_t rumors;                /* rumors published */
     uint64_t behind; /* number of rumors that the node with the fewest rumors lacks, compared to the
                         node with the most rumors */
-    uint64_t in_flight;  /* bytes in flight on all links */
-    uint32_t running;    /* number of running nodes */
-    uint32_t members;    /* least number of live members known to any running node */
+    uint64_t in_flight; /* bytes in flight on all links */
+    uint32_t running;   /* number of running nodes */
+    /* Number of live members that a running node knows of; minimum over these nodes. */
+    uint32_t members;
     uint32_t components; /* number of connected components of the overlay of running nodes */
     /* Number of running nodes that have a complete base, and train or only forward rumors. */
     uint32_t joined;
@@ -52,10 +54,10 @@ struct node_total {
     bool running;                       /* the node runs at the end */
     uint64_t steps;                     /* local steps of the node */
     uint64_t samples;                   /* samples that the node has trained on */
-    uint64_t steps_possible; /* steps that the node's speed allows in the time in which it should
-                                train */
-    double share;            /* fraction of the swarm's progress, at the end */
-    uint64_t warnings;       /* bit set of note kinds: warnings of other nodes about this node */
+    /* Number of steps that the node's speed allows in the time in which it should train. */
+    uint64_t steps_possible;
+    double share;      /* fraction of the swarm's progress, at the end */
+    uint64_t warnings; /* bit set of note kinds: warnings of other nodes about this node */
     uint64_t rumors_published;
     uint64_t rumors_received;
     uint64_t duplicates; /* number of receptions of rumors that the node already had */
@@ -67,8 +69,9 @@ struct node_total {
     double up_use;       /* mean utilisation of the node's uplink; NAN = unlimited */
     double down_use;     /* mean utilisation of the node's downlink; NAN = unlimited */
     double accuracy; /* accuracy of the node's own model; NAN = the node has the swarm's model */
-    uint64_t block_bytes; /* most bytes received in blocks for one base */
-    double joining_s;     /* seconds from the node's first start to its first step; NAN = no step */
+    /* Largest number of bytes that the node received in blocks to fetch one base. */
+    uint64_t block_bytes;
+    double joining_s; /* seconds from the node's first start to its first step; NAN = no step */
 };
 
 struct link_total { /* traffic from one region to another */
@@ -124,7 +127,8 @@ struct outcome {
     /* Number of times that a node receives one rumor, mean of the second half of training; NAN =
      * unknown. */
     double copies;
-    /* Control bytes per second and node in the second half; NAN = unknown. */
+    /* Bytes per second that a node sends besides rumors, mean over the nodes and the second half
+     * of training; NAN = unknown. */
     double control_bytes_per_s;
     double origins;      /* number of incarnations that published rumors */
     uint64_t base_bytes; /* size of one base; 0 = unknown */
@@ -148,8 +152,8 @@ struct outcome {
 /* Sets counters to 0, measurements to NAN, and node names to those of the scenario. The scenario
  * must outlive the outcome. */
 void outcome_init(struct outcome *outcome, const struct scenario *scenario);
-/* Appends a moment with counters 0 and measurements NAN. It must not be earlier than the last one.
- */
+/* Appends a moment with counters 0 and measurements NAN. at_s must not be earlier than the time
+ * of the previous moment. */
 struct moment *outcome_add(struct outcome *outcome, double at_s);
 /* Returns the nodes [nodes_count] at the last moment, or NULL if nodes are not recorded. */
 struct node_moment *outcome_nodes(struct outcome *outcome);

@@ -30,7 +30,7 @@
 #define SCENARIO_NAME_BYTES  32
 /* Number of nodes up to which a play keeps a curve of each node. */
 #define SCENARIO_CURVES_MAX 64
-#define SCENARIO_TWINS_MAX  8 /* most duplicate processes in a scenario */
+#define SCENARIO_TWINS_MAX  8 /* maximum number of duplicate processes in a scenario */
 
 /* A rate over time, in bytes per second; 0 = unlimited. */
 struct rate {
@@ -92,7 +92,7 @@ struct scenario {
     uint64_t settle_ns;
     enum strategy_kind strategy; /* how the nodes learn together */
     bool made_up;                /* updates = made up: no data, weights walk at random */
-    uint32_t parameters;         /* parameters of a made up model */
+    uint32_t parameters;         /* number of parameters of a made up model */
     double skew;                 /* alpha of the Dirichlet label skew; 0 = iid shards */
     uint64_t evaluate_ns;        /* evaluate_s: period of evaluations; 0 = only at the end */
     uint32_t evaluate_samples;   /* number of test samples of each evaluation before the end */

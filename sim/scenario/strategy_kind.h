@@ -83,7 +83,7 @@ struct strategy_settings {
 
     /* Keys of gaia. */
     double significance;  /* least relative size of a sent update in the first step */
-    uint32_t clock_bound; /* most steps that a worker may be ahead of the slowest one */
+    uint32_t clock_bound; /* most steps that a worker may be ahead of the slowest worker */
 
     /* Keys of downpour. */
     uint32_t push_steps;  /* steps between two pushes */
@@ -105,7 +105,9 @@ struct strategy_settings {
 
     /* Keys of choco. */
     unsigned int graph; /* enum graph, which defines the neighbours */
-    double consensus;   /* fraction of the way to the neighbours' replicas in each step */
+    /* Fraction of the distance to its neighbours' replicas by which a worker moves in each
+     * step. */
+    double consensus;
 
     uint32_t fanout; /* mlnet: children of each worker in the tree */
 };

@@ -15,8 +15,8 @@
 #include "storm/storm_starts.h"
 
 #define TEXT_EACH     10   /* one storm in this many trains on text */
-#define RUMOR_BYTES   250  /* most bytes of a rumor with density_max entries */
-#define CONTROL_BYTES 8000 /* most bytes per second that a node sends besides rumors */
+#define RUMOR_BYTES   250  /* maximum size in bytes of a rumor with density_max entries */
+#define CONTROL_BYTES 8000 /* bytes per second, at most, that a node sends besides rumors */
 /* Seconds in which a node must be able to serve its base to all other nodes. */
 #define SERVING_S    40
 #define INCARNATIONS 3 /* typical number of incarnations of a publishing node */

@@ -116,7 +116,8 @@ static void mix(struct choco *choco, uint32_t i)
     chooser->mixed++;
 }
 
-/* Returns the largest entries of x_i − x̂_i, and adds them to x̂_i. */
+/* Returns the message of worker i: the largest entries of the difference x_i − x̂_i between its
+ * weights and its replica. Adds them to the replica. */
 static struct content *take_largest(struct choco *choco, uint32_t i)
 {
     float *hat = choco->choosers[i].hat, *own = choco->own;

@@ -16,7 +16,7 @@
 
 #define E3M0_CHUNK 4096
 
-/* Rounds each of the values to four bits, with one scale for all of them. */
+/* Rounds each of the values to four bits. The scale is the same for all of them. */
 void e3m0_round(float *values, size_t count);
 
 extern const struct compressor e3m0_compressor;

@@ -39,7 +39,7 @@ struct gaia {
     size_t parameters;
     uint32_t count;
     double significance; /* v, the least relative size of a significant update */
-    uint32_t bound;      /* most steps that a worker may be ahead of the slowest */
+    uint32_t bound;      /* most steps that a worker may be ahead of the slowest worker */
     float gain;          /* factor on each worker's progress: gain / n */
     float *pending;      /* [count][P] a, the unsent progress, of each worker */
     float *own;          /* [P] weights of one worker, then its message */

@@ -11,7 +11,8 @@
 #include "strategies/pairs.h"
 #include "strategies/strategy.h"
 
-/* Makes the outer step of one node. move->kept is x_i(t) − y_i(t−1). */
+/* Makes the outer step of one node. move->kept holds x_i(t) − y_i(t−1): the node's weights minus
+ * its proposal of the previous round. */
 void gasloc_move(const struct pairs_move *move)
 {
     const float rate = move->rate, mu = move->mu;

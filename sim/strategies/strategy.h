@@ -19,16 +19,16 @@
  *   demo              allreduce with the largest components of each node's momentum (dct.h)
  *   admm              rounds of local steps that are pulled towards a consensus
  *
- *   ako               each step sends a part of the model to all, in turn
+ *   ako               each step sends the next part of the progress to all workers
  *   adpsgd            after a step two random workers average their weights
- *   gosgd             workers occasionally push their weights to a random one
- *   sgp               each step sends half of weights and share to the next of a graph
+ *   gosgd             workers occasionally push their weights to a random worker
+ *   sgp               each step sends half of weights and share to the next worker of a graph
  *   strom             each step sends the signs of entries that have reached a threshold
  *   threshold         strom with values, and with the whole of each own step
  *   gaia              each step sends the significant updates
  *   downpour          a parameter server with asynchronous pushes and fetches
  *   dlion             each step sends the largest entries of a gradient that a link can carry
- *   gossipgrad        each step sends to one worker and averages with another's message
+ *   gossipgrad        each step sends to one worker and averages with the message of another
  *   gossip_sgd        each step averages the weights with those of a random worker
  *   choco             each step sends the largest differences to neighbours' replicas
  *   mlnet             a parameter server with aggregation along a tree

@@ -10,7 +10,7 @@
 #include "world/world_private.h"
 
 #define SAVE_NS_MAX SECOND_NS /* upper bound on the time to write all parts of a checkpoint */
-#define PARTS_MAX   8         /* most parts of one checkpoint */
+#define PARTS_MAX   8         /* maximum number of parts of one checkpoint */
 /* One part in PARTS_LOST is refused, which abandons the checkpoint, as if by a slow disk. */
 #define PARTS_LOST 64
 /* One READ in this many waits for the end of the step, as if behind another order. */

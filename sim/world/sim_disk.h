@@ -5,7 +5,7 @@
  *
  * A checkpoint is written in parts over time while the learner continues. A node that crashes
  * meanwhile, or before the last part is durable, finds the previous checkpoint.
- * src/state/checkpoint.h has the file formats and their damage.
+ * src/state/checkpoint.h describes the files of a real node, and how it treats damaged ones.
  */
 #ifndef HEARSAY_SIM_WORLD_SIM_DISK_H
 #define HEARSAY_SIM_WORLD_SIM_DISK_H
@@ -32,8 +32,9 @@ struct saved {
 };
 
 struct sim_disk {
-    uint64_t incarnation; /* lowest number that the node's next incarnation may have; 0 = never
-                             started */
+    /* Lowest number that the node's next incarnation may have; 0 = the node has never
+     * started. */
+    uint64_t incarnation;
     struct saved saved[SIM_DISK_GENERATIONS]; /* checkpoints, newest first */
     uint8_t *orders;       /* orders of the operator, in the node's encoding; NULL = none */
     size_t orders_bytes;   /* size of orders */

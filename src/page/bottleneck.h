@@ -1,5 +1,5 @@
 /* Writes one sentence about the present bottleneck of a swarm, for a person who wonders what to
- * buy: faster lines, more machines, or nothing. Tests: tests/unit/page/test_bottleneck.c. */
+ * buy: faster links, more machines, or nothing. Tests: tests/unit/page/test_bottleneck.c. */
 #ifndef HEARSAY_PAGE_BOTTLENECK_H
 #define HEARSAY_PAGE_BOTTLENECK_H
 

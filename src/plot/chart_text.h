@@ -20,9 +20,10 @@
 #define CHART_TEXT_ROWS_MIN    6
 
 struct chart_text_style {
-    int rows, columns; /* size of the whole chart in characters; at least the minimum above */
-    bool is_utf8;      /* UTF-8 may be printed; false = only ASCII */
-    bool has_color;    /* ANSI (ECMA-48) colours may be printed */
+    /* Size of the whole chart in characters, not below the two minimums above. */
+    int rows, columns;
+    bool is_utf8;   /* UTF-8 may be printed; false = only ASCII */
+    bool has_color; /* ANSI (ECMA-48) colours may be printed */
 };
 
 void chart_text_write(FILE *out, const struct chart *chart, const struct chart_text_style *style);
