@@ -26,30 +26,33 @@
 
 #include "node/rate/rate_private.h"
 
-/* Part of a link's rate that a node uses; the remainder absorbs bursts. */
+/* Part of a link's rate that a node plans to use; the remainder absorbs bursts. */
 #define UTILISATION 0.7
-#define ROOM_LEAST  0.1 /* minimum part of a link's rate for own rumors */
+/* Part of a link's rate that own rumors get at least, whatever other traffic it has. */
+#define ROOM_LEAST 0.1
 /* A link with less than this part of the median headroom is not in good standing. */
 #define STANDING 0.25
-/* The budget falls if this part of the links has too many queued rumors. */
+/* The budget falls if too many rumors queue at this part of the links in good standing. */
 #define CROWDED (1.0 / 3)
-/* Minimum lag limit, seconds; a member with a longer lag is lagging. */
+/* Least lag, in seconds, above which a member counts as lagging (lag_most_s). */
 #define LAG_S 2.0
-/* Part of the lag limit. While this node lags longer, rate_estimate does not grow. */
+/* While this node itself lags for longer than this part of lag_most_s, rate_estimate does not
+ * grow. */
 #define LAG_GROWING   0.5
-#define LEARNING_MAX  64  /* members that budget_lagging counts, at most */
+#define LEARNING_MAX  64  /* training members whose lag budget_lagging checks, at most */
 #define MOST          0.5 /* part of the training members that must lag before the budget falls */
 #define BACKOFF_LEAST 0.02
 #define BACKOFF_FALLS 0.7 /* factor on the backoff per second while an overload is seen */
 #define BACKOFF_RISES 1.1 /* factor on the backoff per second while no overload is seen */
 #define INGRESS_FADE  0.97
 #define GROWTH        2 /* largest growth factor of rate_estimate per second */
-/* Part of a measured rate that is certain, because doubling may overshoot twofold. */
+/* Part of an estimated rate that a link surely carries, because doubling may overshoot twofold. */
 #define SEEN  0.5
 #define TRIED 0.5 /* part of the budget that a publication must use to test the estimate */
-#define UNDER_WAY                                                                                  \
-    (2 * ACK_BYTES)  /* unacknowledged bytes of all members up to which a probe may start */
-#define CAP_USED 0.9 /* part of uplink_max that rumors may take; the remainder is for requests */
+/* Unacknowledged bytes of all members together, up to which a member may double its budget
+ * early. */
+#define UNDER_WAY (2 * ACK_BYTES)
+#define CAP_USED  0.9 /* part of uplink_max that rumors may take; the remainder is for requests */
 
 static int compare(const void *a, const void *b)
 {
@@ -59,7 +62,8 @@ static int compare(const void *a, const void *b)
 
 /* Updates the neighbour's moving averages: bytes per second received, and bytes per second sent
  * except own rumors and blocks. Blocks do not count, because they give way to rumors. span_s:
- * seconds since the last call. left: upper limit of own_bytes afterwards. */
+ * seconds since the last call. left: own_bytes is reduced to this number of bytes afterwards if it
+ * is larger. */
 static void count_traffic(const struct peer *peer, struct rate_neighbour *neighbour, double span_s,
                           double left)
 {
@@ -72,7 +76,7 @@ static void count_traffic(const struct peer *peer, struct rate_neighbour *neighb
     const uint64_t sent = all > blocks ? all - blocks : 0;
     const uint64_t own = sent < neighbour->own_bytes ? sent : neighbour->own_bytes;
     const double incoming = (double)(link->received - neighbour->received_seen);
-    /* A moving average over about a second: a handshake just before a review barely counts. */
+    /* The average covers about a second, so a handshake just before budget_review barely counts. */
     const double kept = exp2(-span_s);
     neighbour->other = kept * neighbour->other + (1 - kept) * (double)(sent - own) / span_s;
     neighbour->incoming = 0.5 * neighbour->incoming + 0.5 * incoming / span_s;
@@ -132,7 +136,7 @@ static void count_all_traffic(struct node *node, double span_s)
 }
 
 /* Returns the bytes per second that this node's links allow it to publish. Sets *is_crowded if
- * rumors queue at many neighbours, which is the first sign that a shared line is full. */
+ * rumors queue at many neighbours: the first sign that several members share a full link. */
 static double link_budget(struct node *node, const struct slots *eager,
                           const struct slots *together, bool *is_crowded)
 {
@@ -145,7 +149,7 @@ static double link_budget(struct node *node, const struct slots *eager,
         const double rate = line_rate(node, peer);
         uplink += rate;
         others += neighbour->other;
-        /* `together` also has neighbours whose queue is full for a moment. */
+        /* `eager` would lack neighbours whose queue is full for a moment. */
         if (!slots_has(together, i))
             continue;
         rooms.is_crowded[rooms.count] = pacer_is_crowded(node, peer);
@@ -174,7 +178,9 @@ double budget_lagging(const struct node *node, bool with_us)
 {
     const struct members *members = membership_members(node);
     const double most_ms = 1000 * lag_most_s(node);
-    uint32_t lagging = 0, learning = 0; /* numbers of members; at most LEARNING_MAX are judged */
+    /* Numbers of lagging and of training members; counting ends at LEARNING_MAX training
+     * members. */
+    uint32_t lagging = 0, learning = 0;
     for (uint32_t i = with_us ? 0 : 1; i < members->count && learning < LEARNING_MAX; i++) {
         const struct member *member = &members->members[i];
         const bool learns = member->known_live && member->record.trains;
@@ -195,8 +201,8 @@ void budget_on_published(struct node *node, uint64_t bytes)
     budget->is_tried |= (double)bytes >= TRIED * budget->due_bytes;
 }
 
-/* Returns an untested estimate that is safe: if all members publish at this rate, a line like ours
- * can receive their sum. Returns 0 if no such estimate is known. */
+/* Returns a rate that is a safe estimate without a test: if all members publish at this rate, a
+ * link like ours can receive their sum. Returns 0 if no such rate is known. */
 static double equal_part(const struct node *node, double room)
 {
     const uint32_t live = membership_live(node);
@@ -204,8 +210,8 @@ static double equal_part(const struct node *node, double room)
     return is_known && live > 1 ? SEEN * room / (live - 1) : 0;
 }
 
-/* Returns true if the estimate may grow: a publication used it, and no rumor has been missing here
- * for long. Missing rumors are the first sign that all nodes together publish more than lines
+/* Returns true if rate_estimate may grow: a publication used it, and no rumor has been missing
+ * here for long. Missing rumors are the first sign that all nodes together publish more than links
  * carry. */
 static bool may_grow(const struct node *node, uint64_t lag_ns)
 {
@@ -225,7 +231,7 @@ static double let_grow(const struct node *node, uint64_t lag_ns)
     return pow(GROWTH, fmin(span_s, 1));
 }
 
-/* Sets the budget: the configured one, or the estimate with its backoff. */
+/* Sets the budget: the configured one, or rate_estimate · backoff. */
 static void set_budget(struct node *node)
 {
     struct budget *budget = &node->rate->budget;
@@ -254,9 +260,9 @@ void budget_review(struct node *node, struct slots eager, struct slots together,
     set_budget(node);
 }
 
-/* Returns true if the eager neighbours have received the last publication and nothing is queued for
- * them. All members may probe at once over one shared line, so the unacknowledged bytes of all of
- * them together are at most UNDER_WAY. */
+/* Returns true if the eager neighbours have received the last publication and nothing is queued
+ * for them. All members may probe at once over one shared link, so each may have at most its part
+ * of UNDER_WAY unacknowledged bytes. */
 static bool is_delivered(const struct node *node, const struct slots *eager)
 {
     const struct peer *peer;

@@ -4,34 +4,43 @@
 
 #include "base/error.h"
 
-#define SECOND_NS     1e9
-#define SEGMENT_BYTES 1448.0 /* minimum size of a write while more bytes are queued */
-/* Largest valid clock: the difference of two cannot overflow. */
+#define SECOND_NS 1e9
+/* Minimum size of a write while at least that many bytes are queued. */
+#define SEGMENT_BYTES 1448.0
+/* Largest valid time of a receiver's clock, in µs: differences of two such times in ns cannot
+ * overflow. */
 #define CLOCK_US_MAX (INT64_MAX / 4000)
 #define QUANTUM_S    0.005 /* minimum size of a write, in seconds of the link's rate */
 #define DEPTH_S      0.02  /* seconds of unused credit that a token bucket keeps */
 #define DEPTH_MIN    4096.0
-#define ROUND_NS     50000000u  /* shortest round of rate control */
-#define LOOK_NS      100000000u /* window of the minimum filter over delays */
-/* Bytes in flight beyond one round trip, in seconds of the rate: acknowledgements come late. */
+#define ROUND_NS     50000000u /* shortest round of rate control, in ns */
+/* Window over which the minimum of the measured delays is taken, in ns. */
+#define LOOK_NS 100000000u
+/* Bytes that may be in flight beyond those of one round trip, in seconds of the rate:
+ * acknowledgements come late. */
 #define WINDOW_S      0.1
 #define WINDOW_MIN    8192.0
 #define TRIP_FIRST_NS 200000000u
-#define BASE_NS       30000000000u /* half of the time for which a measured base delay counts */
-/* Minimum backlog target, seconds: delay of pacing and clocks. */
+/* Half of the time for which a measured base delay counts, in ns. */
+#define BASE_NS 30000000000u
+/* Least backlog that is tolerated, in seconds: delays by pacing and clocks. */
 #define TARGET_S      0.005
 #define TARGET_BULK_S 0.060
-/* Seconds added to the target at 64 kB/s; proportional to 1 / sqrt(rate). */
+/* Seconds added to the tolerated backlog at a rate of 64 kB/s; proportional to 1 / sqrt(rate). */
 #define TARGET_MORE_S 0.040
-#define CUT_MAX       0.35 /* part of the rate that a full cut removes in a round */
-#define CUT_FULL      3.0  /* backlog above the target that causes a full cut, in targets */
-#define FRESH_S       10.0 /* seconds after its last test for which a rate is fully trusted */
-#define USED          0.5  /* part of the rate that a round must carry to test it */
+#define CUT_MAX       0.35 /* part of the rate that the largest cut removes in a round */
+/* Backlog above the target that causes the largest cut, as a multiple of the target. */
+#define CUT_FULL 3.0
+#define FRESH_S  10.0 /* seconds for which a rate is fully trusted after its last test */
+/* Part of the bytes possible at the rate that a round must carry to test the rate. */
+#define USED 0.5
 /* Largest relative increase of a tested rate per second; 1 doubles it. */
-#define GROWTH       1.2
-#define GROWTH_MAX   0.5 /* largest part of the rate that one round adds */
-#define STRIDE       2.0 /* backlog that one increase may add after an overload, in targets */
-#define STRIDE_GROWS 1.5 /* factor on the largest increase after each good round */
+#define GROWTH     1.2
+#define GROWTH_MAX 0.5 /* largest part of the rate that one round adds */
+/* Backlog that one increase of the rate may add after an overload, as a multiple of the target. */
+#define STRIDE 2.0
+/* Factor on the largest allowed increase of the rate after each good round. */
+#define STRIDE_GROWS 1.5
 
 void congestion_init(struct congestion *link, uint64_t now_ns)
 {
@@ -62,7 +71,7 @@ static double depth_of(double rate)
     return fmax(rate * DEPTH_S, DEPTH_MIN);
 }
 
-/* Returns the minimum size of a write while `waiting` bytes are queued. */
+/* Returns the minimum size of a write while `waiting` bytes are queued, in bytes. */
 static double quantum_of(double rate, size_t waiting)
 {
     return fmin(fmax(rate * QUANTUM_S, SEGMENT_BYTES), (double)waiting);
@@ -72,7 +81,7 @@ bool congestion_is_open(struct congestion *link, uint64_t now_ns, double rate_ma
 {
     const double rate = fmin(pace_of(link, now_ns), rate_max);
     const double window = fmax(rate * ((double)link->trip_ns / SECOND_NS + WINDOW_S), WINDOW_MIN);
-    /* The bytes that may be in flight triple with each round trip. */
+    /* This limit lets the bytes in flight at most triple with each round trip. */
     const double proven = WINDOW_MIN + 2 * (double)link->arrived;
     CHECK(link->arrived <= link->sent);
     const bool is_open = (double)(link->sent - link->arrived) < fmin(window, proven) &&
@@ -115,8 +124,8 @@ void congestion_on_sent(struct congestion *link, uint64_t now_ns, size_t bytes)
     CHECK(bytes > 0 && link->marks_count <= LINK_MARKS);
     link->bucket.credit -= (double)bytes;
     link->sent += bytes;
-    /* The ring is full, so these bytes get the time of the last mark. Their delay is
-     * overestimated, never underestimated. */
+    /* The ring is full, so these bytes count as sent at the time of the last mark. Their delay
+     * is overestimated, never underestimated. */
     if (link->marks_count == LINK_MARKS) {
         link->marks[(link->marks_first + LINK_MARKS - 1) % LINK_MARKS].bytes = link->sent;
         return;
@@ -126,7 +135,7 @@ void congestion_on_sent(struct congestion *link, uint64_t now_ns, size_t bytes)
 }
 
 /* Sets *handed_ns to the time when byte number `bytes` was passed to the transport, and drops
- * older marks. Returns false if no mark contains that byte. */
+ * older marks. Returns false if no mark contains that byte number. */
 static bool take_mark(struct congestion *link, uint64_t bytes, uint64_t *handed_ns)
 {
     CHECK(link->marks_first < LINK_MARKS && link->marks_count <= LINK_MARKS);
@@ -159,8 +168,8 @@ static void learn_base_delay(struct congestion *link, uint64_t now_ns, int64_t d
         link->base_delay[0] = delay_ns;
 }
 
-/* Returns the base delay: the least one-way delay of the last minute, including the difference of
- * the clocks. */
+/* Returns the base delay: the least one-way delay of the last minute, plus the offset of the two
+ * clocks. */
 static int64_t way_of(const struct congestion *link)
 {
     return link->base_delay[0] < link->base_delay[1] ? link->base_delay[0] : link->base_delay[1];
@@ -207,7 +216,7 @@ static double next_rate(const struct congestion *link, double backlog_s, double 
 
 /* Updates the trust in the rate after a round. After a good round (little backlog), the next
  * pace is twice as high, at most the rate. After a bad one, the rate falls to the pace. Returns
- * true if the caller must keep the rate, because the round tested less. */
+ * true if the caller must not raise the rate, because the round's pace was below it. */
 static bool regain_confidence(struct congestion *link, uint64_t now_ns, bool is_good)
 {
     const double pace = pace_of(link, now_ns);
@@ -280,7 +289,7 @@ bool congestion_on_ack(struct congestion *link, uint64_t now_ns, uint64_t bytes,
         link->look_ns = now_ns - link->look_ns > LOOK_NS ? now_ns : link->look_ns;
         link->look_delay_ns = delay_ns;
     }
-    /* If all bytes have arrived, a burst has ended, which also ends the round. */
+    /* If all bytes have arrived, the sender has paused, which also ends the round. */
     const bool is_all = bytes == link->sent;
     if ((bytes > link->round_ends || is_all) && now_ns - link->round_ns >= ROUND_NS)
         end_round(link, now_ns, &received);

@@ -38,12 +38,13 @@
 #include "node/rate/token_bucket.h"
 
 #define LINK_RATE_FIRST 32768.0 /* assumed bytes per second of a new link */
-/* Lower limit of a rate, bytes per second: links may share a thin line. */
+/* Lower limit of a rate, bytes per second: several links may share a slow path. */
 #define LINK_RATE_MIN 500.0
-#define LINK_RATE_MAX 1.25e9   /* upper limit of a rate, bytes per second: 10 Gbit/s */
-#define LINK_MARKS    256      /* marks that a link keeps for unacknowledged bytes, at most */
-#define ACK_BYTES     2048     /* an acknowledgement is due after this many received bytes */
-#define ACK_NS        25000000 /* shortest time between two acknowledgements */
+#define LINK_RATE_MAX 1.25e9 /* upper limit of a rate, bytes per second: 10 Gbit/s */
+/* Writes whose time is kept until their bytes are acknowledged, at most. */
+#define LINK_MARKS 256
+#define ACK_BYTES  2048     /* an acknowledgement is due after this many received bytes */
+#define ACK_NS     25000000 /* shortest time between two acknowledgements */
 
 /* A byte count and the time at which it was reached. */
 struct mark {
@@ -54,32 +55,35 @@ struct mark {
 struct congestion {
     uint64_t born_ns;  /* time when the conversation started */
     double rate;       /* estimated bytes per second that the network carries */
-    bool is_starting;  /* before the first backlog: each round that tests the rate doubles it */
-    double stride;     /* largest relative increase of the rate in a round */
+    bool is_starting;  /* no backlog was seen yet: each round that tests the rate doubles it */
+    double stride;     /* largest relative increase of the rate that a round may make */
     double confidence; /* part of the rate that was trusted at tried_ns, in (0, 1] */
     uint64_t tried_ns; /* time when a round last tested the rate */
     struct token_bucket bucket; /* credit of bytes that may be passed to the transport now */
     uint64_t sent;              /* bytes passed to the transport so far */
     uint64_t arrived;           /* bytes acknowledged so far */
-    /* Ring: a mark per write to the transport that is not yet acknowledged. */
+    /* Ring: one mark per write to the transport that is not fully acknowledged. */
     struct mark marks[LINK_MARKS];
     uint32_t marks_first; /* index of the oldest mark */
     uint32_t marks_count; /* number of marks */
-    uint64_t trip_ns;     /* round-trip time without the backlog */
+    uint64_t trip_ns;     /* round-trip time without the queueing delay */
     uint64_t backlog_ns;  /* queueing delay in the last round; 0 = no delay */
 
-    uint64_t round_ns;      /* time when this round began */
-    uint64_t round_ends;    /* the round ends when more than this total of bytes has arrived */
-    struct mark round_from; /* first acknowledgement since the backlog began, at the receiver's
-                               time; 0 bytes = no backlog */
-    bool is_pressed;        /* the pace or the window held bytes back in this round */
-    bool is_bulk;           /* blocks are queued for the link, so a larger backlog is allowed */
+    uint64_t round_ns;   /* time when this round began */
+    uint64_t round_ends; /* total of bytes: the round ends when more than these have arrived */
+    /* First acknowledgement since the backlog began, with the receiver's time; bytes = 0: no
+     * backlog. */
+    struct mark round_from;
+    bool is_pressed; /* in this round, bytes waited because of the pace or the window */
+    bool is_bulk;    /* blocks are queued for the link, so a larger backlog is allowed */
 
-    /* least one-way delay since look_ns; includes the offset of the clocks */
+    /* least one-way delay since look_ns, plus the offset of the two clocks */
     int64_t look_delay_ns;
-    uint64_t look_ns;       /* time when the window of look_delay_ns began */
-    int64_t base_delay[2];  /* least one-way delays of this half minute and of the one before */
-    uint64_t base_delay_ns; /* time when the half minute of base_delay[0] began */
+    uint64_t look_ns; /* time when the window of look_delay_ns began */
+    /* Least one-way delays, plus the clocks' offset, of the present half minute [0] and of the one
+     * before [1]. */
+    int64_t base_delay[2];
+    uint64_t base_delay_ns; /* time when the present half minute began */
     bool has_base_delay;    /* base_delay is valid */
 
     uint64_t received;    /* bytes received from the peer so far */
@@ -91,7 +95,7 @@ struct congestion {
 void congestion_init(struct congestion *link, uint64_t now_ns);
 
 /* Returns how many of the `waiting` bytes may be passed to the transport now: 0, or enough for
- * an efficient write. The pace never exceeds `rate_max` bytes per second. */
+ * an efficient write. rate_max: upper limit of the pace in bytes per second. */
 size_t congestion_allows(struct congestion *link, uint64_t now_ns, size_t waiting, double rate_max);
 /* Returns the earliest time at which congestion_allows may return more than 0, if no
  * acknowledgement arrives before. */

@@ -1,5 +1,5 @@
-/* The rate of a line: the estimated rate of its link, limited by the user's and the neighbour's
- * settings. */
+/* Usable rates of links: the rate that congestion control estimates, limited by the user's and
+ * the neighbour's settings. */
 #include <math.h>
 
 #include "node/rate/rate_private.h"

@@ -9,11 +9,12 @@
 /* Gain times outer momentum of a learner without local momentum. Bench: bench_language_exchange.py
  * (tests/decisions/008-outer-momentum-with-adam.md). Half: 1.861 nats of a language model with Adam
  * (0.6: 1.851). Double: 0.8 has 1.867. */
-#define MOMENTUM       0.6
-#define MOMENTUM_TAKEN (1.0 / 3) /* part of a learner's own momentum, subtracted from MOMENTUM */
-#define HEAD_BYTES     150.0     /* bytes of a rumor's head, signature, record and message */
-#define HEAD_PART      0.05      /* part of a publication's bytes that rumor heads may take */
-/* A publication that moves a smaller part of the entries leaves much unpublished. */
+#define MOMENTUM 0.6
+/* Part of a learner's own momentum that is subtracted from MOMENTUM. */
+#define MOMENTUM_TAKEN (1.0 / 3)
+#define HEAD_BYTES     150.0 /* bytes of a rumor's head, signature, record and message */
+#define HEAD_PART      0.05  /* part of the published bytes that rumor heads may take */
+/* A publication that moves a smaller part of the entries leaves much progress unpublished. */
 #define PART_MOVED 0.25
 /* Bench: library (tests/decisions/029-publications-and-the-learner.md). Half: not measured. Double:
  * a fiftieth took 4.2 % of training with Adam, where 3 % is the goal. */
@@ -30,8 +31,8 @@ static double reaction_s(const struct outer_step_measured *measured)
     return measured->delay_s * measured->hops + OUTER_STEP_STEPS * measured->step_s;
 }
 
-/* Returns the largest gain for which a longer interval still improves training. More learners
- * allow a larger one, because their average has less noise. So does a budget that cuts
+/* Returns the largest gain up to which a longer interval improves training. More learners allow
+ * a larger gain, because the average of their updates has less noise. So does a budget that cuts
  * publications. */
 static double usual_gain(const struct outer_step_measured *measured)
 {
@@ -44,8 +45,8 @@ static double heads_s(const struct outer_step_measured *measured)
     return HEAD_BYTES / HEAD_PART / measured->bytes_per_s;
 }
 
-/* Returns the shortest interval, in seconds, at which rumor heads take few of the bytes and
- * publishing takes little of the learner's time. */
+/* Returns the shortest interval between publications, in seconds, at which rumor heads take few
+ * of the bytes and publishing takes little of the learner's time. */
 static double least_s(const struct outer_step_measured *measured)
 {
     return fmax(heads_s(measured), measured->publish_s / PUBLISH_PART);

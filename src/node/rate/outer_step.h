@@ -52,13 +52,16 @@
 /* Bench: exchange (tests/decisions/004-gain-as-a-root.md). Half: an interval of half a reaction
  * oscillates where members are far apart (76.8 % in one place). Double: not measured; ten steps
  * gain nothing. */
-#define OUTER_STEP_STEPS 8.0  /* local steps until a node has reacted to an update */
+/* Local steps from the arrival of an update until a node has reacted to it. */
+#define OUTER_STEP_STEPS 8.0
 #define OUTER_STEP_S     0.25 /* shortest interval between publications, seconds */
-/* Local steps that allow a shorter interval than OUTER_STEP_S. */
-#define OUTER_STEP_MANY      256.0
-#define OUTER_STEP_MANY_S    0.0625 /* shortest interval after OUTER_STEP_MANY steps, seconds */
-#define OUTER_STEP_BEGINNING 6      /* first publications of a node, with shorter intervals */
-#define OUTER_STEP_FIRST_S   1.0    /* longest interval between first publications, seconds */
+/* Local steps after which a publication may follow sooner than OUTER_STEP_S. */
+#define OUTER_STEP_MANY   256.0
+#define OUTER_STEP_MANY_S 0.0625 /* shortest interval after OUTER_STEP_MANY steps, seconds */
+/* Number of a node's first publications, which have shorter intervals. */
+#define OUTER_STEP_BEGINNING 6
+/* Longest interval before one of the first publications, seconds. */
+#define OUTER_STEP_FIRST_S 1.0
 
 struct outer_step_measured {
     double learners;       /* effective number of live members that train; >= 1 */
@@ -77,8 +80,9 @@ struct outer_step_measured {
 
 struct outer_step {
     double interval_s; /* mean seconds between two publications */
-    double gain;       /* factor on the swarm's average progress; 1 = plain average */
-    double beta;       /* outer momentum, before its division by the novelty weight */
+    /* Factor on the swarm's average progress; 1 = the plain average is applied. */
+    double gain;
+    double beta; /* outer momentum; the novelty weight has not divided it yet */
 };
 
 struct outer_step outer_step_of(const struct outer_step_measured *measured);

@@ -5,15 +5,17 @@
 
 #include "node/rate/rate_private.h"
 
-#define CAP_DEPTH_S   0.02 /* seconds of unused uplink_max that may be used later */
-#define SEGMENT_BYTES 1448 /* minimum size of a write while more bytes are queued */
-#define FULL_S        0.5  /* no rumor joins a longer queue; seconds of the link's rate */
-/* A longer queue of rumors is an overload; seconds of the link's rate. */
-#define CROWDED_S   0.3
-#define BUSY_S      0.2  /* no block joins a longer queue; seconds of the link's rate */
-#define WAITS_LEAST 8192 /* bytes that may queue on any link, however slow */
+#define CAP_DEPTH_S   0.02 /* seconds for which unused uplink_max is kept for later use */
+#define SEGMENT_BYTES 1448 /* minimum size of a write while at least that many bytes are queued */
+/* While the queue is longer, no rumor is added to it; seconds of the link's rate. */
+#define FULL_S 0.5
+/* A link with more queued rumors is overloaded; seconds of the link's rate. */
+#define CROWDED_S 0.3
+/* While the queue is longer, no block is added to it; seconds of the link's rate. */
+#define BUSY_S      0.2
+#define WAITS_LEAST 8192 /* bytes that may be queued for any link, however slow */
 
-/* Returns the bytes that uplink_max allows now. */
+/* Returns the number of bytes that uplink_max allows to send now. */
 static double cap_allows(struct node *node)
 {
     const double cap = (double)node->options.uplink_max;
@@ -56,7 +58,9 @@ static size_t allows(struct node *node, const struct peer *peer, bool is_open, d
     if (most == 0)
         return wait_until(node, peer, congestion_wake_ns(link, node->now_ns, waiting, rate_max));
     if (most == waiting && (double)most <= cap)
-        return SIZE_MAX; /* no limit: all messages fit, and encryption makes them longer */
+        /* No limit in bytes: all messages fit, and after encryption they are longer than
+         * `waiting`. */
+        return SIZE_MAX;
     return (double)most < cap ? most : (size_t)cap;
 }
 
@@ -128,7 +132,7 @@ uint64_t pacer_wake_ns(const struct node *node)
     return node->rate->pacer.wake_ns;
 }
 
-/* Acknowledgements. */
+/* The following functions send and process acknowledgements. */
 
 void pacer_say_ack(struct node *node, const struct peer *peer)
 {
@@ -162,7 +166,7 @@ void pacer_on_ack(struct node *node, const struct peer *peer, const struct messa
     connection_set_ready(node, connection_slot(node, peer), true);
 }
 
-/* Queues. */
+/* The following functions tell whether queues are too long. */
 
 /* Returns true if sending `bytes` bytes to the peer takes longer than `span_s` seconds, or if
  * they fill half of its queue. */

@@ -7,24 +7,28 @@
 #include "node/membership/shares.h"
 #include "node/rate/rate_private.h"
 
-#define BYTES_LEAST 256 /* bytes that a publication may take under any budget */
-#define WAIT_LEAST  0.5 /* shortest wait between two publications, in intervals */
-#define WAIT_MOST   1.5 /* longest wait between two publications, in intervals */
-#define ANSWER_STEPS                                                                               \
-    (2 * OUTER_STEP_STEPS) /* local steps until other nodes have published their reaction */
+#define BYTES_LEAST 256 /* bytes that a publication may always have, however small the budget */
+/* Shortest wait between two publications, as a multiple of the interval. */
+#define WAIT_LEAST 0.5
+#define WAIT_MOST  1.5 /* longest wait between two publications, as a multiple of the interval */
+/* Local steps until other nodes have published their reaction. */
+#define ANSWER_STEPS (2 * OUTER_STEP_STEPS)
 /* Bench: bench_language_exchange.py (tests/decisions/005-publish-every-four-steps.md). Half: 1.663
  * nats of a language model (4: 1.640). Double: 1.660. */
 #define FULL_STEPS 4 /* steps between two publications that the budget does not cut */
-#define WAITED_STEPS                                                                               \
-    ANSWER_STEPS /* steps between two publications that the budget cuts: time for answers */
-#define CUT             0.8 /* a publication that used more than this part of its bytes counts as cut */
-#define FULL_GROWS      1.25 /* assumed size of an uncut publication, relative to a cut one */
+/* Steps between two publications that the budget cuts: time for other nodes' reactions. */
+#define WAITED_STEPS ANSWER_STEPS
+/* A publication counts as cut if it used more than this part of its allowed bytes. */
+#define CUT 0.8
+/* Assumed size of a publication that is not cut, relative to a cut one. */
+#define FULL_GROWS      1.25
 #define FINISH_PAUSE_NS (SECOND_NS / 5) /* time between two publications of a finishing node */
-/* Consecutive publications of a node alone in the swarm, at most. */
+/* Publications that a node alone in the swarm makes without a wait between them, at most. */
 #define HURRIES_MOST 256
-/* Immediate publications end when tau falls below this part of hurried_tau. */
+/* Publications without a wait end when the threshold tau falls below this part of hurried_tau. */
 #define HURRIED_PART (1.0F / 50)
-#define RATE_MIN     1e-6 /* samples per second of a node that has stopped; 0 would mean unknown */
+/* Reported samples per second of a node that has stopped learning; 0 would mean unknown. */
+#define RATE_MIN 1e-6
 
 static int compare(const void *a, const void *b)
 {
@@ -63,7 +67,8 @@ bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t sample
     struct publish_schedule *schedule = &node->rate->schedule;
     schedule->steps += steps;
     schedule->samples += samples;
-    const double many = WAIT_LEAST * OUTER_STEP_MANY; /* local steps in the shortest wait */
+    /* Local steps for which a publication may wait at least. */
+    const double many = WAIT_LEAST * OUTER_STEP_MANY;
     const bool were_many = schedule->steps_since >= many;
     schedule->steps_since += steps;
     measure_step(schedule, node->now_ns, steps);
@@ -110,8 +115,9 @@ void publish_schedule_renew(struct node *node)
     CHECK(schedule->outer_step.gain > 0 && schedule->outer_step.beta >= 0);
 }
 
-/* Draws the next wait at random. Otherwise nodes that started together would publish together, and
- * no node could react to what all publish at once. */
+/* Draws the next wait uniformly between `least` and `most`, as a multiple of the interval.
+ * Without chance, nodes that started together would publish together, and no node could react to
+ * what all publish at once. */
 void publish_schedule_draw_wait(struct publish_schedule *schedule, double least, double most)
 {
     CHECK(least <= most);
@@ -119,8 +125,8 @@ void publish_schedule_draw_wait(struct publish_schedule *schedule, double least,
     schedule->wait = least + (most - least) * drawn;
 }
 
-/* Returns the wait between two publications in ns: the drawn number of intervals times the
- * present interval. So a long interval ends when conditions improve. */
+/* Returns the wait between two publications in ns: the drawn multiple of the present interval.
+ * So a long wait ends early when the interval becomes shorter. */
 uint64_t publish_schedule_wait_ns(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -128,7 +134,8 @@ uint64_t publish_schedule_wait_ns(const struct node *node)
     return (uint64_t)(1e9 * schedule->outer_step.interval_s * schedule->wait);
 }
 
-/* Returns the bytes that the budget has accumulated since the last publication. */
+/* Returns the bytes that the budget allows for a publication now: its bytes per second, times
+ * the time since the last publication. */
 static double due_bytes(const struct node *node)
 {
     CHECK(node->now_ns >= node->rate->schedule.published_ns);
@@ -139,8 +146,8 @@ static double due_bytes(const struct node *node)
     return node->rate->budget.bytes_per_s * seconds;
 }
 
-/* Returns the number of steps after which a publication pays. It is smaller if the lines have
- * headroom. */
+/* Returns the number of steps after which a publication pays. It is smaller if the budget need
+ * not cut the publication. */
 static double steps_least(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -151,7 +158,7 @@ static double steps_least(const struct node *node)
 }
 
 /* Returns true if the node has made enough steps for a publication. For its first publications,
- * OUTER_STEP_FIRST_S of slow steps is enough. */
+ * fewer slow steps that took OUTER_STEP_FIRST_S are enough. */
 static bool has_learned(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -218,9 +225,9 @@ static double bytes_most(const struct node *node)
     return fmin((double)node->options.log_bytes / 8, UINT32_MAX);
 }
 
-/* Returns the bytes that the next publication may take. The first publication is small, because
- * it reaches every node along every link, and its duplicates shape the broadcast trees. A node
- * alone in the swarm shares no line and publishes everything. */
+/* Returns the bytes that the next publication may take. A node's first publication is small,
+ * because it reaches every node along every link, and its duplicates shape the broadcast trees. A
+ * node alone in the swarm shares no link and publishes everything. */
 static uint32_t budget_bytes(const struct node *node, bool is_first)
 {
     const struct rate *rate = node->rate;
@@ -231,9 +238,9 @@ static uint32_t budget_bytes(const struct node *node, bool is_first)
     return (uint32_t)fmin(fmax(bytes, BYTES_LEAST), most);
 }
 
-/* Returns the part of the unpublished progress to withhold from the node's own weights. The weights
- * then count an entry by gain · share, as the base will. A node that leaves withholds nothing,
- * since no later publication would release it. */
+/* Returns the part of the unpublished progress to withhold from the node's own weights. The
+ * weights then count an entry by `counts` (gain · share), as the base will. A node that leaves
+ * withholds nothing, since no later publication would release it. */
 static double withheld(const struct node *node, double counts)
 {
     if (node->rate->schedule.is_last)
@@ -241,8 +248,9 @@ static double withheld(const struct node *node, double counts)
     return node->options.withheld >= 0 ? node->options.withheld : fmax(1 - counts, 0);
 }
 
-/* Returns the number of own publications to which other nodes react together (overlap.h).
- * Returns 0 if nothing is withheld: then the node's own gradients react to all its progress. */
+/* Returns at_once (overlap.h): how many publications this node makes in ANSWER_STEPS steps at
+ * its present pace, at least 1. Returns 0, for no novelty weight, if nothing is withheld or the
+ * gain is configured. */
 static double at_once(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -293,8 +301,8 @@ static double novelty(const struct publish_schedule *schedule, const struct upda
     return update->count > 0 && schedule->withheld > 0 ? fmax(counts / usual, 1) : 1;
 }
 
-/* Updates the moving average of the time to cut a publication. The first publication also searches
- * its threshold, so the second one replaces its time. */
+/* Updates the moving average of the time to cut a publication. Cutting the first publication
+ * also searches its threshold, so the time of the second one replaces the average. */
 static void measure_publication(struct publish_schedule *schedule, uint64_t took_ns)
 {
     const double took_s = (double)took_ns * 1e-9;
@@ -302,8 +310,8 @@ static void measure_publication(struct publish_schedule *schedule, uint64_t took
         schedule->publications > 1 ? 0.8 * schedule->publish_s + 0.2 * took_s : took_s;
 }
 
-/* Updates full_bytes, the size of a publication that the budget does not cut. It is unknown
- * before the first such publication. */
+/* Updates full_bytes, the size of a publication that the budget does not cut. The size is
+ * unknown before the first such publication. */
 static void measure_full(struct publish_schedule *schedule, uint64_t bytes)
 {
     CHECK(schedule->allowed_bytes > 0);
@@ -335,8 +343,8 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update
     return schedule->is_last;
 }
 
-/* Returns the outer momentum. It shrinks as the novelty weight grows, so that weight · beta is
- * constant. */
+/* Returns the outer momentum. It shrinks as the novelty weight grows, so that novelty weight ·
+ * beta is constant. */
 double publish_schedule_beta(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;

@@ -32,12 +32,12 @@ const struct congestion *rate_link(const struct node *node, const struct peer *p
 /* Sets the rates and byte counts in *stats. */
 void rate_stats(const struct node *node, struct node_stats *stats);
 
-/* Pacer. */
+/* The following functions send bytes to peers and pace them (pacer.c). */
 
 /* Sets *action to the next SEND or HANGUP. Returns false if there is none. Serves peers in turn,
- * so that no peer takes the whole uplink. */
+ * so that no peer takes the whole bandwidth. */
 bool pacer_next_action(struct node *node, struct action *action);
-/* Marks all waiting peers as ready if the earliest waiting time has passed. */
+/* Marks all peers that the pacer delays as ready, if the earliest of their waits has passed. */
 void pacer_on_time(struct node *node);
 uint64_t pacer_wake_ns(const struct node *node);
 
@@ -46,22 +46,22 @@ void pacer_say_ack(struct node *node, const struct peer *peer);
 void pacer_consider_ack(struct node *node, const struct peer *peer);
 void pacer_on_ack(struct node *node, const struct peer *peer, const struct message *ack);
 
-/* Returns true if the queued rumors take half a second of the line. Then no further rumor is
- * queued. */
+/* Returns true if the messages queued for the peer take half a second of its link's rate. Then
+ * no further rumor is queued. */
 bool pacer_is_full(const struct node *node, const struct peer *peer);
-/* Returns true if the line is overloaded: the queued rumors take more than CROWDED_S seconds,
- * and they are more than the part of the last publication that may still be queued (publish_left).
- */
+/* Returns true if the peer's link is overloaded: the queued rumors take more than CROWDED_S
+ * seconds, and they are more than the part of the last publication that may still be queued
+ * (publish_left). */
 bool pacer_is_crowded(const struct node *node, const struct peer *peer);
-/* Returns true if the queued messages take a fifth of a second of the line. Then no further blocks
- * are queued. */
+/* Returns true if the messages and blocks queued for the peer take a fifth of a second of its
+ * link's rate. Then no further blocks are queued. */
 bool pacer_is_busy(const struct node *node, const struct peer *peer);
 
-/* Budget. */
+/* The following functions determine the budget (budget.c). */
 
 /* Updates the budget; call it once a second. eager: slots of the neighbours that own rumors are
- * pushed to. together: slots of all neighbours that rumors pass to. lag_ns: time for which a rumor
- * has been missing on this node. */
+ * pushed to. together: slots of all neighbours with which this node exchanges rumors. lag_ns: time
+ * for which a rumor has been missing on this node. */
 void budget_review(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
 /* Doubles the budget (slow start) if the last publication used it and has reached the eager
  * neighbours, and no link to them has seen a backlog. */
@@ -80,11 +80,11 @@ double budget_ingress(const struct node *node);
 /* Returns the bytes per second of the slowest link in good standing (budget.c). */
 double budget_slowest(const struct node *node);
 
-/* Publish schedule. */
+/* The following functions decide when to publish and how much (publish_schedule.c). */
 
 /* Counts the learner's steps. Returns true once after each publication, when half of
- * OUTER_STEP_MANY steps have passed. Then call budget_probe and publish_schedule_renew at once,
- * instead of within a second. */
+ * OUTER_STEP_MANY steps have passed. Then call budget_probe and publish_schedule_renew at once.
+ * After a return of false, wait for their call once a second. */
 bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t samples);
 /* Measures this node's throughput in samples per second. Call it once a second. */
 void publish_schedule_measure(struct node *node);
@@ -95,16 +95,16 @@ void publish_schedule_consider(struct node *node);
 /* Makes a publication due now, if the learner has made a step since the last publication. */
 void publish_schedule_hurry(struct node *node);
 
-/* Inputs of a publication that the schedule does not determine. */
+/* Values for a publication that other folders determine. */
 struct publish_facts {
     double share;           /* this node's share of the training, in (0, 1] */
     uint64_t swarm_samples; /* samples that the swarm has learned */
-    /* First publication of this incarnation: kept small, since it reaches every node along every
-     * link. */
+    /* It is the first publication of this incarnation. It is kept small, since it reaches every
+     * node along every link. */
     bool is_first;
     double beta; /* outer momentum of this publication */
 };
-/* Changes the publishing state from WANTED to OUT and fills in the PUBLISH action. */
+/* Changes the publishing state from WANTED to OUT. Fills in *action with a PUBLISH. */
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
                             struct action *action);
 /* Changes the publishing state from OUT to IDLE. `update` was published as `bytes` bytes of
@@ -113,7 +113,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
 bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update *update,
                           uint64_t took_ns);
 
-/* Returns the outer momentum of the next update. */
+/* Returns the outer momentum of the next publication. */
 double publish_schedule_beta(const struct node *node);
 /* Returns the number of samples that this node has learned. */
 uint64_t publish_schedule_samples(const struct node *node);

@@ -7,15 +7,16 @@
 #include "node/rate/outer_step.h"
 #include "node/rate/rate.h"
 
-/* Least first budget, bytes per second. Many members may share a thin line and start together, so
- * it is small. A large model has a larger first budget: a line too thin for that could not transfer
- * the base to a joiner. Bench: exchange-measured
- * (tests/decisions/017-begin-with-a-small-budget.md). Half: a sixth of this budget ruins
- * 64 nodes on thin lines (57.33 %; 78.56 % with this value). Double: not measured. */
+/* Least first budget, bytes per second. It is small, because many members may share a thin link
+ * and start together. A large model has a larger first budget: a link too thin for that could not
+ * transfer the base to a joiner. Bench: exchange-measured
+ * (tests/decisions/017-begin-with-a-small-budget.md). Half: a sixth of this budget ruins 64 nodes
+ * on thin links (57.33 %; 78.56 % with this value). Double: not measured. */
 #define BUDGET_LEAST 2048.0
 #define BUDGET_FIRST 0x1p-10 /* first budget in bytes per second and per parameter */
 
-/* Longest time for which the budget accumulates, unless one publication wait is longer. */
+/* Longest time for which a publication may accumulate the budget, unless one publication wait is
+ * longer. */
 #define PUBLISH_SPAN_NS (10 * SECOND_NS)
 
 /* State per neighbour, by slot. */
@@ -28,16 +29,18 @@ struct rate_neighbour {
     uint64_t blocks_seen;
     /* Bytes received from the neighbour up to the last call of budget_review. */
     uint64_t received_seen;
-    double other;    /* bytes per second sent except own rumors and blocks, moving average */
+    /* Bytes per second sent to the neighbour except own rumors and blocks, moving average. */
+    double other;
     double incoming; /* bytes per second received from the neighbour, moving average */
 };
 
 /* State of pacer.c. */
 struct pacer {
     struct slots held_up; /* slots of peers that are served again at wake_ns */
-    uint64_t wake_ns;     /* earliest time to serve a waiting peer; UINT64_MAX = no peer waits */
-    uint32_t turn;        /* slot of the peer to serve first; rotates */
-    struct token_bucket uplink; /* credit of bytes that uplink_max allows now */
+    /* Earliest time to serve one of these peers; UINT64_MAX = no peer waits. */
+    uint64_t wake_ns;
+    uint32_t turn;              /* slot of the peer to serve first; rotates */
+    struct token_bucket uplink; /* credit of bytes that uplink_max allows to send now */
     uint64_t ended_sent;        /* bytes sent in ended conversations */
     uint64_t ended_received;    /* bytes received in ended conversations */
 };
@@ -59,30 +62,34 @@ struct budget {
 /* State of publish_schedule.c. */
 struct publish_schedule {
     struct outer_step outer_step; /* present interval, gain and momentum */
-    /* This node's share of the training at the last publication, 0 .. 1. */
+    /* This node's share of the training as of the last publication, 0 .. 1. */
     double share;
-    double withheld;        /* part of the unpublished progress withheld at the last publication */
-    double asked_gain;      /* gain requested for the last publication */
-    double novelty;         /* novelty weight of the last publication (publish_schedule.c); >= 1 */
-    bool is_last;           /* the publication under way ends training */
-    uint64_t published_ns;  /* time at which the last publication was requested */
-    uint64_t span_ns;       /* time between the requests of the last two publications */
-    double wait;            /* wait after published_ns, in intervals; drawn for each publication */
+    /* Part of the unpublished progress that the last publication withheld. */
+    double withheld;
+    double asked_gain;     /* gain of the last publication, without its novelty weight */
+    double novelty;        /* novelty weight of the last publication (publish_schedule.c); >= 1 */
+    bool is_last;          /* the publication under way is the node's last one */
+    uint64_t published_ns; /* time at which the last publication was requested */
+    uint64_t span_ns;      /* time between the requests of the last two publications */
+    /* Time to wait after published_ns, as a multiple of the interval; drawn for each
+     * publication. */
+    double wait;
     struct rng waits;       /* random numbers for `wait` */
     uint32_t publications;  /* publications of this node so far */
     uint64_t last_bytes;    /* bytes of the last publication's rumors */
     uint32_t allowed_bytes; /* bytes that the last publication was allowed */
     bool is_cut;            /* the budget cut the last publication */
     double part;            /* part of all entries that the last publication moved */
-    double full_bytes;      /* bytes of a publication that no budget cuts; 0 = unknown */
+    double full_bytes;      /* bytes of a publication that the budget does not cut; 0 = unknown */
     uint64_t steps;         /* local steps so far */
     uint64_t samples;       /* samples learned by this node so far */
     uint32_t steps_since;   /* steps since the last publication */
-    uint32_t hurries;       /* publications that may still follow immediately; 0 = none */
-    float hurried_tau;      /* threshold of the first publication in a series of immediate ones */
-    uint64_t stepped_ns;    /* time when the last step ended; 0 = no step yet */
-    double step_s;          /* seconds of a step, moving average; 0 = unknown */
-    double publish_s;       /* seconds that a publication takes the learner, moving average */
+    uint32_t hurries;       /* publications that may still follow without a wait; 0 = none */
+    /* Threshold tau of the first publication in a series without waits; 0 = no publication yet. */
+    float hurried_tau;
+    uint64_t stepped_ns; /* time when the last step ended; 0 = no step yet */
+    double step_s;       /* seconds of a step, moving average; 0 = unknown */
+    double publish_s;    /* seconds that a publication takes the learner, moving average */
     /* Time of the last call of publish_schedule_measure that measured throughput. */
     uint64_t measured_ns;
     uint64_t measured_samples; /* samples learned by this node up to measured_ns */
@@ -109,15 +116,16 @@ static inline double publish_gain(const struct publish_schedule *schedule)
     return schedule->outer_step.gain * schedule->novelty;
 }
 
-/* Returns the time in which the last publication should be sent, in seconds: the time for which
- * the budget accumulated for it, at most PUBLISH_SPAN_NS. */
+/* Returns the time within which the last publication should be sent, in seconds: the time for
+ * which the budget accumulated for it, at most PUBLISH_SPAN_NS. */
 static inline double publish_span_s(const struct node *node)
 {
     const uint64_t span_ns = node->rate->schedule.span_ns;
     return (double)(span_ns < PUBLISH_SPAN_NS ? span_ns : PUBLISH_SPAN_NS) * 1e-9;
 }
 
-/* Returns how many bytes of the last publication may still be queued for a neighbour. */
+/* Returns how many bytes of the last publication may still be queued for a neighbour, if it is
+ * sent evenly over publish_span_s. */
 static inline double publish_left(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -126,21 +134,22 @@ static inline double publish_left(const struct node *node)
     return passed_s < span_s ? (double)schedule->last_bytes * (1 - passed_s / span_s) : 0;
 }
 
-/* Returns the most bytes per second to send to this neighbour: the smaller of the neighbour's limit
- * and the option neighbour_max. */
+/* Returns the upper limit of the bytes per second to send to this neighbour: the smaller of the
+ * neighbour's limit and the option neighbour_max. */
 double line_rate_max(const struct node *node, const struct peer *peer);
 /* Returns the usable bytes per second of this neighbour's link: its estimated rate, at most
  * line_rate_max and the link's part of uplink_max. */
 double line_rate(const struct node *node, const struct peer *peer);
-/* Returns this neighbour's part of downlink_max, bytes per second: half in proportion to its
- * current rate, half equal; 0 = unlimited. */
+/* Returns this neighbour's part of downlink_max, bytes per second: half of downlink_max is
+ * divided in proportion to the neighbours' present rates, half equally. 0 = unlimited. */
 uint64_t line_downlink_part(const struct node *node, const struct peer *peer);
 
-/* Records whether a publication used its budget, so that the estimate may grow. */
+/* Records whether a publication of `bytes` bytes used its budget; only then may rate_estimate
+ * grow. */
 void budget_on_published(struct node *node, uint64_t bytes);
-/* Returns the randomly drawn time between two publications, in ns. */
+/* Returns the wait between two publications in ns, from the last drawn multiple of the interval. */
 uint64_t publish_schedule_wait_ns(const struct node *node);
-/* Draws the next wait, in intervals between `least` and `most`. */
+/* Draws the next wait uniformly between `least` and `most`, as a multiple of the interval. */
 void publish_schedule_draw_wait(struct publish_schedule *schedule, double least, double most);
 
 #endif
