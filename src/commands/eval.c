@@ -31,14 +31,15 @@ struct given {
 };
 
 struct options {
-    const char *state;    /* state folder or model file */
+    const char *state;    /* path of the state folder or model file */
     const char *file;     /* file of --config; NULL = not given */
     bool has_folders;     /* the configuration in the state folder names the data */
     bool names_data;      /* an option or --set names the data */
     struct config config; /* configuration; only [data] and [model] are used */
     bool names_model; /* --model or --layers was given, so the description in the file is ignored */
-    struct given given[GIVEN_MAX]; /* data and model, applied after the configuration is read */
-    int count;                     /* number of given settings */
+    /* Settings of data and model, applied after the configuration is read. */
+    struct given given[GIVEN_MAX];
+    int count; /* number of given settings */
     bool json;
 };
 
@@ -68,8 +69,8 @@ static enum error set_key(struct options *options, const char *key, const char *
     return config_set(&options->config, assignment, problem);
 }
 
-/* Stores a setting of the command line. Its key is that of the option, or part of the word
- * (--set). */
+/* Stores a setting of the command line. The option determines the key; with --set, the key is
+ * part of the word. */
 static enum error note(void *self, const struct command_option *option, const char *word,
                        struct problem *problem)
 {
@@ -142,8 +143,8 @@ static bool fits(const struct dataset *test, const struct safetensors_about *abo
     return test->tokens || test->classes <= about->classes;
 }
 
-/* Checks whether the samples are bytes or float32, as the model needs. Only a model of byte images
- * stores a normalisation. */
+/* Checks whether the samples have the type that the model needs: bytes if the model file stores
+ * a normalisation of bytes, otherwise float32. */
 static enum error check_type(const struct dataset *test, const struct safetensors_about *about,
                              struct problem *problem)
 {
@@ -157,8 +158,8 @@ static enum error check_type(const struct dataset *test, const struct safetensor
     return OK;
 }
 
-/* Checks the test samples against the model. The test may have fewer classes than the model, and
- * text may contain tokens that the model lacks. */
+/* Checks the test samples against the model. The test set may have fewer classes than the model,
+ * and a text may contain tokens that the model lacks. */
 static enum error check_fits(const struct dataset *test, const struct safetensors_about *about,
                              struct problem *problem)
 {
@@ -221,8 +222,8 @@ static void score(struct bench *bench, const float *weights, struct result *resu
     evaluator_free(evaluator);
 }
 
-/* Makes the model. A test may contain tokens that the training data lacked; the model then gets
- * outputs for them. */
+/* Makes the model. A test set may contain tokens that the training data lacked; the model then
+ * gets outputs for them. */
 static enum error make_model(struct bench *bench, const struct safetensors_about *about,
                              struct problem *problem)
 {
@@ -256,8 +257,8 @@ static enum error evaluate_saved(struct bench *bench, const char *path,
     return OK;
 }
 
-/* Evaluates a weights file of another origin: loads it like model.start, with the configured model
- * and data. */
+/* Evaluates a weights file that no node has saved: loads it like model.start, with the
+ * configured model and data. */
 static enum error evaluate_start(struct bench *bench, const char *path,
                                  const struct options *options, struct result *result,
                                  struct problem *problem)

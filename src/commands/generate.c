@@ -15,8 +15,8 @@
 #include "state/model_folder.h"
 #include "training/generator.h"
 
-#define BYTES 256 /* tokens of a model that reads text byte by byte */
-/* Most positions of another library's model that are used; it may have far more. */
+#define BYTES 256 /* number of different tokens of a model that reads text byte by byte */
+/* Maximum sequence length with a model of another library; its own maximum may be larger. */
 #define LENGTH_MAX 1024
 
 struct options {

@@ -22,7 +22,7 @@
 #define AGAIN_NS    SECOND_NS /* pause before dialling again a node that had no free slot */
 #define QUEUE_BYTES (2 * FRAME_MAX)
 
-/* Last event of the connection since the last call or request. */
+/* Last event of the connection since the last dial or request. */
 enum progress {
     NOTHING_YET,
     REFUSED, /* the node refused; its introduction is in `theirs` */
@@ -65,7 +65,7 @@ struct inference_client {
     struct reply reply;
 };
 
-/* Functions for the conversation with the node. */
+/* Functions that exchange messages with the node. */
 
 static void flush(struct inference_client *client)
 {
@@ -239,8 +239,7 @@ static enum error failed(const struct inference_client *client, struct problem *
     return problem_set(problem, FAILED, "%s: %s", client->where, why);
 }
 
-/* Functions that dial the node. */
-
+/* Dials the node with this introduction, and waits until the node has accepted or refused it. */
 static void call(struct inference_client *client, const struct introduction *introduction)
 {
     hang_up(client);
@@ -292,9 +291,7 @@ static enum error meet(struct inference_client *client, struct problem *problem)
     return client->progress == MET ? OK : failed(client, problem);
 }
 
-/* Functions that send requests. */
-
-/* Sends one request in the current conversation and waits for the reply. Afterwards `progress` is
+/* Sends one request on the open connection and waits for the reply. Afterwards `progress` is
  * REPLIED, ENDED, or NOTHING_YET after a timeout. */
 static void say(struct inference_client *client, const void *samples, uint32_t count)
 {
@@ -307,8 +304,8 @@ static void say(struct inference_client *client, const void *samples, uint32_t c
     wait_for(client, REPLY_NS);
 }
 
-/* Returns true if the client may dial again: the node ended a long conversation, or had no free
- * slot. */
+/* Returns true if the client may dial again: the node has closed the connection after its time
+ * limit, or had no free slot. */
 static bool may_return(const struct inference_client *client)
 {
     return client->progress == ENDED && (client->bye == BYE_RENEW || client->bye == BYE_FULL);
@@ -363,7 +360,7 @@ enum error inference_client_request(struct inference_client *client, const void 
     return OK;
 }
 
-/* Requests the format of samples and the most samples per request. */
+/* Requests the format of samples and the maximum number of samples per request. */
 static enum error learn(struct inference_client *client, struct problem *problem)
 {
     const struct reply *reply = &client->reply;

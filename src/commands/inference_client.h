@@ -1,10 +1,10 @@
 /* The client of a node's inference service (node/inference.h): sends samples, receives numbers.
  *
- *   call ─► version probe ─► refusal: protocol, swarm, model, and whether the node serves inference
- *        ─► call again with these ─► handshake ─► INFERENCE ◄─► REPLY … ─► BYE
+ *   dial ─► version probe ─► refusal: protocol, swarm, model, and whether the node serves inference
+ *        ─► dial again with these ─► handshake ─► INFERENCE ◄─► REPLY … ─► BYE
  *
  * The probe shows in advance whether the node knows INFERENCE. A client needs the swarm key and no
- * configuration. It waits as long as the node demands, at most PATIENCE_S, and calls again if a
+ * configuration. It waits as long as the node demands, at most PATIENCE_S, and dials again if a
  * conversation has reached its limit. Blocks; one thread. Tests: tests/process/test_ask.sh.
  */
 #ifndef HEARSAY_COMMANDS_INFERENCE_CLIENT_H
@@ -29,7 +29,7 @@ enum error inference_client_open(struct inference_client **client,
 void inference_client_close(struct inference_client *client);
 
 const struct inference_shape *inference_client_shape(const struct inference_client *client);
-/* Returns the most samples that one request may contain. */
+/* Returns the maximum number of samples in one request. */
 uint32_t inference_client_samples_max(const struct inference_client *client);
 
 /* Sends samples[count] and receives numbers[count, outputs], the model's predictions. */

@@ -20,8 +20,8 @@ struct lately {
     size_t count;         /* number of changes */
 };
 
-/* Adds a change that happened at at_s, with a text as from printf. If the list is full, drops
- * the oldest change. */
+/* Adds a change that happened at at_s, with a text formatted as by printf. If the list is full,
+ * drops the oldest change. */
 void lately_note(struct lately *lately, double at_s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

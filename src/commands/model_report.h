@@ -4,8 +4,8 @@
 
 #include "commands/model_time.h"
 
-/* Prints a table with a row for each layer: output, mean, deviation and median in milliseconds, and
- * part of the sample's time. device: name of the timed device. */
+/* Prints a table with a row for each layer: output shape; mean, standard deviation and median of
+ * its time in milliseconds; and its part of a sample's time. device: name of the timed device. */
 void model_report_times(const struct model *model, const struct model_times *times,
                         const char *device);
 

@@ -262,8 +262,6 @@ static enum error predict(const struct bench *bench, const char *path, uint64_t 
     return error;
 }
 
-/* Functions that read samples. */
-
 /* Normalises samples as in training (dataset.h): (pixel - mean) · scale. */
 static void normalise(const struct bench *bench, size_t numbers)
 {

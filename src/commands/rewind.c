@@ -37,10 +37,12 @@ COMMAND_BEGINS_WITH(struct options, config);
 /* A saved base in the state folder. */
 struct base {
     char path[BASE_PATH_BYTES];
-    uint64_t saved_s;               /* time of saving, seconds since 1970 */
-    uint64_t inode;                 /* inode of the file: a base may have two names */
+    uint64_t saved_s; /* time of saving, seconds since 1970 */
+    /* Inode of the file, since one base file may have two names. */
+    uint64_t inode;
     struct safetensors_about about; /* metadata of the base file */
-    struct base_summary summary;    /* each member's contributions to the base */
+    /* Number of rumors in the base, also of the member with the given id. */
+    struct base_summary summary;
 };
 
 struct bases {

@@ -24,9 +24,9 @@
 struct summary {
     struct moments all;
     struct moments column[COLUMNS_MAX]; /* statistics of each column of a table */
-    /* [DATASET_TOKENS_MAX] counts of labels or tokens; NULL = not counted. */
+    /* [DATASET_TOKENS_MAX] number of samples with each label or token; NULL = not counted. */
     uint64_t *counts;
-    double odd;         /* first number that cannot be a label; 0 = every number can be one */
+    double odd;         /* first number that cannot be a label; 0 = all numbers can be labels */
     uint64_t odd_at;    /* index of the sample that has the number `odd` */
     uint64_t broken_at; /* index of the first sample with NaN or infinity; BROKEN_NOWHERE = none */
     double broken;      /* the NaN or infinity itself */
@@ -241,7 +241,8 @@ static void show(FILE *out, const struct summary *summary, const struct data_rea
         show_numbers(out, summary, reader, in_colour);
 }
 
-/* Returns how many of the file's first samples are shown, given the number that the user wants. */
+/* Returns how many of the file's first samples to print. samples: the number that the user
+ * wants. */
 static uint64_t shown(const struct data_reader *reader, int samples)
 {
     const uint64_t most = samples == 0                  ? 0

@@ -157,8 +157,7 @@ static void note_numbers(const struct report *report)
                     report->out);
 }
 
-/* Functions that print samples. */
-
+/* Writes the caption of sample i: its class, or its first targets. */
 static void caption(char text[32], const struct dataset *set, size_t i)
 {
     int length = 0;

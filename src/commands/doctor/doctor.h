@@ -37,8 +37,8 @@ struct doctor {
     json_t *lines; /* JSON array that receives the lines instead of `out`; NULL = print to `out` */
     struct config config; /* configuration that the node would have */
     bool is_waiting;      /* the terminal shows the subject of the check that is running */
-    int failed;           /* lines with FAIL */
-    int warned;           /* lines with WARN */
+    int failed;           /* number of lines with the verdict FAIL */
+    int warned;           /* number of lines with the verdict WARN */
 
     struct identity identity;     /* the node's identity; valid if has_identity */
     uint8_t swarm_key[KEY_BYTES]; /* the swarm key that a start would use; valid if has_swarm_key */
@@ -65,7 +65,8 @@ struct doctor {
     bool is_port_free; /* node.listen is free */
 };
 
-/* Announces a slow check: a terminal shows its subject until the next line. */
+/* Announces a slow check: prints its subject if `out` is a terminal. The next doctor_say removes
+ * it. */
 void doctor_begin(struct doctor *doctor, const char *subject);
 
 /* Prints and counts one line: the verdict, its subject, and a sentence. */

@@ -31,8 +31,7 @@
 #define YEAR_2024_S   1704067200
 #define CLOCK_SLACK_S 5
 
-/* Checks of the keys. */
-
+/* Checks whether the node's identity and swarm key can be read. */
 static void look_at_keys(struct doctor *doctor)
 {
     const struct config_node *node = &doctor->config.node;
@@ -59,8 +58,8 @@ static void look_at_locked_memory(struct doctor *doctor)
     locked_memory_free(&memory);
 }
 
-/* Check of the log, to which the node appends: opens it for writing. */
-
+/* Checks whether the node could append to its log, by opening the file for writing. Removes the
+ * file if it did not exist before. */
 static void look_at_log(struct doctor *doctor)
 {
     const char *path = doctor->config.node.log;
@@ -81,8 +80,6 @@ static void look_at_log(struct doctor *doctor)
     if (fresh >= 0)
         (void)unlink(path);
 }
-
-/* Checks of the state folder. */
 
 /* Checks whether the folder is writable, by writing to it: access() ignores read-only file systems,
  * and is wrong for root. */
@@ -130,7 +127,7 @@ static void look_at_folder(struct doctor *doctor)
 
 static void look_at_disk(struct doctor *doctor)
 {
-    /* upper bound: a node that does not train has no optimizer */
+    /* counted even if the node does not train, so the needed space is an upper bound */
     const struct optimizer optimizer = {.kind = doctor->config.train.optimizer};
     const uint32_t moments = optimizer_moments(&optimizer);
     const uint64_t needed_bytes = learner_state_bytes(doctor->parameters, moments) * COPIES +
@@ -142,8 +139,6 @@ static void look_at_disk(struct doctor *doctor)
                amount_of((double)needed_bytes, "B").text,
                is_enough ? "" : ": make room, or choose another node.state_dir");
 }
-
-/* Check of the sandbox. */
 
 /* Checks the sandbox by entering it, as a node does. Later checks run inside. */
 static void look_at_sandbox(struct doctor *doctor)
@@ -160,8 +155,7 @@ static void look_at_sandbox(struct doctor *doctor)
     doctor_say(doctor, is_whole ? VERDICT_OK : VERDICT_WARN, "sandbox", "%s", text);
 }
 
-/* Checks of the files in the state folder, which are read as a node reads them at its start. */
-
+/* Reports a checkpoint that a node would refuse at its start. */
 static void say_refused(void *context, const struct problem *problem)
 {
     doctor_say(context, VERDICT_WARN, "checkpoint", "%s", problem->text);
@@ -220,8 +214,7 @@ static void look_at_state(struct doctor *doctor)
     free(checkpoint.own);
 }
 
-/* Checks of data and model. */
-
+/* Checks whether the configured model can be built for these data. */
 static void look_at_model(struct doctor *doctor, const struct dataset *train,
                           const struct dataset *test)
 {
@@ -285,8 +278,8 @@ static void look_at_data(struct doctor *doctor)
     dataset_free(&test);
 }
 
-/* Checks of the device. */
-
+/* Reports that the node trains on the CPU. Warns if the GPU is missing, or if train.threads
+ * exceeds the number of processors. */
 static void look_at_processors(struct doctor *doctor, const char *device)
 {
     if (device_misses_gpu(device)) {
@@ -357,8 +350,7 @@ static void look_at_device(struct doctor *doctor)
     backend->close(backend);
 }
 
-/* Checks of port and clock. */
-
+/* Checks whether the node could listen on its port. */
 static void look_at_port(struct doctor *doctor)
 {
     const struct address *listen = &doctor->config.node.listen;

@@ -38,7 +38,7 @@ static uint32_t moments_of(const struct config *config)
                : 0;
 }
 
-/* Adds the entries in main memory. While it saves, a saver needs more than counted here
+/* Adds the entries in main memory. Memory that a saver needs only while it saves is not counted
  * (state/saver.h). */
 static void add_host(struct parts *parts, const struct doctor *doctor)
 {
@@ -94,8 +94,9 @@ static void list(const struct parts *parts, int count, char text[static TEXT_BYT
                                  parts->part[i].name, amount_of(parts->part[i].bytes, "B").text);
 }
 
-/* Reports the GPU memory that the trial start used. The listed parts do not include scratch buffers
- * (with the logits), cuBLAS, cuDNN and recorded CUDA graphs. The line shows these as one number. */
+/* Reports the GPU memory that the trial start used. The listed parts do not include scratch
+ * buffers (with the logits), cuBLAS, cuDNN and recorded CUDA graphs. The printed line shows the
+ * memory of all of these as one number. */
 static void look_at_gpu(struct doctor *doctor, const struct parts *parts)
 {
     const struct rehearsal *rehearsal = &doctor->rehearsal;

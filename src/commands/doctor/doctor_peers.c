@@ -36,7 +36,7 @@ static void start_lookups(struct lookup *lookups, const struct address_list *pee
             .ar_name = lookup->host, .ar_service = lookup->port, .ar_request = &lookup->hints};
         list[i] = &lookup->request;
     }
-    /* If a lookup could not start, gai_error reports that as its result. */
+    /* If a lookup could not start, gai_error later returns its error as the result. */
     (void)getaddrinfo_a(GAI_NOWAIT, list, (int)peers->count, NULL);
 }
 
@@ -108,8 +108,7 @@ static void find_self(struct round *round)
             round->visits[i].is_self |= is_self(round->doctor, &round->visits[i].number[n]);
 }
 
-/* Functions that report the results of visits. */
-
+/* Compares two times, for qsort: the shortest first. */
 static int by_length(const void *a, const void *b)
 {
     const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
@@ -216,14 +215,12 @@ static void say_visit(struct doctor *doctor, struct visit *visit, bool can_greet
     }
 }
 
-/* Functions that find and report this node's own address. */
-
-/* Returns the widest scope among the peers' addresses that have a route. Sets *ours to the address
- * from which this machine dials that peer, or to its default source address if no peer has a route;
- * "" if there is none. */
+/* Returns the widest scope among the peers' addresses that have a route. Sets *ours to the
+ * address from which this machine dials the peer with that scope. If no peer has a route, sets
+ * *ours to the machine's default source address, or to "" if there is none. */
 static enum place widest(const struct round *round, struct address *ours)
 {
-    /* address reserved for documentation (RFC 5737); nothing is sent to it */
+    /* address reserved for documentation (RFC 5737); only its route is looked up */
     static const struct address somewhere = {.host = "192.0.2.1", .port = 1};
     enum place widest = PLACE_LOOPBACK;
     *ours = (struct address){0};

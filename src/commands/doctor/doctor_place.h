@@ -4,8 +4,8 @@
 
 #include "socket/address.h"
 
-/* Scope of an address. From loopback on, each range includes the ones before it (IANA's registries
- * of special-purpose addresses, RFC 6890). */
+/* Scope of an address. From PLACE_LOOPBACK to PLACE_PUBLIC, each scope is wider than the one
+ * before it. The ranges are those of IANA's registries of special-purpose addresses (RFC 6890). */
 enum place {
     /* 0/8, 240/4, and ranges not assigned by any registry: no machine has such an address. */
     PLACE_RESERVED,
@@ -18,7 +18,7 @@ enum place {
     PLACE_PRIVATE,
     /* 100.64/10: reached only at this provider, or in a VPN that uses the range. */
     PLACE_CARRIER,
-    /* Any other address: reached from everywhere, as far as the number shows. */
+    /* Any other address: its range does not limit from where it can be reached. */
     PLACE_PUBLIC,
     PLACE_NAME /* a host name, whose scope is unknown */
 };

@@ -4,12 +4,12 @@
 
 #define ANSWER_NS (5000 * MS_NS)
 #define VISIT_NS  (30000 * MS_NS) /* time limit of a visit: a slow dial and a handshake */
-/* Time limit for the large goodbye to arrive, and for the peer's settings. */
+/* Time limit for the peer to acknowledge the large goodbye, or to send its settings. */
 #define ARRIVAL_NS  (3000 * MS_NS)
-#define LARGE_BYTES 8192 /* bytes of the first goodbye: more than one Ethernet packet */
+#define LARGE_BYTES 8192 /* size of the first goodbye: more than one Ethernet packet */
 #define QUEUE_BYTES (2 * LARGE_BYTES)
-/* Number of the conversation in which settings are compared: not the first, which tests the path.
- */
+/* Number of the connection on which settings are compared. The first connection only tests the
+ * path. */
 #define SETTINGS_ROUND 2
 
 static void begin(struct round *round, struct visit *visit)
@@ -35,7 +35,7 @@ static void flush(struct round *round, struct visit *visit)
     if (peer_next_send(&visit->peer, SIZE_MAX, true, &bytes, &count))
         transport_send(round->transport, visit->peer.conn, bytes, count);
     else if (visit->peer.state == PEER_MEETING && peer_is_flushed(&visit->peer) &&
-             visit->rounds > 1 && /* in the first conversation, the peer closes the connection */
+             visit->rounds > 1 && /* the peer closes the first connection */
              !visit->awaits_settings)
         transport_hang_up(round->transport, visit->peer.conn);
 }
@@ -73,9 +73,9 @@ static void on_connected(void *self, uint64_t conn)
     set_timer(round);
 }
 
-/* Sends a goodbye with the reason after which a peer keeps no note about the caller. The first
- * goodbye is large, to see whether full-size packets arrive. The peer ignores the added bytes,
- * since it reads them only in a BYE with reason FULL. */
+/* Sends a BYE with a reason after which the peer keeps no note about this node. On the first
+ * connection the BYE is large, to see whether full-size packets arrive. The peer ignores the added
+ * bytes, since it reads such bytes only in a BYE with reason FULL. */
 static void say_goodbye(struct visit *visit)
 {
     static const char why[] = "hearsay doctor has only looked whether it can get in";
@@ -106,22 +106,22 @@ static void on_message(struct round *round, struct visit *visit)
         message.kind != SETTINGS)
         return;
     visit->awaits_settings = false;
-    /* An invalid text is treated as if the peer had sent no settings: a node refuses it with a
-     * message. */
+    /* An invalid settings text is treated as if the peer had sent none. A node would refuse this
+     * peer with a message. */
     if (settings_compare(round->settings, &message.text, &visit->difference) != OK)
         visit->difference = (struct settings_difference){.other = ""};
     say_goodbye(visit);
     flush(round, visit);
 }
 
-/* Adopts the peer's first weights for a second dial. When nodes with different first weights meet,
- * one of them adopts those of the other, so this difference is not an error. */
+/* Takes the peer's model hash over for a second dial. When nodes with different first weights
+ * meet, one of them adopts those of the other, so this difference is not an error. */
 static void take_first(struct round *round, struct visit *visit)
 {
     struct introduction ours = round->credentials.ours;
     memcpy(ours.model, visit->peer.theirs.model, sizeof ours.model);
     credentials_set_introduction(&round->credentials, &ours);
-    visit->takes_first = visit->is_dialled_again = true;
+    visit->takes_first = visit->must_dial_again = true;
     visit->rounds--;
 }
 
@@ -172,8 +172,8 @@ static void on_sent(void *self, uint64_t conn)
  * of the round-trip time. Otherwise sets visit->why if the visit failed. */
 static bool has_next_round(const struct round *round, struct visit *visit, const char *why)
 {
-    if (visit->is_dialled_again) {
-        visit->is_dialled_again = false;
+    if (visit->must_dial_again) {
+        visit->must_dial_again = false;
         return true;
     }
     if (round->can_greet && !visit->is_through && !visit->why[0])

@@ -16,7 +16,7 @@
 #include "node/connection/settings.h"
 #include "socket/transport.h"
 
-#define NUMBERS_MAX 8 /* most numeric addresses of one name */
+#define NUMBERS_MAX 8 /* maximum number of numeric addresses of one name */
 #define ROUNDS      3
 #define TRIED_BYTES TRANSPORT_WHY_BYTES
 
@@ -39,9 +39,9 @@ struct visit {
     int rounds;               /* number of connections opened */
     /* The peer has other first weights, so it is dialled again with its model hash. */
     bool takes_first;
-    /* The second dial, with the peer's model hash, has not been made yet. */
-    bool is_dialled_again;
-    bool is_through;      /* the handshake was completed, in the first round */
+    /* The peer must be dialled a second time, with its model hash. */
+    bool must_dial_again;
+    bool is_through;      /* a handshake with the peer was completed */
     uint8_t id[ID_BYTES]; /* id of the peer, if is_through */
     uint16_t protocol;    /* protocol version of the conversation; 0 = unknown */
     bool awaits_settings; /* the peer has not answered our settings yet */
@@ -66,7 +66,7 @@ struct round {
     bool can_greet;                 /* keys and model are available, so handshakes are possible */
     struct visit *visits;           /* [count] one visit for each configured peer */
     uint32_t count;                 /* number of configured peers */
-    uint64_t end_ns;                /* time at which all visits end */
+    uint64_t end_ns;                /* time by which all visits must have ended */
     uint64_t dials;                 /* dials so far; also numbers the connections */
 };
 

@@ -124,7 +124,7 @@ static void offer_value_of(struct asked *asked, const struct command_option *opt
         offer_listed(asked, option->help);
 }
 
-/* Offers the operands that the command's forms name: words, or files. */
+/* Offers the operands that the command's usage lines name: words, or files. */
 static void offer_arguments(const struct asked *asked, const struct command *command)
 {
     bool has_files = false;

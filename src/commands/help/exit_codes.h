@@ -1,6 +1,5 @@
 /* The exit codes and their common meaning; each command's help has its own details. Tests:
- * tests/process/test_help.sh, in which commands end with each of them.
- */
+ * tests/process/test_help.sh, in which commands end with each of these codes. */
 #ifndef HEARSAY_COMMANDS_HELP_EXIT_CODES_H
 #define HEARSAY_COMMANDS_HELP_EXIT_CODES_H
 

@@ -56,7 +56,7 @@ static int by_incarnation(const void *a, const void *b)
     return (x->incarnation > y->incarnation) - (x->incarnation < y->incarnation);
 }
 
-/* Number of the member's rumors that stay, and that are retracted. */
+/* Numbers of the member's rumors that stay and that are retracted. */
 struct outcome {
     uint64_t kept;
     uint64_t taken_out;
@@ -74,8 +74,8 @@ static enum error refuse_since(const struct expel *expel, double horizon_s, stru
                        amount_moment(expel->since_ms).text);
 }
 
-/* Sets *keep to the number of the origin's rumors that stay: none with --all, those that arrived
- * before the given time, or those that the log may no longer have. */
+/* Sets *keep to the number of the origin's rumors that stay: none with --all; with --since,
+ * those that arrived before that time; otherwise those that are older than the node's log. */
 static enum error choose_keep(const struct order_giver *giver, const struct expel *expel,
                               const json_t *row, uint64_t *keep, struct problem *problem)
 {

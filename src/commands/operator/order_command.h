@@ -16,7 +16,8 @@ struct order_options {
 };
 COMMAND_BEGINS_WITH(struct order_options, config);
 
-/* Last rows in the table of options of an operator's command, and the end of its `about` text. */
+/* ORDER_OPTIONS: last rows in the option table of an operator's command. ORDER_WHERE_TO_RUN: end
+ * of such a command's `about` text. */
 #define ORDER_OPTIONS                                                                              \
     {"--key", "FILE", "the operator's key (default operator.key)",                                 \
      .member = offsetof(struct order_options, key)},                                               \

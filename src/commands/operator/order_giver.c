@@ -49,8 +49,8 @@ const json_t *page_origins(const json_t *page)
     return page_operator(page, "origins");
 }
 
-/* Returns how many ids in these rows begin with the given digits, after the first match of all
- * calls. *found: the last match so far, initially NULL; it is not counted again. */
+/* Returns how many ids in these rows begin with the given digits. Does not count the first id
+ * found, nor *found. *found: the last matching id so far, also of earlier calls; initially NULL. */
 static uint32_t count_fitting(const json_t *rows, const char *begin, const char **found)
 {
     uint32_t others = 0;

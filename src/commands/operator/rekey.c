@@ -45,7 +45,8 @@ static const json_t *swarm_key_of(const json_t *page)
     return json_object_get(json_object_get(page, "operator"), "swarm_key");
 }
 
-/* Returns true if the swarm key alone admits members: at least one was admitted by it. */
+/* Returns true if a member was admitted by the swarm key alone: then every node that has the key
+ * is admitted. */
 static bool is_open_to_all(const json_t *page)
 {
     const json_t *members = json_object_get(page, "members");
@@ -70,7 +71,7 @@ static enum error check_page(const json_t *page, const struct rekey *rekey, stru
     return OK;
 }
 
-/* Checks that the node uses the new key. It has already applied the order. */
+/* Checks that the node uses the new key, after it has applied the order. */
 static enum error check_taken(const char *dir, const struct order *order, struct problem *problem)
 {
     json_t *page;

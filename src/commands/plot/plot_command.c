@@ -208,8 +208,8 @@ static enum error draw(const struct plot_options *options, struct problem *probl
     return OK;
 }
 
-/* Reads one value from all files and writes it as a tag. Returns MISSING if a file lacks the
- * value. */
+/* Reads the series of one value from all files and writes them under one TensorBoard tag.
+ * Returns MISSING if a file lacks the value. */
 static enum error add_tag(const struct plot_options *options, const char *what, char *const *path,
                           size_t count, bool is_first, struct problem *problem)
 {
@@ -223,7 +223,7 @@ static enum error add_tag(const struct plot_options *options, const char *what, 
     return error;
 }
 
-/* Writes the requested value, or those of the usual values that the files have. */
+/* Writes the series of the requested value, or of all usual values that the files have. */
 static enum error write_tensorboard(const struct plot_options *options, char *const *path,
                                     size_t count, struct problem *problem)
 {

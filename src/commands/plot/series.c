@@ -47,8 +47,9 @@ static void sort(struct series *series)
     free(points);
 }
 
-/* Turns times since the start of a file's run into wall-clock times: the last point was written at
- * written_s. Points before index `from` are from other files. */
+/* Converts wall_s from seconds since the start of a file's run to wall-clock time. written_s:
+ * time at which the file's last point was written. Skips points before index `from`, which are
+ * from other files. */
 static void date(struct series *series, size_t from, double written_s)
 {
     double last = 0;

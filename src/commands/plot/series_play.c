@@ -1,5 +1,5 @@
-/* Reads a play of a comparison (sim/comparison/record.h): {"points": [{"at_s": …, "loss": …},
- * …]}. */
+/* Reads a play, one simulated run of a comparison (sim/comparison/record.h): {"points":
+ * [{"at_s": …, "loss": …}, …]}. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>

@@ -9,8 +9,8 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* Writes the first 8 digits of the member's id to out. Other nodes send it, so characters that are
- * not printable ASCII become "?". */
+/* Writes the first 8 digits of the member's id to out. The id comes from other nodes, so
+ * characters that are not printable ASCII become "?". */
 static void name_of(char out[static 9], const json_t *member)
 {
     const char *id = text_of(member, "id");

@@ -87,8 +87,6 @@ static struct shown real(const json_t *row, const char *key)
     return out;
 }
 
-/* Functions that print the lines about the node. */
-
 /* Prints a long text in as many lines as needed, broken at blanks if possible. Other nodes may have
  * sent it, so characters that are not printable ASCII become "?". */
 static void print_folded(FILE *out, const char *text)
@@ -307,8 +305,7 @@ void status_print_node(FILE *out, const json_t *page)
     print_strangers(out, page);
 }
 
-/* Functions that print tables. */
-
+/* A column of a table. */
 struct column {
     const char *heading;
     int width;           /* width in columns; < 0 = aligned to the left */
@@ -428,8 +425,7 @@ void status_print_contributions(FILE *out, const json_t *page)
     print_table(out, CONTRIBUTION_COLUMNS, COUNT(CONTRIBUTION_COLUMNS), members);
 }
 
-/* The command itself. */
-
+/* Prints the whole status page: the node, its links and the members. */
 static void print_page(FILE *out, const json_t *page)
 {
     status_print_node(out, page);

@@ -27,8 +27,7 @@
 #define REST_OF_LINE "\033[K"
 #define REST_BELOW   "\033[J"
 
-/* Functions for the terminal and for signals. */
-
+/* ended: the command must end, after a signal or the key q. paused: Ctrl+Z was pressed. */
 static volatile sig_atomic_t ended;
 static volatile sig_atomic_t paused;
 

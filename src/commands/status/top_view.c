@@ -14,7 +14,7 @@
 #define BAR_MIN     6
 #define BAR_MAX     32
 #define BAR_BESIDE  54 /* columns of a member's line besides its bar */
-#define STRIP_LEAST 24 /* least columns of the terminal for which the loss curve is drawn */
+#define STRIP_LEAST 24 /* minimum columns of the terminal for which the loss curve is drawn */
 
 /* ANSI escape sequences (ECMA-48). */
 #define GREEN "\033[32m"
@@ -53,8 +53,7 @@ static struct part part_of(void (*print)(FILE *out, const json_t *page), const j
     return part;
 }
 
-/* Functions that print members. */
-
+/* Returns a number of the status page; NAN if it is absent. */
 static double real_of(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -118,8 +117,6 @@ static struct part members_part(const json_t *page, const struct terminal *termi
     end_part(&part, out);
     return part;
 }
-
-/* Functions that draw the screen. */
 
 /* Prints the part of a line that fits in `columns`. Escape sequences take no columns. */
 static void draw_line(FILE *out, const char *line, size_t bytes, int columns)

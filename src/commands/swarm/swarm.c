@@ -36,7 +36,8 @@ struct swarm {
     double start_s;
     struct swarm_goal goal;
     struct swarm_view view;
-    /* Reason why training ended. SWARM_GOES_ON = a signal ended it, or all nodes have ended. */
+    /* Goal or limit that ended training. SWARM_GOES_ON = none did: training goes on, a signal
+     * ended it, or no node is left. */
     enum swarm_end end;
 };
 
@@ -85,8 +86,6 @@ static enum error make_config(const struct swarm *swarm, int i, const char *seed
         error = config_set(config, swarm->options.set[s], problem);
     return error == OK ? config_check(config, problem) : error;
 }
-
-/* Functions that start and stop the nodes' processes. */
 
 /* Runs in the child process: directs the log to the pipe and error messages to a file, then runs
  * `hearsay node`. Never returns. */
@@ -212,8 +211,7 @@ static enum error start_nodes(struct swarm *swarm, struct problem *problem)
     return error;
 }
 
-/* Functions that watch the nodes. */
-
+/* Shows the present state of the nodes on standard output. */
 static void show(struct swarm *swarm, double seconds)
 {
     const struct terminal screen = terminal_of(STDOUT_FILENO);

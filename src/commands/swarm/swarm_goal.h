@@ -14,9 +14,10 @@
 
 #define GOAL_SECONDS 300
 #define GOAL_SAMPLES 400000
-#define GOAL_ROUNDS  3    /* consecutive rounds that must reach the target */
-#define GOAL_APART   2000 /* least samples learned between two rounds */
-#define GOAL_IDLE_S  300  /* seconds without a new sample after which training ends */
+#define GOAL_ROUNDS  3 /* consecutive rounds of evaluations that must reach the target */
+/* Minimum number of samples learned between two rounds of evaluations that count. */
+#define GOAL_APART  2000
+#define GOAL_IDLE_S 300 /* seconds without a new sample after which training ends */
 
 enum swarm_end {
     SWARM_GOES_ON,

@@ -13,7 +13,7 @@
 #define BAR_MAX       40
 #define PLOT_ROWS     8 /* most rows of the curves, including their heading */
 #define PLOT_ROWS_MIN 4
-#define TWO_COLUMNS   60 /* least columns for two curves side by side */
+#define TWO_COLUMNS   60 /* minimum columns for two curves side by side */
 #define NODE_BAR      10
 #define LATELY_SHOWN  2
 #define LATELY_ROWS   12 /* rows from which on the latest changes are also shown */
@@ -98,8 +98,7 @@ static void print_line(FILE *out, const struct totals *totals, const struct swar
                   100 * swarm_goal_used(goal, totals->samples, seconds));
 }
 
-/* Drawing; each line ends with end_line(), which counts the lines. */
-
+/* Ends a line of the picture and counts it. Every drawn line ends with this call. */
 static void end_line(struct swarm_view *view, FILE *out)
 {
     (void)fprintf(out, "%s" REST_OF_LINE "\n", view->has_color ? USUAL : "");
@@ -156,7 +155,8 @@ static double lowest(const struct timeline *score, double target)
     return floor(10 * low) / 10;
 }
 
-/* Makes the curve of the score, from a multiple of 0.1 up to 1. A dotted line marks the target. */
+/* Makes the curve of the score. Its vertical axis reaches from a multiple of 0.1, below all
+ * values, up to 1. A dotted line marks the target. */
 static void score_strip(struct swarm_view *view, struct strip *strip, const struct terminal *screen,
                         const struct swarm_goal *goal, double seconds, int rows, int columns)
 {
@@ -256,7 +256,7 @@ static void draw_heading(struct swarm_view *view, FILE *out, int columns, enum s
     end_line(view, out);
 }
 
-/* Draws the line of node i. samples: sum over all nodes. */
+/* Draws the line of node i. samples: number of samples that all nodes have learned. */
 static void draw_node(struct swarm_view *view, FILE *out, const struct terminal *screen,
                       const struct swarm_node *node, enum score_kind kind, int i, uint64_t samples)
 {
