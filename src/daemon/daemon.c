@@ -102,8 +102,9 @@ static bool on_pumped(void *self)
     return false;
 }
 
-/* Handles SIGTERM, SIGINT and SIGHUP. A service manager and a terminal may both send a signal.
- * So a second one ends the node at once only if it comes SIGNAL_ONCE_NS after the first. */
+/* Handles SIGTERM, SIGINT and SIGHUP. A service manager and a terminal may both send a signal
+ * when the node is stopped once. So a second signal ends the node at once only if it comes
+ * SIGNAL_ONCE_NS after the first. */
 static void on_signal(void *self, int number)
 {
     struct daemon *daemon = self;

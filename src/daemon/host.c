@@ -54,8 +54,8 @@ static void do_actions(struct host *host)
     }
 }
 
-/* Ends a node because another process has its identity. Otherwise it would train alone and
- * overwrite the saved base, which is still the swarm's. */
+/* Stops the node because another process runs with the same identity. If the node went on, it
+ * would train alone and overwrite the saved base, which still equals the base of the swarm. */
 static void end_clash(struct host *host)
 {
     host->has_clash = true;

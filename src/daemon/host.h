@@ -1,4 +1,4 @@
-/* A node with its sockets, its files and its learner's orders: the part that the daemon and
+/* A node with its sockets, its files and the orders to its learner: the part that the daemon and
  * programs with an embedded node have in common.
  *
  *   transport ─► host ─► node ─ actions ─► transport, learner_link, saving, event_log
@@ -88,7 +88,8 @@ struct host {
      * restart. */
     bool is_shut_out, starts_again;
     bool has_clash; /* the node ended because another process has its identity */
-    /* The node had a neighbour when has_clash was set, so its base is the swarm's. */
+    /* The node had a neighbour when has_clash was set, so its base equals the
+     * base of the swarm. */
     bool is_shared;
 };
 

@@ -51,7 +51,7 @@ enum learner_event_kind {
 struct learner_event {
     enum learner_event_kind kind;
     uint32_t steps;          /* steps since the last STEPPED event */
-    uint64_t samples;        /* samples learned in these steps */
+    uint64_t samples;        /* samples learned since the last STEPPED event */
     uint32_t batch;          /* samples per step from now on; 0 = unchanged */
     double loss_sum;         /* sum of the loss over all samples counted in `samples` */
     struct time_spent spent; /* time spent since the last STEPPED event */
@@ -91,7 +91,7 @@ struct learner_link {
     _Atomic bool has_more; /* the loop's thread has further orders that did not fit the ring */
     /* Locked while a thread performs an order, so that a READ sees no half-changed base. */
     pthread_mutex_t orders;
-    pthread_mutex_t mutex; /* used only to sleep and to wake up */
+    pthread_mutex_t mutex; /* used only to let the stepping thread sleep and to wake it */
     pthread_cond_t woken;
     uint32_t resets;    /* number of resets that were reported to the loop */
     uint64_t saturated; /* number of saturated entries in the last report */
@@ -109,8 +109,8 @@ void learner_link_end(struct learner_link *link);
 void learner_link_order(struct learner_link *link, const struct action *order);
 void learner_link_ask(struct learner_link *link, enum learner_request_kind kind);
 bool learner_link_next(struct learner_link *link, struct learner_event *event);
-/* Sets whether the loop has further orders for which the queue has no space. While it has, the
- * stepping thread makes no step, until the loop has queued them. */
+/* Sets whether the loop has further orders for which the queue has no space. While it has some,
+ * the stepping thread makes no step, until the loop has queued them. */
 void learner_link_set_more(struct learner_link *link, bool has_more);
 
 /* Functions for the stepping thread. */

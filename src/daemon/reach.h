@@ -50,8 +50,8 @@ bool reach_is_alone(const struct reach *reach, uint64_t now_ns);
 /* Returns true if the node is alone and stays so until a person changes a configuration. */
 bool reach_is_shut_out(const struct reach *reach, uint64_t now_ns);
 
-/* Returns true if the node has had a neighbour within REACH_ALONE_NS, so that its base is the
- * swarm's. */
+/* Returns true if the node has had a neighbour within REACH_ALONE_NS, so that its base equals
+ * the base of the swarm. */
 bool reach_is_shared(const struct reach *reach, uint64_t now_ns);
 
 /* Returns the seconds since the node last had a neighbour. */

@@ -23,7 +23,7 @@ struct shutdown {
     struct event_log *report;             /* receives the result */
     /* Score of this base if it is to be saved as the best one; otherwise NULL. */
     const struct evaluation *score;
-    const struct guard *guard;       /* guard, which knows the last evaluation before this one */
+    const struct guard *guard;       /* training guard, which has the last periodic evaluation */
     enum final_evaluation evaluates; /* test samples on which the saved base is evaluated */
 };
 
@@ -32,8 +32,8 @@ struct shutdown {
 #define SHUTDOWN_SHUT_OUT    3
 #define SHUTDOWN_EXPELLED    4
 #define SHUTDOWN_TURNED_AWAY 5
-/* Exit code if another process has this node's identity. The base is saved only if it was the
- * swarm's until then. */
+/* Exit code if another process has this node's identity. The base is saved only if it equalled
+ * the base of the swarm until then. */
 #define SHUTDOWN_CLASH 6
 
 /* Parts of shutdown_run for any owner of a node. Call them when the thread that made steps has
@@ -48,7 +48,7 @@ enum error shutdown_save(struct node *node, struct saver *saver, struct learner 
 int shutdown_shut_out(const struct reach *reach);
 
 /* Prints that another process has the node's identity and what to do; returns the exit code.
- * is_shared: the base was the swarm's until now, so it is saved. */
+ * is_shared: the base equalled the base of the swarm until now, so it is saved. */
 int shutdown_clash(const struct shutdown *closing, bool is_shared);
 
 /* Ends a node whose learner's thread has ended. Returns the exit code: 0 if base and checkpoint are

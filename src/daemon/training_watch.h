@@ -37,7 +37,8 @@ struct training_watch {
     struct guard guard;
     char alarm[GUARD_TEXT_BYTES]; /* last warning of the guard; "" = training goes well */
     struct device_watch device;
-    bool is_looking;            /* vitals were requested and have not arrived yet */
+    /* Measurements of the learner (vitals) were requested and have not arrived yet. */
+    bool is_looking;
     uint64_t evaluated_ns;      /* time of the last evaluation; 0 = none yet */
     uint64_t evaluation_ns;     /* duration of the last evaluation */
     struct evaluation averaged; /* last evaluation of the averaged base; samples 0 = none */
