@@ -1,7 +1,7 @@
 /* Saves and loads the averaged base, an exponential moving average of the base
  * (training/base_average.h).
  *
- *   FOLDER/base-averaged.safetensors   written after base.safetensors, with equal size and format
+ *   FOLDER/base-averaged.safetensors   written after base.safetensors, in its size and format
  *
  * The "digest" in the file is a checksum of the averaged weights. Nodes add to their averages at
  * different moments, so the files of two nodes are almost equal, but not bit for bit. A
@@ -18,7 +18,7 @@ void averaged_base_path(char path[static BASE_PATH_BYTES], const char *folder);
 
 /* Writes mean[P], the averaged weights. base: describes the file of the base, whose metadata is
  * copied. samples: samples that the swarm had learned when the average was last updated. FAILED:
- * the disk refuses; the problem says what to do. */
+ * the file could not be written; the problem says what to do. */
 enum error averaged_base_save(const struct export *base, const char *folder, const float *mean,
                               uint64_t samples, struct problem *problem) MUST_USE;
 

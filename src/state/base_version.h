@@ -1,7 +1,7 @@
 /* Writes the version of a saved base as text that is the same on all nodes of equal version.
  *
  *   history (history.h) ─┬─► base_version_text ────► "id/incarnation:next …" ─┬─► export.h
- *                        └─► base_version_samples ─► samples of all ──────────┘
+ *                        └─► base_version_samples ─► samples of all origins ──┘
  *
  * A node keeps its history in the order in which it last heard each origin. That order differs from
  * node to node. The text is sorted and does not depend on it, so nodes of equal version save equal
@@ -23,8 +23,9 @@ void base_version_text(const uint8_t *history, size_t history_bytes, char *out, 
 struct base_summary {
     uint32_t members; /* members with rumors in the base */
     uint64_t rumors;  /* rumors in the base */
-    /* Rumors of members whose ids begin with the given hexadecimal digits. The ids in the text are
-     * abbreviated, so only the digits in the text are compared. */
+    /* Rumors in the base of members whose ids begin with the digits `id` of
+     * base_version_summary. The version text abbreviates ids, so further digits of `id` are
+     * ignored. */
     uint64_t of;
 };
 struct base_summary base_version_summary(const char *text, const char *id);

@@ -26,8 +26,8 @@ struct best_base {
 
 void best_base_path(char path[static BASE_PATH_BYTES], const char *folder);
 
-/* Keeps base.safetensors, which was just saved, as the best base, and writes its score. FAILED: the
- * disk refuses; the problem says why. */
+/* Keeps base.safetensors, which was just saved, as the best base, and writes its score. FAILED:
+ * a file could not be written; the problem says why. */
 enum error best_base_keep(const struct disk *disk, const char *folder, const struct best_base *best,
                           struct problem *problem) MUST_USE;
 

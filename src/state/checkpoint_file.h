@@ -8,7 +8,7 @@
 #define CHECKPOINT_FORMAT_BEFORE 4 /* older format that a load also accepts (checkpoint.h) */
 #define CHECKPOINT_MAGIC         "hearsayC"
 #define CHECKPOINT_NAME          "checkpoint-"
-/* Most bytes of the buffer for a part while loading. */
+/* Maximum size of the buffer for a part while loading, in bytes. */
 #define CHECKPOINT_PART_BYTES_MAX ((size_t)64 << 20)
 /* Record kind of the end, which follows the kinds of snapshot.h. */
 #define CHECKPOINT_THE_END SNAPSHOT_KINDS

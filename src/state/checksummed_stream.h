@@ -56,9 +56,9 @@ struct checksummed_reader {
 void checksummed_reader_init(struct checksummed_reader *reader, const struct disk *disk, int handle,
                              uint64_t series);
 
-/* Copies the next `bytes` bytes of the stream to `to`, or skips them if `to` is NULL. MALFORMED: a
- * chunk is damaged, or the stream ends early. FAILED: the disk refused. After an error, some of the
- * bytes may have been copied. */
+/* Copies the next `bytes` bytes of the stream to `to`, or skips them if `to` is NULL. MALFORMED:
+ * a chunk is damaged, or the stream ends early. FAILED: the disk could not be read. After an error,
+ * some of the bytes may have been copied. */
 enum error checksummed_read(struct checksummed_reader *reader, void *to, size_t bytes) MUST_USE;
 /* Returns OK if the whole stream has been read, MALFORMED if more follows. */
 enum error checksummed_read_end(struct checksummed_reader *reader) MUST_USE;

@@ -117,8 +117,8 @@ enum error model_folder_read(const char *folder, struct model_folder_about *abou
 }
 
 /* Returns true if two transformers have equal dimensions. Ignores the number of positions, which
- * depends on the data. Two last layers that are not tied count as equal, because `logits` and
- * `dense` have equal tensors. */
+ * depends on the data. The last layers `logits` and `dense` count as equal, because their tensors
+ * are equal. */
 static bool same_numbers(const struct transformer *a, const struct transformer *b)
 {
     return a->tokens == b->tokens && a->width == b->width && a->blocks == b->blocks &&

@@ -166,7 +166,8 @@ static void keep_part(struct saver *saver, const struct learner_state *part)
 {
     struct learner_state *numbers = &saver->checkpoint.state;
     memcpy(saver->units + part->first, part->base, part->parameters * sizeof *part->base);
-    *numbers = *part; /* the checkpoint has the numbers of its last part */
+    /* The checkpoint stores the steps, samples and other numbers of its last part. */
+    *numbers = *part;
     numbers->parameters = saver->options.parameters;
     if (part->average_samples > 0)
         keep_mean(saver, part);

@@ -48,7 +48,7 @@ enum name_rows {
 
 struct name_rule {
     enum name_place place;
-    /* Index of the layer, counted from 0 at its `place`; joints are not counted. */
+    /* Index of the layer, counted from 0 at its `place`, without joints (name_parts_is_joint). */
     int layer;
     const char *tensor; /* our name without the layer's number: "attention.qkv.weight" */
     enum name_rows rows;
@@ -63,7 +63,7 @@ struct name_family {
     const struct name_rule *rule;
     int rules;
     int first;  /* number of layers before the transformer's blocks */
-    int layers; /* number of layers of a block; joints are not counted */
+    int layers; /* number of layers of a block, without joints (name_parts_is_joint) */
 
     /* Writes the layers line for a transformer with these dimensions. */
     void (*line)(const struct transformer *transformer, char line[static MODEL_LINE_MAX]);

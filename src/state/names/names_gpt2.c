@@ -1,5 +1,6 @@
-/* The family GPT-2 (Radford et al. 2019), as in transformers' GPT2LMHeadModel: learned positions, a
- * norm before each half of a block, gelu by tanh. Its Conv1D stores weights as [in, out]. */
+/* The family GPT-2 (Radford et al. 2019), as in transformers' GPT2LMHeadModel: learned
+ * positions, a norm before each half of a block, gelu approximated by tanh. Its Conv1D stores
+ * weights as [in, out]. */
 #include <stdio.h>
 
 #include "state/names/name_family.h"

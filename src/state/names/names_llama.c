@@ -1,6 +1,6 @@
 /* The family Llama (Touvron et al. 2023), as in transformers' LlamaForCausalLM: rope, rmsnorm,
- * swiglu and no biases. There, queries, keys and values have separate matrices, and so have the two
- * halves of the swiglu; ours are joined. */
+ * swiglu and no biases. Its files have separate matrices for queries, keys and values, and for the
+ * two halves of the swiglu. Our model has one matrix for each of these groups. */
 #include <stdio.h>
 
 #include "state/names/name_family.h"

@@ -27,7 +27,7 @@ struct walk {
     struct tensor_names *names;
     const struct model *model;
     int at;     /* index of the next layer */
-    int number; /* number of the next layer; joints and dropouts are not counted */
+    int number; /* number of the next layer, without joints (name_parts_is_joint) and dropouts */
 };
 
 static bool is_next(const struct walk *walk, const char *word)

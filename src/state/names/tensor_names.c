@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "state/names/name_family.h"
 
-#define PARTS_MAX 3 /* one of our tensors is split into at most this many */
+#define PARTS_MAX 3 /* maximum number of tensors in a file that are parts of one of our tensors */
 
 static void begin(struct tensor_names *names, const struct name_style *style,
                   const struct model *model)
