@@ -94,7 +94,7 @@ struct config_data {
 };
 
 struct config_train {
-    bool enabled;                 /* false = the node only relays */
+    bool enabled;                 /* false = the node only relays rumors */
     char device[DEVICE_NAME_MAX]; /* name of the computing device */
     /* Precision of matrix products on a GPU; auto = see setup_precision. */
     enum precision precision;

@@ -342,8 +342,9 @@ static size_t edits(const char *typed, const char *known)
     return row[width];
 }
 
-/* Returns the distance between two names. If one is a prefix of the other, it is at most 1, as for
- * one wrong letter. If one contains the other (learning_rate, rate), it is at most 2. */
+/* Returns the distance between two names. If one is a prefix of the other, the distance is at
+ * most 1, as for one wrong letter. If one contains the other (learning_rate, rate), it is at most
+ * 2. */
 static size_t distance(const char *typed, const char *known)
 {
     const size_t common = smaller(strlen(typed), strlen(known));

@@ -25,9 +25,10 @@ enum config_type {
 };
 
 enum config_shared {
-    CONFIG_OWN,   /* may differ between nodes, or the handshake already compares it */
-    CONFIG_SAME,  /* must be equal on all nodes of a swarm */
-    CONFIG_UNLIKE /* a slice that must differ between nodes, unless it is the whole */
+    CONFIG_OWN,  /* may differ between nodes, or the handshake already compares it */
+    CONFIG_SAME, /* must be equal on all nodes of a swarm */
+    /* A slice that must differ between nodes, unless it is the complete set (1/1). */
+    CONFIG_UNLIKE
 };
 
 #define CONFIG_NO_MAX 0x1p64

@@ -8,8 +8,8 @@
 #include "config/config_key.h"
 
 /* Parses `text` (without surrounding blanks; double quotes are allowed) into the key's member of
- * `record`: a struct config, or another struct with the key's offset. Returns MALFORMED with a
- * message if the value is not allowed; record is then unchanged. */
+ * `record`: a struct config, or another struct that has the member at key->offset. Returns
+ * MALFORMED with a message if the value is not allowed; record is then unchanged. */
 enum error config_value_set(void *record, const struct config_key *key, const char *text,
                             struct problem *problem) MUST_USE;
 

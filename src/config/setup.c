@@ -14,8 +14,8 @@
 #include "wire/bytes.h"
 #include "wire/model_parts.h"
 
-/* Two sides that trained separately for more seconds than this merge as after a partition
- * (partition.c). */
+/* Two parts of a swarm that trained separately for more seconds than this merge as after a
+ * partition (partition.c). */
 #define PARTITION_S 30
 #define DENSITY_MAX 0.1 /* automatic maximum part of the parameters in a publication */
 /* The automatic maximum always allows this many entries in a publication. */

@@ -57,7 +57,8 @@ void setup_free(struct setup *setup);
 /* Sets setup->parts, the lines of the description. */
 void setup_name_parts(struct setup *setup);
 
-/* The steps of setup_make, for programs that run more than one node. */
+/* The functions from here on are the steps of setup_make, for programs that run more than one
+ * node. setup_dataset_options returns the options for loading the data. */
 
 struct dataset_options setup_dataset_options(const struct config_data *data);
 

@@ -31,7 +31,7 @@ struct caller_file {
  * read. *file is written only on OK, and the caller frees its extra. */
 enum error caller_file_load(const char *folder, struct caller_file *file,
                             struct problem *problem) MUST_USE;
-/* Saves the file. FAILED: the disk refuses the new file, and the old one stays. */
+/* Saves the file. FAILED: the new file could not be written, and the old one stays. */
 enum error caller_file_save(const char *folder, const struct caller_file *file,
                             struct problem *problem) MUST_USE;
 

@@ -34,7 +34,8 @@ struct caller_learner {
     struct learner *learner;              /* base and weights */
     const struct caller_tensors *tensors; /* the program's tensors; borrowed */
     struct caller_copies copies;          /* callbacks, for tensors that are copies */
-    pthread_t thread; /* thread that is inside a call, or was inside the last one */
+    /* Thread that is inside a call of the library, or was inside the last one. */
+    pthread_t thread;
     /* The tensors as parts of the weights; NULL = the weights are separate. */
     struct weights_part *parts;
     void *stream;    /* the caller's CUDA stream, with which the GPU work of calls is ordered */
@@ -43,13 +44,14 @@ struct caller_learner {
     struct weights_copy *moved;
     /* Update whose entries were copied and that is not applied yet; NULL = none. */
     const struct update *gathered;
-    bool is_filled;   /* the tensors were filled; since then they have the weights */
-    bool is_fetched;  /* this call has run `fetch` */
-    bool has_changed; /* this call has written tensors */
+    /* caller_learner_fill was called: the program's tensors now hold the weights. */
+    bool is_filled;
+    bool is_fetched;  /* the present call of the library has run `fetch` */
+    bool has_changed; /* the present call of the library has written tensors */
 };
 extern const struct executor_ops caller_learner_ops; /* operations of a struct caller_learner */
 
-/* Records that this thread is inside a call now. */
+/* Records that this thread is now inside a call of the library. */
 void caller_learner_enter(struct caller_learner *caller);
 /* Orders the next calls with this CUDA stream, so that neither a call nor `fetch` waits for the
  * GPU. */

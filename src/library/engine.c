@@ -67,8 +67,8 @@ static bool look_at_finish(const struct engine *engine, struct engine_standing *
     return standing->finish != before;
 }
 
-/* Updates the standing, and returns true if a waiting caller must see the change. It is called
- * after every event, so it must be cheap. */
+/* Updates the node's state for other threads (standing), and returns true if a waiting caller
+ * must see the change. It is called after every event, so it must be cheap. */
 static bool look(struct engine *engine, struct engine_standing *standing)
 {
     const struct node *node = engine->host.node;
@@ -473,7 +473,7 @@ enum error engine_end(struct engine *engine, struct problem *problem)
 void engine_free(struct engine *engine)
 {
     CHECK(!engine->has_begun);
-    /* An open that failed early has not handed the backend to the host. */
+    /* If hearsay_open failed early, the host does not own the backend yet. */
     if (engine->tensors.backend && !engine->host.setup.backend)
         engine->tensors.backend->close(engine->tensors.backend);
     if (engine->host.link)

@@ -92,7 +92,7 @@ struct engine {
     char run[HEARSAY_RUN_MAX + 1];
     bool has_bad_tensors;    /* open failed because the tensors or their contents are wrong */
     struct caller_file file; /* the host program's bytes, as stored on the disk */
-    /* The node has permitted training, because its base is the swarm's. */
+    /* The node has permitted training, because its base equals the base of the swarm. */
     bool may_step;
     struct learner_event progress; /* STEPPED event that was not sent yet */
     uint64_t left_ns;              /* time at which the last step call returned to the caller */
@@ -101,9 +101,10 @@ struct engine {
     /* State of finishing when the tensors were last set to the base. */
     enum finish_state reverted;
 
-    pthread_mutex_t mutex;           /* protects the members up to `pages` */
-    struct engine_count count;       /* the caller's progress; written by the caller's thread */
-    pthread_cond_t told;             /* signalled when a page was made or the loop's thread ends */
+    pthread_mutex_t mutex;     /* protects the members from `count` to `pages` */
+    struct engine_count count; /* the caller's progress; written by the caller's thread */
+    /* Signalled when a status page was made or the loop's thread ends. */
+    pthread_cond_t told;
     struct engine_standing standing; /* state of the node; written by the loop's thread */
     struct engine_wishes wishes;     /* requests to the loop; written by other threads */
     char *page;                      /* JSON text of the last status page */

@@ -22,7 +22,8 @@
 struct hearsay {
     pid_t process;       /* process that opened the node */
     atomic_flag is_busy; /* a thread is inside a call */
-    /* Protects the members below. The thread that is inside a call may read them without it. */
+    /* Protects the members below. The thread that is inside a call may read them without locking
+     * it. */
     pthread_mutex_t gate;
     struct engine *engine;    /* the running node; NULL = closed */
     struct hearsay_info last; /* numbers of the node at the time when the engine was closed */

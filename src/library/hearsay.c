@@ -11,7 +11,7 @@
 #include "library/handle.h"
 
 #define SAMPLES_MAX UINT32_MAX /* maximum number of samples in one step */
-#define LOSS_MAX    1e30       /* largest loss that is counted; a larger one is unknown */
+#define LOSS_MAX    1e30       /* largest loss that is counted; a larger one counts as unknown */
 #define WAIT_MAX_S  1e9        /* longest wait in seconds: practically unlimited */
 
 uint32_t hearsay_abi(void)

@@ -14,8 +14,8 @@
 
 #define SETTINGS_COUNT_MAX 1024
 
-/* Returns true if the name has 1 to HEARSAY_RUN_MAX letters, digits and characters of -_.:/. The
- * model's description separates the name by commas. */
+/* Returns true if the name has 1 to HEARSAY_RUN_MAX letters, digits and characters of -_.:/. A
+ * comma is not allowed, because commas separate the parts of the model's description. */
 static bool is_run(const char *run)
 {
     if (!run[0] || strnlen(run, HEARSAY_RUN_MAX + 1) > HEARSAY_RUN_MAX)
