@@ -32,7 +32,8 @@ void health_free(struct health *health);
  * adjacent if both have an open connection to the other. */
 uint32_t health_components(const struct health *health);
 
-/* Returns true if node i runs, has a complete base, and trains or only forwards rumors. */
+/* Returns true if node i runs, has a complete base, and has begun to train unless it only
+ * forwards rumors. */
 bool health_has_joined(const struct health *health, uint32_t i);
 
 /* Handles a note that node i has written. */

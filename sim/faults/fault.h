@@ -77,26 +77,31 @@ enum fault_disk {
  * norms. "Learned" means the node's progress since its last publication, and "received" the updates
  * of other nodes since then. */
 enum poison {
-    POISON_LABELS, /* flipped labels: class k of the node's data becomes class classes - 1 - k, from
-                      the node's start on */
-    POISON_SIGN,   /* sign flip N (1): minus N times the learned update */
-    POISON_SCALE,  /* scaled N (10): N times the learned update */
-    POISON_NOISE,  /* noise N (1): random numbers, N times as long as the learned update */
-    POISON_LITTLE, /* a little N (1.5): the mean of the received updates, minus N standard
-                      deviations */
-    POISON_MEAN,  /* mean shift N (1): minus the mean of the received updates, scaled to N times the
-                     length of the learned update */
-    POISON_DRIFT, /* drift N (0.3): the learned update, plus a constant direction N times as long */
-    POISON_COLLUSION, /* collusion N (1): drift with one direction for all nodes of the fault */
-    /* Free ride: the received updates of one other node, published as the member's own. */
+    /* flipped labels: class k of the node's data becomes class classes - 1 - k, from the node's
+     * start on. */
+    POISON_LABELS,
+    POISON_SIGN,  /* sign flip N (default 1): minus N times the learned update */
+    POISON_SCALE, /* scaled N (default 10): N times the learned update */
+    POISON_NOISE, /* noise N (default 1): random numbers, N times as long as the learned update */
+    /* a little N (default 1.5): the mean of the received updates, minus N standard deviations. */
+    POISON_LITTLE,
+    /* mean shift N (default 1): minus the mean of the received updates, scaled to N times the
+     * length of the learned update. */
+    POISON_MEAN,
+    /* drift N (default 0.3): the learned update, plus a constant vector that is N times as
+     * long. */
+    POISON_DRIFT,
+    /* collusion N (default 1): drift with the same direction for all nodes of the fault. */
+    POISON_COLLUSION,
+    /* free ride: the received updates of one other node, published as the member's own. */
     POISON_RIDE,
-    POISON_CLAIMS, /* claims N (100): publishes honestly, but claims N times the samples */
+    POISON_CLAIMS, /* claims N (default 100): publishes honestly, but claims N times the samples */
     POISONS
 };
 
 /* How a RUIN fault breaks training. N is the fault's value. */
 enum ruin {
-    RUIN_RATE,   /* rate N (50): multiplies the learning rate by N */
+    RUIN_RATE,   /* rate N (default 50): multiplies the learning rate by N */
     RUIN_LABELS, /* shuffled labels: permutes the labels of the node's training samples */
     RUIN_LAYER,  /* dead layer: silences all units of the first layer with biases */
     RUINS

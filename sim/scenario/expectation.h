@@ -17,13 +17,15 @@ enum metric {
      * time, at the end. */
     METRIC_ACCURACY,
     METRIC_ONE_VERSION, /* one version by 10 s after training: by_ns counts from training's end */
-    /* copies <= 1.1: number of times that a node receives one rumor, mean of the second half. */
+    /* copies <= 1.1: number of times that a node receives one rumor, mean over the second half
+     * of training. */
     METRIC_COPIES,
-    /* control <= 2 kB/s: bytes per second that a node sends besides rumors, mean of the second
-     * half. */
+    /* control <= 2 kB/s: bytes per second that a node sends besides rumors, mean over the second
+     * half of training. */
     METRIC_CONTROL,
-    METRIC_LINK_USE, /* link use <= 70 %: utilisation of the busiest limited link, in the second
-                        half */
+    /* link use <= 70 %: utilisation of the busiest limited link in the second half of
+     * training. */
+    METRIC_LINK_USE,
     /* members >= 1000 by 60 s: number of live members that a node knows of, minimum over the
      * nodes. */
     METRIC_MEMBERS,
@@ -33,7 +35,7 @@ enum metric {
     METRIC_COMPONENT, /* one component within 10 s of 60 s: at the last of these moments every
                          running node reaches every other over connections open at both ends */
     /* joined by 90 s; joined within 10 s of 60 s: at the last of these moments every running
-     * node has a complete base, and trains unless it only forwards rumors. */
+     * node has a complete base, and has begun to train unless it only forwards rumors. */
     METRIC_JOINED,
     METRIC_REMOVED,  /* no healthy node removed: no node is declared dead, or given up as silent,
                         without a fault that explains it (fault_injector_explains) */

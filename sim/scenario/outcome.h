@@ -30,7 +30,8 @@ struct moment {
     /* Number of live members that a running node knows of; minimum over these nodes. */
     uint32_t members;
     uint32_t components; /* number of connected components of the overlay of running nodes */
-    /* Number of running nodes that have a complete base, and train or only forward rumors. */
+    /* Number of running nodes that have a complete base and have begun to train, unless they
+     * only forward rumors. */
     uint32_t joined;
 };
 

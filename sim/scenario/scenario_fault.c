@@ -119,7 +119,7 @@ static enum error read_member(const struct group *group, struct clause *clause,
     return error;
 }
 
-/* Reads a group, one node of a group, a region, or `all`. */
+/* Reads a set with a name: a group, one node of a group, a region, or `all`. */
 static enum error read_set(const struct scenario *scenario, struct clause *clause,
                            struct node_set *set, struct problem *problem)
 {
@@ -146,7 +146,7 @@ static enum error read_set(const struct scenario *scenario, struct clause *claus
     return OK;
 }
 
-/* Reads `any`, `any desk`, or a set. */
+/* Reads the first set of nodes in a fault line: `any`, `any desk`, or a set with a name. */
 static enum error read_first(const struct scenario *scenario, struct clause *clause,
                              struct fault *fault, struct problem *problem)
 {

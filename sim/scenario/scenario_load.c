@@ -65,7 +65,7 @@ static enum error on_section(void *context, const char *section, struct problem 
     return problem_set(problem, MALFORMED, "unknown section [%.60s]; known: %s", section, known);
 }
 
-/* Prefixes an error's sentence with the key. The caller adds file and line. */
+/* Puts the key before the sentence of an error. The caller adds file and line. */
 static enum error with_key(enum error error, const char *key, const struct problem *why,
                            struct problem *problem)
 {

@@ -1,13 +1,14 @@
 /* GASLoC (Cagnasso, Belilovsky, Oyallon 2026, arXiv 2606.11081): DiLoCo's outer momentum becomes
  * the momentum of accelerated gossip. Nodes average the proposals of their outer steps only with
- * their neighbours, here one random node (θ_i is x_i, t the round):
+ * their neighbours, here one random node (x_i is the paper's θ_i, t the round):
  *
  *   y_i(t) = x_i(t) + rate·p_i
  *   x_i(t+1) = ȳ(t) + μ·(y_i(t) − y_i(t−1))              ȳ: mean over the pair; y_i(−1) = x_i(0)
  *
  * This is the paper's rule with a full gossip step (α = 1). If the pair is the whole swarm, the
- * mean moves by DiLoCo's step. This simulator chooses DiLoCo's rate and NoLoCo's momentum: from
- * about 0.8 on, the differences between more than four nodes grow by themselves. */
+ * mean moves by DiLoCo's step. This simulator chooses DiLoCo's rate and NoLoCo's momentum: with a
+ * momentum of about 0.8 or more, the differences between more than four nodes grow by
+ * themselves. */
 #include "strategies/pairs.h"
 #include "strategies/strategy.h"
 

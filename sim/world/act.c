@@ -276,8 +276,8 @@ static uint32_t party_at(const struct world *world, const struct address *addres
     return i < world->wire.parties_count ? i : WIRE_NOBODY;
 }
 
-/* Returns whether the note accuses a node of the world of a false base. Only outsiders
- * send false bases. */
+/* Returns true if the note accuses a node of the world of a false base. Only outsiders send
+ * false bases. */
 static bool is_slander(const struct world *world, const struct note *note)
 {
     char who[ID_TEXT_BYTES];

@@ -126,14 +126,14 @@ static inline bool world_is_running(const struct world *world, uint32_t i)
     return world->nodes[i].node != NULL;
 }
 
-/* Returns whether all running nodes have one version, and no node has updates that wait to be
- * applied. */
+/* Returns true if all running nodes have the same version, and no node has updates that wait to
+ * be applied. */
 bool world_is_one_version(const struct world *world);
 
 /* Returns the number of running nodes. */
 uint32_t world_running(const struct world *world);
 
-/* Returns whether every running node counts exactly the running nodes as live members. */
+/* Returns true if every running node counts exactly the running nodes as live members. */
 bool world_is_known(const struct world *world);
 
 #endif

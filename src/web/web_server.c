@@ -247,7 +247,7 @@ void web_server_send(struct web_server *server, char *json)
     }
 }
 
-/* The functions below decide who may read what. */
+/* The functions below check whether a client may read a page. */
 
 static bool knows_token(const struct web_server *server, struct MHD_Connection *connection)
 {
