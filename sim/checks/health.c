@@ -37,7 +37,7 @@ void health_free(struct health *health)
     free(health->warnings);
 }
 
-/* Returns the node with this id in text form, or WIRE_NOBODY. */
+/* Returns the index of the node whose id has this text form, or WIRE_NOBODY. */
 static uint32_t node_called(const struct health *health, const char *text)
 {
     const uint64_t *number = u64_set_get(&health->ids, mark_of_text(text));

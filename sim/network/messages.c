@@ -16,9 +16,10 @@ struct letter {
     uint64_t undelivered; /* number of bytes of the message that have not arrived yet */
 };
 
-/* Messages from one party to another, in the order of sending. */
+/* Messages from one party to another, in the order in which they leave: by priority, but after a
+ * message of which a part has already left. */
 struct outbox {
-    struct letter *first; /* oldest message that has not fully arrived */
+    struct letter *first; /* next message to arrive completely */
     bool is_open;         /* the connection from this party to the other is established */
     bool is_busy; /* the last piece that was passed to the wire is not yet fully in the window */
 };

@@ -9,7 +9,7 @@
 
 #include "config/config_key.h"
 
-#define TIME_MAX_NS 1e15 /* longest time in a scenario: 11.5 days */
+#define TIME_MAX_NS 1e15 /* longest time that a scenario may contain: 11.5 days */
 
 struct unit {
     const char *name;

@@ -16,7 +16,9 @@ enum metric {
     /* accuracy >= 0.88 [by 120 s]: accuracy of the base at any moment up to this time; without a
      * time, at the end. */
     METRIC_ACCURACY,
-    METRIC_ONE_VERSION, /* one version by 10 s after training: by_ns counts from training's end */
+    /* one version by 10 s after training: all nodes have the same version; by_ns counts from the
+     * end of training. */
+    METRIC_ONE_VERSION,
     /* copies <= 1.1: number of times that a node receives one rumor, mean over the second half
      * of training. */
     METRIC_COPIES,
@@ -44,9 +46,10 @@ enum metric {
                      is between from_ns and by_ns */
     METRIC_LAST_TENTH, /* last tenth >= best tenth - 0.3 points: mean accuracy of the base over the
                           last tenth of the evaluations, relative to the best consecutive tenth */
-    METRIC_STEPS_OF,   /* steps of core >= 95 % from 60 s to 90 s: fraction of the local steps that
-                          the group's speed allows. The value falls only if a node makes its learner
-                          wait */
+    /* steps of core >= 95 % from 60 s to 90 s: local steps of the group's slowest node, as a
+     * fraction of the steps that its speed allows. The value falls only if a node makes its learner
+     * wait. */
+    METRIC_STEPS_OF,
     /* published by core >= 90 % from 60 s to 90 s: rumor bytes that the group publishes,
      * relative to the period of equal length before. The value falls if transfers of bases take
      * link capacity or budget from rumors. */
@@ -56,8 +59,9 @@ enum metric {
                                of these moments. A base under replacement counts as it is; a node
                                that does not train yet does not count. The bound may be relative:
                                see enum bound */
-    METRIC_BLOCKS, /* blocks <= 1.1 x base: most bytes that a node received in blocks for one base,
-                      relative to four bytes per parameter */
+    /* blocks <= 1.1 x base: largest number of bytes that a node received in blocks to fetch one
+     * base, relative to four bytes per parameter. */
+    METRIC_BLOCKS,
     METRIC_JOINING /* joining <= 1.15 x blocks / rate: time from a late node's first start to its
                       first step, relative to the time that its blocks take on its downlink */
 };

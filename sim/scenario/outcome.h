@@ -37,14 +37,16 @@ struct moment {
 
 /* A node at one moment. */
 struct node_moment {
-    float samples_per_s; /* training speed since the last moment */
-    float share;         /* fraction of the swarm's progress that counts for the node */
-    float lag_s;         /* age in seconds of the oldest existing rumor that the node lacks */
-    float behind;        /* number of rumors that the node lacks */
+    /* Samples per second that the node has trained since the previous moment. */
+    float samples_per_s;
+    float share;  /* fraction of the swarm's progress that counts for the node */
+    float lag_s;  /* age in seconds of the oldest existing rumor that the node lacks */
+    float behind; /* number of rumors that the node lacks */
     /* Utilisation of the node's uplink since the last moment; NAN = unlimited. */
     float up_use;
     float down_use; /* utilisation of the node's downlink since the last moment; NAN = unlimited */
-    float rumor_bytes_published; /* bytes of rumors published since the last moment */
+    /* Bytes of rumors that the node has published since the previous moment. */
+    float rumor_bytes_published;
     /* Accuracy of the node's own base (METRIC_ACCURACY_OF_ALL); NAN = not measured. */
     float accuracy;
 };
@@ -54,7 +56,7 @@ struct node_total {
     char name[SCENARIO_NAME_BYTES + 8]; /* name of the node, such as "desk/2" */
     bool running;                       /* the node runs at the end */
     uint64_t steps;                     /* local steps of the node */
-    uint64_t samples;                   /* samples that the node has trained on */
+    uint64_t samples;                   /* number of samples on which the node has trained */
     /* Number of steps that the node's speed allows in the time in which it should train. */
     uint64_t steps_possible;
     double share;      /* fraction of the swarm's progress, at the end */
@@ -125,8 +127,8 @@ struct outcome {
     struct evaluation averaged;
     double one_version_s; /* seconds from the end of training to one version on all nodes; NAN =
                              never */
-    /* Number of times that a node receives one rumor, mean of the second half of training; NAN =
-     * unknown. */
+    /* Number of times that a node receives one rumor, mean over the second half of training; NAN
+     * = unknown. */
     double copies;
     /* Bytes per second that a node sends besides rumors, mean over the nodes and the second half
      * of training; NAN = unknown. */

@@ -8,7 +8,7 @@
 /* Time clauses that a metric allows. T is a time, D a duration. */
 enum times {
     TIMES_NONE,    /* no time clause: measured over the whole run */
-    TIMES_HALF,    /* no time clause: measured over the second half */
+    TIMES_HALF,    /* no time clause: measured over the second half of training */
     TIMES_BY,      /* no time clause, or "by T" */
     TIMES_AFTER,   /* "by D after training" */
     TIMES_REACHED, /* "by T", or "within D of T" */

@@ -18,7 +18,7 @@
 #define STORM_HEAL_NS (120 * SECOND_NS)
 /* Time in which nodes must forget a hostile member. Its last record may announce the longest
  * silence that nodes accept, 4 * (15 + members) seconds (members.c). A node that receives this
- * record late counts from then on. */
+ * record late counts the silence from then on. */
 #define STORM_FORGET_NS (600 * SECOND_NS)
 
 struct storm {

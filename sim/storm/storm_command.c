@@ -16,7 +16,7 @@
 #define LIVE_COLUMNS  78
 #define EXIT_STOPPED  130 /* 128 + SIGINT, as in shells */
 #define PADDING_BYTES (5u << 20)
-#define SEED_MAX_S    600 /* a seed that takes longer counts as hung */
+#define SEED_MAX_S    600 /* seconds after which a seed counts as hung */
 
 struct tally {
     const struct storm_options *options;

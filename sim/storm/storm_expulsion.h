@@ -13,7 +13,7 @@
 #include "world/world.h"
 
 struct storm_expulsion {
-    bool is_drawn;    /* the swarm has an operator, who expels a node */
+    bool is_drawn;    /* the storm expels a node */
     uint32_t villain; /* index of the node to expel */
     uint64_t at_ns;   /* time of the order or the votes, counted from WORLD_BEGIN_NS */
     /* The order removes only rumors since a certain moment; otherwise it removes all rumors in

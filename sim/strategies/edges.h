@@ -5,7 +5,8 @@
 #include "scenario/outcome.h"
 #include "world/world.h"
 
-/* Most nodes for which the swarm is drawn: a drawing of more would be unreadable. */
+/* Number of nodes up to which the swarm is drawn: a drawing of more nodes would be
+ * unreadable. */
 #define EDGES_NODES_MAX 256
 
 /* Stores the open connections between running nodes in the outcome. */

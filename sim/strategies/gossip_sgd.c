@@ -25,7 +25,7 @@ struct gossip_sgd {
     bool is_pull;
     /* [count] true while the worker waits for the weights that it has requested. */
     bool *is_asking;
-    /* [count] pushed weight vectors that the worker received since its last step. */
+    /* [count] number of pushed weight vectors that the worker received since its last step. */
     uint32_t *came;
     float *own; /* [P] weights of one worker */
 };

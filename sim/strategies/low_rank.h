@@ -19,9 +19,10 @@ struct low_rank {
     size_t rows;
     size_t columns;
     uint32_t rank;
-    float *left;    /* [rows][rank] left factor P */
-    float *right;   /* [columns][rank] right factor Q */
-    struct rng rng; /* draws the first Q, and replacements of dependent columns of P */
+    float *left;  /* [rows][rank] left factor P */
+    float *right; /* [columns][rank] right factor Q */
+    /* Random numbers for the first Q, and for replacements of dependent columns of P. */
+    struct rng rng;
 };
 
 /* Allocates the factors. Requires 0 < rank <= rows and rank <= columns. */

@@ -23,7 +23,7 @@
  * arrive during a step wait, except most READs. */
 struct waiting_order {
     struct waiting_order *next;
-    /* Number of bases that the node had taken over when it gave the order. */
+    /* Number of times that the node had begun to fetch a base when it gave the order. */
     uint32_t bases;
     struct action order[]; /* the order with the data that it points to */
 };

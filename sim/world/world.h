@@ -88,7 +88,8 @@ enum error world_swarm_key(struct world *world, uint32_t i, const uint8_t key[st
 uint64_t world_wall_ms(const struct world *world);
 /* Sets the member list of node i. */
 void world_list(struct world *world, uint32_t i, const uint32_t *members, uint32_t count);
-/* Ends the process of node i at once. silently: as in a power cut. */
+/* Ends the process of node i at once. silently: its connections stay open for the peers, as in a
+ * power cut. */
 void world_kill(struct world *world, uint32_t i, bool silently);
 /* Erases the disk of node i, which must not be running. Its next start is empty. */
 void world_wipe(struct world *world, uint32_t i);
