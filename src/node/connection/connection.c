@@ -5,15 +5,18 @@
 
 #include "node/lifecycle/lifecycle.h"
 
-/* Time after a goodbye in which the queued bytes may leave. */
+/* Time for which queued bytes may still be sent after a BYE. */
 #define CLOSING_NS (2 * SECOND_NS)
-/* A conversation older than this is redialled at once after BYE_RENEW. */
+/* After a BYE_RENEW, a conversation that lasted longer than this is dialled again at once. */
 #define LASTED_NS (60 * SECOND_NS)
-/* A session gets new keys after this time and up to 59 s more. */
-#define RENEW_NS  (600 * SECOND_NS)
-#define ASKING_NS (60 * SECOND_NS) /* longest duration of an inference session */
-#define PINGS     3                /* pings sent during limits.silence_ns */
-#define RTT_NS    (30 * SECOND_NS) /* longest time between two measurements of a round trip */
+/* The keys of a session are replaced after this time and up to 59 s more. */
+#define RENEW_NS (600 * SECOND_NS)
+/* Longest duration of the conversation with an inference client. */
+#define ASKING_NS (60 * SECOND_NS)
+/* PINGs that a silent neighbour is sent during limits.silence_ns. */
+#define PINGS 3
+/* Longest time between two measurements of a neighbour's round trip. */
+#define RTT_NS (30 * SECOND_NS)
 
 _Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");
 
@@ -25,7 +28,8 @@ struct connections {
     /* this node's swarm keys, identity and introduction; in the arena for secrets */
     struct credentials *credentials;
     struct message_reader *reader; /* decoder of messages */
-    uint32_t generation;           /* number of the last conversation; upper half of its conn */
+    /* Number of conversations started so far; the upper half of the last one's conn. */
+    uint32_t generation;
     /* Number and bytes of the messages sent, by message kind. */
     struct connection_said said[MESSAGE_KINDS];
 };
@@ -107,7 +111,7 @@ const struct introduction *connection_introduction(const struct node *node)
     return &node->connections->credentials->ours;
 }
 
-/* Lookup of conversations. */
+/* The following functions find conversations. */
 
 const struct peer *connection_at(const struct node *node, uint32_t slot)
 {
@@ -122,7 +126,7 @@ uint32_t connection_slot(const struct node *node, const struct peer *peer)
     return (uint32_t)slot;
 }
 
-/* Casts away const. Only this folder may change a peer. */
+/* Removes const from a peer. Only this folder may change a peer. */
 static struct peer *own(struct node *node, const struct peer *peer)
 {
     return &node->connections->peers[connection_slot(node, peer)];
@@ -184,7 +188,7 @@ uint32_t connection_neighbours_most(const struct node *node)
     return node->options.limits.peers_max / 4 * 3;
 }
 
-/* Start of conversations. */
+/* The following functions start conversations. */
 
 bool connection_has_room(const struct node *node)
 {
@@ -201,8 +205,9 @@ static struct peer *start(struct node *node, bool dialled, const struct address 
         struct peer *peer = &connections->peers[i];
         if (peer->state != PEER_FREE)
             continue;
-        if (++connections->generation == 0) /* after 2^32 conversations, numbers repeat */
-            connections->generation = 1;    /* 0 is never used, so no conn is 0 */
+        /* The number has 32 bits and starts again after its largest value. */
+        if (++connections->generation == 0)
+            connections->generation = 1; /* generation is never 0, so no conn is 0 */
         peer_start(peer, (uint64_t)connections->generation << 32 | i, dialled, address,
                    node->now_ns);
         return peer;
@@ -254,7 +259,7 @@ enum error connection_decode(struct node *node, const uint8_t *bytes, size_t cou
     return message_decode(node->connections->reader, bytes, count, message);
 }
 
-/* Sending. */
+/* The following functions queue and send messages. */
 
 bool connection_say(struct node *node, const struct peer *peer, const struct message *message)
 {
@@ -309,7 +314,7 @@ struct connection_said connection_said(const struct node *node, enum message_kin
     return node->connections->said[kind];
 }
 
-/* Opening and closing of conversations. */
+/* The following functions open and close conversations. */
 
 void connection_open(struct node *node, const struct peer *peer)
 {
@@ -321,7 +326,8 @@ static enum retry retry_after(const struct node *node, const struct peer *peer, 
 {
     if (reason == BYE_IDENTITY_TAKEN || reason == BYE_EXPELLED ||
         (reason == BYE_NOT_ADMITTED && joining_has_joined(node)))
-        /* not if this node has yet to join: it may be admitted before it gives up */
+        /* After BYE_NOT_ADMITTED, a node that has yet to join dials again sooner: it may be
+         * admitted before it gives up. */
         return RETRY_LATE;
     CHECK(node->now_ns >= peer->born_ns);
     const bool lasted = node->now_ns - peer->born_ns > LASTED_NS;
@@ -377,7 +383,7 @@ void connection_end(struct node *node, const struct peer *peer)
     peer_end(own(node, peer));
 }
 
-/* Timers. */
+/* The following functions handle the timers of conversations. */
 
 void connection_set_asking(struct node *node, const struct peer *peer)
 {
@@ -416,8 +422,8 @@ static bool is_ping_due(const struct node *node, const struct peer *peer)
            (now_ns - peer->heard_ns > ping_ns || now_ns - peer->pinged_ns > RTT_NS);
 }
 
-/* Returns the time limit for the peer's present state: connecting, showing the swarm key,
- * finishing the handshake, or an inference session. */
+/* Returns how long the peer may be in its present state: connecting, showing the swarm key,
+ * finishing the handshake, or using this node for inference. */
 static uint64_t handshake_ns(const struct node *node, const struct peer *peer)
 {
     if (peer->state == PEER_DIALLING && node->options.limits.dial_ns > 0)
@@ -443,7 +449,8 @@ bool connection_check(struct node *node, const struct peer *peer, uint64_t patie
 {
     const uint64_t now_ns = node->now_ns;
     CHECK(peer->state != PEER_FREE && patience_ns > 0);
-    /* Marks the peer as ready again: its conversation may have to end, or it has bytes to send. */
+    /* The owner must look at this peer again: its conversation may have to end, or it has bytes
+     * to send. */
     if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer, true) > 0)
         connection_set_ready(node, connection_slot(node, peer), true);
     if (peer->state < PEER_OPEN && now_ns - peer->born_ns > handshake_ns(node, peer))

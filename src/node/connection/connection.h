@@ -12,7 +12,8 @@
 #include "node/connection/slots.h"
 #include "node/core.h"
 
-#define GREETING_NS (2 * SECOND_NS) /* time in which a caller must show the swarm key */
+/* Time in which a peer that dials this node must show the swarm key. */
+#define GREETING_NS (2 * SECOND_NS)
 
 struct connections *connections_new(struct arena *arena, struct node *node);
 size_t connections_arena_bytes(const struct node_options *options);
@@ -23,22 +24,23 @@ void connections_free(struct node *node); /* Ends all conversations and wipes th
 /* Sets the swarm keys that handshakes accept from now on (credentials_set_keys). */
 void connection_set_keys(struct node *node, const struct swarm_key *keys, uint32_t count);
 
-/* Sets the model hash that our introduction shows from now on. The context of our signatures
- * changes with it. */
+/* Sets the model hash that this node's introduction shows from now on. The context of this
+ * node's signatures changes with it. */
 void connection_set_model(struct node *node, const uint8_t model_hash[static 16]);
-/* Sets the standing that our introduction shows from now on (first_weights.h). */
+/* Sets the standing that this node's introduction shows from now on (first_weights.h). */
 void connection_set_standing(struct node *node, uint8_t standing);
 /* Returns the introduction that a node with these options shows in handshakes. */
 struct introduction connection_introduction_of(const struct node_options *options);
 
-/* Returns this node's introduction, which is compared with that of a peer. */
+/* Returns this node's introduction, which is compared with each peer's introduction. */
 const struct introduction *connection_introduction(const struct node *node);
 
-/* Returns the peer in this slot, also if the slot is free. */
+/* Returns the peer in this slot; a peer in state PEER_FREE if the slot is free. */
 const struct peer *connection_at(const struct node *node, uint32_t slot);
 uint32_t connection_slot(const struct node *node, const struct peer *peer);
 
-/* Returns the conversation with this number, in any state; NULL if it has ended. */
+/* Returns the peer whose conversation has this number, in any state; NULL if the conversation
+ * has ended. */
 const struct peer *connection_find(const struct node *node, uint64_t conn);
 /* Returns the peer with this conversation number if it is a neighbour; NULL otherwise. */
 const struct peer *connection_open_peer(const struct node *node, uint64_t conn);
@@ -50,26 +52,26 @@ const struct peer *connection_by_id(const struct node *node, const uint8_t id[st
  *     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)     i is its slot */
 const struct peer *connection_neighbour(const struct node *node, uint32_t *slot);
 uint32_t connection_neighbours(const struct node *node);
-/* Returns the number of neighbours that a node keeps in a large swarm, at most: three quarters
- * of its slots. */
+/* Returns how many neighbours a node keeps in a large swarm, at most: three quarters of its
+ * slots. */
 uint32_t connection_neighbours_most(const struct node *node);
 /* Returns a random neighbour; NULL if there is none. */
 const struct peer *connection_random(struct node *node);
 
-/* Starts a conversation with a caller from this address. Returns its number (conn); 0 if no slot
- * is free. */
+/* Starts a conversation with a peer that has dialled from this address. Returns the
+ * conversation's number (conn); 0 if no slot is free. */
 uint64_t connection_accept(struct node *node, const struct address *from);
 bool connection_has_room(const struct node *node); /* Returns true if some slot is free. */
 /* Starts a conversation with a peer to be dialled. Returns the peer; NULL if no slot is free. */
 const struct peer *connection_dial(struct node *node, const struct address *address);
-/* Call it when the connection of a dialled conversation is established: starts the handshake.
- * tries: failed calls in a row. Each call shows the next of our swarm keys, since the other side
- * may know only one of them. */
+/* Call it when the connection to a dialled peer is established: starts the handshake. tries:
+ * number of dials that failed since the last success. Each dial shows the next of our swarm keys,
+ * since the other side may know only one of them. */
 void connection_on_dialled(struct node *node, const struct peer *peer, uint32_t tries);
-/* Consumes received bytes until an event happens, and returns it (peer_take in peer.h). */
+/* Consumes received bytes until an event happens, and returns the event (peer_take in peer.h). */
 enum peer_event connection_take(struct node *node, const struct peer *peer, const uint8_t **bytes,
                                 size_t *count, struct problem *problem);
-/* Wipes the last message that connection_take returned, because it was secret. */
+/* Wipes the last message that connection_take returned. Call it if the message was secret. */
 void connection_wipe_taken(struct node *node, const struct peer *peer);
 /* Decodes a message that connection_take returned. Returns MALFORMED if the bytes are no
  * message. The message points into `bytes`, which stay valid until the next connection_take. */
@@ -81,46 +83,48 @@ void connection_end(struct node *node, const struct peer *peer);
 
 /* Queues a message for the peer. Returns false if the queue is full. */
 bool connection_say(struct node *node, const struct peer *peer, const struct message *message);
-/* Sets *bytes and *count to the peer's next bytes to send; false if there are none
+/* Sets *bytes and *count to the peer's next bytes to send. Returns false if there are none
  * (peer_next_send in peer.h). */
 bool connection_next_send(struct node *node, const struct peer *peer, size_t most, bool is_open,
                           const uint8_t **bytes, size_t *count);
 
-/* Returns the first slot >= `from` whose peer may have bytes to send or must end; SLOTS_MAX if
- * there is none. */
+/* Returns the first slot >= `from` whose peer may have bytes to send or whose conversation must
+ * end; SLOTS_MAX if there is none. */
 uint32_t connection_next_ready(const struct node *node, uint32_t from);
 void connection_set_ready(struct node *node, uint32_t slot, bool is_ready);
-/* Returns true once for a conversation in CLOSING: when it has sent all its bytes, or CLOSING_NS
- * has passed. Then HANGUP is due. */
+/* For a conversation in CLOSING, returns true once: when it has sent all its bytes, or
+ * CLOSING_NS has passed. Then HANGUP is due. */
 bool connection_next_hangup(struct node *node, const struct peer *peer);
 
 /* Makes the peer a neighbour. */
 void connection_open(struct node *node, const struct peer *peer);
-/* Moves a conversation to CLOSING. reason: from the BYE message of either side. why: text for
- * the note. */
+/* Moves a conversation to CLOSING. reason: reason of the BYE that this node or the peer sends.
+ * why: text for the note. */
 void connection_close(struct node *node, const struct peer *peer, uint64_t reason, const char *why);
 /* Call it when the other side has sent BYE: moves the conversation to CLOSING. */
 void connection_on_bye(struct node *node, const struct peer *peer, uint64_t reason,
                        const char *why);
-/* Sends BYE and moves the conversation to CLOSING. Does nothing if it is in CLOSING. */
+/* Sends BYE and moves the conversation to CLOSING. Does nothing if the conversation is in
+ * CLOSING already. */
 void connection_hang_up(struct node *node, const struct peer *peer, enum bye_reason reason,
                         const char *why);
 
 /* Ends a conversation before its session is established, without a note. */
 void connection_end_quietly(struct node *node, const struct peer *peer, const char *why);
 
-/* Marks an inference client: it never becomes a neighbour, and its end adds no note. */
+/* Marks the peer as an inference client: it never becomes a neighbour, and the end of its
+ * conversation adds no note. */
 void connection_set_asking(struct node *node, const struct peer *peer);
 
-/* Sets the incarnation of a neighbour that has begun a new one. */
+/* Sets the incarnation of a neighbour that has begun a new incarnation. */
 void connection_set_incarnation(struct node *node, const struct peer *peer, uint64_t incarnation);
-/* Sends PING, unless the queue is full. */
+/* Sends PING to the peer, unless its queue is full. */
 void connection_ping(struct node *node, const struct peer *peer);
 void connection_on_pong(struct node *node, const struct peer *peer, uint64_t token);
-/* Handles the timers of a conversation: pings, new session keys, limits of the handshake.
+/* Handles the timers of a conversation: pings, new session keys, time limits of the handshake.
  * Returns false if the neighbour has been silent for patience_ns; then end the conversation. */
 bool connection_check(struct node *node, const struct peer *peer, uint64_t patience_ns);
-/* Call it when this process was suspended for late_ns: adds late_ns to every peer's timers. */
+/* Call it when this process was suspended for late_ns: delays every peer's timers by late_ns. */
 void connection_forgive(struct node *node, uint64_t late_ns);
 
 /* Adds a note that names this peer. */

@@ -1,8 +1,8 @@
 /* This node's credentials for handshakes.
  *
- * While a swarm changes its key (orders/key_rotation.h) a node has several keys. It dials with any
- * of them and accepts any. Each key costs one more check of an authentication tag for the first
- * frame of an unknown caller, about a microsecond.
+ * While a swarm changes its key (orders/key_rotation.h) a node has several keys. It dials with
+ * any of them and accepts any. Each key costs one more check of an authentication tag for the
+ * first frame of an unknown peer that dials this node, about a microsecond.
  */
 #ifndef HEARSAY_NODE_CONNECTION_CREDENTIALS_H
 #define HEARSAY_NODE_CONNECTION_CREDENTIALS_H
@@ -18,7 +18,8 @@ struct swarm_key {
 
 /* Values derived from one swarm key. */
 struct entry_key {
-    struct gate gate;       /* creates and checks the first frame of a conversation */
+    /* Creates and checks the gate, the start of a conversation's first frame. */
+    struct gate gate;
     uint8_t psk[KEY_BYTES]; /* pre-shared key of the Noise handshake */
     uint32_t order;         /* number of the order that introduced the key; 0 = no order */
 };

@@ -9,7 +9,7 @@
 
 #define MAY(state)    (1u << (state))
 #define URGENT_BYTES  2048
-#define VERSION_BYTES 2 /* bytes of the protocol version in message 2 */
+#define VERSION_BYTES 2 /* bytes of the chosen protocol version in message 2 of the handshake */
 #define ANSWER_BYTES  (CERTIFICATE_BYTES + VERSION_BYTES)
 
 static const unsigned MOVES[PEER_STATES] = {
@@ -64,8 +64,8 @@ void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct add
     peer->pinged_ns = now_ns;
 }
 
-/* Returns where to write the next frame of the handshake. It is appended to `out`, because the
- * transport may not have reported the previous frame as sent. */
+/* Returns where to write the next frame of the handshake. The frame follows the bytes in `out`,
+ * because the transport may not have reported the previous frame as sent. */
 static uint8_t *frame_content(struct peer *peer)
 {
     CHECK(peer->out_bytes + LENGTH_BYTES + GREETING_MAX <= SENDING_BYTES);
@@ -107,8 +107,8 @@ void peer_on_connected(struct peer *peer, const struct credentials *credentials,
     peer_move(peer, PEER_ANSWERED, now_ns);
 }
 
-/* Returns the swarm key with which this first frame authenticates; NULL if it does with none.
- * Sets *theirs to the caller's introduction. */
+/* Returns the swarm key that authenticates this first frame; NULL if no swarm key does. Sets
+ * *theirs to the introduction of the peer that sent it. */
 static const struct entry_key *key_for(const struct credentials *credentials, const uint8_t *frame,
                                        struct introduction *theirs)
 {
@@ -120,8 +120,9 @@ static const struct entry_key *key_for(const struct credentials *credentials, co
     return NULL;
 }
 
-/* Creates message 2. It contains the chosen protocol version only if that is newer than the
- * dialer's oldest one, so the message stays valid for a build that knows one version. */
+/* Creates message 2 of the handshake. It contains the chosen protocol version only if that is
+ * newer than the dialer's oldest one. So the message stays valid for a dialer that knows only one
+ * version. */
 static enum error create_answer(struct peer *peer, const struct credentials *credentials,
                                 uint16_t dialers)
 {
@@ -140,7 +141,7 @@ static enum error create_answer(struct peer *peer, const struct credentials *cre
     return error;
 }
 
-/* Appends a refusal to `out`. A caller whose model has another form also gets the list of parts
+/* Appends a refusal to `out`. A dialer whose model has another form also gets the list of parts
  * of our model. */
 static void create_refusal(struct peer *peer, const struct credentials *credentials,
                            const struct entry_key *key, const uint8_t *ephemeral)
@@ -162,7 +163,7 @@ static void create_refusal(struct peer *peer, const struct credentials *credenti
     secret_wipe(&gate, sizeof gate);
 }
 
-/* Acceptor: handles the first frame, which is the gate and message 1. */
+/* On the accepting side: handles the first frame, which consists of the gate and message 1. */
 static enum error on_greeting(struct peer *peer, const struct credentials *credentials,
                               const uint8_t *frame, size_t bytes, struct problem *problem)
 {
@@ -196,7 +197,8 @@ static enum error learn_identity(struct peer *peer, const uint8_t *payload, size
     return identity_check(peer->id, payload, peer->keys->handshake.their_public);
 }
 
-/* Dialer: reads the protocol version that the acceptor has chosen from the offered ones. */
+/* On the dialling side: reads the protocol version that the acceptor has chosen from the offered
+ * ones. */
 static enum error learn_protocol(struct peer *peer, const struct introduction *offered,
                                  const uint8_t *payload, size_t *bytes)
 {
@@ -232,7 +234,7 @@ static bool is_refusal(struct peer *peer, const struct credentials *credentials,
     return false;
 }
 
-/* Dialer: handles message 2 or a refusal. */
+/* On the dialling side: handles message 2 or a refusal. */
 static enum error on_answer(struct peer *peer, const struct credentials *credentials,
                             const uint8_t *frame, size_t bytes, struct problem *problem)
 {
@@ -259,13 +261,13 @@ static enum error on_answer(struct peer *peer, const struct credentials *credent
     return OK;
 }
 
-/* Dialer: handles the list of parts of the acceptor's model. Sets *problem to the first part
- * that differs, or to the reason of the refusal. */
+/* On the dialling side: handles the list of parts of the acceptor's model. Sets *problem to the
+ * first part that differs, or to the reason of the refusal. */
 static enum error on_parts(const struct peer *peer, const struct credentials *credentials,
                            uint8_t *frame, size_t bytes, struct problem *problem)
 {
     char difference[MODEL_PARTS_DIFFERENCE];
-    uint8_t *parts = frame + WIDE_NONCE_BYTES; /* decrypted in place */
+    uint8_t *parts = frame + WIDE_NONCE_BYTES; /* the parts are decrypted in place */
     if (peer->refusal_key < credentials->keys_count &&
         parts_consume(&credentials->keys[peer->refusal_key].gate, frame, bytes,
                       peer->keys->handshake.ephemeral_public, parts) == OK &&
@@ -274,7 +276,7 @@ static enum error on_parts(const struct peer *peer, const struct credentials *cr
     return problem_set(problem, MISMATCH, "%s", peer->why);
 }
 
-/* Acceptor: handles message 3. */
+/* On the accepting side: handles message 3. */
 static enum error on_proof(struct peer *peer, const uint8_t *frame, size_t bytes,
                            struct problem *problem)
 {
@@ -338,8 +340,8 @@ static enum peer_event on_frame(struct peer *peer, const struct credentials *cre
     return PEER_SAID;
 }
 
-/* Moves bytes from *data into `in` until it contains `want` bytes. Returns false if there are
- * too few. */
+/* Moves bytes from *data into the buffer `in` until it contains `want` bytes. Returns false if
+ * *data has too few. */
 static bool fill(struct peer *peer, size_t want, const uint8_t **data, size_t *bytes)
 {
     CHECK(want <= FRAME_MAX + LENGTH_BYTES && peer->in_bytes <= FRAME_MAX + LENGTH_BYTES);
@@ -362,11 +364,11 @@ enum peer_event peer_take(struct peer *peer, const struct credentials *credentia
     enum peer_event event = PEER_NOTHING;
     while (event == PEER_NOTHING) {
         if (peer->state == PEER_CLOSING || peer->state == PEER_DIALLING) {
-            *bytes = 0; /* ignores further bytes */
+            *bytes = 0; /* in these states, received bytes are ignored */
             break;
         }
         CHECK(peer->in_used <= peer->in_bytes);
-        /* Removes the previous frame; the buffer contained no other. */
+        /* Removes the frame that was handled last; the buffer contains no other one. */
         peer->in_bytes -= peer->in_used;
         peer->in_used = 0;
         if (!fill(peer, LENGTH_BYTES, data, bytes))
@@ -448,8 +450,8 @@ bool peer_say(struct peer *peer, const struct message *message)
     return true;
 }
 
-/* Returns the queue from which to send next. Blocks go last, since they are useless without the
- * rumors that they contain. */
+/* Returns the queue from which to send next. Blocks are sent last, since they are useless
+ * without the rumors that they contain. */
 static struct queue *next_queue(struct peer *peer, bool is_open)
 {
     if (queue_bytes(&peer->urgent) > 0 || !is_open)
@@ -457,7 +459,7 @@ static struct queue *next_queue(struct peer *peer, bool is_open)
     return queue_bytes(&peer->queue) > 0 ? &peer->queue : &peer->blocks;
 }
 
-/* Encrypts queued messages into `out` until it has `most` bytes or the next message does not
+/* Encrypts queued messages into `out` until `out` has `most` bytes or the next message does not
  * fit. */
 static void seal_queued(struct peer *peer, size_t most, bool is_open)
 {

@@ -46,51 +46,55 @@ enum peer_state {
 
 /* When to dial again after a conversation has ended. */
 enum retry {
-    RETRY_USUAL,   /* after a backoff that grows with the number of failures */
+    RETRY_USUAL,   /* after a wait that grows with the number of failed dials */
     RETRY_AT_ONCE, /* at once: the conversation ended only to get new keys */
-    RETRY_LATE     /* after the longest backoff: until then, a call would be refused */
+    RETRY_LATE     /* after the longest wait: until then, the peer would refuse the connection */
 };
 
-#define GREETING_MAX 512 /* largest frame before authentication, except a list of parts */
+/* Largest frame before authentication, except a list of model parts; bytes. */
+#define GREETING_MAX 512
 #define PARTS_MAX    (MODEL_PARTS_MAX + PARTS_ADD)
 /* Longest time in which a frame must arrive, even on a slow link. */
 #define FRAME_NS      ((uint64_t)10000000000)
-#define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES)) /* largest SEND, in bytes */
+#define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES)) /* largest number of bytes in one SEND */
 
 /* Reason in the note if the other side closes after our first frame. */
 #define PEER_NO_ANSWER                                                                             \
     "it closed without an answer: another swarm key (copy the newest), or no hearsay node"
 
 struct peer {
-    enum peer_state state;  /* present state in the drawing above */
-    uint64_t conn;          /* number of the conversation; its lower 32 bits are the slot */
-    bool dialled;           /* this node has dialled the peer */
-    struct address address; /* address that was dialled, or from which the call came */
-    uint8_t id[ID_BYTES];   /* id of the peer; known from MEETING on */
-    uint64_t incarnation;   /* incarnation of the peer; known from OPEN on */
-    uint16_t protocol;      /* newest protocol version that both sides speak; from MEETING on */
-    uint32_t key_order;     /* number of the order that introduced the used swarm key */
-    uint64_t born_ns;       /* time when dialling began, or when the call was accepted */
-    uint64_t since_ns;      /* time when the present state began */
-    /* Time when bytes last arrived. Bytes of a frame that takes longer than FRAME_NS do not
-     * count. */
+    enum peer_state state; /* state in the drawing at the top of this file */
+    uint64_t conn;         /* number of the conversation; its lower 32 bits are the slot */
+    bool dialled;          /* this node has dialled the peer */
+    /* Address that was dialled, or from which the peer has dialled this node. */
+    struct address address;
+    uint8_t id[ID_BYTES]; /* id of the peer; known from MEETING on */
+    uint64_t incarnation; /* incarnation of the peer; known from OPEN on */
+    uint16_t protocol;    /* newest protocol version that both sides speak; from MEETING on */
+    /* Number of the order that introduced the swarm key of this handshake; 0 = no order. */
+    uint32_t key_order;
+    uint64_t born_ns;  /* time when dialling began, or when the connection was accepted */
+    uint64_t since_ns; /* time when the present state began */
+    /* Time when bytes last arrived. Bytes of a frame that takes longer than FRAME_NS to arrive
+     * do not count. */
     uint64_t heard_ns;
-    uint64_t framed_ns;   /* time when the last frame was complete */
+    uint64_t framed_ns;   /* time when the last frame had arrived completely */
     uint64_t pinged_ns;   /* time when the last PING was sent */
-    uint64_t answered_ns; /* time when the last answered PING was sent */
+    uint64_t answered_ns; /* time when the last PING was sent that a PONG has answered */
     uint64_t rtt_ns;      /* last measured round-trip time; 0 = unknown */
     uint64_t renew_ns;    /* time when the session must get new keys */
     bool sending;         /* the transport has not yet reported the last SEND as sent */
-    bool hangup_asked;    /* the HANGUP action was returned */
-    enum retry retry;     /* when to dial again */
-    /* was_open: the conversation was open at its end. was_silent: it ended by silence. */
+    bool hangup_asked;    /* the HANGUP action of this conversation was returned to the owner */
+    enum retry retry;     /* how long to wait before the peer is dialled again */
+    /* was_open: the conversation was open when it ended. was_silent: it ended because the peer
+     * was silent. */
     bool was_open, was_silent;
-    bool quiet;    /* the end of this conversation adds no note */
+    bool quiet;    /* the end of the conversation adds no note */
     bool differs;  /* the conversation ends because swarm, model or protocol differ */
     bool was_told; /* the conversation ends because the other side sent BYE */
     bool asks;     /* the peer is an inference client or a version probe, never a neighbour */
     uint32_t refusal_key; /* index of our swarm key with which the peer's refusal was sealed */
-    /* Introduction of the peer; valid if one side has refused the other. */
+    /* Introduction of the peer; valid if this node or the peer has refused the other. */
     struct introduction theirs;
     char why[256];          /* reason why the conversation ended, for the note */
     struct peer_keys *keys; /* secrets of the conversation, in the arena for secrets */
@@ -120,24 +124,24 @@ void peer_on_connected(struct peer *peer, const struct credentials *credentials,
                        uint64_t now_ns);
 
 enum peer_event {
-    PEER_NOTHING, /* no event; all bytes were consumed */
+    PEER_NOTHING, /* no event has happened; all bytes were consumed */
     PEER_MET,     /* the handshake is complete and `id` is known; send HELLO */
     PEER_SAID,    /* a message has arrived: peer_message() returns it until the next call */
     /* The conversation must end, for the reason in *problem. Bytes in `out` may still be sent. */
     PEER_REFUSED
 };
 
-/* Consumes bytes until an event happens, and returns the event. Advances *data and lowers
- * *bytes. */
+/* Consumes bytes until an event happens, and returns the event. Advances *data by the consumed
+ * bytes and lowers *bytes by their number. */
 enum peer_event peer_take(struct peer *peer, const struct credentials *credentials, uint64_t now_ns,
                           const uint8_t **data, size_t *bytes, struct problem *problem);
 const uint8_t *peer_message(const struct peer *peer, size_t *bytes);
 
-/* Wipes the last message that peer_take returned, because it was secret. */
+/* Wipes the last message that peer_take returned. Call it if the message was secret. */
 void peer_wipe_taken(struct peer *peer);
 
-/* Returns true if messages of this kind exist in the conversation's protocol version. Others are
- * neither sent nor accepted. */
+/* Returns true if messages of this kind exist in the conversation's protocol version. Messages
+ * of other kinds are neither sent nor accepted. */
 bool peer_knows(const struct peer *peer, enum message_kind kind);
 
 /* Queues a message. Returns false if its queue is full. */
@@ -163,8 +167,8 @@ bool peer_is_flushed(const struct peer *peer);
 /* Returns true if the session is established, so that messages may be sent. */
 bool peer_can_say(const struct peer *peer);
 
-/* Changes the state. CHECKs that the drawing above has this change. Only this function and
- * peer_end set a state. */
+/* Changes the state. CHECKs that the drawing at the top of this file has this change. Only this
+ * function and peer_end set a state. */
 void peer_move(struct peer *peer, enum peer_state to, uint64_t now_ns);
 
 /* Ends the conversation: wipes its keys and frees the slot. */

@@ -14,7 +14,7 @@ uint8_t *queue_room(struct queue *queue, size_t bytes)
         return NULL;
     if (bytes > queue->max - queue->to) {
         memmove(queue->at, queue->at + queue->from, queue_bytes(queue));
-        /* Leaves no copy of a secret. */
+        /* After the move, no copy of a secret stays behind. */
         memset(queue->at + queue->to - queue->from, 0, queue->from);
         queue->to -= queue->from;
         queue->from = 0;

@@ -10,7 +10,7 @@ struct queue {
     uint8_t *at; /* [max] buffer of the messages */
     size_t max;  /* capacity in bytes */
     size_t from; /* offset of the first message */
-    size_t to;   /* offset of the end of the last message */
+    size_t to;   /* offset after the last message */
 };
 
 static inline size_t queue_bytes(const struct queue *queue)

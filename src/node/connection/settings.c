@@ -49,8 +49,8 @@ static enum error next(const char **text, size_t *bytes, struct setting *setting
     return OK;
 }
 
-/* Sets *found to the setting with the name of `wanted` in `text`, whose lines are valid. Returns
- * false if there is none. */
+/* Finds in `text`, whose lines are valid, the setting that has the name of `wanted`. Copies it
+ * to *found. Returns false if there is none. */
 static bool find(const char *text, size_t bytes, const struct setting *wanted,
                  struct setting *found)
 {
@@ -68,7 +68,8 @@ static bool is_wrong(const struct setting *ours, const struct setting *theirs)
     return ours->is_shared == theirs->is_shared && ours->is_shared != is_equal;
 }
 
-/* Appends a setting whose values break its rule to the text `out`, as far as it fits. */
+/* Appends to the text `out`, as far as it fits, a setting whose two values break its rule (equal
+ * or different). */
 static void describe(char *out, size_t room, const struct setting *ours,
                      const struct setting *theirs)
 {

@@ -28,13 +28,13 @@ struct settings_difference {
     char same[200];  /* settings that must differ and are equal */
 };
 
-/* Compares a peer's text of settings with ours, which is valid. Returns MALFORMED or TOO_BIG if
- * theirs is invalid. */
+/* Compares a peer's text of settings with `ours`, which is valid. Returns MALFORMED or TOO_BIG
+ * if `theirs` is invalid. */
 enum error settings_compare(const char *ours, const struct bytes *theirs,
                             struct settings_difference *found);
 
 /* Sends this node's settings: those of the options, and the protocol versions (spoken.h). Sends
- * nothing if there are none. Also answers a caller that sends its own before HELLO. */
+ * nothing if there are none. Also answers a peer that sends its settings before HELLO. */
 void settings_show(struct node *node, const struct peer *peer);
 
 /* Compares the neighbour's settings with ours and warns of differences. A text that is too long or

@@ -1,21 +1,21 @@
-/* The dialer: which addresses to dial, from the user's list and from member records. It never gives
- * up on an address.
+/* The dialer: which addresses to dial, from the user's list and from member records. It never
+ * gives up on an address.
  *
- * Every address is a candidate. After a failed call it waits BACKOFF_MIN · 1.6^failures, at most
+ * Every address is a candidate. After a failed dial it waits BACKOFF_MIN · 1.6^failures, at most
  * BACKOFF_MAX, ± 25 % so that nodes do not dial in step. A candidate whose node has a conversation
  * with us, over any connection, is skipped. A small swarm is a full mesh. In a larger one a node
- * dials until it has DEGREE neighbours and has dialled half of them itself. So each node keeps some
- * neighbours of its own random choice, however many nodes dialled it, and the graph stays
+ * dials until it has DEGREE neighbours and has dialled half of them itself. So each node keeps
+ * some neighbours of its own random choice, however many nodes dialled it, and the graph stays
  * connected.
  *
  * After a partition, or a start in two places, each part of a swarm has enough neighbours. So a
- * node sometimes dials an address that it lost or never reached, however many neighbours it has. It
- * also hangs up on a neighbour of its own choice from time to time and dials another, so that the
- * graph keeps mixing.
+ * node sometimes dials an address that it lost or never reached, however many neighbours it has.
+ * It also hangs up on a neighbour of its own choice from time to time and dials another, so that
+ * the graph keeps mixing.
  *
- * Addresses in records may be false, and a swarm must not become a weapon against other machines.
- * So addresses where no member has answered share a token bucket of TRIES_MAX calls, refilled by
- * one a second. Ports below 1024 are dialled only if the configuration allows it
+ * Addresses in records may be false, and a swarm must not become a weapon against other
+ * machines. So addresses where no member has answered share a token bucket of TRIES_MAX dials,
+ * refilled by one a second. Ports below 1024 are dialled only if the configuration allows it
  * (limits.low_ports), and addresses that are not of one machine, such as multicast, are never
  * dialled.
  *
@@ -34,18 +34,23 @@
 
 #define BACKOFF_MIN_NS (SECOND_NS / 2)
 #define BACKOFF_MAX_NS (30 * SECOND_NS)
-/* Time between two calls to addresses with no known live member, ± 25 %. */
+/* Time between two dials of addresses with no known live member, ± 25 %. */
 #define REACH_NS (10 * SECOND_NS)
-/* Time between two hang-ups that mix the graph, ± 25 %. */
-#define SHUFFLE_NS    (60 * SECOND_NS)
-#define LATE_FAILURES 20 /* failed calls in a row after which the backoff no longer grows */
-#define LOOK_NS       (SECOND_NS / 4) /* longest time between two checks of the candidates */
-/* Calls in a row to addresses where no member has answered yet, at most. */
+/* Time between two hang-ups that mix the graph of neighbours, ± 25 %. */
+#define SHUFFLE_NS (60 * SECOND_NS)
+/* Failed dials of an address in a row after which its waiting time no longer grows. */
+#define LATE_FAILURES 20
+/* Longest time between two searches for a candidate to dial. */
+#define LOOK_NS (SECOND_NS / 4)
+/* Dials of addresses where no member has answered yet that may follow each other at once, at
+ * most. */
 #define TRIES_MAX 32
-/* Time after which one more call to an address where no member has answered is allowed. */
-#define TRY_NS        SECOND_NS
-#define STALL_NS      (60 * SECOND_NS) /* the silence of an older conversation is no stall */
-#define STALLS_MOST   2                /* stalls after which smaller packets are tried */
+/* Time after which one more dial of an address where no member has answered is allowed. */
+#define TRY_NS SECOND_NS
+/* A conversation that is older when it falls silent does not count as a stall. */
+#define STALL_NS (60 * SECOND_NS)
+/* Stalls of an address after which smaller packets are tried. */
+#define STALLS_MOST   2
 #define SEGMENT_SMALL 1024
 #define SEGMENT_LEAST 536
 #define LOW_PORTS     1024 /* ports with smaller numbers belong to system services */
@@ -98,8 +103,8 @@ static void set(struct node *node, struct candidate *candidate, const struct add
     node->discovery->dialer.dial_ns = node->now_ns;
 }
 
-/* Returns true if the address may be dialled. An address that the user configured always may. An
- * address from a record may be aimed at a machine outside the swarm. */
+/* Returns true if the address may be dialled. An address that the user configured always may be.
+ * An address from a record may be aimed at a machine outside the swarm. */
 static bool may_be_called(const struct node *node, const struct address *address, bool is_seed)
 {
     if (!address->host[0] || address->port == 0)
@@ -134,8 +139,9 @@ void dialer_moved(struct node *node, const struct address *from, const struct ad
         dialer_add(node, to, id, false);
 }
 
-/* Returns the number of neighbours and of peers that may become neighbours; callers whose id is
- * unknown do not count. Sets *dialled to the number of them that this node dialled. */
+/* Returns the number of neighbours and of peers that may become neighbours. Peers that have
+ * dialled this node count only once their id is known. Sets *dialled to the number of counted peers
+ * that this node dialled. */
 static uint32_t calls(const struct node *node, uint32_t *dialled)
 {
     uint32_t calls = 0;
@@ -157,8 +163,8 @@ static bool is_mesh(const struct node *node)
     return membership_live(node) <= MESH_MAX;
 }
 
-/* Returns true if the node wants another neighbour. Also true while the node is leaving, because
- * its last publication must reach another node. */
+/* Returns true if the node wants another neighbour. A leaving node also wants one, because its
+ * last publication must reach another node. */
 static bool wants_more(const struct node *node)
 {
     uint32_t dialled;
@@ -207,7 +213,7 @@ static bool is_unproven(const struct candidate *candidate)
     return !candidate->is_seed && !candidate->is_proven;
 }
 
-/* Returns true if the token bucket allows a call to an address where no member has answered. */
+/* Returns true if the token bucket allows a dial of an address where no member has answered. */
 static bool may_try(struct node *node)
 {
     struct dialer *dialer = &node->discovery->dialer;
@@ -219,7 +225,7 @@ static bool may_try(struct node *node)
 }
 
 /* Returns a random candidate that may be dialled now; NULL if there is none. lost: true = only
- * candidates with no known live member, to which next_candidate limits calls by REACH_NS. lost =
+ * candidates with no known live member, to which next_candidate limits dials by REACH_NS. lost =
  * false also returns such candidates if they are seeds or the swarm is small. */
 static struct candidate *due(struct node *node, bool lost)
 {
@@ -243,8 +249,9 @@ static struct candidate *due(struct node *node, bool lost)
     return NULL;
 }
 
-/* Returns the largest packet for a call in bytes; 0 = default. It shrinks after every
- * STALLS_MOST stalls. RFC 4821 starts its search at 1024; 536 fits any IPv4 path. */
+/* Returns the largest packet for a connection to the candidate, in bytes; 0 = default. The size
+ * shrinks after every STALLS_MOST stalls. RFC 4821 starts its search at 1024; 536 fits any IPv4
+ * path. */
 static uint32_t segment_bytes(const struct candidate *candidate)
 {
     return candidate->stalls < STALLS_MOST       ? 0
@@ -284,8 +291,9 @@ bool dialer_next(struct node *node, struct action *action)
     return true;
 }
 
-/* Returns a random neighbour among those that this node dialled (dialled = true) or that dialled
- * it (false); NULL if there is none. Sets *count to their number. */
+/* Returns a random neighbour among those that this node dialled (dialled = true), or among those
+ * that dialled this node (dialled = false). Returns NULL if there is none. Sets *count to the
+ * number of these neighbours. */
 static const struct peer *draw(struct node *node, bool dialled, uint32_t *count)
 {
     const struct peer *peer, *chosen = NULL;
@@ -347,8 +355,8 @@ void dialer_on_self(struct node *node, const struct peer *peer)
         candidate->is_self = true;
 }
 
-/* Delays this node's call to a peer that had dialled it and will dial again for new session
- * keys. If both sides dialled, one call would be wasted. */
+/* Delays this node's next dial of a peer that had dialled this node and will dial again for new
+ * session keys. If both sides dialled, one connection would be wasted. */
 static void leave_it_to_the_caller(struct node *node, const struct peer *peer)
 {
     for (uint32_t i = 0; i < node->discovery->dialer.count; i++) {
@@ -393,7 +401,8 @@ static void note_stalls(struct node *node, const struct candidate *candidate)
 }
 
 /* Counts a stall: on a path that drops large packets, the handshake succeeds and the
- * conversation then falls silent. After every STALLS_MOST stalls, packets get smaller. */
+ * conversation then falls silent. After every STALLS_MOST stalls of a candidate, it is dialled with
+ * smaller packets. */
 static void count_stall(struct node *node, struct candidate *candidate, const struct peer *peer)
 {
     const struct congestion *link = rate_link(node, peer);
@@ -401,7 +410,7 @@ static void count_stall(struct node *node, struct candidate *candidate, const st
     if (!peer->was_open || node->options.limits.dial_ns == 0)
         return;
     if (!peer->was_silent || node->now_ns - peer->born_ns > STALL_NS) {
-        /* keeps a smaller packet size that has worked */
+        /* a packet size that has worked is kept */
         candidate->stalls -= candidate->stalls % STALLS_MOST;
         return;
     }

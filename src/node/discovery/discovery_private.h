@@ -1,4 +1,4 @@
-/* Private header of the discovery folder: the state of dialer and member gossip. */
+/* Private state of the discovery folder: of the dialer and of member gossip. */
 #ifndef HEARSAY_NODE_DISCOVERY_DISCOVERY_PRIVATE_H
 #define HEARSAY_NODE_DISCOVERY_DISCOVERY_PRIVATE_H
 
@@ -9,35 +9,42 @@
 
 /* State per neighbour, by slot. */
 struct discovery_neighbour {
-    /* A bit per member number: the neighbour is to be sent the member's record. */
+    /* Bit per member number: the member's record must be sent to the neighbour. */
     uint64_t *updates;
     bool has_updates; /* some bit in `updates` may be set */
-    /* Number of the next member to send to a neighbour that requested the list. */
+    /* Number of the next member whose record to send to a neighbour that requested the member
+     * list. */
     uint32_t list_next;
-    uint32_t list_end; /* number after the last member to send; <= list_next: no list is due */
+    /* Number of the last member of the requested list, plus 1; <= list_next: no list is to be
+     * sent. */
+    uint32_t list_end;
 };
 
 /* State of member_gossip.c. */
 struct member_gossip {
     uint64_t renewed_ns; /* time when this node last signed its record */
-    double renew_early; /* random part of the period by which this node's next record comes early */
-    uint64_t listed_ns; /* time when a list last arrived or was requested; 0 = never */
-    uint64_t seen_digest;    /* digest of this node's base at the end of the last round */
+    /* Part of the renewal period by which this node's next record comes early; drawn at random. */
+    double renew_early;
+    uint64_t listed_ns; /* time when a member list last arrived or was requested; 0 = never */
+    /* Digest of this node's base at the end of the last round of gossip. */
+    uint64_t seen_digest;
     struct address observed; /* address of this node as neighbours see it */
 };
 
 /* An address that may be dialled. */
 struct candidate {
-    struct address address; /* where to dial */
-    uint8_t id[ID_BYTES];   /* id of the node that last answered there, or is expected there */
-    bool has_id;            /* `id` is valid */
-    bool is_seed;           /* the user configured the address */
-    bool is_self;           /* this node itself answered at the address */
-    bool is_proven;         /* some member has answered at the address */
-    uint32_t failures;      /* failed calls in a row */
-    /* Conversations that soon fell silent with bytes in flight; they select the packet size. */
+    struct address address; /* the address */
+    /* Id of the node that last answered at the address, or is expected there. */
+    uint8_t id[ID_BYTES];
+    bool has_id;       /* `id` is valid */
+    bool is_seed;      /* the user configured the address */
+    bool is_self;      /* this node itself answered at the address */
+    bool is_proven;    /* some member has answered at the address */
+    uint32_t failures; /* failed dials of the address in a row */
+    /* Conversations with this address that soon fell silent with bytes in flight; their number
+     * selects the packet size. */
     uint32_t stalls;
-    uint64_t next_ns; /* earliest time of the next call to this address */
+    uint64_t next_ns; /* earliest time of the next dial of this address */
     uint64_t conn;    /* conn of the conversation with this candidate; 0 = none */
 };
 
@@ -47,13 +54,15 @@ struct dialer {
     uint32_t *hashes;             /* [max] hash of each candidate's address, for a fast search */
     uint32_t count;               /* number of candidates */
     uint32_t max;                 /* capacity of `candidates` */
-    /* Token bucket: calls to addresses where no member has answered, less one per TRY_NS. */
+    /* Token bucket: number of dials of addresses where no member has answered; falls by one per
+     * TRY_NS. */
     double tries;
     uint64_t tries_ns; /* time when `tries` was last lowered */
-    uint64_t dial_ns;  /* earliest time of the next call to any candidate */
-    /* Earliest time of the next call to a candidate with no known live member. */
+    uint64_t dial_ns;  /* earliest time of the next search for a candidate to dial */
+    /* Earliest time of the next dial of a candidate with no known live member. */
     uint64_t reach_ns;
-    uint64_t shuffle_ns; /* time of the next hang-up that mixes the graph; 0 = none planned yet */
+    /* Time of the next hang-up that mixes the graph of neighbours; 0 = none planned yet. */
+    uint64_t shuffle_ns;
 };
 
 struct discovery {

@@ -24,15 +24,17 @@
 #define LEAVE_MIN_NS (SECOND_NS / 5)
 /* Added to the time between two records of a member for each live member. */
 #define PER_MEMBER_NS (SECOND_NS / 4)
-#define LEAVE_FASTER  8 /* factor on the rate of a leaving member's records */
-/* Factor by which throughput must change to be worth a new record. */
+#define LEAVE_FASTER  8 /* leaving members renew their records this many times as often */
+/* Factor by which a node's throughput must change before that alone causes a new record. */
 #define RATE_CHANGE     2.0f
 #define UPDATES_AT_ONCE 64 /* records per MEMBER_UPDATE, at most */
 #define LISTED_AT_ONCE  16 /* records per MEMBER_LIST, at most */
-/* Signs of life requested per call of member_gossip_review, at most. */
+/* Members for which one call of member_gossip_review asks for a sign of life, at most. */
 #define SIGNS_AT_ONCE 16
-#define LIST_PERIODS  2 /* shortest time between two requested lists, in renewal periods */
-#define LIST_WAIT_NS  (2 * SECOND_NS) /* shortest time between two lists in a small swarm */
+/* Shortest time between two requests for a member list, in renewal periods. */
+#define LIST_PERIODS 2
+/* Shortest time between two requests for a member list in a small swarm. */
+#define LIST_WAIT_NS (2 * SECOND_NS)
 
 static struct discovery_neighbour *neighbour_of(const struct node *node, const struct peer *peer)
 {
@@ -48,8 +50,8 @@ uint64_t member_gossip_period_ns(const struct node *node)
     return period_ns < least_ns ? least_ns : period_ns < longest_ns ? period_ns : longest_ns;
 }
 
-/* Returns true if the neighbour may lack this record. A neighbour knows its own record, unless
- * the record is of a later start of that node (broadcast/identity_clash.h). */
+/* Returns true if the neighbour may lack this record. A neighbour has its own record, unless the
+ * record is of a later start of the neighbour's node (broadcast/identity_clash.h). */
 static bool is_for(const struct node *node, const struct peer *peer, const struct member *member)
 {
     const struct record *record = &member->record;
@@ -59,9 +61,9 @@ static bool is_for(const struct node *node, const struct peer *peer, const struc
            !broadcast_is_lazy(node, peer, member->origin_index);
 }
 
-/* Queues a member's new record for all neighbours that may lack it. This node's record (number
- * 0) goes to every neighbour: one that is sent none of our rumors may get no other sign of our
- * life. */
+/* Queues a member's new record for all neighbours that may lack it. This node's own record
+ * (number 0) goes to every neighbour: a neighbour that gets none of our rumors may see no other
+ * sign of our life. */
 static void mark(struct node *node, const struct member *member, const struct peer *from)
 {
     const uint32_t number = membership_number(node, member);
@@ -75,10 +77,10 @@ static void mark(struct node *node, const struct member *member, const struct pe
     }
 }
 
-/* Own record. */
+/* The following functions create and renew this node's own record. */
 
 /* Returns the address for this node's record: the configured one, or the one that neighbours
- * see. It has no host if there is neither. */
+ * see. The result has no host if neither is known. */
 static struct address own_address(const struct node *node)
 {
     struct address address = node->options.advertise.host[0] ? node->options.advertise
@@ -89,9 +91,9 @@ static struct address own_address(const struct node *node)
 }
 
 /* Returns true if the throughput in this node's last record is too far from the present one. A
- * node that became faster renews its record at once, because its claims may not exceed the record
- * (byzantine.h). Below one sample a second a node counts as stopped, so a further fall is not worth
- * a record. */
+ * node that became faster renews its record at once, because the samples that its rumors claim may
+ * not exceed the record (byzantine.h). Below one sample a second a node counts as stopped, so a
+ * further fall is not worth a record. */
 static bool rate_is_outdated(const struct node *node, float said, float now, uint64_t age_ns)
 {
     const float before = fmaxf(said, 1), after = fmaxf(now, 1);
@@ -101,8 +103,8 @@ static bool rate_is_outdated(const struct node *node, float said, float now, uin
     return (is_faster || is_slower) && age_ns >= member_gossip_period_ns(node) / 2;
 }
 
-/* Returns the age at which this node's last record must be renewed, in ns. It is at most the
- * present period and the period that the record promised. */
+/* Returns the age at which this node's last record must be renewed, in ns: the renewal period of
+ * now or that in the last record, whichever is shorter, less a random part. */
 static uint64_t due_after_ns(const struct node *node, const struct record *said)
 {
     CHECK(said->renew_ms > 0);
@@ -111,9 +113,9 @@ static uint64_t due_after_ns(const struct node *node, const struct record *said)
     return most_ns - (uint64_t)(node->discovery->gossip.renew_early * (double)most_ns);
 }
 
-/* Returns true if this node's last record `said` is too old or no longer true. A leaving node
- * also renews it once its base no longer changes, because it waits until the others report the same
- * digest. */
+/* Returns true if this node's last record `said` is too old or its contents no longer hold. A
+ * leaving node also renews it once its base no longer changes, because it waits until the other
+ * members report the same digest. */
 static bool is_outdated(const struct node *node, const struct record *said,
                         const struct record *now)
 {
@@ -195,9 +197,9 @@ void member_gossip_sign_again(struct node *node)
     replace_own(node, &record);
 }
 
-/* Records of other members. */
+/* The following functions handle records of other members. */
 
-/* Sets the incarnation of the record's member in its conversation with this node. */
+/* Sets the incarnation of the record's member in this node's conversation with that member. */
 static void renew_peer(struct node *node, const struct record *record)
 {
     const struct peer *peer = connection_by_id(node, record->id, NULL);
@@ -205,8 +207,8 @@ static void renew_peer(struct node *node, const struct record *record)
         connection_set_incarnation(node, peer, record->incarnation);
 }
 
-/* Returns the member's origin, which is added if it is missing; NULL if there is no space. So
- * records have a broadcast tree even if their member never publishes. */
+/* Returns the member's origin. Adds the origin if it is missing; returns NULL if the table of
+ * origins is full. So records have a broadcast tree even if their member never publishes. */
 static const struct origin *origin_of(struct node *node, const struct peer *from,
                                       const struct member *member)
 {
@@ -238,8 +240,9 @@ static void on_update(struct node *node, const struct peer *from, const struct m
     mark(node, member, from);
 }
 
-/* Handles a record that this node knows. The neighbour `from` need not be sent it. If another
- * neighbour has sent it first and lately, `from` need not push this origin to us. */
+/* Handles a record that this node has already. The neighbour `from` has it too, so a queued copy
+ * for it is dropped. If another neighbour sent the record first and lately, `from` is asked not to
+ * push this origin to us. */
 static void on_known(struct node *node, const struct peer *from, const uint8_t *bytes)
 {
     const struct members *members = membership_members(node);
@@ -329,7 +332,7 @@ void member_gossip_on_observed(struct node *node, const struct bytes *host)
         *observed = seen;
 }
 
-/* Sending. */
+/* The following functions send queued records. */
 
 static bool say_records(struct node *node, const struct peer *peer, enum message_kind kind,
                         size_t bytes)
@@ -346,14 +349,14 @@ static void flush_to(struct node *node, const struct peer *peer)
     uint32_t taken[UPDATES_AT_ONCE], count = 0;
     for (uint32_t i = 0; i < members->count && count < UPDATES_AT_ONCE; i++) {
         if (neighbour->updates[i / 64] == 0)
-            i |= 63; /* skips 64 members that have no bit set */
+            i |= 63; /* the 64 members of this word have no record to send */
         else if (bit_get(neighbour->updates, i))
             taken[count++] = i;
     }
     for (uint32_t i = 0; i < count; i++)
         memcpy(node->scratch + i * RECORD_BYTES, members->members[taken[i]].bytes, RECORD_BYTES);
     if (count > 0 && !say_records(node, peer, MEMBER_UPDATE, count * RECORD_BYTES))
-        return; /* the queue is full; the next round tries again */
+        return; /* the queue is full; the next call of member_gossip_flush tries again */
     for (uint32_t i = 0; i < count; i++)
         bit_set(neighbour->updates, taken[i], false);
     neighbour->has_updates = count == UPDATES_AT_ONCE;
@@ -407,7 +410,7 @@ void member_gossip_on_query(struct node *node, const struct peer *from, uint64_t
         bit_set(neighbour->updates, membership_number(node, member), true);
         neighbour->has_updates = true;
     } else if (tag == 0) {
-        neighbour->list_next = 1; /* skips number 0: the neighbour knows this node */
+        neighbour->list_next = 1; /* member 0 is this node, whose record the neighbour has */
         neighbour->list_end = membership_members(node)->count;
     }
 }
@@ -425,8 +428,9 @@ void member_gossip_relist(struct node *node)
         ask_for_list(node, peer);
 }
 
-/* Requests the neighbour's list if it counts clearly more live members. It may count dead
- * members as live, so a large swarm's list is not requested again soon. */
+/* Requests the neighbour's member list if the neighbour counts clearly more live members than
+ * this node. It may count dead members as live, so a large swarm's list is not requested again
+ * soon. */
 void member_gossip_compare(struct node *node, const struct peer *from, uint64_t members)
 {
     const uint32_t live = membership_live(node);
@@ -443,10 +447,10 @@ void member_gossip_ask_for_list(struct node *node, const struct peer *from)
         ask_for_list(node, from);
 }
 
-/* Silence. */
+/* The following functions handle members that are silent. */
 
 /* Asks one neighbour for a sign of the member's life if half of the member's permitted silence
- * is over. The next request goes to another random neighbour. Returns true if it asked. */
+ * is over. Each request goes to a random neighbour. Returns true if it asked. */
 static bool ask_for_sign(struct node *node, const struct member *member)
 {
     if (!failure_detector_is_sign_due(node, member))

@@ -3,13 +3,13 @@
 #define MAY(state) (1u << (state))
 
 struct lifecycle {
-    enum joining joining; /* joining: whether the node has the swarm's base */
-    enum stage stage;     /* leaving: how far the node has left the swarm */
+    enum joining joining; /* whether the node has the swarm's base */
+    enum stage stage;     /* how far the node has left the swarm */
     /* The owner has asked the node to leave, or it is expelled or not admitted. */
     bool is_asked_to_leave;
-    enum finishing finishing;   /* finishing: how far the node has ended its training */
-    enum publishing publishing; /* publishing: whether a publication is due or under way */
-    enum base_state base;       /* base: whether the base equals the node's version */
+    enum finishing finishing;   /* how far the node has ended its training */
+    enum publishing publishing; /* whether a publication is due or under way */
+    enum base_state base;       /* whether the base equals the node's version */
 };
 
 static const unsigned JOINING_MOVES[JOINING_STATES] = {

@@ -47,10 +47,10 @@ enum publishing {
 
 /* The base. Moved by transfer.
  *
- *            take over another base                 the line is too slow for the swarm
+ *            take over another base                 the link is too slow for the swarm
  *   WHOLE ──────────────────────────► FETCHING ──────────────────────────────► ROLLING
  *     ▲ └─────────────────────────────────────────────────────────────────────►   │
- *     └──────── every block arrived ────┘ ▲────── the line is fast enough ────────┘
+ *     └──────── every block arrived ────┘ ▲────── the link is fast enough ────────┘
  *
  * A restarted fetch moves from FETCHING to FETCHING, and each round of ROLLING from ROLLING to
  * ROLLING. In both states the base matches no version, so it is neither shown nor served.
@@ -64,17 +64,18 @@ enum joining joining_state(const struct node *node);
 void joining_move(struct node *node, enum joining to);
 /* Returns true in the states JOINED and TRAINING. */
 bool joining_has_joined(const struct node *node);
-/* Changes the state to JOINED and adds a note with this reason, unless the node has joined
- * before. */
+/* Changes the joining state to JOINED and adds a note with the reason `why`. Does nothing if the
+ * node has joined before. */
 void joining_join(struct node *node, const char *why);
 
 enum stage leaving_stage(const struct node *node);
 void leaving_move(struct node *node, enum stage to);
-/* Records that the node must leave, because its owner asked, or it is expelled or not admitted. */
+/* Records that the node must leave, because its owner asked for that, or because it is expelled
+ * or not admitted. */
 void leaving_ask(struct node *node);
 bool leaving_is_asked(const struct node *node);
-/* Returns true while the node stays in the swarm: it runs, or it has finished and was not asked
- * to leave. */
+/* Returns true while the node stays in the swarm: it runs, or it has finished training and was
+ * not asked to leave. */
 bool leaving_stays(const struct node *node);
 
 enum finishing finishing_state(const struct node *node);

@@ -21,7 +21,7 @@ void failure_detector_begin(struct node *node)
 
 bool failure_detector_review(struct node *node, uint32_t number)
 {
-    CHECK(number > 0); /* this node never suspects itself */
+    CHECK(number > 0); /* member 0 is this node, which never suspects itself */
     struct member *member = membership_own(node, membership_at(node, number));
     if (!member->known_live)
         return false;

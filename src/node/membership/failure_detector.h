@@ -8,9 +8,11 @@
 
 #include "node/membership/membership.h"
 
-/* Call it once a second, and then failure_detector_review for each member number except 0. */
+/* Starts a round of checks. Call it once a second, and then failure_detector_review for each
+ * member number except 0. */
 void failure_detector_begin(struct node *node);
-/* Finds out whether this member is dead by now. Returns true while it counts as live. */
+/* Checks whether this member has been silent for too long, and marks it as dead if so. Returns
+ * true while the member counts as live. */
 bool failure_detector_review(struct node *node, uint32_t number);
 /* Returns true if half of the member's permitted silence is over and no sign of its life was
  * requested lately. */
@@ -21,15 +23,16 @@ void failure_detector_on_sign_asked(struct node *node, const struct member *memb
 uint64_t failure_detector_patience_ns(const struct node *node, const uint8_t id[static ID_BYTES]);
 /* Call it when the conversation with a neighbour has ended because of its silence. */
 void failure_detector_on_given_up(struct node *node, const uint8_t id[static ID_BYTES]);
-/* Call it when a peer becomes a neighbour. If it was given up as silent and has not restarted
- * since, doubles its permitted silence as a neighbour. */
+/* Call it when a peer becomes a neighbour. If this node had ended a conversation with the peer
+ * because of its silence, and the peer has not restarted since, doubles its permitted silence as a
+ * neighbour. */
 void failure_detector_on_return(struct node *node, const uint8_t id[static ID_BYTES],
                                 uint64_t incarnation);
 /* Call it when this process was suspended for late_ns: gives every member this time in addition. */
 void failure_detector_forgive(struct node *node, uint64_t late_ns);
 
 /* Call it when an open conversation with this member has ended unexpectedly. The member stays
- * live for its permitted silence; until then it is only shown as lost. */
+ * live until its permitted silence is over; meanwhile it is only shown as lost. */
 void failure_detector_on_lost(struct node *node, const uint8_t id[static ID_BYTES]);
 
 #endif

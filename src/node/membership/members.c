@@ -6,10 +6,10 @@
 #include "base/rng.h"
 #include "wire/bytes.h"
 
-/* Renewal periods without a sign of life after which a member is dead. */
+/* Number of renewal periods after which a member without a sign of life is dead. */
 #define PROMISES_KEPT 4
 #define MS_NS         1000000ull
-/* Longest believed renewal period: this time, and RENEW_PER_MEMBER_NS more per member. */
+/* Longest renewal period that is believed: this time, and RENEW_PER_MEMBER_NS more per member. */
 #define RENEW_LEAST_NS      15000000000ull
 #define RENEW_PER_MEMBER_NS 1000000000ull
 
@@ -46,8 +46,8 @@ struct member *members_find(const struct members *members, const uint8_t id[stat
     return slot ? &members->members[slot - 1] : NULL;
 }
 
-/* Returns the member that has been dead for longest, if that is longer than twice its permitted
- * silence; NULL if there is none. */
+/* Returns the member that has been dead for longest, if its last sign of life is older than
+ * twice its permitted silence. Returns NULL if there is none. */
 static struct member *longest_gone(const struct members *members, uint64_t now_ns)
 {
     struct member *longest = NULL;
@@ -61,7 +61,8 @@ static struct member *longest_gone(const struct members *members, uint64_t now_n
     return longest;
 }
 
-/* Fills the hash table again: open addressing cannot remove a single member. */
+/* Fills the hash table again after a member's entry was replaced: open addressing cannot remove
+ * a single member. */
 static void fill_slots(struct members *members)
 {
     CHECK(members->count <= members->max && members->count <= members->slots_mask);
@@ -116,7 +117,7 @@ enum error members_learn(struct members *members, const uint8_t bytes[static REC
     if (is_new && !(member = make_room(members, now_ns)))
         return TOO_BIG;
     if (record.incarnation != member->record.incarnation)
-        /* The member has restarted, so this node was right to give it up. */
+        /* The member has restarted, so it really was silent when this node gave it up. */
         member->given_up_ns = 0;
     if (record.trains && member->since_ns == 0)
         member->since_ns = now_ns;
@@ -181,8 +182,9 @@ uint32_t members_live(const struct members *members, uint64_t now_ns)
     return live;
 }
 
-/* Returns true if the member's record is too old to be passed on. A node that learns of a member
- * counts it as live for its whole permitted silence, so a dead member would never die. */
+/* Returns true if the member has been silent for too long for its record to be passed on. A node
+ * that receives a record counts the member as live for its whole permitted silence. If old records
+ * were passed on, a dead member would never be dead everywhere. */
 static bool is_stale(const struct members *members, const struct member *member, uint64_t now_ns)
 {
     return member != members->members &&

@@ -21,21 +21,29 @@ struct member {
     uint64_t advanced_ns;        /* time when a newer record or a rumor last arrived */
     uint64_t asked_ns;           /* time when a sign of the member's life was last requested */
     uint32_t origin_index;       /* index of the member's origin (version.h), or ORIGIN_NONE */
-    bool known_live;             /* the member is counted in membership.live */
-    uint64_t given_up_ns; /* time when the member was last given up as a neighbour; 0 = never */
-    uint64_t lost_ns;     /* time when its conversation last ended unexpectedly; 0 = never */
-    uint64_t patience_ns; /* permitted silence as a neighbour; 0 = limits.silence_ns */
-    uint64_t met_ns;      /* time when its first record arrived */
-    uint64_t since_ns;    /* time when the member first said that it trains, or first published */
-    uint64_t moved_ns;    /* time when its last rumor arrived */
+    /* The member is counted in membership.live, the number of live members. */
+    bool known_live;
+    /* Time when this node last ended a conversation with the member because of its silence; 0 =
+     * never. */
+    uint64_t given_up_ns;
+    /* Time when a conversation with the member last ended unexpectedly; 0 = never. */
+    uint64_t lost_ns;
+    /* Permitted silence of the member as a neighbour; 0 = limits.silence_ns. */
+    uint64_t patience_ns;
+    uint64_t met_ns; /* time when the member's first record arrived */
+    /* Time when the member's record first said that it trains, or its first rumor arrived. */
+    uint64_t since_ns;
+    uint64_t moved_ns; /* time when the member's last rumor arrived */
     /* Movement of the base by the member's rumors, in units, as of moved_ns. A decaying sum
      * (shares.h). */
     double moved;
     double claimed;   /* samples claimed by the member's rumors; a sum that decays like `moved` */
     double borne_out; /* claimed samples that `moved` supports, since membership_recount */
-    bool is_expelled; /* expelled by the operator, a proof or votes; then the member is not live */
-    bool is_barred;   /* not admitted to the swarm; then the member is not live */
-    bool is_doubted;  /* a note has said that the member's rumors do not support its claim */
+    /* Expelled by the operator, a proof or votes; then the member does not count as live. */
+    bool is_expelled;
+    bool is_barred; /* not admitted to the swarm; then the member does not count as live */
+    /* A note has said that the member's rumors do not support the throughput that it claims. */
+    bool is_doubted;
 };
 
 struct members {
@@ -44,10 +52,13 @@ struct members {
     uint32_t max;           /* capacity of `members` */
     uint32_t *slots; /* hash table by id with open addressing: index in `members` + 1; 0 = free */
     uint32_t slots_mask; /* size of the hash table - 1 */
-    uint64_t silence_ns; /* minimum silence after which a member is dead */
-    double *scratch;     /* [max] scratch buffer within one call of shares.c */
-    double claim_ratio;  /* median over members of claimed samples per movement; 0 = unknown */
-    /* a claim counts up to this many times the median claim (shares.h); 0 = unlimited */
+    uint64_t silence_ns; /* a member is not dead before a silence of this length, in ns */
+    /* [max] scratch buffer for the functions of shares.c; not kept between calls. */
+    double *scratch;
+    /* Median, over members, of claimed samples divided by movement of the base; 0 = unknown. */
+    double claim_ratio;
+    /* a claimed throughput counts up to this many times the median claim (shares.h); 0 =
+     * unlimited */
     double weight_max;
 };
 
@@ -57,9 +68,9 @@ void members_init(struct members *members, struct arena *arena, uint32_t max, ui
 
 struct member *members_find(const struct members *members, const uint8_t id[static ID_BYTES]);
 
-/* Checks and stores a record that another node has sent. Returns OK and sets *changed to its
- * member if the record is new, and MISSING if it is not. Returns MALFORMED or FORGED if it is
- * invalid (record.h), TOO_BIG if the table is full. */
+/* Checks and stores a record that another node has sent. Returns OK and sets *changed to the
+ * record's member if the record is new; returns MISSING if it is not new. Returns MALFORMED or
+ * FORGED if the record is invalid (record.h), TOO_BIG if the table is full. */
 enum error members_learn(struct members *members, const uint8_t bytes[static RECORD_BYTES],
                          const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns,
                          struct member **changed) MUST_USE;
@@ -72,13 +83,13 @@ void members_on_rumor(struct members *members, const uint8_t id[static ID_BYTES]
 /* Removes all members except this node. */
 void members_forget(struct members *members);
 
-/* Replaces this node's own record, and signs the new one. */
+/* Replaces this node's own record and signs the new one. */
 void members_update_own(struct members *members, const struct record *record,
                         const struct identity *identity,
                         const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns);
 
-/* Returns the member's permitted silence in ns: four times the renewal period that it promised.
- * A period longer than a swarm of this size needs is not believed. */
+/* Returns how long the member may be silent before it is dead, in ns: four times the renewal
+ * period in its record. A period longer than a swarm of this size needs is not believed. */
 uint64_t member_silence_ns(const struct members *members, const struct member *member);
 
 bool member_is_live(const struct members *members, const struct member *member, uint64_t now_ns);
@@ -86,9 +97,9 @@ bool member_is_live(const struct members *members, const struct member *member, 
 /* Returns the number of live members, this node included. */
 uint32_t members_live(const struct members *members, uint64_t now_ns);
 
-/* Writes the signed records of at most `limit` live members to out, from member number *from on.
- * Skips records older than half of the permitted silence. Returns the number of bytes and advances
- * *from. */
+/* Writes the signed records of at most `limit` live members to `out`, starting with member
+ * number *from. Skips members that have been silent for more than half of their permitted silence.
+ * Returns the number of bytes and advances *from. */
 size_t members_encode(const struct members *members, uint64_t now_ns, uint32_t *from,
                       uint32_t limit, uint8_t *out);
 

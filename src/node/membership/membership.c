@@ -3,7 +3,8 @@
 #include "node/membership/membership_private.h"
 #include "node/membership/shares.h"
 
-#define DEAD_AFTER 5 /* minimum silence of a dead member, in limits.silence_ns */
+/* A member is dead after a silence of at least this many times limits.silence_ns. */
+#define DEAD_AFTER 5
 
 size_t membership_arena_bytes(const struct node_options *options)
 {
@@ -62,7 +63,7 @@ bool membership_has_joined(const struct node *node, const uint8_t id[static ID_B
     return member && member->record.trains;
 }
 
-/* Records of members. */
+/* The following functions handle records of members. */
 
 enum error membership_learn(struct node *node, const uint8_t *bytes, const struct member **member,
                             struct address *before)
@@ -89,7 +90,7 @@ void membership_on_change(struct node *node, const struct member *member)
     CHECK(membership->live >= 1 && membership->live <= membership->members.count);
     membership->reachable += live && record->address.port;
     if (!live && record->stage != STAGE_LEFT)
-        return; /* the failure detector adds the note on a death */
+        return; /* the failure detector has its own note on a death */
     if (!notes_allow(&node->notes, node->now_ns))
         return;
     struct note *note =

@@ -1,4 +1,4 @@
-/* Private header of the membership folder: its state. */
+/* The private state of the membership folder. */
 #ifndef HEARSAY_NODE_MEMBERSHIP_MEMBERSHIP_PRIVATE_H
 #define HEARSAY_NODE_MEMBERSHIP_MEMBERSHIP_PRIVATE_H
 
@@ -10,7 +10,7 @@ struct membership {
     uint32_t reachable;     /* number of live members that have an address to dial */
 };
 
-/* Casts away const. Only this folder may change a member. */
+/* Removes const from a member. Only this folder may change a member. */
 static inline struct member *membership_own(struct node *node, const struct member *member)
 {
     return &node->membership->members.members[membership_number(node, member)];

@@ -4,15 +4,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SLACK 16.0 /* a weight is at most this many times `moved` times the median ratio */
-/* Claimed samples count up to this many times the median claim ratio. */
+/* A member's weight is at most this many times `moved` times the median ratio (shares.h). */
+#define SLACK 16.0
+/* Samples claimed per movement of the base count up to this many times the median of that ratio. */
 #define SLACK_RATIO 4.0
-/* A member without a rumor has a weight for this time after it starts training. */
+/* A member that has published no rumor has a weight for this time after it starts training. */
 #define DOUBT_NS  ((uint64_t)60000000000)
 #define HALVED_NS ((uint64_t)600000000000) /* half-life of the sums `moved` and `claimed` */
 
-/* Returns the member's claim: its reported throughput relative to this node's. Returns 1 if one
- * of the two is unknown or shares are equal, 0 if the member is dead or does not train. */
+/* Returns the throughput that the member claims: its reported samples per second relative to
+ * this node's. Returns 1 if one of the two is unknown or shares are equal, 0 if the member is dead
+ * or does not train. */
 static double claim_of(const struct members *members, uint32_t i, bool by_throughput,
                        uint64_t now_ns)
 {
@@ -38,7 +40,7 @@ static double moved_by(const struct member *member, uint64_t now_ns)
 }
 
 /* Returns the mean of the samples per second that the member's rumors claimed, up to its last
- * rumor. Claims after that are not in `moved` yet. */
+ * rumor. Samples that it claims later are not in `moved` yet. */
 static double claimed_per_s(const struct member *member)
 {
     CHECK(member->since_ns <= member->moved_ns);
@@ -98,9 +100,9 @@ void shares_review(struct members *members, bool by_throughput, uint64_t now_ns)
     members->claim_ratio = all[(count - 1) / 2];
 }
 
-/* Returns the member's claim divided by its movement; 0 = unknown. If shares are by throughput,
- * the claim is taken from its rumors: a member that stopped claims almost nothing, but its movement
- * still counts. */
+/* Returns the member's claim_of divided by its movement of the base; 0 = unknown. If shares are
+ * by throughput, uses the samples per second that its rumors claimed: a member that stopped claims
+ * almost nothing now, but its movement still counts. */
 static double ratio_of(const struct members *members, uint32_t i, bool by_throughput,
                        uint64_t now_ns)
 {
@@ -130,7 +132,8 @@ static double usual_ratio(const struct members *members, bool by_throughput, uin
     return ratios[(count - 1) / 2];
 }
 
-/* Returns the largest claim that counts: `times` times the median claim; INFINITY if times = 0. */
+/* Returns the largest claim_of that counts: `times` times the median over all members; INFINITY
+ * if times = 0. */
 static double most_of(const struct members *members, bool by_throughput, double times,
                       uint64_t now_ns)
 {
@@ -140,7 +143,7 @@ static double most_of(const struct members *members, bool by_throughput, double 
         claims[count] = claim_of(members, i, by_throughput, now_ns);
         count += claims[count] > 0;
     }
-    CHECK(count > 0 && times >= 0); /* this node itself has the claim 1 */
+    CHECK(count > 0 && times >= 0); /* claim_of is 1 for this node itself */
     if (times == 0)
         return INFINITY;
     qsort(claims, count, sizeof *claims, ascending);
@@ -148,7 +151,7 @@ static double most_of(const struct members *members, bool by_throughput, double 
 }
 
 /* Writes the weights of all members to members->scratch and returns their sum. This node's
- * weight is its claim 1, or `times` times the median claim if that is less. */
+ * weight is 1, its own claim_of, or `times` times the median of claim_of if that is less. */
 static double weigh(const struct members *members, bool by_throughput, double times,
                     uint64_t now_ns)
 {

@@ -24,22 +24,23 @@
 /* Facts about one rumor. */
 struct rumor_facts {
     double moved; /* movement of the base by the rumor, summed over its entries, in units; > 0 */
-    uint64_t samples;   /* samples that the rumor claims, since the member's previous rumor */
-    bool by_throughput; /* shares depend on throughput; false = shares are equal */
+    /* Samples that the rumor claims as learned since the member's previous rumor. */
+    uint64_t samples;
+    bool by_throughput; /* shares depend on throughput; false = all shares are equal */
     uint64_t now_ns;    /* time when the rumor arrived */
 };
 void shares_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation, const struct rumor_facts *facts);
 
-/* Updates claim_ratio, the median of claimed samples per movement. Call it once a second.
- * Claimed samples count up to four times the median (member.borne_out), because slow links carry
- * less of a member's progress. A member r times as fast moves the base r times as far, or r² times
- * if shares are by throughput. */
+/* Updates members->claim_ratio, the median over members of claimed samples divided by movement
+ * of the base. Call it once a second. Claimed samples count up to four times the median
+ * (member.borne_out), because slow links carry less of a member's progress. A member r times as
+ * fast moves the base r times as far, or r² times if shares are by throughput. */
 void shares_review(struct members *members, bool by_throughput, uint64_t now_ns);
 
 /* Returns this node's share in (0, 1]: its weight divided by the sum of the weights of all live
- * members that train. by_throughput = false: all claims are equal. A member with an unknown speed
- * has this node's claim. */
+ * members that train. by_throughput: false = all members count as equally fast. A member with an
+ * unknown speed counts as fast as this node. */
 double shares_own(const struct members *members, bool by_throughput, uint64_t now_ns);
 
 /* Returns the effective number of learners, (Σ shares)² / Σ shares² (Kish 1965); at least 1. */
@@ -48,8 +49,8 @@ double shares_learners(const struct members *members, bool by_throughput, uint64
 /* Returns the number of live members that train. This node counts even if it does not train. */
 uint32_t shares_training(const struct members *members, uint64_t now_ns);
 
-/* Returns the first member whose claim exceeds the weights of all other members together, and is
- * more than twice its own weight. NULL if there is none. */
+/* Returns the first member whose claimed throughput exceeds the weights of all other members
+ * together and is more than twice the member's own weight. NULL if there is none. */
 const struct member *shares_doubtful(const struct members *members, bool by_throughput,
                                      uint64_t now_ns);
 

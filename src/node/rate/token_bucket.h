@@ -1,6 +1,9 @@
 /* A token bucket: a credit of bytes that may be sent. The credit grows at a rate, up to a depth.
  * Each link has a bucket that paces it (congestion.h); another bucket limits all links together to
- * uplink_max (pacer.c). Tests: tests/unit/node/test_congestion.c. */
+ * uplink_max (pacer.c).
+ *
+ * Tests: tests/unit/node/test_congestion.c.
+ */
 #ifndef HEARSAY_NODE_RATE_TOKEN_BUCKET_H
 #define HEARSAY_NODE_RATE_TOKEN_BUCKET_H
 
