@@ -65,8 +65,7 @@ struct inference_client {
     struct reply reply;
 };
 
-/* Functions that exchange messages with the node. */
-
+/* Sends bytes that wait in the conversation with the node, if there are any. */
 static void flush(struct inference_client *client)
 {
     struct peer *peer = &client->peer;

@@ -74,8 +74,8 @@ static enum error finish(void *self, int count, char **words, struct problem *pr
     return error;
 }
 
-/* Functions that load the model. */
-
+/* Returns true if the model was trained with float32 samples: its file then stores no
+ * normalisation of bytes. */
 static bool learned_floats(const struct safetensors_about *about)
 {
     return about->mean == 0 && about->scale == 1;
@@ -154,8 +154,7 @@ static enum error meet_node(struct bench *bench, struct problem *problem)
     return OK;
 }
 
-/* Functions that compute and print predictions. */
-
+/* Converts logits to the probabilities of the classes. */
 static void softmax(const float *logits, size_t classes, double *probabilities)
 {
     double top = (double)logits[0], sum = 0;

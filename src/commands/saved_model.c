@@ -7,7 +7,8 @@
 
 #include "state/model_folder.h"
 
-#define READS_MAX 100 /* most attempts to read a file that a node replaces meanwhile */
+/* Maximum number of attempts to read a file that a node replaces meanwhile. */
+#define READS_MAX 100
 
 enum error saved_model_find(char path[static BASE_PATH_BYTES], const char *state,
                             struct problem *problem)

@@ -10,7 +10,7 @@ static bool names_utf8(void)
     static const char *const NAMES[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         const char *value = getenv(NAMES[i]);
-        if (value && value[0]) /* the first of these variables that is set decides */
+        if (value && value[0]) /* the first variable in this list that is set decides */
             return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
     }
     return false;

@@ -115,7 +115,7 @@ static void on_message(struct round *round, struct visit *visit)
 }
 
 /* Takes the peer's model hash over for a second dial. When nodes with different first weights
- * meet, one of them adopts those of the other, so this difference is not an error. */
+ * meet, one of them adopts the weights of the other, so this difference is not an error. */
 static void take_first(struct round *round, struct visit *visit)
 {
     struct introduction ours = round->credentials.ours;

@@ -54,8 +54,8 @@ struct visit {
     bool is_over; /* the visit has ended */
 };
 
-/* All visits of one run. The caller sets doctor, credentials, can_greet, and the visits with
- * address and number. */
+/* All visits of one run. The caller sets doctor, credentials, can_greet, count, and `visits`
+ * with the members address and number. */
 struct round {
     struct doctor *doctor;          /* receives the lines of the result */
     struct transport *transport;    /* transport that all visits share */

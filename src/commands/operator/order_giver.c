@@ -15,8 +15,6 @@
 #define LOOKS   100  /* reads of the status page, at most, while waiting for the order to appear */
 #define LOOK_NS 100000000 /* pause between two reads, in nanoseconds */
 
-/* Functions that read the status page. */
-
 const char *page_text(const json_t *row, const char *key)
 {
     const char *text = json_string_value(json_object_get(row, key));

@@ -11,8 +11,9 @@
 #include "state/swarm_key_files.h"
 
 /* Default hours for which old and new key are both accepted: a week. */
-#define BOTH_HOURS     168
-#define BOTH_HOURS_MAX 87600 /* most hours for which both keys are accepted: ten years */
+#define BOTH_HOURS 168
+/* Maximum number of hours for which old and new key are accepted: ten years. */
+#define BOTH_HOURS_MAX 87600
 #define HOUR_MS        3600000.0
 #define WAIT_MS        5000 /* time limit for a status page of the node */
 

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define EVENT_TAG_BYTES 128 /* most bytes of a tag, the name of a curve */
+#define EVENT_TAG_BYTES 128 /* maximum size in bytes of a tag, the name of a curve */
 
 /* Writes the first record of a file. wall_s: seconds since 1970. */
 void event_file_begin(FILE *out, double wall_s);

@@ -142,7 +142,7 @@ static void take_lines(struct swarm_node *node)
     node->line_bytes = (size_t)(end - start);
     memmove(node->line, start, node->line_bytes);
     if (node->line_bytes == SWARM_LINE_MAX)
-        node->line_bytes = 0; /* too long to be a log line */
+        node->line_bytes = 0; /* drops a line that is too long for a log line */
 }
 
 static void read_pipe(struct swarm_node *node)

@@ -17,7 +17,7 @@
 #include "commands/swarm/swarm_score.h"
 
 #define SWARM_NODES_MAX 32
-/* Most bytes of a log line; the line with the version is the longest. */
+/* Maximum size of a log line in bytes; the line with the version is the longest. */
 #define SWARM_LINE_MAX (512 * 1024)
 
 /* State of one node, from its log. */

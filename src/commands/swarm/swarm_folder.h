@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "config/config.h"
 
-#define FOLDER_BYTES 512 /* most bytes of the folder's path */
+#define FOLDER_BYTES 512 /* maximum size of the folder's path in bytes */
 
 /* Creates the folder `wanted`, or a new temporary one if `wanted` is NULL, and writes its path
  * to dir. An existing folder of a swarm is accepted. Returns FAILED if the folder has other

@@ -34,12 +34,13 @@ struct swarm_goal {
     double seconds;       /* time limit; 0 = not set */
     uint64_t samples;     /* limit on the sum of all nodes' samples; 0 = not set */
 
-    uint64_t rounds_seen;    /* complete rounds of evaluations that were judged */
-    uint64_t samples_judged; /* samples that had been learned when the last round was judged */
-    int rounds_above;        /* consecutive rounds above the target, up to now */
+    uint64_t rounds_seen; /* complete rounds of evaluations that were judged */
+    /* Samples that had been learned when the last round of evaluations was judged. */
+    uint64_t samples_judged;
+    int rounds_above; /* consecutive rounds above the target, up to now */
     /* Samples that had been learned at the last call of swarm_goal_judge. */
     uint64_t samples_learned;
-    double learned_s; /* time of the call that last saw a new sample */
+    double learned_s; /* time of the last call of swarm_goal_judge that saw a new sample */
 };
 
 /* Returns the samples learned by all nodes, including those that have ended. */
@@ -52,7 +53,8 @@ enum swarm_end swarm_goal_judge(struct swarm_goal *goal, const struct swarm_node
 /* Returns why training ends, as words before ": training ends". */
 const char *swarm_goal_why(enum swarm_end end);
 
-/* Returns the used part of the limit, 0 .. 1, after these samples and seconds. */
+/* Returns the used part of the limit, 0 .. 1, once the swarm has learned `samples` samples in
+ * `seconds` seconds. */
 double swarm_goal_used(const struct swarm_goal *goal, uint64_t samples, double seconds);
 
 /* Writes the limit in words, such as "300 s and 400000 samples". */

@@ -11,7 +11,7 @@
 
 #define COLUMNS_LEAST 40
 #define BAR_MAX       40
-#define PLOT_ROWS     8 /* most rows of the curves, including their heading */
+#define PLOT_ROWS     8 /* maximum number of rows of the curves, including their heading */
 #define PLOT_ROWS_MIN 4
 #define TWO_COLUMNS   60 /* minimum columns for two curves side by side */
 #define NODE_BAR      10
