@@ -98,7 +98,7 @@ static struct scmp_arg_cmp argument(unsigned i, enum scmp_compare how, scmp_datu
     return (struct scmp_arg_cmp){.arg = i, .op = how, .datum_a = value};
 }
 
-/* Returns the condition of a filter rule that these bits of argument number i (from 0) of a
+/* Returns the condition of a filter rule that the bits `bits` of argument number i (from 0) of a
  * system call equal those of `value`. */
 static struct scmp_arg_cmp bits_of_argument(unsigned i, scmp_datum_t bits, scmp_datum_t value)
 {

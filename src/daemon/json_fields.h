@@ -17,7 +17,7 @@ enum field_kind {
     FIELD_U64,
     FIELD_DIGEST, /* uint64_t as 16 hexadecimal digits */
     FIELD_REAL,   /* double; null if it is not finite */
-    FIELD_RATE,   /* double; null if it is not above 0, which means unknown */
+    FIELD_RATE,   /* double; null if it is 0 or less, which means unknown */
     FIELD_SPAN,   /* uint64_t in nanoseconds, written in seconds */
     FIELD_TRIP,   /* uint64_t in nanoseconds, written in seconds; null if 0, which means unknown */
     FIELD_AGE     /* time of an event in nanoseconds, written as seconds before now */

@@ -11,7 +11,7 @@
 struct known_proofs {
     const char *folder;     /* state folder; borrowed */
     uint8_t *known;         /* [NODE_PROOFS_MAX] bytes: proofs on the disk; NULL = not loaded */
-    uint32_t saved;         /* value of node_proofs_changes for the proofs on the disk */
+    uint32_t saved;         /* value of node_proofs_changes when the file was last written */
     struct unsaved unsaved; /* whether the last write failed, and when to try again */
 };
 

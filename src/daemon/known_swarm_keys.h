@@ -14,7 +14,8 @@ struct known_swarm_keys {
     const char *folder; /* state folder, borrowed; NULL = the keys are not loaded */
     /* [NODE_SWARM_KEYS_MAX] bytes: keys on the disk, in options.keys.memory. */
     uint8_t *known;
-    uint32_t saved;         /* value of node_swarm_keys_changes for the keys on the disk */
+    /* Value of node_swarm_keys_changes when the files were last written. */
+    uint32_t saved;
     struct unsaved unsaved; /* whether the last write failed, and when to try again */
 };
 

@@ -12,7 +12,7 @@ struct known_votes {
     const char *folder; /* state folder; borrowed */
     /* [NODE_VOTES_MAX] bytes: votes on the disk; NULL = votes are not allowed */
     uint8_t *known;
-    uint32_t saved;         /* value of node_votes_changes for the votes on the disk */
+    uint32_t saved;         /* value of node_votes_changes when the file was last written */
     uint64_t save_ns;       /* earliest time of the next save */
     struct unsaved unsaved; /* whether the last write failed, and when to try again */
 };

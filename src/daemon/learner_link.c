@@ -45,7 +45,7 @@ static void say_answer(struct learner_link *link, const struct answer *answer)
     say(link, &(struct learner_event){.kind = LEARNER_ANSWERED, .answer = *answer});
 }
 
-/* Functions for the stepping thread. */
+/* The functions below run on the stepping thread. */
 
 static bool has_no_more(void *context)
 {
@@ -136,7 +136,7 @@ void learner_link_nudge(struct learner_link *link)
     CHECK(pthread_mutex_unlock(&link->mutex) == 0);
 }
 
-/* Functions for the loop's thread. */
+/* The functions below run on the loop's thread. */
 
 /* Initializes a condition variable whose timeouts use the monotonic clock. */
 static void condition_init(pthread_cond_t *condition)

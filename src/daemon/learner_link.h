@@ -45,7 +45,7 @@ enum learner_event_kind {
     LEARNER_RESET,     /* training diverged, and the learner was reset to the base: sets resets */
     LEARNER_SATURATED, /* the number of saturated entries has changed: sets saturation */
     LEARNER_EVALUATED, /* an evaluation has ended: sets evaluation, averaged, took_ns */
-    LEARNER_LOOKED     /* answer to LEARNER_LOOK: sets vitals */
+    LEARNER_LOOKED     /* answer to LEARNER_LOOK: sets vitals (training/vitals.h) */
 };
 
 struct learner_event {
@@ -104,8 +104,8 @@ void learner_link_init(struct learner_link *link, struct arena *arena,
 /* Destroys the link; no thread may be using it. */
 void learner_link_end(struct learner_link *link);
 
-/* Functions for the loop's thread. learner_link_order queues a copy of an order with its data; it
- * performs a READ immediately if no other order is being performed. */
+/* Functions that the loop's thread calls. learner_link_order queues a copy of an order with its
+ * data; it performs a READ immediately if no other order is being performed. */
 void learner_link_order(struct learner_link *link, const struct action *order);
 void learner_link_ask(struct learner_link *link, enum learner_request_kind kind);
 bool learner_link_next(struct learner_link *link, struct learner_event *event);
@@ -113,7 +113,7 @@ bool learner_link_next(struct learner_link *link, struct learner_event *event);
  * the stepping thread makes no step, until the loop has queued them. */
 void learner_link_set_more(struct learner_link *link, bool has_more);
 
-/* Functions for the stepping thread. */
+/* The functions below are called by the stepping thread. */
 
 /* Returns the oldest request, valid until learner_link_done; NULL if there is none. If the loop has
  * orders that did not fit the ring, waits for them first. Otherwise the thread would make a step

@@ -37,7 +37,7 @@ static uint64_t thread_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Functions for the learner's thread. */
+/* The functions below run on the learner's thread. */
 
 /* Counts the time of a step, and adapts the batch size to it. */
 static void count_time(struct learner_thread *thread, uint32_t samples, uint64_t took_ns)
@@ -70,7 +70,8 @@ static void say_progress(struct learner_thread *thread)
 {
     if (thread->progress.steps == 0)
         return;
-    thread->progress.loss_sum += learner_losses(thread->learner); /* may wait for a GPU */
+    /* May wait until a GPU has completed its steps. */
+    thread->progress.loss_sum += learner_losses(thread->learner);
     count_device_times(thread);
     look_at_memory(thread);
     if (!learner_link_say_progress(&thread->link, &thread->progress))
@@ -219,7 +220,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Functions for the loop's thread. */
+/* The functions below run on the loop's thread. */
 
 size_t learner_thread_arena_bytes(const struct learner_thread_options *options)
 {

@@ -282,7 +282,7 @@ static bool allow_cuda_cache(int rules, const struct ruleset *forbids)
 }
 
 /* Enters the Landlock restrictions for this thread and its later threads. An older kernel knows
- * fewer members of struct ruleset, and accepts the other members if they are 0. Returns false, with
+ * fewer members of struct ruleset, and accepts newer members if they are 0. Returns false, with
  * errno, if it fails. */
 static bool restrict_files(const struct config *config, const struct sandbox *sandbox)
 {

@@ -15,8 +15,6 @@
 #include "node/quarantine_api.h"
 #include "node/swarm_keys.h"
 
-/* Functions that measure traffic rates. */
-
 void status_track_see(struct status_track *track, uint64_t now_ns, uint64_t sent_bytes,
                       uint64_t received_bytes)
 {
