@@ -26,7 +26,7 @@ static void unlock(void)
 }
 
 /* Closes all registered files in a forked child. The child has only the thread that called fork,
- * and that thread holds the lock. So this only calls close() and unlocks. */
+ * and that thread holds the lock. So this function only calls close() and unlocks. */
 static void close_all(void)
 {
     for (size_t i = 0; i < words; i++)

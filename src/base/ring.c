@@ -3,7 +3,7 @@
 #include "base/error.h"
 
 #define HEAD_BYTES 8
-/* In place of a record's size: the next record is at the start of the buffer. */
+/* Stored instead of a record's size if the next record is at the start of the buffer. */
 #define SKIP UINT32_MAX
 
 static uint64_t rounded(uint32_t bytes)

@@ -57,10 +57,11 @@ struct command {
     const char *name;    /* name as it is typed */
     const char *summary; /* purpose in a few words */
     struct command_form forms[COMMAND_FORMS_MAX];
-    const char *about;                    /* paragraphs before the options; NULL = none */
-    const struct command_option *options; /* own options, ended by one without name */
-    int column;                           /* column of the options' descriptions in --help */
-    const char *notes;                    /* paragraphs after the options; NULL = none */
+    const char *about; /* paragraphs before the options; NULL = none */
+    /* The command's own options; the last entry has no name. */
+    const struct command_option *options;
+    int column;             /* column of the options' descriptions in --help */
+    const char *notes;      /* paragraphs after the options; NULL = none */
     const char *exit_codes; /* meaning of the exit codes, such as "0 done, 1 failed." */
     bool takes_operands;
     /* Checks the options that were given, and takes the operands, which belong to argv. NULL = all

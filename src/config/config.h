@@ -49,8 +49,8 @@ struct config_node {
     char members[CONFIG_PATH_BYTES];
     char state_dir[CONFIG_PATH_BYTES]; /* folder of checkpoints and other files that remain */
     uint64_t seed;                     /* seed of random choices; 0 = random */
-    /* grace_s: most seconds that leaving may take. save_s: seconds between checkpoints; 0 = one at
-     * the end only. */
+    /* grace_s: maximum seconds that leaving may take. save_s: seconds between checkpoints; 0 =
+     * one at the end only. */
     double grace_s, save_s;
     uint32_t older_bases;        /* number of older bases to keep */
     char log[CONFIG_PATH_BYTES]; /* log file; "" = none; "-" = standard output */
@@ -100,7 +100,8 @@ struct config_train {
     enum precision precision;
     uint32_t threads; /* threads for matrix products on the CPU */
     uint32_t batch;   /* samples per step; CONFIG_AUTO = chosen to fit step_ms and batch_bytes */
-    /* step_ms: target milliseconds of a step; steps_per_s: most steps per second, 0 = no limit. */
+    /* step_ms: target milliseconds of a step; steps_per_s: maximum number of steps per second; 0
+     * = no limit. */
     double step_ms, steps_per_s;
     uint64_t batch_bytes;   /* bytes for the samples of a step; CONFIG_AUTO = automatic */
     uint32_t micro_batches; /* parts of a step that a device computes one after the other */
@@ -117,7 +118,8 @@ struct config_train {
     uint64_t period_samples; /* period of the schedule, in samples of the whole swarm */
     /* Factor on the rate: per period (step), or at the end of the period (cosine, linear). */
     double decay;
-    uint64_t samples_max;       /* most samples that this node trains; 0 = no limit */
+    /* Maximum number of samples that this node trains; 0 = no limit. */
+    uint64_t samples_max;
     double evaluate_s;          /* minimum seconds between evaluations; 0 = none are made */
     struct slice evaluate_part; /* part of the test set for evaluations */
 };
@@ -126,10 +128,11 @@ struct config_exchange {
     /* Bytes per second of the node's own rumors; CONFIG_AUTO = as much as links and members can
      * take. */
     uint64_t bytes_per_s;
-    uint64_t uplink_max; /* most bytes per second sent to all neighbours together; 0 = no limit */
-    /* Most bytes per second received from all neighbours together; 0 = no limit. */
+    /* Maximum bytes per second sent to all neighbours together; 0 = no limit. */
+    uint64_t uplink_max;
+    /* Maximum bytes per second received from all neighbours together; 0 = no limit. */
     uint64_t downlink_max;
-    uint64_t neighbour_max; /* most bytes per second sent to one neighbour; 0 = no limit */
+    uint64_t neighbour_max; /* maximum bytes per second sent to one neighbour; 0 = no limit */
     /* Mean seconds between publications; CONFIG_AUTO_REAL = automatic. */
     double interval_s;
     /* Minimum number of local steps between publications; CONFIG_AUTO = automatic. */
@@ -145,23 +148,25 @@ struct config_exchange {
     bool weigh_throughput; /* weighs each node's progress by the samples it learned */
     /* Largest weight of a node as a multiple of the median weight; 0 = no limit. */
     double weight_max;
-    uint64_t log_bytes; /* most bytes of rumors in the log */
+    uint64_t log_bytes; /* maximum size of the log of rumors, in bytes */
     /* Bytes per second of base blocks sent to nodes that catch up; 0 = no limit; CONFIG_AUTO_OF_0 =
      * automatic. */
     uint64_t serve_bytes_per_s;
 };
 
 struct config_limits {
-    uint32_t peers;        /* most open connections */
-    uint32_t members;      /* most nodes in the member table */
-    uint32_t incarnations; /* most incarnations of all nodes in the history of the swarm */
-    /* Most connections that have not proved the swarm key yet: in total, and from one network. */
+    uint32_t peers;   /* maximum number of open connections */
+    uint32_t members; /* maximum number of nodes in the member table */
+    /* Maximum number of incarnations of all nodes in the history of the swarm. */
+    uint32_t incarnations;
+    /* Maximum number of connections that have not proved the swarm key yet: in total, and from
+     * one network. */
     uint32_t half_open, half_open_per_net;
     double handshake_s;        /* seconds in which a new connection must prove the swarm key */
     bool low_ports;            /* also dials members at ports below 1024 */
     double silence_s;          /* seconds of silence after which a neighbour is lost */
     uint64_t send_queue_bytes; /* bytes of the send queue of each connection */
-    uint32_t notes_per_s;      /* most notes per second that other nodes can cause */
+    uint32_t notes_per_s;      /* maximum number of notes per second that other nodes can cause */
 };
 
 struct config {

@@ -24,7 +24,7 @@
 enum error initial_weights_load(const char *path, const struct model *model, float *host_weights,
                                 uint64_t *digest, struct problem *problem) MUST_USE;
 
-/* Returns true if the base of such a model is companded (companding.h): if the model has running
+/* Returns true if the base of the model is companded (companding.h): if the model has running
  * statistics, or an initial weight is large. weights[P]: b0 from a file; NULL = b0 is random. */
 bool initial_weights_compand(const struct model *model, const float *weights);
 

@@ -36,7 +36,7 @@
 #define START_TEXT_BYTES  32
 
 /* Adapts the outputs of a preset for images to the data. The preset's ten outputs stay if this
- * node has fewer labels and data.classes is not set: other nodes may have samples of the other
+ * node has fewer labels and data.classes is not set: other nodes may have samples of the missing
  * classes. */
 static void fit_preset(char line[static MODEL_LINE_MAX], const struct config *config,
                        const struct dataset *train)
@@ -96,7 +96,7 @@ static bool is_wide(const struct config *config)
 }
 
 /* Returns the number of samples that are evaluated at once: as many as fit in EVALUATION_BYTES
- * (sequences) or EVALUATION_IMAGES bytes (others), from 1 to EVALUATION_BATCH. */
+ * (sequences) or EVALUATION_IMAGES bytes (images and tables), from 1 to EVALUATION_BATCH. */
 uint32_t setup_evaluation_batch(const char *line, struct shape in, int classes)
 {
     const bool is_sequence = in.length > 0;

@@ -38,7 +38,8 @@ struct caller_learner {
     pthread_t thread;
     /* The tensors as parts of the weights; NULL = the weights are separate. */
     struct weights_part *parts;
-    void *stream;    /* the caller's CUDA stream, with which the GPU work of calls is ordered */
+    /* The caller's CUDA stream, with which the GPU work of the library's calls is ordered. */
+    void *stream;
     bool has_stream; /* the caller has named a stream */
     /* List of the tensors in the backend's memory; NULL = they are the weights. */
     struct weights_copy *moved;
@@ -53,8 +54,8 @@ extern const struct executor_ops caller_learner_ops; /* operations of a struct c
 
 /* Records that this thread is now inside a call of the library. */
 void caller_learner_enter(struct caller_learner *caller);
-/* Orders the next calls with this CUDA stream, so that neither a call nor `fetch` waits for the
- * GPU. */
+/* Orders the GPU work of later calls of the library with this CUDA stream, so that neither a
+ * call nor `fetch` waits for the GPU. */
 void caller_learner_follow_stream(struct caller_learner *caller, void *stream);
 /* Returns true if the calling thread is the one that entered last. */
 bool caller_learner_is_inside(const struct caller_learner *caller);
@@ -70,8 +71,8 @@ void caller_learner_free(struct caller_learner *caller);
 void caller_learner_gather(struct caller_learner *caller);
 /* Sets weights and tensors to the base. Does nothing before the tensors are filled. */
 void caller_learner_revert(struct caller_learner *caller);
-/* Ends a call: the caller's later GPU work then waits for the GPU work of this call. Runs
- * `store` if the call has written tensors. */
+/* Ends a call of the library: the caller's later GPU work then waits for the GPU work of this
+ * call. Runs `store` if the call has written tensors. */
 void caller_learner_leave(struct caller_learner *caller);
 
 #endif

@@ -6,7 +6,8 @@
 #include "base/memory.h"
 #include "config/shared_settings.h"
 
-/* Writes the description of a run's model. A resumed run keeps the digest of its first start. */
+/* Writes the description of a run's model. The description of a resumed run keeps the digest of
+ * the initial weights of its first start. */
 static enum error describe(struct engine *engine, struct setup *setup, bool goes_on,
                            struct problem *problem)
 {

@@ -281,8 +281,7 @@ struct weights_copy *caller_tensors_copies(const struct caller_tensors *tensors)
     return kept;
 }
 
-/* Functions that copy tensors or ranges of them. */
-
+/* Copies all numbers of a tensor to weights[] in main memory, converted to float32. */
 static void download(struct backend *backend, const struct caller_tensor *tensor, float *weights)
 {
     if (tensor->dtype == HEARSAY_FLOAT32) {

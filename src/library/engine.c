@@ -20,7 +20,7 @@ static void unlock(struct engine *engine)
     CHECK(pthread_mutex_unlock(&engine->mutex) == 0);
 }
 
-/* Functions for the loop's thread. */
+/* The functions below run on the loop's thread. */
 
 static enum engine_reason end_of(const struct engine *engine)
 {
@@ -232,7 +232,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Functions for the caller's thread. */
+/* The functions below run on the caller's thread. */
 
 struct engine *engine_new(void)
 {
@@ -330,7 +330,7 @@ void engine_perform(struct engine *engine)
     }
 }
 
-/* Counts a step. Its duration is the time since the caller left the library's last step call. */
+/* Counts a step. Its duration is the time since the last call of hearsay_step has returned. */
 void engine_step(struct engine *engine, uint64_t samples, double loss_sum)
 {
     const uint64_t from_ns = learner_link_now_ns();
@@ -359,7 +359,7 @@ void engine_fill(struct engine *engine)
     unlock(engine);
 }
 
-/* State of a thread that sleeps until the standing changes. */
+/* State of a thread that sleeps until the state of the node (standing) changes. */
 struct sleeper {
     struct engine *engine;
     uint64_t changes;
@@ -388,7 +388,7 @@ bool engine_wait(struct engine *engine, uint64_t due_ns,
     }
 }
 
-/* Functions for any thread. */
+/* The functions below may run on any thread. */
 
 void engine_standing(struct engine *engine, struct engine_standing *standing)
 {
@@ -434,7 +434,7 @@ char *engine_page(struct engine *engine, size_t *bytes)
     return page;
 }
 
-/* Functions for the end of the node, on the caller's thread. */
+/* The functions below end the node, on the caller's thread. */
 
 static enum error save(struct engine *engine, struct problem *problem)
 {

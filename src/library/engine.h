@@ -32,7 +32,8 @@ enum engine_reason {
     ENGINE_EXPELLED,    /* the operator has expelled the node */
     ENGINE_TURNED_AWAY, /* no member admits the node */
     ENGINE_CLASH,       /* another process has the node's identity */
-    ENGINE_LOST,    /* no reachable node has the rest of the base that this node was receiving */
+    /* No reachable node has the missing part of the base that this node was receiving. */
+    ENGINE_LOST,
     ENGINE_DIVERGED /* weights were NaN or infinite three times within an hour */
 };
 
@@ -95,7 +96,7 @@ struct engine {
     /* The node has permitted training, because its base equals the base of the swarm. */
     bool may_step;
     struct learner_event progress; /* STEPPED event that was not sent yet */
-    uint64_t left_ns;              /* time at which the last step call returned to the caller */
+    uint64_t left_ns;              /* time at which the last call of hearsay_step returned */
     bool has_wish;     /* a request to settle is not fulfilled yet, and no step was made since it */
     bool has_finished; /* hearsay_finish was called: no more steps are allowed */
     /* State of finishing when the tensors were last set to the base. */
@@ -110,7 +111,7 @@ struct engine {
     char *page;                      /* JSON text of the last status page */
     size_t page_bytes;               /* length of `page` in bytes */
     uint64_t pages;                  /* number of the request for a page that `page` fulfils */
-    /* Number of changes of the standing so far; read without the mutex. */
+    /* Number of changes of `standing` so far; read without the mutex. */
     atomic_uint_fast64_t changes;
 
     /* Members that only the loop's thread uses. */
@@ -146,7 +147,7 @@ bool engine_wait(struct engine *engine, uint64_t due_ns,
                                  const struct engine_standing *standing),
                  struct engine_standing *standing);
 
-/* Copies the standing; any thread may call it. */
+/* Copies the node's state to *standing; any thread may call it. */
 void engine_standing(struct engine *engine, struct engine_standing *standing);
 struct engine_count engine_count(struct engine *engine);
 /* Returns a new status page, which the caller frees; NULL if the node has ended. */

@@ -21,7 +21,7 @@
 
 struct hearsay {
     pid_t process;       /* process that opened the node */
-    atomic_flag is_busy; /* a thread is inside a call */
+    atomic_flag is_busy; /* a thread is inside a call of the library */
     /* Protects the members below. The thread that is inside a call may read them without locking
      * it. */
     pthread_mutex_t gate;
@@ -35,8 +35,8 @@ struct hearsay {
 struct hearsay *handle_new(void);
 void handle_free(struct hearsay *node);
 
-/* Enters a call. After HEARSAY_OK the node is open, and this thread is in the C locale and the only
- * one inside until handle_leave. */
+/* Enters a call of the library. After HEARSAY_OK the node is open, and this thread is in the C
+ * locale and the only one inside until handle_leave. */
 int handle_enter(struct hearsay *node);
 /* Enters a call like handle_enter, but also if the node is closed. */
 int handle_enter_any(struct hearsay *node);

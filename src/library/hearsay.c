@@ -414,7 +414,7 @@ static struct hearsay_info info_of(struct engine *engine)
     };
 }
 
-/* Functions for any thread. */
+/* The functions below may be called by any thread. */
 static int check_any(const struct hearsay *node)
 {
     if (!node)

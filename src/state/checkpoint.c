@@ -7,8 +7,8 @@
 #include "state/atomic_file.h"
 #include "state/checkpoint_file.h"
 
-/* Most digits of a generation in a file name, so that the next generation always fits in 64
- * bits. */
+/* Maximum number of digits of a generation in a file name, so that the next generation always
+ * fits in 64 bits. */
 #define GENERATION_DIGITS 18
 
 /* Returns the generation in the name of a checkpoint, finished or not; 0 if the file is no

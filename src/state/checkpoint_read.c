@@ -53,8 +53,7 @@ static enum error take(struct source *source, void *to, size_t bytes)
     return OK;
 }
 
-/* Functions that read the header. */
-
+/* Returns true if the file has the older format that a load also accepts. */
 static bool is_of_before(const struct source *source)
 {
     return source->header.format == CHECKPOINT_FORMAT_BEFORE;
@@ -218,8 +217,7 @@ static enum error take_record(struct source *source)
     return OK;
 }
 
-/* Functions that read the end. */
-
+/* Checks that the stream has ended, and that the base has the digest stored at the end. */
 static enum error check_end(struct source *source)
 {
     const enum error error = checksummed_read_end(&source->reader);

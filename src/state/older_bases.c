@@ -83,7 +83,7 @@ uint32_t older_bases_to_go(const struct older_bases *bases, uint64_t now_s)
             least_gap = gap;
         }
     }
-    return least; /* of two bases, index 0 is the older one */
+    return least; /* if there are only two bases: index 0, the older one */
 }
 
 /* Returns true if enough time has passed since the last base was kept. A last time in the future is

@@ -153,7 +153,7 @@ bool saver_is_busy(const struct saver *saver)
     return saver->is_running;
 }
 
-/* Functions for the saver's thread. */
+/* The functions below run on the saver's thread. */
 
 static void keep_mean(struct saver *saver, const struct learner_state *part)
 {
@@ -204,7 +204,8 @@ static const struct snapshot_record *next_record(struct saver *saver)
     const struct snapshot_record *record;
     CHECK(pthread_mutex_lock(&saver->mutex) == 0);
     for (;;) {
-        /* Read the verdict before the queue: it is set after the last record was queued. */
+        /* Read the verdict before the queue: the verdict is set after the last record was
+         * queued. */
         const int verdict = atomic_load(&saver->verdict);
         record = snapshot_next(&saver->queue);
         if (record || verdict != GOES_ON)
@@ -314,7 +315,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Functions for the loop's thread. */
+/* The functions below run on the loop's thread. */
 
 void saver_begin(struct saver *saver)
 {
