@@ -13,7 +13,7 @@
 enum format { FORMAT_BY_NAME, FORMAT_ONNX, FORMAT_TRANSFORMERS };
 
 struct options {
-    const char *state; /* state folder or model file */
+    const char *state; /* path of the state folder or model file */
     const char *to;    /* path of the folder or file that is written */
     enum format format;
     bool as_json;

@@ -20,7 +20,7 @@
 #define LENGTH_MAX 1024
 
 struct options {
-    const char *state; /* state folder or model file */
+    const char *state; /* path of the state folder or model file */
     const char *prompt;
     uint64_t tokens;
     struct generator_options generator;

@@ -15,7 +15,7 @@
 #define SECOND_NS 1000000000ull
 #define MS_NS     (SECOND_NS / 1000)
 #define CALL_NS   (10 * SECOND_NS) /* time limit of connecting and the handshake */
-/* Time limit of a reply; a node ends a conversation after a minute. */
+/* Time limit of a reply. It is longer than a minute, after which a node closes a connection. */
 #define REPLY_NS    (70 * SECOND_NS)
 #define PATIENCE_S  300 /* seconds for which a request to a busy node is repeated */
 #define WAIT_MS_MAX (PATIENCE_S * 1000ull) /* longest wait that the client accepts from a node */

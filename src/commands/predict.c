@@ -23,7 +23,7 @@
 #define TOP_MAX    100
 
 struct options {
-    const char *state; /* state folder or model file */
+    const char *state; /* path of the state folder or model file */
     const char *node;  /* address of the node that predicts; NULL = use a saved model */
     /* Paths of the key files for asking a node; identity may be NULL. */
     const char *swarm_key, *identity;

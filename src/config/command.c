@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXIT_USAGE   2
-#define FIRST_OPTION 256 /* getopt_long's value for the first option, above all characters */
+#define EXIT_USAGE 2
+/* Value that getopt_long returns for the first option; larger than all characters. */
+#define FIRST_OPTION 256
 
 static const struct command_option HELP = {"--help", NULL, "print this help", .member = 0};
 

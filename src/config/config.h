@@ -108,12 +108,13 @@ struct config_train {
     bool recompute;         /* the backward pass recomputes activations inside residual branches */
     enum optimizer_kind optimizer; /* optimizer of local steps */
     double rate;                   /* learning rate at the start of the schedule */
-    double momentum, beta2;        /* momentum of SGD, or beta1 of other optimizers; beta2 */
-    bool nesterov;                 /* Nesterov momentum, for SGD */
-    double weight_decay;           /* weight decay; an L2 penalty for SGD, otherwise decoupled */
-    double clip;                   /* largest global norm of the gradients; 0 = no limit */
-    double label_smoothing;        /* part of each label that is spread over all classes, 0 .. 1 */
-    enum schedule schedule;        /* schedule of the learning rate */
+    /* momentum: of SGD, or beta1 of other optimizers; beta2: of other optimizers. */
+    double momentum, beta2;
+    bool nesterov;           /* Nesterov momentum, for SGD */
+    double weight_decay;     /* weight decay; an L2 penalty for SGD, otherwise decoupled */
+    double clip;             /* largest global norm of the gradients; 0 = no limit */
+    double label_smoothing;  /* part of each label that is spread over all classes, 0 .. 1 */
+    enum schedule schedule;  /* schedule of the learning rate */
     uint64_t warmup_samples; /* samples of the whole swarm during which the rate rises from 0 */
     uint64_t period_samples; /* period of the schedule, in samples of the whole swarm */
     /* Factor on the rate: per period (step), or at the end of the period (cosine, linear). */

@@ -129,7 +129,8 @@ static uint64_t batch_bytes_of(const struct config *config, const struct dataset
         return BATCH_BYTES;
     arena_init_growing(&arena);
     uint64_t fixed = dataset_bytes(train);
-    fixed = fixed > free_bytes / 2 ? 0 : fixed; /* a larger data set stays in host memory */
+    /* A data set that needs more than half of the free memory stays in host memory. */
+    fixed = fixed > free_bytes / 2 ? 0 : fixed;
     if (model_new(&model, &arena, NULL, line, train->shape, train->classes, 1, &problem) == OK) {
         const struct optimizer optimizer = {.kind = config->train.optimizer};
         const uint64_t vectors =

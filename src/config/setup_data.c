@@ -1,4 +1,4 @@
-/* Loads the data sets of a node that its configuration names. */
+/* Loads the data sets that the configuration of a node names. */
 #include <stdio.h>
 #include <string.h>
 

@@ -2,10 +2,10 @@
 
 #include "daemon/json_fields.h"
 
-#define HUNG_TIMES 10 /* a step hangs if it takes this many times the usual time */
+#define HUNG_TIMES 10 /* a step hangs if it takes this many times the usual time of a step */
 /* A step hangs only after 10 s, since a busy system may delay it. */
 #define HUNG_NS_MIN 10000000000ull
-#define STEPS_KNOWN 16  /* number of steps after which the usual time is known */
+#define STEPS_KNOWN 16  /* number of steps after which the usual time of a step is known */
 #define NEW_PART    0.2 /* weight of the last second in the moving average of the rate */
 
 void device_watch_init(struct device_watch *watch, const struct device_watch_options *options)

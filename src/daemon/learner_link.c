@@ -6,7 +6,8 @@
 #include "base/error.h"
 
 #define EVENT_RING_BYTES (512 * 1024)
-#define OTHER_EVENTS     512 /* a report of progress leaves space for this many other events */
+/* Number of other events for which a report of progress leaves space in the ring. */
+#define OTHER_EVENTS 512
 
 static uint64_t clock_ns(clockid_t clock)
 {

@@ -48,8 +48,8 @@ static bool number_read(const char *text, uint64_t *out)
     return true;
 }
 
-/* Returns the nanoseconds between two WATCHDOG=1, which is half of WATCHDOG_USEC; 0 = the
- * manager wants none. */
+/* Returns the nanoseconds between two WATCHDOG=1 messages, half of WATCHDOG_USEC; 0 = the
+ * manager wants no such messages. */
 static uint64_t watchdog_read(void)
 {
     const char *usec_text = getenv("WATCHDOG_USEC");

@@ -26,8 +26,8 @@
 struct sd_notify {
     int socket;            /* Unix datagram socket; -1 = no manager is notified */
     struct sockaddr_un to; /* address of the manager's socket */
-    socklen_t to_bytes;    /* used bytes of that address */
-    uint64_t watchdog_ns;  /* nanoseconds between two WATCHDOG=1; 0 = not wanted */
+    socklen_t to_bytes;    /* used bytes of `to` */
+    uint64_t watchdog_ns;  /* nanoseconds between two WATCHDOG=1 messages; 0 = not wanted */
     uint64_t wake_ns;      /* next time at which sd_notify_on_time is due; UINT64_MAX = never */
     bool ready;            /* READY=1 was delivered */
     bool complained;       /* the first lost message was reported */

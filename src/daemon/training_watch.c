@@ -71,7 +71,7 @@ static const char *where(const struct training_watch *watch, char text[static 12
 {
     const char *folder = watch->options.folder;
     const bool is_plain = folder[strspn(folder, PLAIN_CHARACTERS)] == '\0';
-    /* A folder name that does not fit is replaced by the word STATE_DIR. */
+    /* A folder name that is too long or has a quote is replaced by the word STATE_DIR. */
     const bool fits = strlen(folder) <= 98 && !strchr(folder, '\'');
     if (watch->kept.samples == 0)
         return NULL;

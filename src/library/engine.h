@@ -48,7 +48,7 @@ struct engine_standing {
     enum finish_state finish; /* progress of finishing (node/settle.h) */
     /* Text for people that lists the members for which the node waits to finish. */
     char waits_for[ENGINE_WAITS_MAX];
-    /* Number of the caller's last request for a checkpoint that was fulfilled. */
+    /* Number of the last fulfilled request for a checkpoint. */
     uint32_t saves;
     struct saver_result saved; /* result of the save for that request */
     struct node_stats stats;   /* statistics, updated once a second and at the end */
@@ -71,14 +71,14 @@ struct engine_wishes {
     uint64_t pages;   /* number of requests for the status page so far */
 };
 
-/* Progress of the caller since open. */
+/* Progress of the caller since hearsay_open. */
 struct engine_count {
     bool has_joined;
     uint64_t steps, samples, resets, saturated;
 };
 
 struct engine {
-    struct config config;     /* configuration as read at open */
+    struct config config;     /* configuration as read by hearsay_open */
     struct note_queue *notes; /* queue of notes; belongs to the handle */
     struct host host;
     struct learner_link link;
@@ -91,7 +91,8 @@ struct engine {
     char device[DEVICE_TEXT_MAX]; /* name of the tensors' device */
     /* Name of the run; "" = the configuration describes the model. */
     char run[HEARSAY_RUN_MAX + 1];
-    bool has_bad_tensors;    /* open failed because the tensors or their contents are wrong */
+    /* hearsay_open failed because the tensors or their contents are wrong. */
+    bool has_bad_tensors;
     struct caller_file file; /* the host program's bytes, as stored on the disk */
     /* The node has permitted training, because its base equals the base of the swarm. */
     bool may_step;

@@ -12,7 +12,7 @@
 #include "commands/doctor/doctor_place.h"
 #include "commands/doctor/doctor_visit.h"
 
-#define NAME_WAIT_NS (15000 * MS_NS) /* time limit of a name lookup, the same as a node's */
+#define NAME_WAIT_NS (15000 * MS_NS) /* time limit of a name lookup, equal to that of a node */
 
 /* A name lookup that is under way. */
 struct lookup {

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #define ANSWER_NS (5000 * MS_NS)
-#define VISIT_NS  (30000 * MS_NS) /* time limit of a visit: a slow dial and a handshake */
+/* Time limit of a visit, enough for a slow dial and a handshake. */
+#define VISIT_NS (30000 * MS_NS)
 /* Time limit for the peer to acknowledge the large goodbye, or to send its settings. */
 #define ARRIVAL_NS  (3000 * MS_NS)
 #define LARGE_BYTES 8192 /* size of the first goodbye: more than one Ethernet packet */
@@ -17,7 +18,8 @@ static void begin(struct round *round, struct visit *visit)
     const uint64_t now_ns = transport_now_ns();
     const uint64_t conn = ++round->dials << 32 | (uint64_t)(visit - round->visits);
     peer_start(&visit->peer, conn, true, &visit->address, now_ns);
-    visit->deadline_ns = round->end_ns; /* the transport has its own time limit for a dial */
+    /* No earlier deadline: the transport has its own time limit for a dial. */
+    visit->deadline_ns = round->end_ns;
     visit->is_connected = visit->late = visit->awaits_settings = false;
     transport_dial(round->transport, conn, &visit->address, 0);
 }

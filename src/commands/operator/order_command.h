@@ -12,7 +12,7 @@
 /* Options of all operator's commands, at the beginning of each command's struct. */
 struct order_options {
     struct config_options config; /* options that name the node's state folder */
-    const char *key;              /* path of the operator's key file; NULL = the usual one */
+    const char *key;              /* path of the operator's key file; NULL = operator.key */
 };
 COMMAND_BEGINS_WITH(struct order_options, config);
 

@@ -12,7 +12,8 @@
 #include "state/order_files.h"
 
 #define WAIT_MS 5000 /* time limit for a status page of the node */
-#define LOOKS   100  /* reads of the status page, at most, while waiting for the order to appear */
+/* Maximum number of reads of the status page while waiting for the order to appear. */
+#define LOOKS   100
 #define LOOK_NS 100000000 /* pause between two reads, in nanoseconds */
 
 const char *page_text(const json_t *row, const char *key)

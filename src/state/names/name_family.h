@@ -18,7 +18,7 @@
 #include "state/names/config_reader.h"
 #include "state/names/tensor_names.h"
 
-/* Kind of the last layer. */
+/* Kind of the last layer. HEAD_TIED: it shares its weights with the embedding. */
 enum head { HEAD_TIED, HEAD_LOGITS, HEAD_DENSE };
 
 /* Dimensions that define a transformer within its family. */
