@@ -4,26 +4,26 @@
     step_bytes.py STEP_PLAN [MODEL|LINE TOKENS LENGTH BATCH [MIB]] [--json]
                                       (gpt2-124m 50257 1024 16 65536)
 
-STEP_PLAN is build/step_plan, which prints the operations of the step as the model asks for them. For
-each operation the rules below list the kernels of the CUDA backend in bf16, and what each reads and
-writes. Each kernel is taken to read its arguments from memory once, whatever the caches still have; the
-loss reads its logits twice. A matrix product reads its operands once. So these are counts, not
-measurements: `ncu` measures them (visit.sh go SECONDS kernels).
+STEP_PLAN is build/step_plan, which prints the operations of the step in the order in which the model calls
+them. For each operation the rules below list the kernels of the CUDA backend in bf16, and the bytes that
+each reads and writes. They assume that each kernel reads its arguments from memory once, without caches,
+except that the loss reads its logits twice. So these are counts, not measurements; `ncu` measures (visit.sh
+go SECONDS kernels).
 
-    product     operands and result of a matrix product
-    attention   the kernels that compare and mix
-    plain       everything else: what fusing kernels and smaller types can save
+    product     operands and results of matrix products
+    attention   attention kernels
+    plain       all other kernels, whose bytes fusion and smaller types can save
 """
 import collections
 import json
 import subprocess
 import sys
 
-FLOAT, HALF, INT, STATS = 4, 2, 4, 8  # bytes; STATS of a norm's row: mean and 1 / deviation
+FLOAT, HALF, INT, STATS = 4, 2, 4, 8  # bytes; STATS: mean and 1 / deviation of one row of a norm
 PRODUCT, ATTENTION, PLAIN = 'product', 'attention', 'plain'
-ROW_STEP = 8  # numbers of bfloat16 that rows are padded to
-LARGE_COUNT, LARGE_DEPTH = 1 << 18, 128  # backend_cuda_layers.c
-NORM_PARTS, NORM_ROWS = 256, 8  # blocks of a norm's backward pass, and rows of a block at a time
+ROW_STEP = 8  # rows of bfloat16 are padded to a multiple of this many numbers
+LARGE_COUNT, LARGE_DEPTH = 1 << 18, 128  # is_large in backend_cuda_layers.c
+NORM_PARTS, NORM_ROWS = 256, 8  # most blocks of a norm's backward pass, and rows that a block reads at once
 DEFAULTS = ['gpt2-124m', '50257', '1024', '16', '65536']
 
 Kernel = collections.namedtuple('Kernel', 'name kind read written')
@@ -34,13 +34,14 @@ def padded(columns):
 
 
 def operand(name, rows, columns, number):
-    """The copy of a product's operand, where it is float32 or its rows are not padded."""
+    """Yields the kernel that copies an operand to padded bfloat16, if it is float32 or not padded."""
     if number != HALF or columns % ROW_STEP:
         yield Kernel(f'round {name}', PLAIN, number * rows * columns, HALF * rows * padded(columns))
 
 
 def weights(rows, columns, number):
-    """As an operand, with as many rows as fill whole steps."""
+    """Yields the kernel that copies weights to bfloat16, if they are float32 or not padded in both
+    dimensions."""
     if number != HALF or rows % ROW_STEP or columns % ROW_STEP:
         yield Kernel('round w', PLAIN, number * rows * columns, HALF * rows * padded(columns))
 
@@ -50,7 +51,11 @@ def is_large(rows, depth, columns):
 
 
 def product(name, operands, result, adds=False, number=FLOAT):
-    """operands, result: numbers. A product that adds also reads its result."""
+    """Returns the kernel of a matrix product.
+
+    operands, result    how many numbers both operands, and the result, have
+    adds                True: the product is added to the result, so it also reads the result
+    number              bytes of a number of the result"""
     return Kernel(name, PRODUCT, HALF * operands + (number * result if adds else 0), number * result)
 
 
@@ -70,7 +75,8 @@ def dense_forward(rows, width, out, bias, activation, number, result):
 
 
 def weight_gradient(rows, width, out, adds):
-    """Two products where the rest of a multiple of ROW_STEP is multiplied by itself."""
+    """Yields the product of the weights' gradient. A large product whose width is no multiple of ROW_STEP is
+    two products: of the multiple, and of the remainder."""
     rest = out % ROW_STEP if is_large(rows, width, out) else 0
     yield product('dw', rows * (out - rest + width), (out - rest) * width, adds)
     if rest:
@@ -78,7 +84,8 @@ def weight_gradient(rows, width, out, adds):
 
 
 def gradient_to(name, operands, rows, columns, number):
-    """A product whose result is bfloat16, where its rows are padded; otherwise by float32."""
+    """Yields a product with a result of type `number`. A bfloat16 result without padded rows is computed in
+    float32 and then rounded."""
     if number == HALF and columns % ROW_STEP:
         yield product(name, operands, rows * columns)
         yield Kernel(f'round {name}', PLAIN, FLOAT * rows * columns, HALF * rows * columns)
@@ -87,13 +94,13 @@ def gradient_to(name, operands, rows, columns, number):
 
 
 def dense_backward(rows, width, out, bias, activation, dx, adds, number, result):
-    """The product that gives dw also adds up db, where it reads dy as it is."""
+    """Yields the kernels of dense_backward. If the product for dw reads dy without a copy, it also sums db."""
     acts = activation != 'linear'
     if acts or bias and (result == FLOAT or out % ROW_STEP or adds):
         yield Kernel('dy, db', PLAIN, result * rows * out * (2 if acts else 1),
                      (HALF * rows * padded(out) if result == FLOAT else 0) +
                      (result * rows * out if acts else 0))
-    if result == HALF or not (bias or acts):  # rounded above otherwise
+    if result == HALF or not (bias or acts):  # otherwise the kernel "dy, db" has rounded dy
         yield from operand('dy', rows, out, result)
     yield from operand('x again', rows, width, number)
     yield from weight_gradient(rows, width, out, adds)
@@ -103,7 +110,8 @@ def dense_backward(rows, width, out, bias, activation, dx, adds, number, result)
 
 
 def dense_activate_forward(rows, width, out, bias, activation, number, result):
-    """GELU is an epilogue of the product, which also writes the input of GELU."""
+    """Yields the kernels of dense_activate_forward. GELU is an epilogue of the product, which then also
+    writes the input of GELU."""
     if activation == 'gelu' and bias and result == HALF and out % ROW_STEP == 0:
         yield from operand('x', rows, width, number)
         yield from weights(out, width, number)
@@ -114,7 +122,8 @@ def dense_activate_forward(rows, width, out, bias, activation, number, result):
 
 
 def dense_activate_backward(rows, width, out, bias, activation, number, result):
-    """The gradient of GELU is an epilogue, which reads what was before it."""
+    """Yields the kernels of dense_activate_backward. The gradient of GELU is an epilogue of the product,
+    which then also reads the input of GELU."""
     for kernel in dense_backward(rows, width, out, bias, 'linear', 1, 0, number, result):
         if kernel.name == 'dx' and activation == 'gelu' and number == HALF and width % ROW_STEP == 0:
             kernel = kernel._replace(read=kernel.read + number * rows * width)
@@ -128,7 +137,8 @@ def cross_entropy(rows, classes):
 
 
 def logits_loss(rows, width, classes, at_once, dx, dw, number):
-    """Both operands are rounded once; the loss writes gradients in bfloat16, as they are multiplied."""
+    """Yields the kernels of logits_loss, for `at_once` rows at a time. Both operands are rounded once; the
+    loss writes its gradients in bfloat16, ready for the products."""
     wide = padded(classes)
     yield from operand('x', rows, width, number)
     yield from weights(classes, width, number)
@@ -147,7 +157,8 @@ def embed_forward(rows, size, number):
 
 
 def embed_backward(rows, size, number):
-    """As if each token came once: each row of the table is read, added to, and written."""
+    """Yields the kernel of embed_backward, under the assumption that all tokens are different: each reads and
+    writes one row of the table's gradient."""
     yield Kernel('add rows', PLAIN, ((number + FLOAT) * size + INT) * rows, FLOAT * rows * size)
 
 
@@ -160,7 +171,7 @@ def sum_shared(batch, count, number):
 
 
 def moving(name, reads, writes):
-    """Returns the rule of an operation that reads and writes these numbers for each element."""
+    """Returns the rule of an operation that reads `reads` and writes `writes` numbers per element."""
     def rule(count, number=FLOAT):
         yield Kernel(name, PLAIN, number * reads * count, number * writes * count)
     return rule
@@ -180,7 +191,8 @@ def add_norm_forward(rows, size, number):
 
 
 def norm_backward(rows, size, passed, number):
-    """One kernel, whose blocks each write their sums for dw and db; another adds these up."""
+    """Yields two kernels: the first writes dx, and each block's sums for dw and db; the second adds up these
+    sums."""
     sums = 2 * FLOAT * size * min(NORM_PARTS, -(-rows // NORM_ROWS))
     yield Kernel('norm, dx', PLAIN, (3 if passed else 2) * number * rows * size + STATS * rows,
                  number * rows * size + sums)
@@ -188,7 +200,7 @@ def norm_backward(rows, size, passed, number):
 
 
 def attention_sizes(batch, length, heads, kv_heads, size, number):
-    """Bytes of queries, of keys and values, and of a float for each row of scores."""
+    """Returns the bytes of the queries, of the keys and values, and of one float per query and head."""
     rows = batch * length
     return number * rows * heads * size, 2 * number * rows * kv_heads * size, FLOAT * rows * heads
 
@@ -237,18 +249,18 @@ RULES = {
 
 
 def kernels_of(line):
-    """The kernels of one line of the plan."""
+    """Returns the operation of a line of the plan, and the list of its kernels."""
     sizes = json.loads(line)
     name = sizes.pop('op')
     if 'in' in sizes:
         sizes['width'] = sizes.pop('in')
     if name not in RULES:
-        sys.exit(f'step_bytes.py: no rule for the operation {name}; write one beside the others')
+        sys.exit(f'step_bytes.py: no rule for the operation {name}: add one to RULES')
     return name, list(RULES[name](**sizes))
 
 
 def account(lines):
-    """{(operation, kernel, kind): [times, bytes read, bytes written]} in the plan's order."""
+    """Returns {(operation, kernel, kind): [times, bytes read, bytes written]} in the order of the plan."""
     rows = {}
     for line in lines:
         name, kernels = kernels_of(line)
@@ -279,7 +291,7 @@ def main(arguments):
         return
     plan = subprocess.run(words[:1] + (words[1:] or DEFAULTS), stdout=subprocess.PIPE, check=True,
                           universal_newlines=True).stdout.splitlines()
-    rows = account(plan[1:])  # behind the line of the model
+    rows = account(plan[1:])  # the first line describes the model
     if '--json' in arguments:
         print(json.dumps({kind: total(rows, kind) for kind in (PLAIN, PRODUCT, ATTENTION)}))
     else:

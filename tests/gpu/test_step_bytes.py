@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The byte account of a step against counts by hand: test_step_bytes.py STEP_PLAN."""
+"""Compares the byte counts of step_bytes.py with counts by hand: test_step_bytes.py STEP_PLAN."""
 import json
 import pathlib
 import subprocess
@@ -38,7 +38,7 @@ def reads_bfloat16_where_it_lies():
     assert rows['dense_forward', 'bias, activation', step_bytes.PLAIN] == [1, 4 * 4 * 16, 2 * 4 * 15]
     rows = step_bytes.account([line % ('backward', 16, ', "dx": 1, "adds": 0')])
     assert rows['dense_backward', 'dx', step_bytes.PRODUCT] == [1, 2 * 16 * (4 + 8), 2 * 4 * 8]
-    assert step_bytes.total(rows, step_bytes.PLAIN) == 0, rows  # biases: with the weights
+    assert step_bytes.total(rows, step_bytes.PLAIN) == 0, rows  # the product for dw sums the biases
 
 
 def counts_gelu_with_its_product():
@@ -69,7 +69,7 @@ def rounds_the_operands_of_logits_once(program):
     assert rows['logits_loss', 'loss', step_bytes.PLAIN] == [2, 6 * (2 * 9 * 4 + 4), 6 * 16 * 2]
     parts = [json.loads(plan_of(program, 'embed 1000 8, logits tied', '1000', '64', '8', mib)[3])['at_once']
              for mib in ('65536', '16', '1')]
-    assert parts == [8 * 64, 2 * 64, 64], parts  # of 262,144 logits at once, of 174,762 and of 10,922
+    assert parts == [8 * 64, 2 * 64, 64], parts  # limits of 262,144, 174,762 and 10,922 logits at once
 
 
 def refuses_an_operation_without_a_rule():
@@ -78,7 +78,7 @@ def refuses_an_operation_without_a_rule():
     except SystemExit as error:
         assert 'no rule for the operation no_such_operation' in str(error)
     else:
-        raise AssertionError('an operation without a rule was passed over')
+        raise AssertionError('an operation without a rule was skipped')
 
 
 def plans_the_operations_of_a_step_in_order(program):

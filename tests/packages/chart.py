@@ -1,9 +1,9 @@
-"""Is the Helm chart right? chart.py ROOT: called by chart.sh with Helm's own engine in its Python.
+"""Tests the Helm chart: chart.py ROOT OUT. chart.sh runs it in a Python that has Helm's own engine.
 
     configs/deploy/helm ─► helm lint --strict ─► no finding
                         ─► helm template ─┬─► kubernetes-validate, strict: no unknown field
-                                          ├─► as configs/deploy/kubernetes/hearsay.yaml has it
-                                          └─► node.conf, for chart.sh to give to the program
+                                          ├─► equals configs/deploy/kubernetes/hearsay.yaml
+                                          └─► node.conf, written to OUT for chart.sh
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def fail(what: str) -> None:
 
 
 def render(chart: helm_python.Chart, values: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The manifests by their kind."""
+    """Returns the chart's manifests for these values, by their kind."""
     files = chart.render(values, name=NAME, namespace="default", is_install=True)
     manifests = [
         manifest
@@ -44,7 +44,7 @@ def validate(manifests: dict[str, dict[str, Any]]) -> None:
 
 
 def without_names(value: Any) -> Any:
-    """A manifest with what the chart may call otherwise taken out, to be compared."""
+    """Returns a manifest without the names, labels and image that may differ between two deployments."""
     if isinstance(value, dict):
         skipped = ("labels", "matchLabels", "selector", "annotations", "image")
         return {key: without_names(item) for key, item in value.items() if key not in skipped}
@@ -54,7 +54,7 @@ def without_names(value: Any) -> Any:
 
 
 def compare(manifests: dict[str, dict[str, Any]], file: pathlib.Path) -> None:
-    """With its defaults the chart is the file of manifests, but for names and node.conf's order."""
+    """Fails if the chart's manifests differ from the file in more than names and node.conf's order."""
     for manifest in yaml.safe_load_all(file.read_text()):
         ours, theirs = manifests[manifest["kind"]], manifest
         if manifest["kind"] == "ConfigMap":
@@ -75,7 +75,7 @@ def main() -> None:
     chart = helm_python.Chart.load(folder)
     version = re.search(r"project\(hearsay VERSION ([0-9.]+)", (root / "CMakeLists.txt").read_text())
     if version is None or chart.metadata["appVersion"] != version[1]:
-        fail(f"appVersion is {chart.metadata['appVersion']}, and CMakeLists.txt says another")
+        fail(f"appVersion {chart.metadata['appVersion']} is not the version in CMakeLists.txt")
 
     manifests = render(chart, {})
     validate(manifests)
@@ -97,11 +97,11 @@ def main() -> None:
     spec = other["StatefulSet"]["spec"]
     node = spec["template"]["spec"]["containers"][0]
     if spec["replicas"] != 7 or {"name": "HEARSAY_SHARDS", "value": "7"} not in node["env"]:
-        fail("replicas and HEARSAY_SHARDS differ")
+        fail("replicas or HEARSAY_SHARDS is not the 7 of the values")
     if node["image"] != "example.org/x:9" or node["resources"]["limits"]["nvidia.com/gpu"] != 1:
-        fail("values are not taken over")
+        fail("the image or the GPU limit is not that of the values")
     out.write_text(other["ConfigMap"]["data"]["node.conf"])
-    print(f"chart {chart.version}, by Helm {helm_python.helm_sdk_version()}: as it should be")
+    print(f"chart {chart.version}, by Helm {helm_python.helm_sdk_version()}: no error found")
 
 
 main()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares our layers with those of PyTorch: the loss, every gradient, and the weights after ten steps of
-AdamW, from the same weights and batch.
+"""Compares hearsay's layers with PyTorch's, with the same weights and batch: the loss, every gradient, and
+the weights after ten steps of AdamW.
 
     against_torch.py LEARN_STEPS
 
@@ -26,7 +26,8 @@ STEPS = 10
 
 
 def read(program, line, data, classes, batch, path):
-    """What learn_steps has computed: tensors by name, arrays, losses."""
+    """Runs learn_steps. Returns {name: (offset, shape)} of the tensors, the losses before and after the
+    steps, and the bytes of its arrays: samples, labels, weights, gradients, weights after the steps."""
     said = subprocess.run([program, line, data, str(classes), str(batch), str(STEPS), path],
                           check=True, capture_output=True, text=True).stdout.splitlines()
     tensors = {}
@@ -76,8 +77,8 @@ def compare(program, line, data, classes, batch):
         optimizer.zero_grad()
         loss_now().backward()
         optimizer.step()
-    # A gradient of pure rounding (attention does not depend on the biases of its keys)
-    # gives Adam a direction of pure rounding.
+    # Leaves out weights whose gradient is only rounding, such as the biases of attention's keys: Adam would
+    # amplify the rounding to a full step.
     stepped = cut(last)
     moved = max((((stepped[name] - weight) * (ours[name].abs() > 1e-5 * ours[name].norm())).norm()
                  / weight.norm()).item() for name, weight in tensors_of_all.items())
@@ -103,8 +104,8 @@ CASES = [
     ('embed 65 48, position 40, residual(norm, attention 3, silu | dense 48), norm, logits', '40', 65, 4),
     ('conv 8 3x3 pad 1, relu, 2 * residual(conv 8 3x3 pad 1, relu, conv 8 3x3 pad 1), maxpool 2, '
      'residual(conv 16 3x3 pad 1, tanh | conv 16 1x1), dense 10', '3x12x12', 10, 8),
-    # A number within a rounding of zero before a relu has a gradient in one and not in the other. Of so
-    # few none is expected; of 3x16x16, 16 there are.
+    # Input of a relu that is zero up to rounding has a gradient in only one of the two programs. Images of
+    # 8 x 8 have no such input; 16 images of 16 x 16 have some.
     (RESNET20, '3x8x8', 10, 6),
     ('conv 8 3x3 pad 1, groupnorm 4, relu, conv 8 3x3, groupnorm 1, tanh, avgpool, dense 10', '2x9x9', 10, 8),
     ('conv 8 3x3 stride 2 pad 1 plain, relu, residual(conv 16 3x3 stride 2 pad 1 groups 2, relu, '

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Hugging Face's transformers and hearsay must read each other's models, and PyTorch's ResNets. Exports
-our models and loads them there, saves theirs and reads them here, and compares the logits and the
-results of eval and generate.
+"""Hugging Face's transformers and hearsay must read each other's models, and hearsay must read PyTorch's
+ResNets. "Ours" are models that hearsay exports and the other library loads; "theirs" are models that the
+other library saves and hearsay reads. Compares logits, and the results of eval and generate.
 
     against_transformers.py HEARSAY MODEL_FILE
 
@@ -56,7 +56,7 @@ def check(what, here, there):
 OURS = [
     ('embed 65 48, position 64, 3 * (residual(norm, attention 4), residual(norm, dense 192, gelu, '
      'dense 48)), norm, logits tied', 65),
-    # No GPT-2 that anybody has published, and one all the same.
+    # A valid GPT-2 with sizes that no published GPT-2 has.
     ('embed 65 48, position 40, residual(norm, attention 3), residual(norm, dense 100, gelu, '
      'dense 48), norm, logits', 65),
     ('embed 70 48, 2 * (residual(rmsnorm, attention 4 kv 2 rope plain), residual(rmsnorm, dense 256 '
@@ -81,7 +81,7 @@ def ours_are_read_there(folder):
 
 
 def theirs():
-    """Models as they are made there, with random weights larger than those of a beginning."""
+    """Yields models of transformers with its default initial weights."""
     gpt2 = {'vocab_size': 256, 'n_positions': 64, 'n_embd': 48, 'n_layer': 2, 'n_head': 4,
             'bos_token_id': None, 'eos_token_id': None}
     llama = {'vocab_size': 256, 'hidden_size': 48, 'intermediate_size': 100, 'num_hidden_layers': 2,
@@ -95,7 +95,8 @@ def theirs():
 
 
 def loss_there(model, text):
-    """Of the last tenth, as hearsay cuts it: windows of LENGTH bytes and those that follow."""
+    """Returns the model's loss on the last tenth of the text, cut as hearsay does: in windows of LENGTH
+    bytes."""
     run_of = torch.tensor(list(text[len(text) * 9 // 10:]))
     windows = (len(run_of) - 1) // LENGTH
     x = run_of[:windows * LENGTH].view(windows, LENGTH)
@@ -105,7 +106,7 @@ def loss_there(model, text):
 
 
 def written_there(model, prompt, count):
-    """What follows if the likeliest always does."""
+    """Returns the prompt and `count` more bytes, each the most likely one."""
     tokens = list(prompt)
     for _ in range(count):
         tokens.append(logits_there(model, torch.tensor(tokens))[-1].argmax().item())
@@ -122,7 +123,7 @@ def theirs_are_read_here(folder):
         for kind in (torch.float32, torch.float16, torch.bfloat16):
             to = f'{folder}/theirs{i}{kind}'
             model.to(kind).save_pretrained(to)
-            # Reads again: tensors that are not saved, such as rotation rates, were also rounded in memory.
+            # Loads the saved model: in memory, unsaved tensors such as rotation rates were also rounded.
             again = transformers.AutoModelForCausalLM.from_pretrained(to, dtype=torch.float32).eval()
             x = torch.randint(256, (LENGTH,))
             check(f'{type(model).__name__}, theirs, {kind}', logits_here(to, x), logits_there(again, x))
@@ -133,12 +134,13 @@ def theirs_are_read_here(folder):
         assert math.isclose(said['loss'], loss, rel_tol=1e-5)
         here = run(HEARSAY, 'generate', '--state', to, '--prompt', '12 times', '--tokens', '30',
                    '--temperature', '0')
-        assert here == written_there(again, b'12 times', 30) + b'\n', 'another text'
+        assert here == written_there(again, b'12 times', 30) + b'\n', 'generate wrote another text than transformers'
     return f'{folder}/theirs0{torch.float32}'
 
 
 def files_as_they_are_published(folder, gpt2):
-    """Without the prefix, with masks, with the table twice."""
+    """Checks a file as published GPT-2 files are: names without the prefix, with attention masks, and the
+    embedding table stored twice."""
     published = f'{folder}/published'
     os.mkdir(published)
     weights = {name.removeprefix('transformer.'): tensor
@@ -149,11 +151,11 @@ def files_as_they_are_published(folder, gpt2):
     save_file(weights, f'{published}/model.safetensors')
     open(f'{published}/config.json', 'w').write(open(f'{gpt2}/config.json').read())
     x = torch.randint(256, (LENGTH,))
-    assert torch.equal(logits_here(published, x), logits_here(gpt2, x)), 'names without the prefix'
+    assert torch.equal(logits_here(published, x), logits_here(gpt2, x)), 'a file with names without the prefix has other logits'
 
 
 class Block(torch.nn.Module):
-    """torchvision's BasicBlock, by its names."""
+    """torchvision's BasicBlock, with the same tensor names."""
 
     def __init__(self, channels, filters, stride, projects):
         super().__init__()
@@ -171,7 +173,7 @@ class Block(torch.nn.Module):
 
 
 class ResNet(torch.nn.Module):
-    """torchvision's ResNet with the stem for small images; `widths` of its stages."""
+    """torchvision's ResNet with a stem for small images; widths: channels of each stage."""
 
     def __init__(self, widths, blocks, classes):
         super().__init__()
@@ -196,7 +198,7 @@ RESNETS = [('resnet20', (16, 32, 64), 3), ('resnet18', (64, 128, 256, 512), 2)]
 
 
 def line_of(preset):
-    """`hearsay model` lists the presets with their lines."""
+    """Returns the line of layers of a preset, from the list that `hearsay model` prints."""
     rows = run(HEARSAY, 'model').decode().splitlines()
     return next(row.split(None, 1)[1] for row in rows if row.split()[0] == preset)
 
@@ -215,9 +217,9 @@ def resnets_go_both_ways(folder):
         with torch.no_grad():
             model = ResNet(widths, blocks, 10)
             model.fc.weight *= 20
-            model(torch.randn(16, 3, 32, 32) * 2 + 1)  # for running means and variances of its own
+            model(torch.randn(16, 3, 32, 32) * 2 + 1)  # changes the running means and variances
             there = model.eval()(x)[0]
-        # As it is, with counts of batches; and by the names of many CIFAR nets.
+        # With PyTorch's own names, which include counts of batches, and with the names of CIFAR nets.
         for i, other in enumerate([{}, {'fc.': 'linear.', '.downsample.': '.shortcut.'}]):
             theirs = f'{folder}/{preset}-{i}.safetensors'
             tensors = model.state_dict()

@@ -1,11 +1,11 @@
-"""Controls a headless Chromium by its debugging protocol over two pipes.
+"""Controls a headless Chromium with its debugging protocol over two pipes.
 
     with Browser() as browser:
         page = browser.open("http://127.0.0.1:9464/")
         page.wait("document.getElementById('badge') !== null")
-        page.value("document.title")        # of any expression, as Python's
-        page.said                           # on the console: warnings and errors, uncaught ones, too
-        page.asked                          # for what it asked the network
+        page.value("document.title")        # the value of an expression
+        page.said                           # console warnings and errors, and uncaught exceptions
+        page.asked                          # URLs that the page requested
         page.picture("a.png", width, height)
 """
 
@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE_S = 120  # for what must come: a busy machine is not a failure
+PATIENCE_S = 120  # limit of each wait, long enough for a busy machine
 LOOK_S = 0.1
 
 
@@ -54,7 +54,7 @@ class Page:
         end = time.monotonic() + PATIENCE_S
         while not self.value(expression):
             if time.monotonic() > end:
-                raise AssertionError(f"never true: {expression}")
+                raise AssertionError(f"not true within {PATIENCE_S} s: {expression}")
             time.sleep(LOOK_S)
 
     def picture(self, path, width, height, is_dark=False):
@@ -62,7 +62,7 @@ class Page:
                 deviceScaleFactor=1, mobile=False)
         self.do("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}])
-        time.sleep(0.5)  # until it is drawn anew
+        time.sleep(0.5)  # until the page has been redrawn
         data = self.do("Page.captureScreenshot", format="png")["data"]
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))

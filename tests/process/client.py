@@ -1,10 +1,10 @@
-"""A guest: it enters a swarm, takes over the base, publishes one rumor, and compares every digest
-that its neighbours show with its own. Written from net/README.md alone, with rumors.py; § are its
-sections. Hostile members are in hostile.py.
+"""A guest: enters a swarm, takes over the base, publishes one rumor, and compares every digest that its
+neighbours show with its own. Written from net/README.md only, with rumors.py; § marks sections of that
+page. hostile.py has hostile members.
 
-It needs Debian's python3-nacl and python3-msgpack, and swarms of at most 256 origins, where a BLOCK
-lists them all. Exit codes: 0 all digests agree, 1 one differs or a neighbour broke the protocol,
-2 wrong usage, 3 turned away: the reason is printed.
+Needs Debian's python3-nacl and python3-msgpack, and a swarm of at most 256 origins, so that a BLOCK lists
+them all. Exit codes: 0 = all digests agree, 1 = one differs or a neighbour violated the protocol, 2 = wrong
+usage, 3 = a neighbour refused or closed the connection, for the reason that is printed.
 """
 import argparse
 import contextlib
@@ -27,22 +27,22 @@ from nacl.signing import SigningKey, VerifyKey
 from rumors import (BLOCK_ENTRIES, HISTORY_ENTRY, RUMOR_HEAD, Rumor, Version, blake2b, decode_block,
                     digest_of, require, rumor_head, sum_lanes, tag_of, unpack_version)
 
-TURN_S, TURNS_A_SECOND = 0.025, 40  # a turn is the least time between two ACKs
-RETRY_S = 10
-FETCH_BLOCKS = 8
-LEAVING, LEFT = 1, 3  # the reason of a BYE, the stage of a record
-BODY = bytes.fromhex("02f4f1a141258804")  # of §19: entries 0, 3, 7, 20 and 41 move
-Kind = enum.IntEnum("Kind", (  # of messages, from 1 (§8)
+TURN_S, TURNS_A_SECOND = 0.025, 40  # length of a turn: the minimum time between two ACKs
+RETRY_S = 10  # a request without an answer is repeated after this time
+FETCH_BLOCKS = 8  # blocks requested at once
+LEAVING, LEFT = 1, 3  # reason of a BYE message, and stage in a member record
+BODY = bytes.fromhex("02f4f1a141258804")  # rumor body of §19: moves entries 0, 3, 7, 20 and 41
+Kind = enum.IntEnum("Kind", (  # kinds of messages, from 1 (§8)
     "HELLO MEMBER_UPDATE MEMBER_QUERY MEMBER_LIST PING PONG ACK RUMOR PRUNE VERSION WANT GONE "
     "TAKE HISTORY FETCH BLOCK BYE ORDERS SETTINGS PROOF HEADS LISTED SWARM_KEY VOTES INFERENCE REPLY"))
-OLDEST, NEWEST = 11, 12  # versions of the protocol (§4)
+OLDEST, NEWEST = 11, 12  # protocol versions that the guest supports (§4)
 INTRODUCTION = struct.Struct("<HxB4x16s16sQ")
 ORDER_HEAD, REKEY = struct.Struct("<QBB32s"), 3
-MEMBER = struct.Struct("<32sQQ20xI2xB85x")  # of a guest: no digest, no port, and trains 0
+MEMBER = struct.Struct("<32sQQ20xI2xB85x")  # record of a guest: digest, port and trains are 0
 
 
 class TurnedAway(Exception):
-    """A neighbour does not, or no longer, talk to this client."""
+    """A neighbour refused this client or closed the connection; the text is the reason."""
 
 
 # Keys, introduction, gate and handshake: §3 to §6
@@ -54,7 +54,8 @@ def read_key(path, label):
 
 
 class Credentials:
-    """Who this guest is, and what it must have in common with whom it calls."""
+    """The guest's keys, and the introduction that must match the neighbour's: swarm, model, number of
+    parameters and protocol versions."""
 
     def __init__(self, seed, swarm_key, swarm, model, parameters, newest=OLDEST):
         self._key = SigningKey(blake2b(256, b"hearsay signing key", seed))
@@ -79,6 +80,7 @@ class Credentials:
             self.introduction, message_1, message_1[:24], self._gate_key)
 
     def explain(self, refusal, message_1):
+        """Decrypts a refusal (§5) and returns the differences from this guest as text."""
         oldest, newer, *theirs = INTRODUCTION.unpack(sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(
             refusal[24:], message_1[:32], refusal[:24], self._gate_key))
         names = ("protocol", "swarm", "model", "number of parameters")
@@ -89,7 +91,7 @@ class Credentials:
 
 
 class Cipher:
-    """ChaCha20-Poly1305 whose nonce counts: during the handshake, and one way of a session."""
+    """ChaCha20-Poly1305 with a counter as nonce, for the handshake or one direction of a session."""
 
     def __init__(self, key):
         self.key, self._nonces = key, (struct.pack("<4xQ", n) for n in itertools.count())
@@ -104,6 +106,8 @@ class Cipher:
 
 
 class Noise:
+    """The handshake state of Noise_XXpsk3 (§6)."""
+
     def __init__(self, prologue):
         self._h = self._ck = hashlib.sha256(b"Noise_XXpsk3_25519_ChaChaPoly_SHA256").digest()
         self.mix_hash(prologue)
@@ -138,16 +142,19 @@ class Noise:
         return map(Cipher, self._hkdf(b"")[:2])
 
 
-# Conversations: §5 to §9, §11
+# Connections: §5 to §9, §11
 
 
 class Neighbour:
+    """A connection to a neighbour, at HOST:PORT. The constructor does the handshake and sends HELLO."""
+
     def __init__(self, guest, address):
         self._guest = guest
+        # Bytes received, bytes acknowledged, and the time of the last frame in microseconds.
         self._received = self._acknowledged = self._heard_us = 0
-        self.agreed = Version()  # the latest that it has shown with the right digest
-        self._opening = None  # until there is a session
-        self.has_base = None  # until it has shown its version
+        self.agreed = Version()  # latest version that the neighbour showed with the right digest
+        self._opening = None  # cipher of received records; None before the handshake is complete
+        self.has_base = None  # whether the neighbour has a base; None before its first VERSION
         self.closed = False
         host, port = address.rsplit(":", 1)
         self._socket = socket.create_connection((host, int(port)))
@@ -173,7 +180,8 @@ class Neighbour:
         noise.mix_key(sodium.crypto_scalarmult(secret, static))
         certificate = noise.open(frame[80:])
         self.protocol = struct.unpack("<H", certificate[96:] or struct.pack("<H", OLDEST))[0]
-        require(OLDEST <= self.protocol <= mine.newest, "it speaks what was not offered")
+        require(OLDEST <= self.protocol <= mine.newest,
+                f"the neighbour chose protocol version {self.protocol}, which was not offered")
         VerifyKey(certificate[:32]).verify(b"hearsay noise key" + static, certificate[32:96])
 
         message_3 = noise.seal(mine.noise_public)
@@ -187,7 +195,7 @@ class Neighbour:
         return self._sealing.key, self._opening.key
 
     def _send(self, content):
-        with contextlib.suppress(ConnectionError):  # its last words are still to be read
+        with contextlib.suppress(ConnectionError):  # the neighbour's last messages can still be read
             self._socket.sendall(struct.pack(">H", len(content)) + content)
 
     def _receive(self):
@@ -207,7 +215,7 @@ class Neighbour:
             self._send(self._sealing.seal(msgpack.packb([kind, *fields])))
 
     def listen(self):
-        """To all that has come, and acknowledge it."""
+        """Handles all messages that have arrived, and acknowledges them every 2 KB."""
         while not self.closed and select.select([self._socket], [], [], 0)[0]:
             record = self._opening.open(self._receive())
             self._guest.on_message(self, msgpack.unpackb(record, unicode_errors="replace"))
@@ -217,7 +225,8 @@ class Neighbour:
             self.say(Kind.ACK, self._received, self._heard_us, held_us, 0)
 
     def close(self):
-        """Read until the other closes, too: bytes unread would reset what was said last."""
+        """Closes the connection after the neighbour has closed it. Unread bytes would reset the connection,
+        and the guest's last messages could be lost."""
         self.closed = True
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
@@ -227,26 +236,29 @@ class Neighbour:
 
 
 class Guest:
+    """A member that does not train. It has a connection to each of the given addresses."""
+
     def __init__(self, credentials, addresses):
         self.credentials = credentials
         self.incarnation = time.time_ns() // 1_000_000
         self.stamps, self.turns = itertools.count(1), itertools.count(1)
-        self.rumors = {}  # {(tag, seq): Rumor}
+        self.rumors = {}  # {(tag, seq): Rumor} of all received rumors
+        # Version, digest and entries of the HISTORY message; empty before it arrives.
         self.history, self.history_digest, self.history_entries = Version(), 0, b""
-        self.known = Version()  # that of HISTORY, raised by the rumors heard since
-        self.blocks = {}  # {number: (version, units)}, each as it came
+        self.known = Version()  # version of HISTORY plus all later rumors without a gap
+        self.blocks = {}  # {number: (version of the block, units)} of the fetched base
         self.block_count = math.ceil(credentials.parameters / BLOCK_ENTRIES)
-        self.orders = {}  # {number: subject}
-        self.new_key = None  # (number of its order, key)
+        self.orders = {}  # {number: subject} of the operator's orders
+        self.new_key = None  # (number of the order, key) of an ordered swarm key
         self.neighbours = [Neighbour(self, address) for address in addresses]
 
     def digest_at(self, version):
-        """Of a version from that of HISTORY up to that known."""
+        """Returns the digest of a version between `history` and `known`."""
         heard = [self.rumors[name].digest for name in version.beyond(self.history)]
         return sum_lanes((digest, 1) for digest in [self.history_digest, *heard])
 
     def base(self):
-        """At the version known (§16); modulo 2^32, as digests take it."""
+        """Returns the units of the base at version `known` (§16), modulo 2^32 as digests need them."""
         units = [unit for block in range(self.block_count) for unit in self.blocks[block][1]]
         for block, (version, _) in self.blocks.items():
             for name in self.known.beyond(version):
@@ -256,9 +268,11 @@ class Guest:
         return units
 
     def show(self, what):
-        """Print the version, once the base itself has the digest that its rumors add up to."""
+        """Prints the version `known` after `what`. Raises ValueError if the digest of the base differs from
+        the sum of the rumors' digests."""
         digest, hash_ = self.digest_at(self.known), self.known.hash()
-        require(digest_of(enumerate(self.base())) == digest, f"the base is not {digest:016x}")
+        require(digest_of(enumerate(self.base())) == digest,
+                f"the base does not have the digest {digest:016x} of its rumors")
         print(f"{what}: {self.known.total()} rumors, version {hash_:016x}, digest {digest:016x}")
 
     def record(self, stage=0):
@@ -267,13 +281,14 @@ class Guest:
         return data + mine.sign(mine.context + data)
 
     def on_message(self, neighbour, message):
-        """A guest may ignore what is not listed; what is refused it asks for again."""
+        """Handles a message. A guest may ignore other kinds; `ask` repeats refused requests."""
         match message:
             case [Kind.PING, token]:
                 neighbour.say(Kind.PONG, token)
             case [Kind.VERSION, digest, hash_, rumors, _, base, 1, _, entries]:
                 neighbour.has_base = bool(base and rumors)
-                # It shows nothing: who shows rumors is asked for them. The digest: see §14.
+                # The guest shows an empty version, because neighbours would request rumors that it shows.
+                # §14 defines the digest.
                 neighbour.say(Kind.VERSION, 0 if hash_ else digest, 0, 0, 1, 0, 1, b"", b"")
                 if self.credentials.newest > OLDEST:
                     neighbour.say(Kind.SETTINGS, f"protocol={OLDEST}-{self.credentials.newest}\n")
@@ -283,7 +298,8 @@ class Guest:
                 for line in lines.split("\n"):
                     if line.startswith("protocol="):
                         newest = min(int(line.split("-")[1]), self.credentials.newest)
-                        require(neighbour.protocol == newest, "somebody changed what is offered")
+                        require(neighbour.protocol == newest,
+                                f"protocol {neighbour.protocol} is not the newest common one, {newest}")
             case [Kind.RUMOR, data]:
                 self.keep(Rumor(data, self.credentials))
             case [Kind.HISTORY, digest, 0, 1, entries]:
@@ -303,9 +319,9 @@ class Guest:
             case [Kind.ORDERS, _, orders]:
                 self.hear_orders(neighbour, orders)
             case [Kind.SWARM_KEY, number, key] if key:
-                require(number in self.orders, "a key that was not ordered")
+                require(number in self.orders, "received a swarm key that no order names")
                 hash_ = blake2b(256, b"hearsay swarm key", key)
-                require(hash_ == self.orders[number], "another key than was ordered")
+                require(hash_ == self.orders[number], "received another swarm key than the ordered one")
                 self.new_key = number, key
             case [Kind.BYE, reason, text, _]:
                 neighbour.close()
@@ -313,7 +329,8 @@ class Guest:
                     raise TurnedAway(f"BYE {reason}: {text}")
 
     def hear_orders(self, neighbour, orders):
-        """In turn; the key of a new swarm key's order is asked for."""
+        """Keeps orders in the sequence of their numbers. Requests the key of each order for a new swarm
+        key."""
         while orders:
             number, kind, pairs, subject = ORDER_HEAD.unpack_from(orders)
             orders = orders[178 + (40 if kind == REKEY else 12 * pairs):]
@@ -324,6 +341,7 @@ class Guest:
                 neighbour.say(Kind.SWARM_KEY, number, b"")
 
     def learn_key(self, path):
+        """Waits for the ordered swarm key, writes it to a file, and leaves."""
         self.until(lambda: self.new_key)
         number, key = self.new_key
         with open(path, "w", encoding="ascii") as file:
@@ -332,7 +350,9 @@ class Guest:
         self.leave()
 
     def compare(self, neighbour, version, hash_, digest):
-        require(version.hash() == hash_, "a hash of another version")
+        """Requests the rumors of a shown version that are missing here. Raises ValueError if its hash or
+        digest is wrong."""
+        require(version.hash() == hash_, "the hash belongs to another version")
         for tag in version - self.known if self.history else ():
             neighbour.say(Kind.WANT, tag, self.known[tag])
         if self.history and self.history <= version <= self.known:
@@ -341,7 +361,8 @@ class Guest:
             neighbour.agreed = version
 
     def keep(self, *rumors):
-        """And raise the version known, by rumors from before HISTORY, too."""
+        """Adds rumors, and raises `known` by all rumors that follow without a gap, also by rumors that
+        arrived before HISTORY."""
         self.rumors |= {(rumor.tag, rumor.seq): rumor for rumor in rumors}
         for tag, _ in self.rumors if self.history else ():
             while rumor := self.rumors.get((tag, self.known[tag])):
@@ -349,12 +370,14 @@ class Guest:
                 self.known.heads[tag] = rumor.hash[:16]
 
     def keep_block(self, block, version, hash_, data):
-        require(block < self.block_count and version.hash() == hash_, "an impossible block")
+        require(block < self.block_count and version.hash() == hash_,
+                "received a block with a wrong number or version hash")
         count = min(BLOCK_ENTRIES, self.credentials.parameters - block * BLOCK_ENTRIES)
         self.blocks[block] = version, decode_block(data, count)
 
     def until(self, condition):
-        """In turns: it listens to all, and says what is due."""
+        """Handles messages until the condition is true. Once a second sends a member record and a WANT to
+        each neighbour. Raises TurnedAway if all neighbours have closed."""
         while not condition():
             if all(neighbour.closed for neighbour in self.neighbours):
                 raise TurnedAway("all neighbours have left")
@@ -367,17 +390,19 @@ class Guest:
                     neighbour.say(Kind.WANT, 0, 0)
 
     def ask(self, giver, is_done, *message):
+        """Sends a request to a neighbour, again every RETRY_S seconds, until the condition is true."""
         while not is_done():
             giver.say(*message)
             end = time.monotonic() + RETRY_S
             self.until(lambda: is_done() or time.monotonic() >= end)
 
     def is_usable(self, block):
-        """It is here, and so are all rumors that it lacks."""
+        """Returns whether a block has been received, and also all rumors after its version."""
         return block in self.blocks and all(
             name in self.rumors for name in self.known.beyond(self.blocks[block][0]))
 
     def take_over(self, giver):
+        """Fetches the history and all blocks of the base from a neighbour (§15)."""
         self.ask(giver, lambda: self.history, Kind.TAKE)
         while lacking := [b for b in range(self.block_count) if not self.is_usable(b)]:
             asked = range(lacking[0], min(lacking[0] + FETCH_BLOCKS, self.block_count))
@@ -387,12 +412,14 @@ class Guest:
             self.until(lambda: all(v <= self.known for v, _ in self.blocks.values()))
 
     def make_rumor(self, amount=4096, count=5, body=BODY):
-        """The first of this incarnation."""
+        """Returns the signed bytes of a rumor with seq 0 of this incarnation."""
         mine = self.credentials
         head = rumor_head((mine.id, self.incarnation), amount, count, body, mine.parameters)
         return head + body + mine.sign(blake2b(256, head, mine.context))
 
     def visit(self, stays):
+        """Takes over the base, publishes a rumor, waits until all neighbours have it, and leaves; with
+        `stays` only after all neighbours have left."""
         self.until(lambda: all(n.has_base for n in self.neighbours))
         self.take_over(self.neighbours[0])
         self.show(f"took over {self.block_count} blocks")
@@ -420,18 +447,18 @@ class Guest:
 
 
 def parser_of(description):
-    """Of what every client is told."""
+    """Returns a parser of the arguments that all clients have."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("neighbours", nargs="+", metavar="HOST:PORT")
     for option in ("--identity", "--swarm-key", "--model", "--parameters"):
         parser.add_argument(option, required=True)
     parser.add_argument("--swarm", default="hearsay")
-    parser.add_argument("--newest", type=int, default=NEWEST, help="version that it speaks")
+    parser.add_argument("--newest", type=int, default=NEWEST, help="newest protocol version to offer")
     return parser
 
 
 def run(given, kind, visit):
-    """A guest of this kind calls its neighbours, and visits them."""
+    """Connects a guest of this kind to its neighbours and calls visit(guest). Exits with the codes above."""
     try:
         seed = read_key(given.identity, "hearsay-identity-1")
         key = read_key(given.swarm_key, "hearsay-swarm-key-1")
@@ -447,9 +474,9 @@ def run(given, kind, visit):
 
 def main():
     parser = parser_of("Enter a swarm, and compare digests.")
-    parser.add_argument("--stay", action="store_true", help="until all neighbours have left")
+    parser.add_argument("--stay", action="store_true", help="stay until all neighbours have left")
     parser.add_argument("--learn-key", metavar="FILE",
-                        help="only write down the swarm key that the operator has ordered")
+                        help="only write the swarm key that the operator has ordered to FILE")
     given = parser.parse_args()
     run(given, Guest, lambda guest: guest.learn_key(given.learn_key) if given.learn_key
         else guest.visit(given.stay))

@@ -17,8 +17,12 @@ def address(network):
 
 
 class Crowd:
-    """Connections from so many networks, in threads of their own: so many are mute, and opened anew
-    as soon as they are closed; and so many a second are opened and closed, as far as it gets."""
+    """Two threads with connections to a port, from `networks` networks of addresses.
+
+    mute      connections that send nothing; each is opened again as soon as the node closes it
+    floods    connections opened and closed at once, per second; fewer if the machine is too slow
+
+    `opened` counts both."""
 
     def __init__(self, port, mute, networks, floods=0):
         self.port, self.count, self.networks, self.floods = port, mute, networks, floods
@@ -77,7 +81,7 @@ class Crowd:
 
 
 class Caller:
-    """What a neighbour of the client needs of its guest."""
+    """A guest that only waits for a HELLO: the part of client.Guest that client.Neighbour needs."""
 
     def __init__(self, credentials):
         self.credentials = credentials
@@ -94,8 +98,10 @@ class Caller:
         self.is_met |= message[0] == client.Kind.HELLO
 
     def dial(self, port, network, give_up_s):
-        """Seconds until its HELLO, and how often it was turned away; None: for too long. Where it
-        is turned away it calls again after half a second."""
+        """Dials a port from an address of this network, and repeats a refused dial after half a second.
+
+        Returns the seconds until the node's HELLO, None if there was none within give_up_s, and the number
+        of refusals."""
         began, refusals = time.monotonic(), 0
         client.socket.create_connection = lambda to: CONNECT(to, give_up_s, (address(network), 0))
         self.is_met = False

@@ -1,19 +1,19 @@
-"""A hostile member: it has the swarm key, and carries out one --attack on the nodes that it calls.
+"""A hostile member: has the swarm key, and carries out one --attack on the nodes that it dials.
 
     nothing         publishes a rumor, and stays
-    forge           publishes a rumor that it has not signed
-    equivocate      publishes two rumors under one number, to one neighbour each
+    forge           publishes a rumor with a wrong signature
+    equivocate      publishes different rumors with the same number, one to each neighbour
     begin-again     publishes a rumor in each of --times incarnations
-    claim           says in a record that holds for an hour that it learns 1e30 samples a second
-    exceed          publishes a rumor that moves an entry by 3, three times too far
-    oppose          publishes what it hears of others, negated, for as long as it may stay
-    overwhelm       publishes a rumor that moves all of the base as far as its numbers can say
-    invent          tells of 250 members that listen where somebody else does, and counts who calls
-    next-life       gives --victim a base with what the victim publishes in its next incarnation
-    false-base      gives --victim blocks of zeros under a true history
-    besiege         opens 20 connections without a word, again and again; a guest calls ten times
+    claim           publishes a record, valid for an hour, that reports 1e30 samples a second
+    exceed          publishes a rumor that moves an entry by 3, three times the limit
+    oppose          publishes the negative of each received rumor, until it is expelled
+    overwhelm       publishes a rumor that moves all entries by the largest possible amount
+    invent          announces 250 members at a port of its own, and counts the connections
+    next-life       gives --victim a base with a rumor of the victim's next incarnation
+    false-base      gives --victim blocks of zeros with a true history
+    besiege         keeps 20 silent connections open; a guest with the key dials ten times
 
-It stays until it is terminated or turned away. Its exit codes are those of client.py.
+It stays until it gets SIGTERM or is turned away. The exit codes are those of client.py.
 """
 import contextlib
 import os
@@ -31,22 +31,24 @@ from rumors import (RUMOR_HEAD, Bits, Version, blake2b, decode_body, require, ru
 RECORD = struct.Struct("<32sQQQQfIHBBffIQ64s")  # §10
 HOUR_MS = 3_600_000
 INVENTED, RECORDS_AT_ONCE = 250, 50
-NODES, CALLS_AT_ONCE = 3, 32  # to places where nobody has answered yet, and one more a second (§10)
+# Each of the swarm's three nodes may dial 32 unknown addresses at once, and one more a second (§10).
+NODES, CALLS_AT_ONCE = 3, 32
 MUTE, NETWORKS, GUEST_NETWORK, CALLS, GIVE_UP_S = 20, 4, 200, 10, 600
 LEVEL_MAX, AMOUNT_MAX = 127, 1 << 24
-SAMPLES_EACH = 100  # that a rumor of `oppose` claims
+SAMPLES_EACH = 100  # samples that each rumor of `oppose` reports
 
 
 def body_of_all(count):
-    """A body (§12) that moves the first entries, so many, each by the highest level, up or down."""
+    """Returns a rumor body (§12) that moves each of the first `count` entries by the highest level, with
+    random signs."""
     signs = int.from_bytes(os.urandom(count // 8 + 1), "little") % 2**count
-    layers = "0" * 5 + "0" * count + "10" * (LEVEL_MAX - 1)  # gaps of 0; nobody is left out
+    layers = "0" * 5 + "0" * count + "10" * (LEVEL_MAX - 1)  # gaps of 0; no entry is left out
     bits = layers + f"{signs:0{count}b}"
     return int(bits[::-1], 2).to_bytes(-(-len(bits) // 8), "little")
 
 
 def negated(body, count, parameters):
-    """A body whose levels are all the other way: its last bits, before the padding, are signs."""
+    """Returns a body with all levels negated: its last bits before the padding are the signs."""
     bits = Bits(body)
     decode_body(body, count, parameters, bits)
     signs = (1 << count) - 1 << bits.at - count
@@ -54,7 +56,7 @@ def negated(body, count, parameters):
 
 
 def invented(context, host, port):
-    """The record of a member that is a key and no more."""
+    """Returns the signed record of a member that does not exist, with a random key."""
     key = SigningKey(os.urandom(32))
     data = RECORD.pack(bytes(key.verify_key), 1, 1, 0, 0, 0.0, HOUR_MS, port, 0, 0, 0.0, 0.0, 0, 0,
                        host.encode())
@@ -62,11 +64,13 @@ def invented(context, host, port):
 
 
 class Villain(Guest):
+    """A guest with a method for each attack; each takes the command line's options."""
+
     def __init__(self, credentials, addresses):
-        self.claimed = None  # a record that is not renewed
-        self.victim = self.victim_of = None  # a neighbour, and its (id, incarnation)
-        self.is_foreseeing = self.is_opposing = False
-        self.published, self.last = 0, bytes(32)  # rumors so far; the hash of the last
+        self.claimed = None  # record to send instead of a fresh one
+        self.victim = self.victim_of = None  # neighbour under attack; its (id, next incarnation)
+        self.is_foreseeing = self.is_opposing = False  # next-life or oppose is under way
+        self.published, self.last = 0, bytes(32)  # number of published rumors, and hash of the last one
         super().__init__(credentials, addresses)
 
     def signed_record(self, rate=0.0, stage=0, trains=0):
@@ -87,7 +91,8 @@ class Villain(Guest):
         print("published")
 
     def attack(self, given):
-        """Until it is turned away, or ended: then it says that it leaves, so that nobody waits."""
+        """Carries out the attack until it is turned away or gets SIGTERM. Then it announces that it leaves,
+        so that no node waits for it."""
         try:
             self.until(lambda: all(n.has_base is not None for n in self.neighbours))
             ATTACKS[given.attack](self, given)
@@ -98,7 +103,7 @@ class Villain(Guest):
             for neighbour in self.neighbours:
                 neighbour.close()
 
-    # To the swarm.
+    # Attacks on the swarm.
 
     def nothing(self, _):
         self.publish()
@@ -130,7 +135,7 @@ class Villain(Guest):
         self.is_opposing = True
 
     def publish_against(self, data):
-        """The rumor, but signed by this member, in its stream, and the other way."""
+        """Publishes the negative of a rumor as the next rumor of this member."""
         mine, fields = self.credentials, list(RUMOR_HEAD.unpack(data[:128]))
         count = int.from_bytes(fields[3][:3], "little")
         body = negated(data[128:-64], count, mine.parameters)
@@ -163,10 +168,12 @@ class Villain(Guest):
                     callers += 1
             span = time.monotonic() - began
             print(f"{callers} callers in {span:.0f} s")
-            require(callers <= NODES * (CALLS_AT_ONCE + span + 1), "they are too many")
+            require(callers <= NODES * (CALLS_AT_ONCE + span + 1),
+                    "nodes dial more unknown addresses than the limit allows")
 
     def besiege(self, given):
-        """With no key; and a guest that has it calls from a network of its own."""
+        """Surrounds the node with silent connections without a key. Then a guest with the key dials from
+        another network, ten times."""
         self.publish()
         self.until(lambda: all(n.has_base for n in self.neighbours))
         for neighbour in self.neighbours:
@@ -178,13 +185,15 @@ class Villain(Guest):
         print("besieged")
         for call in range(1, CALLS + 1):
             guest.incarnation += 1
-            require(guest.dial(port, GUEST_NETWORK, GIVE_UP_S)[0], "a call came to nothing")
+            require(guest.dial(port, GUEST_NETWORK, GIVE_UP_S)[0],
+                    f"the guest got no HELLO within {GIVE_UP_S} s")
             print(f"{call} calls of {CALLS} got in")
         crowd.join()
 
-    # To a victim: what it is given as a base.
+    # Attacks on a victim that takes over a base from this member.
 
     def meet(self, address):
+        """Takes over the base from the first neighbour, then connects to the victim."""
         self.publish()
         self.until(lambda: self.neighbours[0].has_base)
         self.take_over(self.neighbours[0])
@@ -199,8 +208,8 @@ class Villain(Guest):
         self.meet(given.victim)
 
     def false_version(self):
-        """And the entries of its HISTORY: the true ones, and perhaps one of what is to come, which
-        nobody but the victim could sign."""
+        """Returns a version and its HISTORY entries for the victim. With next-life both have a rumor of the
+        victim's next incarnation, with a wrong signature because only the victim could sign it."""
         version, entries = Version(self.history, self.history.heads), self.history_entries
         if self.is_foreseeing:
             head = rumor_head(self.victim_of, 4096, 5, BODY, self.credentials.parameters)
@@ -224,7 +233,7 @@ class Villain(Guest):
                 neighbour.say(Kind.VERSION, self.history_digest, version.hash(), version.total(),
                               1, 1, 1, learned, version.pack())
             case [Kind.WANT, tag, seq] if neighbour is self.victim and tag:
-                neighbour.say(Kind.GONE, tag, seq)  # and so a base is needed
+                neighbour.say(Kind.GONE, tag, seq)  # forces the victim to take over a base
             case [Kind.TAKE]:
                 neighbour.say(Kind.HISTORY, self.history_digest, 0, 1, self.false_version()[1])
             case [Kind.FETCH, first, count]:
@@ -242,12 +251,12 @@ ATTACKS = {attack.__name__.replace("_", "-"): attack for attack in (
 
 
 def end(*_):
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # timeout(1) says it twice
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # timeout(1) sends the signal twice
     raise KeyboardInterrupt
 
 
 def main():
-    parser = parser_of("Enter a swarm, and do it harm.")
+    parser = parser_of("Enter a swarm and attack it.")
     parser.add_argument("--attack", choices=ATTACKS, required=True)
     parser.add_argument("--victim", metavar="HOST:PORT")
     parser.add_argument("--times", metavar="INCARNATIONS", type=int)

@@ -1,22 +1,22 @@
-"""A guest (client.py) that searches the memory of nodes for their keys, as a reader of a core dump
-could. § marks sections of net/README.md.
+"""A guest (client.py) that searches a node's memory for its keys, as the reader of a core dump could. §
+marks sections of net/README.md.
 
-A key may only lie in memory that core dumps leave out (the flag dd of proc(5), smaps). A copy on a
-stack during a computation is allowed, so each key found in a dump is searched again, and counts only if
-it is found each time. Exit codes: 0 no key is in a dump and all are where they should be; 1 a key is in
-a dump, or is not found at all; 2 wrong usage; 3 turned away; 77 this user may not read the memory.
+Keys must be in memory that core dumps leave out (flag dd in /proc/PID/smaps). A copy on a stack is allowed
+during a computation, so a key in dumped memory counts only if three searches find it at the same address.
+Exit codes: 0 = all keys were found, none in dumped memory; 1 = a key is in dumped memory, or was not found;
+2 = wrong usage; 3 = turned away; 77 = this user may not read the node's memory.
 """
 import re
 import sys
 
 from client import Guest, blake2b, parser_of, read_key, run
 
-LOOKS = 3
+LOOKS = 3  # searches of the memory, at most
 MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (r?)\S* \S+ \S+ \S+ *(.*)\n")
 
 
 def mappings_of(pid):
-    """(start, end, what it is, is it left out of dumps) of all that can be read."""
+    """Yields (start, end, name, whether dumps leave it out) of each readable mapping."""
     with open(f"/proc/{pid}/smaps", encoding="ascii", errors="replace") as file:
         for line in file:
             if match := MAPPING.fullmatch(line):
@@ -26,14 +26,14 @@ def mappings_of(pid):
 
 
 def places_of(pid, keys):
-    """{key: {(address, where, is it left out of dumps)}}"""
+    """Returns {name of a key: {(address, name of the mapping, whether dumps leave it out)}}."""
     found = {name: set() for name in keys}
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
         for start, end, name, is_left_out in mappings_of(pid):
             try:
                 memory.seek(start)
                 data = memory.read(end - start)
-            except OSError:  # [vsyscall], or it has gone
+            except OSError:  # [vsyscall], or a mapping that was freed meanwhile
                 continue
             for key, value in keys.items():
                 at = data.find(value)
@@ -44,7 +44,8 @@ def places_of(pid, keys):
 
 
 def keys_of(guest, given):
-    """By name, all that the node should keep to itself; and what it need not have at all."""
+    """Returns two dicts from names to bytes: the keys that the node must have, outside dumps only; and their
+    texts in the key files, which it need not have."""
     keys, other = {}, {}
     for path in given.node_swarm_key:
         swarm_key = read_key(path, "hearsay-swarm-key-1")
@@ -62,7 +63,8 @@ def keys_of(guest, given):
 
 
 def look(guest, given):
-    guest.until(lambda: all(n.has_base is not None for n in guest.neighbours))  # sessions stand
+    """Searches the memory of process --pid up to LOOKS times, and prints the result for each key."""
+    guest.until(lambda: all(n.has_base is not None for n in guest.neighbours))  # session keys exist now
     keys, other = keys_of(guest, given)
     found, looks = places_of(given.pid, keys | other), 1
     while looks < LOOKS and any(not place[-1] for places in found.values() for place in places):
@@ -80,7 +82,7 @@ def look(guest, given):
 
 
 def main():
-    parser = parser_of("Look into a node for its keys.")
+    parser = parser_of("Search a node's memory for its keys.")
     parser.add_argument("--node-identity", required=True)
     parser.add_argument("--node-swarm-key", action="append", required=True)
     parser.add_argument("--pid", required=True)
@@ -89,7 +91,7 @@ def main():
         with open(f"/proc/{given.pid}/mem", "rb"):
             pass
     except PermissionError:
-        print("this user may not look into processes")
+        print(f"this user may not read the memory of process {given.pid}")
         sys.exit(77)
     run(given, Guest, lambda guest: look(guest, given))
 

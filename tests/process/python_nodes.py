@@ -1,4 +1,4 @@
-"""Keys and settings of nodes for the tests of the Python package, and nodes on threads."""
+"""Helpers for the tests of the Python package: keys and settings of nodes, and nodes on threads."""
 
 import contextlib
 import pathlib
@@ -12,7 +12,7 @@ PROGRAM = program()
 
 
 class Folder:
-    """A folder with a swarm's key and an identity for each name that is asked for."""
+    """A temporary folder with a swarm key, and an identity key for each name given to `settings`."""
 
     def __init__(self):
         self._folder = tempfile.TemporaryDirectory(prefix='hearsay-python-')
@@ -24,7 +24,9 @@ class Folder:
             subprocess.run([PROGRAM, command, str(self.path / name)], check=True, capture_output=True)
 
     def settings(self, name, peers=(), **more):
-        """Of a node that listens at a port of the system's choice."""
+        """Returns the settings of a node with this name, which listens at any free port of 127.0.0.1.
+
+        more    further settings, such as train__momentum=0 for train.momentum"""
         self._make('keygen', name + '.key')
         return {'node.listen': '127.0.0.1:0',
                 'node.swarm_key': self.path / 'swarm.key',
@@ -38,12 +40,13 @@ class Folder:
 
 
 def address(node):
-    """Where a node listens."""
+    """Returns the address at which a node listens."""
     return node.status()['address']
 
 
 class Together:
-    """Functions on threads of their own; what one raises, the end of the context raises."""
+    """A context that runs functions on threads, with a barrier for `count` threads. At its end it waits for
+    the threads, and raises the exception of one that failed."""
 
     def __init__(self, count):
         self._barrier = threading.Barrier(count)
@@ -63,7 +66,7 @@ class Together:
             self._barrier.abort()
 
     def wait(self):
-        """For all others to come here."""
+        """Waits until all threads have called this."""
         self._barrier.wait()
 
     def __enter__(self):
@@ -78,7 +81,8 @@ class Together:
 
 
 def settle(node, together):
-    """All nodes end with one model: the second has what the others published in the first."""
+    """Settles twice on all threads, so that all nodes have one model: the second time applies what the other
+    nodes published in the first."""
     together.wait()
     node.settle()
     together.wait()
@@ -88,7 +92,7 @@ def settle(node, together):
 
 @contextlib.contextmanager
 def nodes(*made):
-    """Closes them in the end."""
+    """A context that closes these nodes at its end."""
     try:
         yield made
     finally:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Reads a log folder of TensorBoard: read_events.py DIR prints, as JSON, {run: {tag: [[step, value],
-...]}}. Parses the files itself and checks every CRC. If this Python has TensorBoard, its reader
-must find the same. Exit code 77: TensorBoard is missing (the rest was checked)."""
+"""Reads a log folder of TensorBoard: read_events.py DIR prints {run: {tag: [[step, value], ...]}} as JSON.
+
+Parses the files itself and checks every CRC. If this Python has TensorBoard, its reader must find the same
+values. Exit code 77: TensorBoard is missing, and all other checks passed."""
 import json
 import pathlib
 import struct
@@ -25,9 +26,9 @@ def masked(data):
 def records(data):
     while data:
         (size,), (crc,) = struct.unpack("<Q", data[:8]), struct.unpack("<I", data[8:12])
-        assert crc == masked(data[:8]), "CRC of a length"
+        assert crc == masked(data[:8]), "the CRC of a record's length is wrong"
         record = data[12:12 + size]
-        assert struct.unpack("<I", data[12 + size:16 + size])[0] == masked(record), "CRC of a record"
+        assert struct.unpack("<I", data[12 + size:16 + size])[0] == masked(record), "the CRC of a record is wrong"
         yield record
         data = data[16 + size:]
 
@@ -43,7 +44,7 @@ def varint(data, at):
 
 
 def fields(data):
-    """{field: value} of a message of protocol buffers, in which each field comes once."""
+    """Returns {field number: value} of a protocol-buffer message in which each field occurs once."""
     found, at = {}, 0
     while at < len(data):
         key, at = varint(data, at)

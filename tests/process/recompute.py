@@ -1,8 +1,8 @@
-"""Recomputes the base: the initial base (net/README.md §13), and on it each rumor that a witness
-heard (witness.py), as far as a saved model says that it is the sum of them. Written from
-net/README.md and model/README.md, with rumors.py.
+"""Recomputes saved models from the initial base (net/README.md §13) and the rumors that a witness received
+(witness.py): those of the version that the file names. Written from net/README.md and model/README.md,
+with rumors.py.
 
-    recompute.py HEARD SAVED.safetensors…   exit codes: 0 every weight is right, 1 one is not
+    recompute.py HEARD SAVED.safetensors…   exit codes: 0 = every weight is right, 1 = one is wrong
 """
 import collections
 import fractions
@@ -27,7 +27,7 @@ class Generator:
 
 
 def initial_base(line, seed):
-    """Of a line of dense layers: the weights of all, and then their biases."""
+    """Returns the initial units of a line of dense layers: the weights of all layers, then all biases."""
     base, biases, inputs = [], 0, INPUTS
     layers = [layer.strip() for layer in line.split(",")]
     for number, layer in enumerate(layers):
@@ -48,11 +48,12 @@ def initial_base(line, seed):
 
 
 def single(number):
+    """Rounds a number to float32."""
     return struct.unpack("<f", struct.pack("<f", number))[0]
 
 
 def read_heard(path):
-    """{(id's first digits, incarnation): {number: rumor}}"""
+    """Returns {(first 8 hex digits of the id, incarnation): {seq: bytes of the rumor}}."""
     heard = collections.defaultdict(dict)
     with open(path, "rb") as file:
         while size := file.read(4):
@@ -63,31 +64,33 @@ def read_heard(path):
 
 
 def add(base, rumor):
+    """Adds a rumor's units to the base."""
     count, amount = int.from_bytes(rumor[44:47], "little"), RUMOR_HEAD.unpack(rumor[:128])[7]
     for index, level in decode_body(rumor[128:-64], count, len(base)):
         base[index] += amount * level
 
 
 def read_saved(path):
-    """What the file says of itself, and its weights in the order of the flat vector."""
+    """Returns the metadata of a safetensors file, and its weights in the order of the flat vector."""
     with open(path, "rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
         data = file.read()
     about = header.pop("__metadata__")
     spans = sorted(tensor["data_offsets"] for tensor in header.values())
-    require(spans[0][0] == 0 and spans[-1][1] == len(data), "tensors with gaps")
+    require(spans[0][0] == 0 and spans[-1][1] == len(data), f"{path}: there is a gap around the tensors")
     return about, struct.unpack(f"<{len(data) // 4}f", data)
 
 
 def check(path, heard):
+    """Raises ValueError if the digest or a weight of a saved model differs from the recomputed base."""
     about, weights = read_saved(path)
     base = initial_base(about["layers"], 1)
-    require(len(base) == len(weights), "another model")
+    require(len(base) == len(weights), f"{path}: {len(weights)} weights, and the layers have {len(base)}")
     kept = {}
     for id_, incarnation, end in re.findall(r"([0-9a-f]{8})/(\d+):(\d+)", about["version"]):
         stream = heard[id_, int(incarnation)]
         for seq in range(int(end)):
-            require(seq in stream, f"rumor {seq} of {id_} was not heard")
+            require(seq in stream, f"{path}: the witness has no rumor {seq} of {id_}")
             add(base, stream[seq])
         kept[id_] = f"{id_} {end} of {len(stream)}"
     base = [(unit + 2**31) % 2**32 - 2**31 for unit in base]
@@ -95,7 +98,7 @@ def check(path, heard):
     require(digest == about["digest"], f"{path}: the digest is {digest}, not {about['digest']}")
     wrong = [index for index, (unit, weight) in enumerate(zip(base, weights))
              if single(fractions.Fraction(unit, 2**24)) != weight]
-    require(not wrong, f"{path}: {len(wrong)} weights are not the sum")
+    require(not wrong, f"{path}: {len(wrong)} weights differ from the sum of the rumors")
     print(f"{path}: {len(base)} weights, digest {digest}; rumors: {', '.join(kept.values())}")
 
 

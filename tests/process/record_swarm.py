@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Record a command at work in a terminal as an animated SVG, such as the one on the first page.
+"""Records a command in a terminal as an animated SVG, such as the one on the front page.
 
   tests/process/record_swarm.py [--out FILE] [--size 90x37] [--speed 4] [-- COMMAND ...]
 
     command ──► pseudo-terminal ──► Screen (a small VT100) ──► frames ──► pieces, times ──► SVG
 
-Without a command it records "./run swarm", and writes tests/process/swarm.svg. What the
-command prints is not looked at: cursor movements, colours, the alternate screen and plain lines are
-all understood, so a new live view needs no change here. Each distinct piece of a row is drawn once
-and shown while it was on the screen; a viewer without animation, or whose user asked for less
-motion, sees the last frame. The interval between frames grows until the file fits --bytes. The exit
-code is the command's; where it is not 0 nothing is written.
+Without a command it records "./run swarm" and writes tests/process/swarm.svg. It emulates a terminal
+(cursor movements, colours, the alternate screen and plain lines), so it works for the output of any command.
+Each distinct piece of a row is drawn once, and shown while it was on the screen. Viewers without animation,
+and users who asked for less motion, see the last frame. The interval between frames grows until the file fits
+in --bytes. The exit code is that of the command; if it is not 0, nothing is written.
 """
 
 import argparse
@@ -42,7 +41,7 @@ UNFINISHED = re.compile(r"\x1b(?:\[[<-?]?[0-9;:]*[ -/]*|\][^\x07\x1b]*\x1b?|[()]
 
 
 class Screen:
-    """What a terminal of so many columns and rows shows after the bytes fed to it."""
+    """A terminal of `columns` by `rows` cells: feed() interprets text, frame() returns what is shown."""
 
     def __init__(self, columns, rows):
         self.columns, self.rows = columns, rows
@@ -115,7 +114,7 @@ class Screen:
         if private == "?" and name in "hl" and {47, 1047, 1049} & set(values):
             self.alternate(name == "h")
         elif private:
-            return  # modes of the cursor, the mouse and the like show nothing
+            return  # modes of the cursor, the mouse and so on change no cell
         elif name == "m":
             self.colour(values or [0])
         elif name in "ABCDEFGHd`f":
@@ -212,7 +211,7 @@ class Screen:
 
     @staticmethod
     def runs(row):
-        """The row as (column, text, style), blanks at the ends of runs left out."""
+        """Returns (column, text, style) of each run of cells with one style, without outer blanks."""
         out, start = [], 0
         for x in range(1, len(row) + 1):
             if x < len(row) and row[x][1] == row[start][1]:
@@ -227,7 +226,8 @@ class Screen:
 
 
 def play(command, columns, rows, limit):
-    """Run the command in a terminal; all frames as (seconds, frame), and its exit code."""
+    """Runs the command in a terminal, for `limit` seconds at most. Returns all distinct frames as (seconds,
+    frame), and the command's exit code."""
     pid, terminal = pty.fork()
     if pid == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -240,10 +240,10 @@ def play(command, columns, rows, limit):
     while True:
         left = begin + limit - time.monotonic()
         if not select.select([terminal], [], [], max(left, 0))[0]:
-            os.killpg(pid, signal.SIGKILL)  # the command leads its terminal's session
+            os.killpg(pid, signal.SIGKILL)  # the command is the leader of the terminal's session
         try:
             text = os.read(terminal, 65536)
-        except OSError:  # the last process that held the terminal has ended
+        except OSError:  # the last process that had the terminal open has ended
             break
         if not text:
             break
@@ -255,13 +255,13 @@ def play(command, columns, rows, limit):
 
 
 def thinned(frames, interval):
-    """At most one frame in each interval, the last; and the very last."""
+    """Returns the last frame of each interval of this many seconds."""
     kept = {int(seconds / interval): (seconds, frame) for seconds, frame in frames}
     return [kept[n] for n in sorted(kept)]
 
 
 def pieces(frame):
-    """The frame's rows cut at wide gaps: {(row, column, text, style)}."""
+    """Returns the set of (row, column, text, style) of a frame, with rows split at two or more blanks."""
     out = set()
     for y, runs in enumerate(frame):
         for x, text, style in runs:
@@ -271,7 +271,8 @@ def pieces(frame):
 
 
 def timeline(frames, speed, hold):
-    """{spans: pieces shown for just these spans}, in the picture's seconds, and its length."""
+    """Returns {spans: pieces that are shown in exactly these spans}, and the length of the animation. Both
+    are in seconds of the animation."""
     starts = [seconds / speed for seconds, _ in frames]
     length = starts[-1] + hold
     shown = {}
@@ -337,10 +338,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, default=ROOT / "tests/process/swarm.svg")
     parser.add_argument("--size", default="90x37", help="columns x rows (default 90x37)")
-    parser.add_argument("--speed", type=float, default=4, help="times faster than it was")
-    parser.add_argument("--hold", type=float, default=6, help="seconds that the end stays")
-    parser.add_argument("--limit", type=float, default=900, help="seconds the command may take")
-    parser.add_argument("--bytes", type=int, default=60000, help="size of the file at most")
+    parser.add_argument("--speed", type=float, default=4, help="playback speed: 4 = four times as fast")
+    parser.add_argument("--hold", type=float, default=6, help="seconds to show the last frame")
+    parser.add_argument("--limit", type=float, default=900, help="seconds after which the command is killed")
+    parser.add_argument("--bytes", type=int, default=60000, help="largest size of the file")
     parser.add_argument("command", nargs="*", default=[])
     given = parser.parse_args()
     columns, rows = map(int, given.size.split("x"))

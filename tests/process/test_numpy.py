@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Arrays of NumPy: files must be read with NumPy's values, unusable arrays are refused with a remedy that
-works, and a saved model must predict what NumPy computes from its file.
+"""NumPy arrays: hearsay must read the values of files, must refuse unusable arrays with a remedy that works,
+and `hearsay predict` must agree with a computation in NumPy from the saved model.
 
     test_numpy.py HEARSAY
 
@@ -40,7 +40,7 @@ def near(text, number):
 
 
 def written(array, version=None):
-    """The array as a file: by np.save, or in a version of the format."""
+    """Returns the bytes of a file with the array, of np.save's version or a given version of the format."""
     if version is None:
         np.save('a.npy', array)
     else:
@@ -49,7 +49,7 @@ def written(array, version=None):
     return 'a.npy'
 
 
-# What NumPy writes.
+# Files that NumPy writes.
 
 def check_statistics(array, said, what):
     found = re.search(r'numbers +mean (\S+), deviation (\S+), from (\S+) to (\S+)', said)
@@ -72,7 +72,7 @@ def arrays_are_read_as_numpy_has_them():
     for kind in ['?', 'u1', 'i1', '<u2', '<i2', '<u4', '<i4', '<u8', '<i8', '<f4']:
         for shape in shapes:
             if len(shape) > 1 and kind not in ('?', 'u1', '<f4'):
-                continue  # labels alone
+                continue  # only labels can have this type
             for version in (None, (1, 0), (2, 0), (3, 0)):
                 array = random.normal(size=shape) * 40 if kind == '<f4' else random.integers(0, 9, shape)
                 array = array.astype(kind)
@@ -104,7 +104,7 @@ REFUSED = [
 ]
 
 
-def what_cannot_be_learned_is_refused_with_a_remedy():
+def unusable_arrays_are_refused_with_a_remedy():
     for make, words, remedy in REFUSED:
         with np.errstate(all='ignore'):
             array = make(random.normal(size=(4, 3)) + 9)
@@ -122,7 +122,7 @@ def what_cannot_be_learned_is_refused_with_a_remedy():
 # Predictions of a model.
 
 def write_png(path, depth, colour, rows, palette=None):
-    """rows[height, width, channels]: of 8 or 16 bits."""
+    """Writes a PNG file; rows[height, width, channels] are of `depth` bits (8 or 16)."""
     def chunk(kind, data):
         body = kind + data
         return struct.pack('>I', len(data)) + body + struct.pack('>I', zlib.crc32(body))
@@ -136,7 +136,7 @@ def write_png(path, depth, colour, rows, palette=None):
 
 
 def trained(folder, x, y, layers):
-    """A model that one node has learned, for a moment."""
+    """Trains a model briefly with one node. Returns the metadata and weights of the saved file."""
     np.save('x.npy', x)
     np.save('y.npy', y)
     code, said, complaint = run('swarm', '--nodes', '1', '--dir', folder, '--data', 'npy', '--set', 'data.x=x.npy',
@@ -166,7 +166,7 @@ def predicted(folder, path, *more):
 def check_classes(said, logits):
     shares = np.exp(logits - logits.max(1, keepdims=True))
     shares /= shares.sum(1, keepdims=True)
-    must(len(said) == len(logits), 'not a line for each sample')
+    must(len(said) == len(logits), 'predict did not print one line per sample')
     for i, line in enumerate(said):
         best = np.argsort(-shares[i], kind='stable')[:3]
         must(line['sample'] == i and list(best) == line['classes'] and
@@ -177,7 +177,7 @@ def classes_of_colours_are_those_of_the_file():
     x = random.integers(0, 256, (200, 3, 4, 6)).astype('u1')
     about, weights = trained('colours', x, random.integers(0, 7, 200), 'dense 9, tanh, dense 7')
     must(about['classes'] == '7' and 'outputs' not in about, str(about))
-    must(abs(float(about['mean']) - x[:180].mean()) < 1e-3, 'not the mean of what is learned')
+    must(abs(float(about['mean']) - x[:180].mean()) < 1e-3, 'the saved mean is not that of the training samples')
     check_classes(predicted('colours', 'x.npy', '--top', '3'), forward(about, weights, x))
     rows = x[0].transpose(1, 2, 0)
     alike = forward(about, weights, x[:1])
@@ -201,14 +201,15 @@ def numbers_of_grey_are_those_of_the_file():
     must(about['outputs'] == '2' and 'classes' not in about, str(about))
     wanted = forward(about, weights, x)
     said = predicted('grey', 'x.npy')
-    must(np.allclose([line['numbers'] for line in said], wanted, atol=1e-4), 'other numbers')
+    must(np.allclose([line['numbers'] for line in said], wanted, atol=1e-4), 'predict and NumPy differ')
     write_png('a.png', 8, 0, x[7][:, :, None])
-    must(np.allclose(predicted('grey', 'a.png')[0]['numbers'], wanted[7], atol=1e-4), 'not of its bytes')
+    must(np.allclose(predicted('grey', 'a.png')[0]['numbers'], wanted[7], atol=1e-4),
+         'the prediction of a PNG is not that of its bytes')
     colours = random.integers(0, 256, (5, 4, 3))
     write_png('a.png', 8, 2, colours)
     shades = (colours @ [19595, 38470, 7471] + 0x8000 >> 16)[None]
     must(np.allclose(predicted('grey', 'a.png')[0]['numbers'], forward(about, weights, shades)[0], atol=1e-4),
-         'not as grey as Pillow makes it')
+         'the prediction is not that of the greyscale that Pillow computes')
     code, said, _ = run('eval', '--state', 'grey/node1', '--json', '--x', 'x.npy', '--y', 'y.npy')
     result = json.loads(said)
     error = ((wanted - y) ** 2).mean()
@@ -228,7 +229,7 @@ def floats_are_taken_as_they_are():
 
 with tempfile.TemporaryDirectory(prefix='hearsay-test-') as place:
     os.chdir(place)
-    for story in (arrays_are_read_as_numpy_has_them, what_cannot_be_learned_is_refused_with_a_remedy,
+    for story in (arrays_are_read_as_numpy_has_them, unusable_arrays_are_refused_with_a_remedy,
                   classes_of_colours_are_those_of_the_file, numbers_of_grey_are_those_of_the_file,
                   floats_are_taken_as_they_are):
         story()

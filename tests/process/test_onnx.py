@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""ONNX Runtime must compute from an exported file what hearsay computes from the saved one. Compares the
-logits for each kind of layer and each distinct preset, for images also the predictions from pixels, and
-for sequences also those shorter than the longest.
+"""ONNX Runtime must compute the same results from an exported file as hearsay does from the saved file.
+Compares the logits of each kind of layer and each preset; for images also predictions from pixels, and for
+sequences also shorter ones than the longest.
 
     test_onnx.py HEARSAY MODEL_FILE
 
-MODEL_FILE is the program of model_file.c. ONNX Runtime is this Python's, or that of build-onnxruntime
-(./run deps --all). Exits with 77 where there is neither or hearsay has no ONNX, or with 1 if
+MODEL_FILE is the program of model_file.c. ONNX Runtime comes from this Python or from build-onnxruntime
+(./run deps --all). Exits with 77 if it is missing or hearsay was built without ONNX, or with 1 if
 REQUIRE_PYTHON is set.
 """
 import json
@@ -33,7 +33,7 @@ except ImportError as error:
     skip(f'{error}; install onnxruntime (./run deps --all)')
 
 HEARSAY, MODEL_FILE = sys.argv[1:3]
-NEAR = 1e-5  # of the largest number
+NEAR = 1e-5  # largest difference, relative to the largest number
 BATCH = 3
 random = np.random.default_rng(7)
 
@@ -96,9 +96,9 @@ def session(file, folder):
 def check(what, here, there):
     largest = float(np.abs(here).max())
     apart = float(np.abs(here - there).max()) / largest
-    print(f'{what}: numbers up to {largest:.3g} are {apart:.1e} of that apart', flush=True)
+    print(f'{what}: largest number {largest:.3g}, relative difference {apart:.1e}', flush=True)
     if here.shape != there.shape or not apart < NEAR or not largest > 1e-3:
-        sys.exit(f'FAILED: {what}')
+        sys.exit(f'FAILED: {what}: shapes {here.shape} and {there.shape}, relative difference {apart:.1e}')
 
 
 def logits_here(file, size, samples):
@@ -112,7 +112,7 @@ def softmax(logits):
 
 
 def learned_bytes(file, mean, scale):
-    """The file, as of a model that learned bytes."""
+    """Changes the metadata of a file to those of a model that was trained on bytes (uint8)."""
     raw = open(file, 'rb').read()
     end = 8 + int.from_bytes(raw[:8], 'little')
     head = json.loads(raw[8:end])
@@ -123,7 +123,7 @@ def learned_bytes(file, mean, scale):
 
 
 def predicted(file, folder, samples):
-    """Probabilities by class, as predict says them."""
+    """Returns the probabilities [sample, class] that `hearsay predict` prints."""
     np.save(f'{folder}/samples.npy', samples)
     said = run(HEARSAY, 'predict', '--json', '--top', '100', '--state', file, f'{folder}/samples.npy')
     rows = [json.loads(line) for line in said.splitlines()]

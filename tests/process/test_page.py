@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Opens the report in a browser: test_page.py PROGRAM
 
-PROGRAM --write DIR NODES leaves a report.html (test_report does). It must draw every figure with its
-curves, print nothing on the console, and send nothing to the network. The test must detect a broken
-report. Exits 77 if Chromium is missing, unless REQUIRE_CHROMIUM=1.
+PROGRAM --write DIR NODES writes a report.html, as test_report does. The report must draw every figure with
+its curves, print nothing on the console, and make no network request. The test also checks that it detects a
+broken report. Exits with 77 if Chromium is missing, or with 1 if REQUIRE_CHROMIUM=1.
 """
 
 import os
@@ -15,7 +15,7 @@ import tempfile
 import browser
 
 FIGURES = ("accuracy", "loss", "bytes", "up", "down", "lag", "share", "traffic")
-INK_MIN = 300  # pixels of a figure's curves that are not the background's
+INK_MIN = 300  # drawn pixels that a figure with curves has at least
 
 # Counts the non-empty pixels of the curves' canvas.
 INK = """(() => {{
@@ -28,7 +28,7 @@ INK = """(() => {{
 
 
 def check_checks(chromium, folder):
-    """The checks see what they look for."""
+    """Checks that a broken page is detected: a console warning, an exception and a network request."""
     bad = folder / "bad.html"
     bad.write_text('<img src="http://elsewhere.example/picture.png"><script>console.warn("a warning");'
                    "nowhere();</script>")
@@ -63,7 +63,7 @@ def main():
                        stdout=subprocess.DEVNULL)
         check_checks(chromium, folder)
         check_report(chromium, folder / "report" / "report.html")
-    print(f"{len(FIGURES)} figures drawn, nothing said, nothing asked for")
+    print(f"{len(FIGURES)} figures drawn, no console messages, no network requests")
     return 0
 
 

@@ -25,7 +25,7 @@ def arrays():
 
 
 def learn(now, rng):
-    """A step of gradient descent; other arrays, as JAX would give them."""
+    """Returns new arrays after a step of gradient descent, as a JAX program does."""
     x = rng.standard_normal((32, 24)).astype(np.float32)
     error = x @ now['weight'] + now['bias'] - x @ PLANE
     return ({'weight': now['weight'] - 0.05 * x.T @ error / 32, 'bias': now['bias'] - 0.05 * error.mean(0)},
@@ -54,7 +54,7 @@ class Arrays(unittest.TestCase):
             together.wait()
             now, rng = node.arrays(), np.random.default_rng(seed)
             losses = []
-            for _ in range(6):  # a publication each, of what was learned
+            for _ in range(6):  # each round publishes once
                 for _ in range(100):
                     given, loss = learn(now, rng)
                     now = node.step(given, 32, loss)
@@ -75,9 +75,9 @@ class Arrays(unittest.TestCase):
         for name, base in bases[1].items():
             np.testing.assert_array_equal(base, bases[2][name])
         self.assertLess(np.abs(bases[1]['weight'] - PLANE).max(), 0.1)
-        self.assertGreater(same[1], 0)  # where nothing came, nothing is copied
+        self.assertGreater(same[1], 0)  # steps without updates return the given object
 
-    def test_a_late_one_gets_what_the_first_learned(self):
+    def test_a_late_joiner_gets_earlier_progress(self):
         first = make(self.settings('first'))
         with nodes(first):
             first.join()
@@ -92,8 +92,8 @@ class Arrays(unittest.TestCase):
                 self.assertGreater(np.abs(late.arrays()['weight']).max(), 0.01)
 
     def test_keeps_writes_between_steps(self):
-        """A listener saves and settles before its first step, and asks for the base between two: what the
-        other learned stays learned, in its arrays and in the base of both."""
+        """A node that does not train saves and settles before its first step, and reads the base between two
+        steps. The other node's progress must stay in its arrays, and in the base of both."""
         first = make(self.settings('first'))
         with nodes(first):
             first.join()
@@ -115,7 +115,7 @@ class Arrays(unittest.TestCase):
                 now = {**now, 'bias': now['bias'] + np.float32(0.5)}
                 first.step(now, 32)
                 first.settle()
-                while (late.base()['bias'] == before).all():  # applies what came, in the end
+                while (late.base()['bias'] == before).all():  # applies updates once they have arrived
                     pass
                 mine = late.step(mine, 1)
                 np.testing.assert_allclose(mine['bias'], late.base()['bias'], atol=1e-3)
@@ -126,7 +126,7 @@ class Arrays(unittest.TestCase):
             late._handle.free()
             late.base()
 
-    def test_it_goes_on_with_its_bytes(self):
+    def test_a_restart_has_the_saved_bytes(self):
         with make(self.settings('again')) as node:
             node.step({'weight': np.ones((24, 5), np.float32), 'bias': np.ones(5, np.float32)}, 32)
             self.assertEqual(node.extra(), b'')
@@ -137,14 +137,14 @@ class Arrays(unittest.TestCase):
         with self.assertRaisesRegex(hearsay.Failed, r'of another model \(125 parameters, here 3\)'):
             make(self.settings('again'), {'weight': np.zeros(3, np.float32)})
 
-    def test_the_program_asks_it(self):
+    def test_the_program_shows_its_status(self):
         with make(self.settings('asked')) as node:
             shown = subprocess.run([PROGRAM, 'status', '--state', str(self.folder.path / 'asked'), '--json'],
                                    capture_output=True, text=True)
             self.assertEqual(shown.returncode, 0, shown.stderr)
             self.assertIn(node.status()['address'], shown.stdout)
 
-    def test_mistakes_are_said(self):
+    def test_invalid_use_raises(self):
         with self.assertRaisesRegex(hearsay.ConfigError, r'\[node\] nothing'):
             make({'node.nothing': 1})
         with self.assertRaisesRegex(hearsay.ConfigError, 'no-such-file.conf'):
@@ -167,7 +167,7 @@ class Arrays(unittest.TestCase):
         with self.assertRaises(hearsay.Closed):
             node.step(arrays(), 32)
 
-    def test_another_shape_is_said_by_the_call_that_looks(self):
+    def test_another_shape_raises_in_the_call_that_reads_it(self):
         node = make(self.settings('shape'))
         with nodes(node):
             node.join()
@@ -185,24 +185,23 @@ class Arrays(unittest.TestCase):
                 other.join()
 
     def test_an_interrupt_ends_a_wait(self):
-        """It never hears from this peer, and nobody else is there."""
+        """The only peer never answers, so `join` waits until it is interrupted."""
         with socket.create_server(('127.0.0.1', 0)) as mute:
             node = make(self.settings('waits', ['127.0.0.1:%d' % mute.getsockname()[1]]))
             signal.signal(signal.SIGALRM, signal.default_int_handler)
             with nodes(node), self.assertRaises(KeyboardInterrupt):
-                signal.setitimer(signal.ITIMER_REAL, 1)  # in the midst of the wait
+                signal.setitimer(signal.ITIMER_REAL, 1)  # during the wait
                 while True:
                     node.join()
                     node.settle()
-            self.assertFalse(node.info().joined)  # it did not wait for the end of the call
+            self.assertFalse(node.info().joined)  # the interrupt came before the call would have ended
 
     def test_a_loss_that_rises_is_a_warning(self):
-        hearsay.handle._LOOK_S = 0.1
         with make(self.settings('rises')) as node, self.assertLogs('hearsay', 'WARNING') as logs:
             node.join()
             for _ in range(500):
                 node.step(arrays(), 32, 0.1)
-            while node.status()['training']['is_well']:  # five seconds and 200 steps
+            while node.status()['training']['is_well']:  # changes after five seconds and 200 steps
                 node.step(arrays(), 32, 3.0)
             while not logs.output:
                 node.step(arrays(), 32, 3.0)

@@ -1,4 +1,4 @@
-"""The examples of the Python package, as swarms on this machine by hearsay.local; and its callbacks."""
+"""Runs the examples of the Python package as swarms on this machine (hearsay.local), and its callbacks."""
 
 import gzip
 import importlib.util
@@ -36,7 +36,7 @@ def write_idx(path, array):
 
 
 def write_images(folder):
-    """Ten noisy drawings that can be told from each other."""
+    """Writes Fashion-MNIST files with noisy images of ten distinct classes."""
     random = np.random.default_rng(1)
     drawings = random.integers(0, 256, (10, 28, 28))
     for part, count in (('train', 2000), ('t10k', 500)):
@@ -58,7 +58,7 @@ class Examples(unittest.TestCase):
         self.folder = pathlib.Path(self._folder.name)
 
     def swarm(self, script, *arguments, nodes=2):
-        """The lines that each node printed."""
+        """Runs a script as a swarm. Returns a list of printed lines for each node."""
         ran = subprocess.run([sys.executable, '-m', 'hearsay.local', '--nodes', str(nodes), str(script),
                               *map(str, arguments)], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
@@ -74,7 +74,7 @@ class Examples(unittest.TestCase):
         write_text(self.folder / 'text')
         for lines in self.swarm(EXAMPLES / 'char_gpt.py', '--text', self.folder / 'text', '--samples', 4800,
                                 '--width', 32, '--context', 32):
-            self.assertLess(float(re.search('validation ([0-9.]+)', lines[-1])[1]), 4.5, lines)  # all bytes alike: 5.5
+            self.assertLess(float(re.search('validation ([0-9.]+)', lines[-1])[1]), 4.5, lines)  # uniform bytes: 5.5
 
     @needs('jax')
     def test_jax(self):
@@ -128,7 +128,7 @@ class Examples(unittest.TestCase):
         self.assertEqual((infos[0].steps, infos[0].samples), (30, 240))
         self.assertIsNone(swarm.node)
 
-    def test_one_that_fails_is_named(self):
+    def test_a_failed_process_is_named(self):
         script = self.folder / 'script.py'
         script.write_text('import sys, hearsay.local\nsys.exit(hearsay.local.shard()[0])\n')
         ran = subprocess.run([sys.executable, '-m', 'hearsay.local', '--nodes', '3', str(script)],
@@ -146,7 +146,7 @@ class Examples(unittest.TestCase):
         self.assertIn('there is no script nowhere.py', ran.stderr)
 
     def test_a_signal_is_passed_on(self):
-        """Each leaves as by Ctrl+C, and saves."""
+        """On SIGTERM each process leaves and saves, as on Ctrl+C."""
         script = self.folder / 'script.py'
         script.write_text('import numpy as np, hearsay, os, signal\n'
                           'with hearsay.ArrayNode({"w": np.zeros(3, np.float32)}, run="r") as node:\n'
@@ -157,7 +157,7 @@ class Examples(unittest.TestCase):
         with subprocess.Popen([sys.executable, '-m', 'hearsay.local', '--nodes', '2', '--folder', str(self.folder / 'kept'),
                                str(script)], stdout=subprocess.PIPE, text=True) as ran:
             ready = set()
-            while len(ready) < 2:  # a node may say more before
+            while len(ready) < 2:  # other lines may come first
                 line = ran.stdout.readline()
                 self.assertTrue(line, 'the swarm ended')
                 ready |= {line} & {'[1] ready\n', '[2] ready\n'}

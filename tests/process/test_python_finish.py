@@ -1,5 +1,5 @@
-"""Scripts that end with `finish` must have equal models, no matter when each of them stops. Each is a
-process that waits for the others only in `finish`. FINISH_RUNS=50 repeats the first test 50 times."""
+"""Scripts that end with `finish` must have equal models, no matter when each script stops training. Each
+script is a process that waits for the others only in `finish`. FINISH_RUNS=50 repeats the first test."""
 
 import hashlib
 import json
@@ -41,7 +41,7 @@ def shared(model, state):
 
 
 def script(settings, steps, end):
-    """Trains and finishes as `end` says; prints what it holds then."""
+    """Trains `steps` steps and ends as `end` says. Prints the digest and the weights as JSON."""
     torch.set_num_threads(1)
     model = make()
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
@@ -100,7 +100,7 @@ class Finish(unittest.TestCase):
         return process
 
     def play(self, seed, ends):
-        """Starts the scripts, and returns the lines of those that finish."""
+        """Starts a script for each of `ends`. Returns the printed objects of the scripts that finish."""
         draw = random.Random(seed)
         port = 20000 + draw.randrange(20000)
         steps = [draw.randrange(50, 400) for _ in ends]

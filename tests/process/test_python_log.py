@@ -1,4 +1,4 @@
-"""Notes and errors of a node reach Python: the logger `hearsay`, and exceptions."""
+"""Notes and errors of a node must reach Python, in the logger `hearsay` and as exceptions."""
 
 import logging
 import os
@@ -101,7 +101,7 @@ class Log(unittest.TestCase):
                                       'clip gradients'))
         self.assertTrue(self.said.has(logging.WARNING, 'optimizer restarts'))
 
-    def test_two_scripts_with_one_key_are_told_so(self):
+    def test_two_scripts_with_one_key_are_refused(self):
         first = self.node('a', ['127.0.0.1:1'])
         identity = first.status()['id']
         second = self.node('b', [address(first)], key='a')
@@ -110,12 +110,12 @@ class Log(unittest.TestCase):
                 node.join()
             self.assertIn(identity, str(caught.exception))
             self.assertIn('hearsay keygen', str(caught.exception))
-            with self.assertRaises(hearsay.Refused):  # and not that it is closed
+            with self.assertRaises(hearsay.Refused):  # Refused again, not Closed
                 node.status()
         self.assertTrue(self.said.has(logging.ERROR, identity))
 
     def test_the_earlier_of_two_ends_and_keeps_the_shared_model(self):
-        """A third node is between them."""
+        """The two scripts with the same key are connected only through a third node."""
         between = self.node('c')
         between.join()
         first = self.node('a', [address(between)])
@@ -130,14 +130,14 @@ class Log(unittest.TestCase):
         joined.join()
         self.assertIn(identity, said)
         self.assertIn('later start', said)
-        self.learn(second, 5)  # the later one goes on
+        self.learn(second, 5)  # the later script still trains
         digest = first.info().digest
         first.close(0)
         again = self.node('a')
         again.join()
         self.assertEqual(again.info().digest, digest)
 
-    def test_nothing_is_printed_by_the_node_itself(self):
+    def test_the_node_prints_nothing(self):
         script = ('import logging, torch, hearsay, sys\n'
                   'logging.getLogger("hearsay").addHandler(logging.NullHandler())\n'
                   'model = torch.nn.Linear(4, 1)\n'

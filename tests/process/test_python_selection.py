@@ -1,5 +1,5 @@
-"""Which tensors of a PyTorch model are shared: complex numbers, frozen and private layers, buffers; and the
-errors and warnings where tensors would drift apart."""
+"""Tests which tensors of a PyTorch model are shared (complex numbers, frozen and private layers, buffers),
+and the errors and warnings for tensors that would differ between nodes."""
 
 import os
 import sys
@@ -19,7 +19,7 @@ torch.set_num_threads(1)
 
 
 class Codebook(nn.Module):
-    """A buffer that each forward pass moves towards the data, in place or by another tensor."""
+    """A module with a buffer that each forward pass moves towards the data, in place or by replacing it."""
 
     def __init__(self, replaces=False):
         super().__init__()
@@ -73,7 +73,7 @@ class SelectionOfTensors(unittest.TestCase):
                                               run='selection', **options)
 
     def both(self, learn=train, make_model=net, **options):
-        """Two nodes train and finish; their models and shared models."""
+        """Trains two nodes until both have finished. Returns their models and their shared models."""
         together, found = Together(2), {}
 
         def run(model, optimizer, node, seed):
@@ -219,7 +219,7 @@ class SelectionOfTensors(unittest.TestCase):
             self.folder.close()
             self.folder = Folder()
 
-    def test_names_that_are_nowhere_are_refused(self):
+    def test_names_that_match_no_tensor_are_refused(self):
         for option in 'share', 'private', 'buffers':
             with self.assertRaisesRegex(ValueError, f"{option} has 'nothing'"):
                 self.make('a', **{option: ['nothing']})
@@ -230,12 +230,12 @@ class SelectionOfTensors(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, 'no parameter of the model is trained'):
             self.make('a', private=['*'])
 
-    def test_lbfgs_begins_again_where_the_node_moved_the_weights(self):
+    def test_lbfgs_restarts_after_the_node_moved_the_weights(self):
         def make():
             torch.manual_seed(1)
             return nn.Linear(8, 1)
 
-        def distance(weight):  # from the weights that generate the targets
+        def distance(weight):  # distance to the weights that generated the targets
             return float((weight - 1).abs().max())
 
         def learn(model, optimizer, node, seed):
@@ -260,7 +260,7 @@ class SelectionOfTensors(unittest.TestCase):
         (a, _), (b, _) = self.both(learn, make, optimizer=lbfgs)
         self.assertTrue(torch.equal(a['weight'], b['weight']))
         self.assertLess(distance(a['weight']), distance(make().weight) / 2)
-        for optimizer in optimizers:  # the shared model took the place of the weights
+        for optimizer in optimizers:  # the node has written to the weights, so the state was cleared
             self.assertEqual(len(optimizer.state), 0)
 
 

@@ -1,4 +1,4 @@
-"""Scripts with a node that end by a signal must leave, save, and finish each copy."""
+"""A script with a node that a signal ends must save and leave, and must complete each copy of its arrays."""
 
 import contextlib
 import os
@@ -58,19 +58,20 @@ class Signals(unittest.TestCase):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def end(self, how, number):
-        """The script learns, and is sent the signal. Its exit code, what it had learned, and what it said."""
+        """Starts a script, and sends it a signal while it trains. Returns its exit code, the samples that it
+        had reported as learned, its output and its errors."""
         script = self.start(how)
         learned = 0
         while not learned:
             line = script.stdout.readline().split()
-            self.assertTrue(line, 'the script has ended')
+            self.assertTrue(line, 'the script ended before it had learned')
             learned = int(line[1]) if line[0] == 'learned' else 0
         script.send_signal(number)
         said, errors = script.communicate(timeout=600)
         return script.returncode, learned, said, errors
 
     def kept(self):
-        """What the next start goes on from."""
+        """Restarts the script. Returns the number of samples in the checkpoint from which it continues."""
         said, errors = self.start('look').communicate(timeout=600)
         self.assertEqual(errors, '')
         return int(said.split()[2])
@@ -89,7 +90,7 @@ class Signals(unittest.TestCase):
     def test_a_handler_of_the_script_stays(self):
         self.assertEqual(self.end('own', signal.SIGTERM)[0], 5)
 
-    def test_signals_are_left_alone_where_the_script_says_so(self):
+    def test_signals_false_leaves_signals_alone(self):
         self.assertEqual(self.end('none', signal.SIGTERM)[0], -signal.SIGTERM)
 
     def test_an_ignored_signal_stays_ignored(self):
@@ -105,7 +106,7 @@ class Signals(unittest.TestCase):
     def make(self, name, kind=hearsay.ArrayNode, **options):
         return kind({'w': np.zeros(4, np.float32)}, run='r', settings=self.folder.settings(name), **options)
 
-    def test_handlers_are_back_after_the_last_node(self):
+    def test_default_actions_are_restored_after_the_last_node(self):
         with self.make('first'):
             with self.make('second'):
                 self.assertNotEqual(signal.getsignal(signal.SIGTERM), signal.SIG_DFL)
@@ -134,13 +135,13 @@ class Signals(unittest.TestCase):
             self.assertNotEqual(signal.getsignal(signal.SIGTERM), signal.SIG_DFL)
 
     def raises_after(self, number, kind):
-        """A signal comes in the middle of a copy: the copy is finished, and then its handler raises."""
+        """Checks that a signal during a copy lets the copy finish, and that its handler raises afterwards."""
         finished = []
 
         class Sent(hearsay.ArrayNode):
             def _fetch(self):
                 if self._is_stepping:
-                    os.kill(os.getpid(), number)  # handlers would run at the next line
+                    os.kill(os.getpid(), number)  # without Deferred the handler would run at the next line
                 super()._fetch()
                 finished.append(self._copies['w'][0])
 
@@ -148,7 +149,7 @@ class Signals(unittest.TestCase):
             node.join()
             count = 0
             with self.assertRaises(kind):
-                while True:  # until a publication looks at the arrays
+                while True:  # until a publication copies the arrays
                     count += 1
                     finished.clear()
                     node.step({'w': np.full(4, count, np.float32)}, 1)
@@ -177,7 +178,7 @@ class Signals(unittest.TestCase):
             signal.signal(number, lambda number, _: came.append(names[number]))
             self.addCleanup(signal.signal, number, signal.SIG_DFL)
         deferred = hearsay.signals.Deferred()
-        for _ in range(2):  # it can be used again
+        for _ in range(2):  # the same object can be used twice
             came.clear()
             with deferred:
                 for number in (signal.SIGUSR2, signal.SIGUSR1, signal.SIGUSR2):

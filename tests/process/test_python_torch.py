@@ -1,5 +1,5 @@
-"""hearsay.Node: PyTorch models in a swarm, with batch norms, tied weights, frozen
-parts, parameters that are not dense, several processes that train one model."""
+"""Tests hearsay.Node: PyTorch models in a swarm, with batch norms, tied weights, frozen layers, parameters
+that are not dense, and several processes that train one model."""
 
 import json
 import os
@@ -22,7 +22,7 @@ torch.set_num_threads(1)
 
 
 class Net(nn.Module):
-    """A bit of everything."""
+    """A model with a batch norm, a frozen layer, tied weights and parameters of several layouts and types."""
 
     def __init__(self, seed=0, narrow=torch.bfloat16):
         super().__init__()
@@ -95,7 +95,7 @@ class Torch(unittest.TestCase):
             node.join()
             together.wait()
             losses = []
-            for part in range(10):  # a publication each, of a part of what was learned
+            for part in range(10):  # each round publishes once, and only a part of the progress
                 losses += train(model, optimizer, node, 50, 100 * seed + part)
                 settle(node, together)
             self.assertLess(losses[-1], 0.5 * losses[0])
@@ -134,8 +134,8 @@ class Torch(unittest.TestCase):
             self.assertEqual(set(node._shared._copies), {'turned', 'wide', 'norm.running_var'})
             self.assertEqual(node.info().parameters, sum(t.numel() for t in node._shared.tensors.values()))
 
-    def test_the_library_moves_what_is_trained(self):
-        """One that only listens has in its model what the other learned."""
+    def test_the_library_moves_the_trained_weights(self):
+        """A node that does not train must receive the other node's progress in its model."""
         a = self.make('speaks')
         b = self.make('listens', [address(a[2])])
         together = Together(2)
@@ -168,7 +168,7 @@ class Torch(unittest.TestCase):
             x, y = batch(torch.Generator().manual_seed(1))
             nn.functional.mse_loss(model(x), y).backward()
             node.count(8)
-            node.count(8)          # two parts of a step
+            node.count(8)          # two batches of one step
             self.assertEqual(node.info().steps, 0)
             optimizer.step()
             self.assertEqual((node.info().steps, node.info().samples), (1, 16))
@@ -176,11 +176,11 @@ class Torch(unittest.TestCase):
             self.assertEqual(node.info().steps, 1)
             node.count(4)
             self.assertEqual((node.info().steps, node.info().samples), (2, 20))
-        optimizer.step()           # its hook is gone
+        optimizer.step()           # the node has removed its hook
         with self.assertRaises(hearsay.Closed):
             node.info()
 
-    def test_a_node_without_an_optimizer_is_told(self):
+    def test_a_node_without_an_optimizer_counts_steps(self):
         _, _, node = self.make('told', optimizer=None)
         with node:
             with self.assertRaisesRegex(TypeError, 'call step'):
@@ -188,23 +188,23 @@ class Torch(unittest.TestCase):
             node.step(5, 1.0)
             self.assertEqual((node.info().steps, node.info().samples), (1, 5))
 
-    def test_the_optimizer_goes_on(self):
+    def test_the_optimizer_continues_from_its_saved_state(self):
         model, optimizer, node = self.make('again')
         with node:
             train(model, optimizer, node, 20, 1)
         kept = optimizer.state_dict()
-        other = Net(seed=3)        # what it begins with is of no account
+        other = Net(seed=3)        # the checkpoint replaces these initial weights
         model2, optimizer2, node = self.make('again', model=other)
         optimizer2.param_groups[0]['lr'] = 0.001
         with node:
-            self.assertEqual(optimizer2.param_groups[0]['lr'], 0.001)  # the script's, and not that of before
+            self.assertEqual(optimizer2.param_groups[0]['lr'], 0.001)  # the script's rate, not the saved one
             for a, b in zip(kept['state'].values(), optimizer2.state_dict()['state'].values()):
                 self.assertTrue(torch.equal(a['exp_avg'], b['exp_avg']))
             for name, tensor in model.state_dict().items():
                 if name in SHARED:
                     self.assertTrue(torch.allclose(tensor, model2.state_dict()[name], atol=1e-4), name)
 
-    def test_another_optimizer_begins_anew(self):
+    def test_state_of_another_optimizer_is_not_restored(self):
         model, optimizer, node = self.make('changes')
         with node:
             train(model, optimizer, node, 5, 1)
@@ -245,7 +245,7 @@ class Torch(unittest.TestCase):
             with self.assertLogs('hearsay', 'WARNING'):
                 for _ in range(10 ** 6):
                     optimizer.zero_grad(set_to_none=True)
-                    optimizer.step()   # moves nothing
+                    optimizer.step()   # has no gradients, so it moves no weight
                     node.count(1)
                     if node.info().resets:
                         break
@@ -265,7 +265,7 @@ class Torch(unittest.TestCase):
             train_once.backward()
             optimizer.step()
             node.count(1)
-            model.double()     # the memory that the library has is nobody's but its own
+            model.double()     # the parameters get new memory, and only the node uses the old one
             for call in (node.settle, node.save, node.state_dict):
                 with self.assertRaisesRegex(RuntimeError, 'was moved'):
                     call()
@@ -293,14 +293,15 @@ class Torch(unittest.TestCase):
                 with self.make('other', [address(first)], model=nn.ModuleDict({'module': Net()}), run='wrapped')[2]:
                     pass
 
-    def test_nothing_to_train_is_said(self):
+    def test_a_model_without_trained_parameters_is_refused(self):
         with self.assertRaisesRegex(ValueError, 'no parameter of the model is trained'):
             hearsay.Node(nn.Linear(2, 2).requires_grad_(False))
         with self.assertRaisesRegex(ValueError, "names has 'bais'"):
             hearsay.Node(nn.Linear(2, 2), names={'bais': '0.dense.bias'})
 
     def native(self, name, peers=()):
-        """A model that `hearsay node` has, as PyTorch has it, and the settings of one node."""
+        """Returns a PyTorch model that `hearsay node` can also train, its names in the swarm, and a node's
+        settings."""
         settings = {**self.folder.settings(name, peers), 'data.source': 'generated', 'data.train_count': 500,
                     'data.test_count': 10, 'model.layers': 'dense 7, relu, dense 10'}
         names = {'1.weight': '0.dense.weight', '1.bias': '0.dense.bias',
@@ -310,12 +311,12 @@ class Torch(unittest.TestCase):
     def test_names_of_the_configuration(self):
         model, names, settings = self.native('native')
         with hearsay.Node(model, native=True, names=names, settings=settings):
-            self.assertTrue((model[1].bias == 0).all())  # filled with what model.seed means
+            self.assertTrue((model[1].bias == 0).all())  # filled with the initial weights of model.seed
         with self.assertRaisesRegex(hearsay.Error, '1.weight'):
             hearsay.Node(model, native=True, settings=settings)
 
     def begin_daemon(self, name, peers):
-        """`hearsay node`, which learns 1,600 samples and then only passes on."""
+        """Starts `hearsay node`, which trains on 1,600 samples and then only relays."""
         _, _, settings = self.native(name, peers)
         words = [word for key, value in {**settings, 'train.samples_max': 1600}.items() for word in
                  ('--set', f'{key}={",".join(value) if isinstance(value, list) else value}')]
@@ -326,7 +327,7 @@ class Torch(unittest.TestCase):
                                capture_output=True, text=True).stdout
         return json.loads(shown) if shown.startswith('{') else {}
 
-    def test_two_of_ours_and_two_daemons_end_with_one_model(self):
+    def test_two_scripts_and_two_daemons_end_with_one_model(self):
         together = Together(2)
         nodes_of, daemons, shows_one = [], [], []
 
@@ -366,7 +367,8 @@ class Torch(unittest.TestCase):
         self.assertEqual([daemon.wait() for daemon in daemons], [0, 0])
 
     def test_ranks_are_one_node(self):
-        """Two processes train one model (DistributedDataParallel over Gloo), a third node is with them."""
+        """Two processes train one model (DistributedDataParallel over Gloo) as one node, in a swarm with a
+        second node."""
         first = self.make('alone', model=Net(narrow=torch.float32))  # Gloo has no bfloat16
         port = os.path.join(self.folder.path, 'meet')
         settings = {key: str(value) if not isinstance(value, list) else value for key, value in
@@ -385,22 +387,23 @@ class Torch(unittest.TestCase):
             ended = [rank.communicate() for rank in ranks]
             self.assertEqual([rank.returncode for rank in ranks], [0, 0], ended)
             said = [out.split() for out, _ in ended]
-            self.assertEqual(said[0][0], said[1][0])               # the weights of both
-            self.assertEqual(said[0][1], str(100 * (32 + 32)))     # the samples of both
-            self.assertGreater(int(said[0][2]), 100 * 64)          # and of the swarm
+            self.assertEqual(said[0][0], said[1][0])               # both ranks have the same weights
+            self.assertEqual(said[0][1], str(100 * (32 + 32)))     # rank 0 counted the samples of both
+            self.assertGreater(int(said[0][2]), 100 * 64)          # the swarm has learned more samples
             node.settle()
             self.assertGreaterEqual(node.swarm_samples, node.info().samples + 100 * 64)
             again = [rank.communicate() for rank in begin(0)]
             kept = [out.split()[-1] for out, _ in again]
-            self.assertEqual(kept[0], kept[1], again)              # what the optimizers go on from
+            self.assertEqual(kept[0], kept[1], again)              # both optimizers restored their state
             self.assertGreater(float(kept[0]), 0)
 
 
 def rank(number, meet, settings, steps):
-    """One process of two."""
+    """Runs one of the two processes. Prints a sum of the weights, the samples of the node, the samples of the
+    swarm, and a sum of the restored optimizer state."""
     import torch.distributed as dist
     dist.init_process_group('gloo', init_method='file://' + meet, rank=number, world_size=2)
-    plain = Net(number, torch.float32)                            # DDP gives all those of rank 0
+    plain = Net(number, torch.float32)                            # DDP copies rank 0's weights to all ranks
     model = nn.parallel.DistributedDataParallel(plain)
     optimizer = adam(model)
     with hearsay.Node(model, optimizer, settings=settings) as node:
@@ -412,7 +415,7 @@ def rank(number, meet, settings, steps):
         swarm = node.swarm_samples
         print(hashed, node.info().samples if number == 0 else 0, swarm, kept)
         dist.barrier()
-    del model                                                     # its threads end before the process does
+    del model                                                     # ends its threads before the process ends
     dist.destroy_process_group()
 
 

@@ -59,13 +59,13 @@ class Writes(unittest.TestCase):
             self.node.count(16, loss)
 
     def foreign(self):
-        """What was said of foreign writes."""
+        """Returns the warnings about foreign writes."""
         return [line for line in self.said.lines if 'changed by something else' in line]
 
     def weights(self):
         return copy.deepcopy(self.model.state_dict())
 
-    def test_steps_alone_are_no_foreign_writes(self):
+    def test_optimizer_steps_are_no_foreign_writes(self):
         self.join()
         old = self.weights()
         self.learn(60)
@@ -74,7 +74,7 @@ class Writes(unittest.TestCase):
         self.assertGreater(distance(self.node.state_dict(), old), 0.05)
         self.assertEqual(self.foreign(), [])
 
-    def test_weights_that_were_put_back_are_not_published(self):
+    def test_restored_weights_are_not_published(self):
         for end in 'settle', 'save', 'state_dict', 'close':
             with self.subTest(end):
                 self.folder = Folder()
@@ -92,7 +92,7 @@ class Writes(unittest.TestCase):
                     self.node.free()
                     self.assertEqual(distance(self.weights(), old), 0)
                     torch.manual_seed(2)
-                    self.join()  # goes on from what was saved
+                    self.join()  # continues from the checkpoint
                     self.assertLess(distance(self.node.state_dict(), before), 0.05)
                 else:
                     getattr(self.node, end)()
@@ -112,7 +112,7 @@ class Writes(unittest.TestCase):
         self.model.load_state_dict(old)
         self.node.adopt()
         before = distance(self.node.state_dict(), old)
-        self.optimizer.param_groups[0]['lr'] = 0.0  # the steps count, and change nothing
+        self.optimizer.param_groups[0]['lr'] = 0.0  # the steps count, but do not move the weights
         self.learn(60)
         self.node.settle()
         self.assertLess(distance(self.node.state_dict(), old), before / 5)
@@ -130,16 +130,16 @@ class Writes(unittest.TestCase):
         self.model.load_state_dict(own)
         self.learn(5)
         self.assertLess(distance(self.node.state_dict(), before), 0.2)
-        self.assertEqual(len(self.foreign()), 1)  # once, whatever follows
+        self.assertEqual(len(self.foreign()), 1)  # one warning for all foreign writes
 
     def other(self, together):
-        """Steps of another node, which moves every weight by about 1/2 and trains no more."""
+        """Runs the other node: it moves every weight by about 1/2 and then stops training."""
         model = copy.deepcopy(self.model)
         optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
         with hearsay.Node(model, optimizer, run='writes',
                           settings=self.folder.settings('b', [address(self.node)],
                                                         exchange__interval_s=0.05)) as node:
-            together.wait()  # the other script has swapped its weights out
+            together.wait()  # the node under test has swapped its weights out
             for _ in range(50):
                 for weight in model.parameters():
                     weight.grad = -torch.ones_like(weight)
@@ -148,11 +148,11 @@ class Writes(unittest.TestCase):
                 time.sleep(0.01)
             node.settle()
             together.wait()
-            together.wait()  # the other script has published after it swapped its weights back
+            together.wait()  # the node under test has swapped its weights back and published
 
     def swapped_while_another_learns(self, call):
-        """Returns how far the shared model moved while another node learned and the weights of this
-        one were swapped out for the time of a call, and how far it has moved after later steps."""
+        """Swaps this node's weights out during calls, while another node trains. Returns how far the shared
+        model moved during the calls, and how far it moved in the steps after them."""
         self.join()
         self.learn(20)
         self.node.settle()
@@ -169,7 +169,7 @@ class Writes(unittest.TestCase):
             self.node.settle()
             during = self.node.state_dict()
             self.model.load_state_dict(own)
-            self.optimizer.param_groups[0]['lr'] = 0.0  # the steps count, and change nothing
+            self.optimizer.param_groups[0]['lr'] = 0.0  # the steps count, but do not move the weights
             self.learn(40)
             self.node.settle()
             after = self.node.state_dict()
@@ -188,7 +188,7 @@ class Writes(unittest.TestCase):
                 self.node.free()
 
     def test_weights_clipped_after_each_step_are_learned(self):
-        """As the critics of some GANs are: between the step and its count."""
+        """Some GANs clip the critic's weights between the step and its count."""
         def clip():
             with torch.no_grad():
                 for weight in self.model.parameters():

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Batch norm over 12-bit images without normalisation: the averaged base of two sites that train together
-is within a point of what each of them reaches alone.
+"""Batch norm on 12-bit images without normalization: the averaged base of two sites that train together must
+be at most one point worse than the model of each site alone.
 
     test_raw_images.py HEARSAY [STAND_IN]
 
-Running means and variances of such images lie between a hundred and a million. The base itself differs
-from publication to publication, by up to twenty points where its statistics are a few steps older than
-its weights; the average over publications does not. STAND_IN: a module for a
-GPU that is not there, which then computes for one of two nodes. Prints what each run reached; --seed N
-draws other images. Exits with 77 where there is no NumPy, or with 1 if REQUIRE_PYTHON is set.
+Running means and variances of such images are between a hundred and a million. The accuracy of the base
+varies by up to twenty points between publications, when its statistics are a few steps older than its
+weights; that of the averaged base does not. STAND_IN is a module that emulates a GPU; with it one of the two
+nodes also trains on this GPU. Prints the accuracy of each run; --seed N draws other images. Exits with 77 if
+NumPy is missing, or with 1 if REQUIRE_PYTHON is set.
 """
 import argparse
 import json
@@ -26,7 +26,7 @@ except ImportError as error:
 
 LAYERS = 'conv 4 3x3 plain, batchnorm, relu, maxpool 2, dense 2'
 SAMPLES, BATCH, STEPS_PER_S = 12000, 16, 30
-ROUNDS = 6  # most times that two sites train for SAMPLES more before they are within a point
+ROUNDS = 6  # the two sites train for at most ROUNDS * SAMPLES samples
 SITES = ('one', 'two')
 
 parser = argparse.ArgumentParser()
@@ -38,7 +38,8 @@ hearsay = os.path.abspath(options.hearsay)
 
 
 def images(random, count):
-    """Noise with a spot, which is narrow and bright (class 1) or wide and faint (class 0)."""
+    """Returns images [count, 1, 8, 8] of noise with a spot, and classes: 1 = a narrow and bright spot, 0 = a
+    wide and faint one."""
     classes = random.integers(0, 2, count)
     row, column = np.mgrid[0:8, 0:8]
     x = random.normal(1000, 120, (count, 1, 8, 8))
@@ -83,7 +84,7 @@ class Node:
         return self.status().get('samples', 0) >= samples
 
     def accuracy(self, file):
-        """Of a saved model on the site's own test samples, in percent."""
+        """Returns the accuracy of a saved model on the site's test samples, in percent."""
         told = subprocess.run([hearsay, 'eval', '--state', f'{self.name}/{file}.safetensors',
                                *data_of(self.site), '--json'], check=True, capture_output=True, text=True)
         return json.loads(told.stdout)['accuracy'] * 100
@@ -102,6 +103,7 @@ def leave(nodes):
 
 
 def alone():
+    """Trains each site alone. Returns the accuracy of its base or averaged base, whichever is better."""
     nodes = [Node(f'alone-{site}', site, samples_max=SAMPLES) for site in SITES]
     until(*(lambda node=node: node.has_learned(SAMPLES) for node in nodes))
     leave(nodes)
@@ -109,7 +111,8 @@ def alone():
 
 
 def check(story, devices, goals):
-    """Two nodes train until their averaged base, as it is saved, is good enough for both sites."""
+    """Trains two nodes until the saved averaged base of each is at most one point below its site's goal;
+    exits after ROUNDS rounds."""
     nodes = [Node(f'{story}-one', SITES[0], device=devices[0])]
     until(lambda: nodes[0].status().get('address'))
     nodes.append(Node(f'{story}-two', SITES[1], nodes[0].status()['address'], devices[1]))
@@ -120,7 +123,7 @@ def check(story, devices, goals):
         if all(accuracy >= goal - 1 for accuracy, goal in zip(reached, goals)):
             leave(nodes)
             return
-    sys.exit(f'FAILED: {story}: not within a point of what each site reaches alone')
+    sys.exit(f'FAILED: {story}: more than a point worse than a site alone after {ROUNDS} rounds')
 
 
 with tempfile.TemporaryDirectory(prefix='hearsay-test-') as place:
@@ -132,7 +135,7 @@ with tempfile.TemporaryDirectory(prefix='hearsay-test-') as place:
     best = alone()
     print('alone', ' '.join(f'{accuracy:.2f} %' for accuracy in best), flush=True)
     if min(best) < 90:
-        sys.exit('FAILED: a site alone does not learn its images')
+        sys.exit('FAILED: a site alone reaches less than 90 %')
     check('together', ('cpu', 'cpu'), best)
     if options.stand_in:
         os.environ['HEARSAY_CUDA'] = options.stand_in

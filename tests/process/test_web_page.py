@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Opens the page of a real swarm in a real browser: test_web_page.py HEARSAY
+"""Opens the web page of a real swarm in a browser: test_web_page.py HEARSAY
 
-Four daemons learn; the page of one says nothing on the console and asks nobody but its node; its
-curves grow; the badge says that all copies are in step; a killed node turns grey. The same in the
-dark, on a phone, by keys. With 256 members it draws within a frame's time. Exits 77 without Chromium.
+Four daemons train. The page of one prints nothing on the console and sends requests only to its node. Its
+curves grow, the badge reports that all copies are in step, and a killed node turns grey. The test also uses
+dark mode, a phone's size and the keyboard, and measures drawing with 256 members. Exits with 77 if Chromium
+is missing.
 """
 
 import json
@@ -20,7 +21,7 @@ import time
 import browser
 
 NODES = 4
-GRAY_S = 10  # after so long a killed node is grey: four broken promises, and then the next news
+GRAY_S = 10  # a killed node is grey by then: after limits.silence_s (4 s) and the next updates
 
 
 class Swarm:
@@ -45,7 +46,8 @@ class Swarm:
                                            cwd=self.folder, stderr=open(self.folder / f"{n}.out", "w")))
 
     def noted(self, n, kind, pattern):
-        """What the first note of this kind has that fits; waited for."""
+        """Waits for a note of this kind in the log of node n that the pattern matches. Returns the first
+        group of the match."""
         place = self.folder / f"{n}.jsonl"
         while True:
             lines = place.read_text().splitlines() if place.exists() else []
@@ -91,10 +93,11 @@ def watch(page, swarm, address):
 
 
 def enlarge(page):
-    """Drags over a part of the loss, and returns; then shows it on a logarithmic axis."""
+    """Zooms into the loss by dragging, zooms out, and switches to a logarithmic axis."""
     tools = "document.querySelectorAll('#figure-loss .tools button')"
-    assert page.value(f"{tools}[0].hidden") is False, "no log scale for the loss"
-    assert page.value("document.querySelector('#figure-share .tools button').hidden"), "a share of 0 has no log"
+    assert page.value(f"{tools}[0].hidden") is False, "the loss has no button for a logarithmic axis"
+    assert page.value("document.querySelector('#figure-share .tools button').hidden"), \
+        "shares, which may be 0, have a button for a logarithmic axis"
     page.value("document.getElementById('figure-loss').scrollIntoView()")
     x, y, width, height = page.value("(() => { const box = document.querySelector('#figure-loss .chart')"
                                      ".getBoundingClientRect(); return [box.x, box.y, box.width, box.height] })()")
@@ -129,7 +132,7 @@ def kill_one(page, swarm):
 
 
 def draw_many(page):
-    """A story of 256 nodes, in the page itself: how long a drawing takes, in ms."""
+    """Returns the mean time, in ms, that the page takes to draw a snapshot of 256 nodes."""
     return page.value("""(() => {
         const nodes = [...Array(256)].map((_, i) => ({name: 'n' + i, state: 'live', share: 1 / 256,
             is_self: i === 0, dials_only: i % 3 === 0}));
@@ -158,12 +161,12 @@ def main():
             enlarge(page)
             page.picture(folder / "phone.png", 390, 844, is_dark=True)
             wide = page.value("document.documentElement.scrollWidth <= window.innerWidth")
-            assert wide, "the page is wider than a phone"
+            assert wide, "the page is wider than a phone's screen"
             page.picture(folder / "page.png", 1000, 1700)
             if len(sys.argv) > 2:
                 shutil.copy(folder / "page.png", sys.argv[2])
             took = kill_one(page, swarm)
-            assert took < GRAY_S, f"a killed node is grey after {took:.1f} s only"
+            assert took < GRAY_S, f"a killed node turned grey after {took:.1f} s, limit {GRAY_S} s"
             many_ms = draw_many(page)
             assert page.said == [], page.said
             print(f"a killed node was grey after {took:.1f} s; 256 nodes are drawn in {many_ms:.1f} ms")

@@ -1,6 +1,6 @@
-"""A witness: a guest (client.py) that takes over no base. It asks for every rumor from the first on,
-keeps what it heard for recompute.py, and compares each digest that a neighbour shows with that of
-the initial base and all rumors of the version shown: also after rumors have been taken out of it.
+"""A witness: a guest (client.py) that does not take over a base. It requests all rumors from the first one
+and saves them for recompute.py. It compares each digest that a neighbour shows with the sum of the initial
+base and all rumors of that version, also after an expulsion has removed rumors.
 """
 import struct
 
@@ -12,7 +12,8 @@ from rumors import Rumor, digest_of, require, sum_lanes, unpack_version
 class Witness(Guest):
     def __init__(self, credentials, addresses, layers):
         self.initial = digest_of(enumerate(initial_base(layers, 1)))
-        self.asked, self.agreed, self.data = {}, set(), {}
+        # Hashes of the versions with the right digest, and {(tag, seq): bytes} of all rumors.
+        self.agreed, self.data = set(), {}
         super().__init__(credentials, addresses)
 
     def on_message(self, neighbour, message):
@@ -20,18 +21,19 @@ class Witness(Guest):
             case [Kind.VERSION, digest, hash_, _, _, _, _, _, entries]:
                 neighbour.say(Kind.VERSION, 0 if hash_ else digest, 0, 0, 1, 0, 1, b"", b"")
                 version = unpack_version(entries)
-                require(version.hash() == hash_, "a hash of another version")
+                require(version.hash() == hash_, "the hash belongs to another version")
                 self.ask_for(neighbour, version)
                 self.witness(version, hash_, digest)
             case [Kind.RUMOR, data]:
                 rumor = Rumor(data, self.credentials)
                 self.rumors[rumor.tag, rumor.seq], self.data[rumor.tag, rumor.seq] = rumor, data
             case [Kind.GONE, *_]:
-                raise ValueError("a neighbour has lost what it is asked for")
+                raise ValueError("a neighbour no longer has a requested rumor")
             case _:
                 super().on_message(neighbour, message)
 
     def ask_for(self, neighbour, version):
+        """Requests the first missing rumor of each origin, and those after it."""
         for tag, end in version.items():
             while (tag, self.known[tag]) in self.rumors:
                 self.known[tag] += 1
@@ -39,6 +41,7 @@ class Witness(Guest):
                 neighbour.say(Kind.WANT, tag, self.known[tag])
 
     def witness(self, version, hash_, digest):
+        """Checks the digest of a version, if all its rumors are known."""
         names = [(tag, seq) for tag, end in version.items() for seq in range(end)]
         if not self.rumors.keys() >= {*names}:
             return
@@ -50,10 +53,11 @@ class Witness(Guest):
             print(f"{len(self.agreed)} versions are the sum, the last of {len(names)} rumors")
 
     def visit(self, path):
+        """Listens until all neighbours have left, then saves the rumors: each as its size and bytes."""
         try:
             self.until(lambda: all(neighbour.closed for neighbour in self.neighbours))
         except TurnedAway:
-            pass  # all have left
+            pass  # all neighbours have left
         with open(path, "wb") as file:
             for data in self.data.values():
                 file.write(struct.pack("<I", len(data)) + data)
@@ -61,7 +65,7 @@ class Witness(Guest):
 
 
 def main():
-    parser = parser_of("Hear all that is said in a swarm.")
+    parser = parser_of("Receive all rumors of a swarm and check the digests.")
     parser.add_argument("--heard", metavar="FILE", required=True)
     parser.add_argument("--layers", required=True)
     given = parser.parse_args()

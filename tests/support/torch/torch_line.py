@@ -1,14 +1,16 @@
-"""A model of PyTorch from hearsay's line of layers (model/README.md)."""
+"""Computes hearsay's line of layers (model/README.md) in PyTorch."""
 import torch
 import torch.nn.functional as F
 
 
 class Line:
-    """A layers line in PyTorch: the chain, read again, over tensors by their names."""
+    """A function of a line of layers: each call parses the text and applies its layers.
+
+    weights    {name: tensor}, such as "0.dense.weight" """
 
     def __init__(self, text, weights):
         self.text, self.weights = text, weights
-        self.training, self.momentum = True, 0.0  # as batch norms take them
+        self.training, self.momentum = True, 0.0  # arguments of batch norms
 
     def tensor(self, number, kind, name):
         return self.weights.get(f'{number}.{kind}.{name}')
@@ -104,7 +106,8 @@ class Line:
 
     @staticmethod
     def turn(x):
-        """Rotary embedding of [batch, heads, length, size]: the first half against the second."""
+        """Applies rotary position embedding to [batch, heads, length, size]. Entry i of the first half forms
+        a pair with entry i of the second half."""
         half = x.shape[-1] // 2
         rates = 10000.0 ** (-torch.arange(half, dtype=torch.float64) / half)
         angles = torch.outer(torch.arange(x.shape[-2], dtype=torch.float64), rates)
