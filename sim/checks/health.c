@@ -12,7 +12,7 @@
 #define MEMBER_NS    (60 * SECOND_NS)
 #define NEIGHBOUR_NS (NODE_PATIENCE_MAX_NS + 5 * SECOND_NS)
 
-#define SILENT "is no neighbour any more: nothing was heard for too long"
+#define SILENT "is no longer a neighbour: the peer was silent for too long"
 
 static uint64_t mark_of_text(const char *text)
 {

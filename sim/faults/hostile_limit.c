@@ -137,7 +137,7 @@ void hostile_send_limits(struct hostile *hostile)
 
 void hostile_on_bye(struct hostile *hostile, const struct message *bye)
 {
-    static const char why[] = "sent a rumor that is not valid";
+    static const char why[] = "sent an invalid rumor";
     if (hostile->attack == SENDS_RUMORS_AT_LIMITS && bye->text.count >= sizeof why - 1 &&
         memcmp(bye->text.at, why, sizeof why - 1) == 0)
         check_fail(&hostile->world->check,

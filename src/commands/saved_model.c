@@ -55,7 +55,7 @@ enum error saved_model_load(const char *path, const struct model *model, float *
             return safetensors_checksum(weights, model_parameters(model)) == about->checksum
                        ? OK
                        : problem_set(problem, FORGED,
-                                     "%.300s: its weights are not those that were saved: it was "
+                                     "%.300s: its weights differ from the saved ones: it was "
                                      "damaged or changed; use another copy",
                                      path);
     }

@@ -45,9 +45,9 @@ static void say(const struct device_watch *watch, uint64_t now_ns, uint64_t last
 {
     char text[256];
     (void)snprintf(text, sizeof text,
-                   "the learner waits for the GPU for %.0f s, and a step usually takes %.3g s: the "
-                   "driver may hang; look at nvidia-smi and dmesg, and if it stays so, restart the "
-                   "node, or the machine",
+                   "the GPU has not answered for %.0f s, and a step usually takes %.3g s: the "
+                   "driver may hang; run nvidia-smi and dmesg, and if the GPU stays silent, "
+                   "restart the node or the machine",
                    (double)lasts_ns * 1e-9, (double)watch->steps_ns * 1e-9 / (double)watch->steps);
     event_log_say(watch->options.report, now_ns, NOTE_DEVICE, LEVEL_ERROR, text);
 }

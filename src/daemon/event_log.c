@@ -95,8 +95,7 @@ static void say_losing(struct event_log *report, int error)
     if (!report->is_losing && !report->is_quiet)
         (void)fprintf(
             stderr,
-            "hearsay: the log cannot be written: %s; what is not written is lost, and the "
-            "node goes on\n",
+            "hearsay: the log cannot be written: %s; lines are lost, and the node continues\n",
             strerror(error));
     report->is_losing = true;
 }
@@ -104,7 +103,7 @@ static void say_losing(struct event_log *report, int error)
 static void say_written_again(struct event_log *report)
 {
     if (!report->is_quiet)
-        (void)fputs("hearsay: the log can be written again; lines of it are missing\n", stderr);
+        (void)fputs("hearsay: the log can be written again; some lines are missing\n", stderr);
     report->is_losing = false;
 }
 
@@ -195,7 +194,7 @@ static void print_status(const struct event_log *report, uint64_t now_ns,
                       reach_alone_s(&report->reach, now_ns), report->reach.why);
     if (stats->steps == 0)
         (void)fprintf(stderr, "not training, %s, ",
-                      stats->neighbours ? "receiving what the swarm knows" : "no neighbour");
+                      stats->neighbours ? "receiving the swarm's base" : "no neighbour");
     else
         (void)fprintf(stderr, "%" PRIu64 " steps, %.0f samples/s, loss %.4f, ", stats->steps,
                       stats->samples_per_second, loss);
@@ -252,7 +251,7 @@ void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch)
     if (batch == 0 || batch == report->batch)
         return;
     char text[64];
-    (void)snprintf(text, sizeof text, "a step has %u samples from now on (train.step_ms)",
+    (void)snprintf(text, sizeof text, "the batch is now %u samples (train.step_ms)",
                    (unsigned)batch);
     report->batch = batch;
     event_log_say(report, now_ns, NOTE_BATCH, LEVEL_INFO, text);
@@ -379,12 +378,13 @@ void event_log_reset(struct event_log *report, uint64_t now_ns, uint64_t step,
 {
     char text[sizeof((struct note *)0)->text];
     (void)snprintf(text, sizeof text,
-                   "training diverged here by step %" PRIu64
-                   ": %.64s has weights that are no numbers; "
-                   "%s. %s, or look for far too large numbers in the data",
+                   "training diverged on this node by step %" PRIu64
+                   ": %.64s has weights that are NaN or infinite; %s. %s, or check the data for "
+                   "very large numbers",
                    step, resets->tensor,
-                   is_last ? "the third time in an hour: leaving the swarm"
-                           : "nothing of it was published, and training restarts from the base",
+                   is_last
+                       ? "this is the third reset within an hour, so the node leaves the swarm"
+                       : "these weights were not published, and training restarts from the base",
                    report->is_quiet ? "Lower the learning rate, clip gradients"
                                     : "Lower train.rate, set train.clip");
     event_log_say(report, now_ns, NOTE_DIVERGED, LEVEL_ERROR, text);
@@ -395,9 +395,9 @@ void event_log_saturated(struct event_log *report, uint64_t now_ns,
 {
     char text[sizeof((struct note *)0)->text];
     (void)snprintf(text, sizeof text,
-                   "%s has a weight beyond %.8s, the largest that this swarm shares: the "
-                   "others have the largest, and the rest stays on this node. Normalise the data, "
-                   "lower train.rate or set train.weight_decay",
+                   "%s has a weight beyond %.8s, the largest that this swarm shares; other nodes "
+                   "have the largest, and the excess stays on this node. Normalise the data, lower "
+                   "train.rate or set train.weight_decay",
                    saturation->tensor, companded ? "9.2e18" : "64");
     event_log_say(report, now_ns, NOTE_SATURATED, LEVEL_WARNING, text);
 }

@@ -413,8 +413,8 @@ enum error host_open(struct host *host, bool is_quiet, struct problem *problem)
     const struct config *config = host->config;
     if (!host->transport)
         return problem_set(problem, FAILED,
-                           "no event loop can begin: this process has too many open files; close "
-                           "some, or give it more (ulimit -n)");
+                           "cannot start the event loop: the process has too many open files; "
+                           "close some, or raise the limit (ulimit -n)");
     enum error error = event_log_open(&host->report, config->node.log, config->node.verbose,
                                       transport_now_ns(), problem);
     host->report.is_quiet = is_quiet;

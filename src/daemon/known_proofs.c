@@ -19,10 +19,11 @@ enum error known_proofs_load(struct known_proofs *proofs, const char *folder,
     error = node_proofs_check(options, &why);
     if (error == OK)
         return OK;
-    return problem_set(problem, error,
-                       "%.300s/" PROOFS_FILE ": %s; if that is right, remove the file: the node "
-                       "learns of them from the others",
-                       folder, why.text);
+    return problem_set(
+        problem, error,
+        "%.300s/" PROOFS_FILE
+        ": %s; if this is intended, remove the file, and the node fetches it from other nodes",
+        folder, why.text);
 }
 
 void known_proofs_free(struct known_proofs *proofs)

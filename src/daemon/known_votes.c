@@ -23,10 +23,11 @@ enum error known_votes_load(struct known_votes *votes, const char *folder,
     error = node_votes_check(options, &why);
     if (error == OK)
         return OK;
-    return problem_set(problem, error,
-                       "%.300s/" VOTES_FILE ": %s; if that is right, remove the file: the node "
-                       "learns of them from the others",
-                       folder, why.text);
+    return problem_set(
+        problem, error,
+        "%.300s/" VOTES_FILE
+        ": %s; if this is intended, remove the file, and the node fetches it from other nodes",
+        folder, why.text);
 }
 
 void known_votes_free(struct known_votes *votes)

@@ -53,10 +53,10 @@ void members_file_read_again(struct members_file *file, struct node *node, struc
         free(file->list);
         file->list = list;
         node_on_members(node, now_ns, list->ids[0], list->count);
-        (void)snprintf(text, sizeof text, "the list of members is read again: %u",
+        (void)snprintf(text, sizeof text, "the list of members was reloaded: %u",
                        (unsigned)list->count);
     } else {
-        (void)snprintf(text, sizeof text, "%s; the list from before stays in force", problem.text);
+        (void)snprintf(text, sizeof text, "%s; the previous list stays in force", problem.text);
     }
     event_log_say(report, now_ns, NOTE_ADMISSION, list ? LEVEL_INFO : LEVEL_ERROR, text);
 }

@@ -24,8 +24,8 @@ enum error operator_orders_load(struct operator_orders *orders, const char *fold
     if (error == OK)
         return known_swarm_keys_load(&orders->swarm_keys, folder, options, problem);
     return problem_set(problem, error,
-                       "%.300s/" ORDERS_FILE ": %s; if that is right, remove the file: the node "
-                       "learns its operator's orders from the others",
+                       "%.300s/" ORDERS_FILE ": %s; if this is intended, remove the file, and the "
+                                             "node fetches the operator's orders from other nodes",
                        folder, why.text);
 }
 
@@ -68,8 +68,7 @@ void operator_orders_look(struct operator_orders *orders, struct node *node,
     if (error == OK) {
         error = node_on_order(node, now_ns, orders->handed, bytes, &why);
         if (error != OK)
-            (void)problem_set(&problem, error, "the order that was handed over is not obeyed: %s",
-                              why.text);
+            (void)problem_set(&problem, error, "the order from hearsay was refused: %s", why.text);
     }
     if (error != OK && error != MISSING)
         event_log_say(report, now_ns, NOTE_EXPELLED, LEVEL_ERROR, problem.text);

@@ -339,7 +339,7 @@ enum error sandbox_enter(const struct config *config, struct sandbox *sandbox,
         (!sandbox->has_filter || enter_filter(sandbox)))
         return OK;
     return problem_set(problem, FAILED,
-                       "cannot enter the sandbox: %s; node.sandbox = no runs without it",
+                       "cannot enter the sandbox: %s; set node.sandbox = no to run without it",
                        strerror(errno));
 }
 
@@ -359,6 +359,5 @@ void sandbox_text(const struct config *config, const struct sandbox *sandbox,
         sandbox->landlock > 0 && sandbox->reads_freely ? "; reads any file, for the GPU" : "");
     if (sandbox->threads > 0 && used < SANDBOX_TEXT_BYTES)
         (void)snprintf(out + used, (size_t)(SANDBOX_TEXT_BYTES - used),
-                       "; %u threads of libraries are outside of Landlock",
-                       (unsigned)sandbox->threads);
+                       "; %u library threads are outside Landlock", (unsigned)sandbox->threads);
 }

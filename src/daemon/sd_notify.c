@@ -123,7 +123,7 @@ void sd_notify_status(struct sd_notify *sd_notify, uint64_t now_ns, const struct
     const int length =
         snprintf(text, sizeof text,
                  "STATUS=%s%s, neighbours %u, members %u, published %" PRIu64 ", received %" PRIu64,
-                 reach_is_alone(reach, now_ns) ? "alone: no configured peer is reached; " : "",
+                 reach_is_alone(reach, now_ns) ? "alone: no configured peer can be reached; " : "",
                  doing, (unsigned)stats->neighbours, (unsigned)stats->members_live,
                  stats->rumors_published, stats->rumors_received);
     CHECK(length > 0 && (size_t)length < sizeof text);
@@ -132,7 +132,7 @@ void sd_notify_status(struct sd_notify *sd_notify, uint64_t now_ns, const struct
 
 void sd_notify_stopping(struct sd_notify *sd_notify)
 {
-    (void)send_text(sd_notify, "STOPPING=1\nSTATUS=leaving: the last rumors travel");
+    (void)send_text(sd_notify, "STOPPING=1\nSTATUS=leaving: the last rumors spread");
 }
 
 void sd_notify_close(struct sd_notify *sd_notify)

@@ -36,8 +36,8 @@ enum error shutdown_save(struct node *node, struct saver *saver, struct learner 
 {
     if (node_is_catching_up(node))
         return problem_set(problem, FAILED,
-                           "the base was still being taken over from others and is of no use: "
-                           "nothing new is saved");
+                           "the base was incomplete because its takeover had not ended; no new "
+                           "checkpoint is saved");
     if (node_has_taken_first(node) || saver_model_hash(saver))
         saver_set_model_hash(saver, node_model_hash(node));
     return saver_save(saver, learner, node_incarnation(node), score, fill_history, node, problem);
@@ -76,8 +76,8 @@ static void id_hex(char out[static 2 * ID_BYTES + 1], const uint8_t id[static ID
 int shutdown_shut_out(const struct reach *reach)
 {
     (void)fprintf(stderr,
-                  "hearsay: no peer takes this node in: %s; give all nodes one configuration where "
-                  "it says (same), and one version of hearsay (--alone: train all the same)\n",
+                  "hearsay: no peer accepts this node: %s; make all settings marked (same) and the "
+                  "version of hearsay equal on all nodes (--alone: train without peers)\n",
                   reach->why);
     return SHUTDOWN_SHUT_OUT;
 }
@@ -94,11 +94,11 @@ static void evaluate_final(const struct shutdown *closing, uint64_t now_ns, stru
     final->last = final->evaluation.samples == last->samples ? *last : (struct evaluation){0};
     final->part = final->evaluation;
     if (guard_has_fallen(closing->guard, &final->evaluation)) {
-        (void)snprintf(text, sizeof text,
-                       "the base that is saved scores less than in the last evaluation (loss %.4g, "
-                       "and %.4g then): use the averaged base, or return to a better one with "
-                       "hearsay rewind",
-                       final->evaluation.loss, last->loss);
+        (void)snprintf(
+            text, sizeof text,
+            "the saved base scores lower than at the last evaluation (loss %.4g, before %.4g); use "
+            "the averaged base, or return to a better base with hearsay rewind",
+            final->evaluation.loss, last->loss);
         event_log_say(closing->report, now_ns, NOTE_TRAINING, LEVEL_WARNING, text);
     }
     if (all)
@@ -137,8 +137,8 @@ int shutdown_run(const struct shutdown *closing)
     event_log_final(closing->report, now_ns, &final);
     if (final.stats.digest != final.learner_digest && !node_is_catching_up(closing->node)) {
         (void)fprintf(stderr,
-                      "hearsay: the base is not the sum of its rumors (digest %016" PRIx64
-                      ", not %016" PRIx64 "): a defect or broken memory; do not use it\n",
+                      "hearsay: the base differs from the sum of its rumors (digest %016" PRIx64
+                      ", not %016" PRIx64 "): a defect or broken memory; do not use this base\n",
                       final.learner_digest, final.stats.digest);
         code = 1;
     }
@@ -154,8 +154,8 @@ int shutdown_clash(const struct shutdown *closing, bool is_shared)
     if (is_shared)
         (void)shutdown_run(closing);
     else
-        (void)fputs("hearsay: nothing new is saved: for the last seconds this node had no "
-                    "neighbour, and its base is not the swarm's\n",
+        (void)fputs("hearsay: no new checkpoint is saved: the node had no neighbour in its last "
+                    "seconds, so its base differs from the swarm's\n",
                     stderr);
     return SHUTDOWN_CLASH;
 }

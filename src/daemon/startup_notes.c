@@ -97,11 +97,10 @@ static bool say_lost_gpu(struct event_log *report, uint64_t now_ns, const struct
     read_device(folder, before);
     const bool is_lost = device_is_gpu(before) && !device_is_gpu(setup->device);
     if (is_lost)
-        (void)snprintf(
-            text, sizeof text,
-            "computes on %s, and computed on %s before: see nvidia-smi for what became of "
-            "the GPU; train.device = cuda:0 lets no node start without it",
-            setup->device, before);
+        (void)snprintf(text, sizeof text,
+                       "computes on %s, but computed on %s before: check the GPU with nvidia-smi; "
+                       "set train.device = cuda:0 to refuse a start without the GPU",
+                       setup->device, before);
     if (is_lost)
         event_log_say(report, now_ns, NOTE_DEVICE, LEVEL_WARNING, text);
     else if (strcmp(before, setup->device) != 0)
@@ -144,9 +143,9 @@ void startup_notes_reading(struct event_log *report, uint64_t now_ns, const stru
     if (data[0] || start[0])
         (void)snprintf(text, sizeof text, "reads %s%.100s%s%s%.100s", data[0] ? "its data: " : "",
                        data, data[0] && start[0] ? ", and " : "",
-                       start[0] ? "the first weights: " : "", start);
+                       start[0] ? "the initial weights: " : "", start);
     else
-        (void)snprintf(text, sizeof text, "makes its data: %u samples to learn",
+        (void)snprintf(text, sizeof text, "generates its data: %u training samples",
                        (unsigned)config->data.train_count);
     event_log_say(report, now_ns, NOTE_TRAINING, LEVEL_INFO, text);
 }
@@ -179,11 +178,11 @@ void startup_notes_web(struct event_log *report, uint64_t now_ns, const struct a
     const bool is_here = address_is_loopback(http);
     CHECK(port > 0 && port <= UINT16_MAX);
     shown.port = (uint16_t)port;
-    (void)snprintf(text, sizeof text, "a browser sees it at http://%s/%s",
+    (void)snprintf(text, sizeof text, "the status page is at http://%s/%s",
                    address_text(&shown, address),
                    is_here ? ""
-                           : " with its token; it is not encrypted: keep it inside of a VPN, "
-                             "or behind a proxy with TLS");
+                           : " and requires the password; it is not encrypted: use it inside a "
+                             "VPN, or behind a proxy with TLS");
     event_log_say(report, now_ns, NOTE_WEB, is_here ? LEVEL_INFO : LEVEL_WARNING, text);
 }
 
@@ -197,7 +196,7 @@ void startup_notes_resumed(struct event_log *report, uint64_t now_ns, const stru
         return;
     node_stats(node, now_ns, &stats);
     (void)snprintf(note.text, sizeof note.text,
-                   "goes on from %s%.160s: the sum of %" PRIu64 " rumors, %" PRIu64
+                   "continues from %s%.160s: the sum of %" PRIu64 " rumors, %" PRIu64
                    " samples of the whole swarm",
                    is_older ? "an older one, " : "",
                    state_dir_checkpoint(config->node.state_dir, generation).text, stats.version,
@@ -215,8 +214,8 @@ void startup_notes_swarm_key(struct event_log *report, uint64_t now_ns, const st
     swarm_key_hash(configured, setup->keys->swarm_key);
     if (key.missing > 0)
         (void)snprintf(note.text, sizeof note.text,
-                       "the operator has ordered a new swarm key (order %u), which is not here "
-                       "yet: the others give it to who gets in",
+                       "the operator has ordered a new swarm key (order %u) that this node lacks; "
+                       "members send it after this node joins",
                        (unsigned)key.missing);
     else if (memcmp(key.hash, configured, HASH_BYTES) != 0)
         (void)snprintf(note.text, sizeof note.text,

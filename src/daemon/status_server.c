@@ -44,8 +44,8 @@ static enum error refuse(const char *dir, int file, struct problem *problem)
     char holder[LOCK_HOLDER_BYTES];
     lock_holder_find(file, holder);
     return problem_set(problem, MISMATCH,
-                       "another node runs with this state_dir (%.250s)%s%s: stop it first, or give "
-                       "this one a node.state_dir of its own",
+                       "another node uses this state_dir (%.250s)%s%s; stop that node, or set "
+                       "another node.state_dir",
                        dir, holder[0] ? ", " : "", holder);
 }
 

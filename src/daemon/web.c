@@ -74,22 +74,21 @@ static enum error read_token(const char *path, char *token, struct problem *prob
     (void)fclose(file);
     if (!is_secret)
         return problem_set(problem, FAILED,
-                           "node.http_token %.200s is no file that its owner alone can read; chmod "
-                           "600 it",
+                           "node.http_token %.200s must be a file that only its owner can read; "
+                           "run chmod 600 on it",
                            path);
     size_t length = has_line ? strlen(token) : 0;
     while (length > 0 && isspace((unsigned char)token[length - 1]))
         token[--length] = '\0';
     if (length == TOKEN_BYTES - 1)
-        return problem_set(
-            problem, TOO_BIG,
-            "node.http_token %.200s has %d characters or more in its first line; make "
-            "a shorter one with: openssl rand -hex 16",
-            path, TOKEN_BYTES - 1);
+        return problem_set(problem, TOO_BIG,
+                           "node.http_token %.200s has %d characters or more in its first line; "
+                           "create a shorter password with: openssl rand -hex 16",
+                           path, TOKEN_BYTES - 1);
     if (length < WEB_TOKEN_MIN)
         return problem_set(problem, MALFORMED,
-                           "node.http_token %.200s has less than %d characters in its first line; "
-                           "make one with: openssl rand -hex 16",
+                           "node.http_token %.200s has fewer than %d characters in its first line; "
+                           "create a password with: openssl rand -hex 16",
                            path, WEB_TOKEN_MIN);
     return OK;
 }

@@ -17,8 +17,8 @@
 static enum error damaged(const char *folder, struct problem *problem)
 {
     return problem_set(problem, MALFORMED,
-                       "%.300s/" NAME " is damaged; remove it to begin without what the program "
-                       "kept there, or give another node.state_dir",
+                       "%.300s/" NAME " is damaged; remove it to start without the program's saved "
+                                      "data, or set another node.state_dir",
                        folder);
 }
 

@@ -123,7 +123,7 @@ enum error caller_setup_check_start(const struct engine *engine, struct problem 
         learner_digest(host->setup.learner) == engine->file.start_digest)
         return OK;
     return problem_set(problem, FAILED,
-                       "%.300s has no checkpoint to go on from, and the tensors do not hold the "
-                       "first weights; give them these, or another node.state_dir",
+                       "%.300s has no checkpoint, and the tensors differ from the initial weights; "
+                       "pass the initial weights, or set another node.state_dir",
                        engine->config.node.state_dir);
 }

@@ -48,18 +48,18 @@ static enum error check_tensor(const struct hearsay_tensor *given, uint32_t i,
                            (int)given->device_index);
     if (given->device != HEARSAY_CPU && given->device != HEARSAY_CUDA)
         return problem_set(problem, MISMATCH,
-                           "tensor %.100s: it lies on device %d, and this library takes tensors of "
-                           "the CPU (1) and of CUDA (2)",
+                           "tensor %.100s: it is on device %d, but this library supports only "
+                           "the CPU (1) and CUDA (2)",
                            given->name, (int)given->device);
     if (given->dtype > HEARSAY_FLOAT16 || given->flags != 0)
         return problem_set(problem, MISMATCH,
-                           "tensor %.100s: there is no type %u or flag %u here; give float32, "
-                           "bfloat16 or float16, and no flags",
+                           "tensor %.100s: type %u or flag %u is unknown; pass float32, bfloat16 "
+                           "or float16, and no flags",
                            given->name, (unsigned)given->dtype, (unsigned)given->flags);
     if (given->dimensions > HEARSAY_DIMENSIONS_MAX || !count_entries(given, &count))
         return problem_set(problem, MALFORMED,
-                           "tensor %.100s: its shape is wrong: at most %d dimensions of at least 1 "
-                           "each, and 2147483647 numbers in all",
+                           "tensor %.100s: its shape is invalid: at most %d dimensions of at least "
+                           "1 each, and at most 2147483647 numbers",
                            given->name, HEARSAY_DIMENSIONS_MAX);
     if (!given->data || (uintptr_t)given->data % bytes_of((enum hearsay_dtype)given->dtype) != 0)
         return problem_set(problem, MALFORMED, "tensor %.100s: its data is missing or not aligned",
@@ -74,7 +74,7 @@ static enum error add(struct caller_tensors *tensors, const struct hearsay_tenso
     for (uint32_t i = 0; i < tensors->count; i++)
         if (strcmp(tensors->item[i].name, given->name) == 0)
             return problem_set(problem, MALFORMED,
-                               "tensor %.100s: there are two of this name; give each once",
+                               "tensor %.100s: two tensors have this name; rename one",
                                given->name);
     if (tensors->count == 0) {
         tensors->device = (enum hearsay_device)given->device;
@@ -83,8 +83,8 @@ static enum error add(struct caller_tensors *tensors, const struct hearsay_tenso
     if (given->device != (int32_t)tensors->device ||
         (tensors->device == HEARSAY_CUDA && given->device_index != tensors->device_index))
         return problem_set(problem, MISMATCH,
-                           "tensor %.100s: it lies on another device than the first; give all on "
-                           "one, or copies",
+                           "tensor %.100s: it is on another device than the first tensor; move all "
+                           "tensors to one device",
                            given->name);
     *tensor = (struct caller_tensor){.name = memory_text(given->name),
                                      .dimensions = given->dimensions,
@@ -96,8 +96,9 @@ static enum error add(struct caller_tensors *tensors, const struct hearsay_tenso
     tensors->count++;
     tensors->parameters += tensor->count;
     if (tensors->parameters > INT32_MAX)
-        return problem_set(problem, TOO_BIG,
-                           "the tensors have more than 2147483647 numbers in all; share fewer");
+        return problem_set(
+            problem, TOO_BIG,
+            "the tensors have more than 2147483647 numbers together; share fewer tensors");
     return OK;
 }
 
@@ -119,7 +120,7 @@ static enum error check_apart(const struct caller_tensors *tensors, struct probl
         if ((uintptr_t)sorted[i].data - (uintptr_t)before->data <
             before->count * bytes_of(before->dtype))
             error = problem_set(problem, MALFORMED,
-                                "tensors %.100s and %.100s share memory; give what both are once",
+                                "tensors %.100s and %.100s share memory; pass only one of them",
                                 before->name, sorted[i].name);
     }
     free(sorted);
@@ -132,7 +133,7 @@ enum error caller_tensors_init(struct caller_tensors *tensors, const struct hear
     enum error error = OK;
     *tensors = (struct caller_tensors){.count = 0};
     if (!given || count == 0 || count > TENSORS_MAX)
-        return problem_set(problem, MALFORMED, "there are %u tensors; give 1 to %d",
+        return problem_set(problem, MALFORMED, "the call passes %u tensors; pass 1 to %d",
                            (unsigned)count, TENSORS_MAX);
     tensors->item = memory_new(count, sizeof *tensors->item);
     for (uint32_t i = 0; error == OK && i < count; i++) {
@@ -192,8 +193,8 @@ enum error caller_tensors_place(struct caller_tensors *tensors, const struct mod
     if (tensors->count != (uint32_t)model_tensors(model) ||
         tensors->parameters != model_parameters(model))
         return problem_set(problem, MALFORMED,
-                           "there are %u tensors with %zu numbers, and the model of the "
-                           "configuration has %d with %zu; give all of it, or a run of its own",
+                           "the call passes %u tensors with %zu numbers, but the configured model "
+                           "has %d with %zu; pass all its tensors, or set run",
                            (unsigned)tensors->count, tensors->parameters, model_tensors(model),
                            model_parameters(model));
     for (uint32_t i = 0; i < tensors->count; i++) {
@@ -201,8 +202,7 @@ enum error caller_tensors_place(struct caller_tensors *tensors, const struct mod
         if (!find(model, tensor->name, &found) || !has_sides(tensor, &found))
             return problem_set(
                 problem, MALFORMED,
-                "tensor %.100s: the model of the configuration has none of this name "
-                "and shape",
+                "tensor %.100s: the configured model has no tensor of this name and shape",
                 tensor->name);
         tensor->first = found.offset;
     }
@@ -216,7 +216,7 @@ enum error caller_tensors_need_float32(const struct caller_tensors *tensors,
     for (uint32_t i = 0; i < tensors->count; i++)
         if (tensors->item[i].dtype != HEARSAY_FLOAT32)
             return problem_set(problem, MALFORMED,
-                               "tensor %.100s: the model of the configuration has float32 alone",
+                               "tensor %.100s: the configured model supports only float32",
                                tensors->item[i].name);
     return OK;
 }
@@ -231,14 +231,15 @@ enum error caller_tensors_check(const struct caller_tensors *tensors,
                                 const struct caller_tensors *others, struct problem *problem)
 {
     if (tensors->count != others->count)
-        return problem_set(problem, MALFORMED, "there are %u tensors, and at open there were %u",
+        return problem_set(problem, MALFORMED,
+                           "the call passes %u tensors, but hearsay_open had %u",
                            (unsigned)others->count, (unsigned)tensors->count);
     for (uint32_t i = 0; i < tensors->count; i++)
         if (!is_same(&tensors->item[i], &others->item[i]))
             return problem_set(
                 problem, MALFORMED,
-                "tensor %u is %.100s, and at open it was %.100s, or of another shape", (unsigned)i,
-                others->item[i].name, tensors->item[i].name);
+                "tensor %u is %.100s, but at hearsay_open it was %.100s, or had another shape",
+                (unsigned)i, others->item[i].name, tensors->item[i].name);
     return OK;
 }
 
@@ -313,11 +314,11 @@ enum error caller_tensors_read(const struct caller_tensors *tensors, float *weig
         download(tensors->backend, tensor, ours);
         for (size_t at = 0; at < tensor->count; at++)
             if (!(fabsf(ours[at]) <= FIRST_WEIGHT_MAX))
-                return problem_set(problem, MALFORMED,
-                                   "tensor %.100s: a weight is %g, and a swarm's are numbers from "
-                                   "-%g to %g",
-                                   tensor->name, (double)ours[at], (double)FIRST_WEIGHT_MAX,
-                                   (double)FIRST_WEIGHT_MAX);
+                return problem_set(
+                    problem, MALFORMED,
+                    "tensor %.100s: a weight of %g is outside the range of a swarm, -%g to %g",
+                    tensor->name, (double)ours[at], (double)FIRST_WEIGHT_MAX,
+                    (double)FIRST_WEIGHT_MAX);
     }
     return OK;
 }

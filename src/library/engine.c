@@ -448,8 +448,8 @@ static enum error save(struct engine *engine, struct problem *problem)
         shutdown_save(host->node, host->saving.saver, host->setup.learner, NULL, problem);
     if (error == OK && digest != node_digest(host->node))
         return problem_set(problem, FAILED,
-                           "the base is not the sum of its rumors: a defect or broken memory; do "
-                           "not use it");
+                           "the base differs from the sum of its rumors: a defect or broken "
+                           "memory; do not use this base");
     return error;
 }
 
@@ -462,7 +462,8 @@ enum error engine_end(struct engine *engine, struct problem *problem)
     const enum engine_reason end = engine->standing.end;
     const bool is_shared = end == ENGINE_CLASH && engine->host.is_shared;
     if (end != ENGINE_LEFT && end != ENGINE_DIVERGED && !is_shared)
-        return problem_set(problem, FAILED, "the node had ended by itself, and saved nothing new");
+        return problem_set(problem, FAILED,
+                           "the node had already ended and saved no new checkpoint");
     (void)sigfillset(&all);
     CHECK(pthread_sigmask(SIG_SETMASK, &all, &before) == 0);
     const enum error error = save(engine, problem);

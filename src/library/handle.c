@@ -88,22 +88,22 @@ int handle_fail(struct hearsay *node, int error, const char *format, ...)
 const char *handle_meaning(int error)
 {
     static const char *const MEANINGS[HANDLE_ERRORS] = {
-        [HEARSAY_OK] = "nothing is wrong",
-        [HEARSAY_TIMEOUT] = "the time was over before it was done; call again to go on waiting",
+        [HEARSAY_OK] = "the call succeeded",
+        [HEARSAY_TIMEOUT] = "the timeout passed before the call was done; call again to continue",
         [HEARSAY_ARGUMENT] = "an argument is missing or wrong; see hearsay.h",
-        [HEARSAY_ABI_UNKNOWN] = "the program was compiled with another hearsay.h than this library "
-                                "has; compile it again, or install the library it was made for",
-        [HEARSAY_UNSUPPORTED] = "a device, type or flag that this library cannot use",
-        [HEARSAY_BUSY] = "another thread is inside a call for this node; one may be at a time",
-        [HEARSAY_CLOSED] = "the node is not open; hearsay_open makes a new one",
-        [HEARSAY_FORKED] = "this process is a child of the one that opened the node, and cannot "
-                           "use it; open one of its own",
+        [HEARSAY_ABI_UNKNOWN] = "the program was compiled with the hearsay.h of another library; "
+                                "compile it again, or install that library",
+        [HEARSAY_UNSUPPORTED] = "this library does not support the device, type or flag",
+        [HEARSAY_BUSY] = "another thread is inside a call for this node; make one call at a time",
+        [HEARSAY_CLOSED] = "the node is not open; open a new node with hearsay_open",
+        [HEARSAY_FORKED] = "this process is a child of the process that opened the node and cannot "
+                           "use it; open another node",
         [HEARSAY_NOT_JOINED] = "the node has not joined; call hearsay_join until it returns 0",
-        [HEARSAY_TOO_SMALL] = "the buffer is too small; *bytes says what is needed",
+        [HEARSAY_TOO_SMALL] = "the buffer is too small; *bytes is the required size",
         [HEARSAY_CONFIG] = "the configuration is wrong",
-        [HEARSAY_FAILED] = "the system refused something",
-        [HEARSAY_REFUSED] = "nobody takes this node in",
-        [HEARSAY_ENDED] = "the node has ended by itself; close it and open another one",
+        [HEARSAY_FAILED] = "a system call failed",
+        [HEARSAY_REFUSED] = "no peer accepts this node",
+        [HEARSAY_ENDED] = "the node has ended; close it and open another node",
     };
-    return error >= 0 && error < HANDLE_ERRORS ? MEANINGS[error] : "there is no such error";
+    return error >= 0 && error < HANDLE_ERRORS ? MEANINGS[error] : "unknown error";
 }

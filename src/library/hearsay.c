@@ -43,31 +43,28 @@ static int on_end(struct hearsay *node, const struct engine_standing *standing)
     case ENGINE_RUNS:
         return HEARSAY_TIMEOUT;
     case ENGINE_SHUT_OUT:
-        return handle_fail(
-            node, HEARSAY_REFUSED,
-            "no peer takes this node in: %.300s; give all nodes one run, one list of "
-            "tensors, and one configuration where it says (same)",
-            standing->why);
+        return handle_fail(node, HEARSAY_REFUSED,
+                           "no peer accepts this node: %.300s; make run, the tensors and all "
+                           "settings marked (same) equal on all nodes",
+                           standing->why);
     case ENGINE_EXPELLED:
         return handle_fail(node, HEARSAY_REFUSED,
-                           "the operator has put this node out of the swarm");
+                           "the operator has expelled this node from the swarm");
     case ENGINE_TURNED_AWAY:
-        return handle_fail(node, HEARSAY_REFUSED,
-                           "no member that was called has this node as one: have its id listed or "
-                           "admitted, and open it again");
+        return handle_fail(
+            node, HEARSAY_REFUSED,
+            "no member admits this node; have its id listed or admitted, and open it again");
     case ENGINE_CLASH:
         return handle_fail(node, HEARSAY_REFUSED, "%s", standing->why);
     case ENGINE_LOST:
-        return handle_fail(
-            node, HEARSAY_ENDED,
-            "nobody is left who has the rest of the base; close it, and open it again "
-            "to go on with what was saved here");
+        return handle_fail(node, HEARSAY_ENDED,
+                           "no reachable member has the rest of the base; close the node, and open "
+                           "it again to continue from its checkpoint");
     case ENGINE_DIVERGED:
-        return handle_fail(
-            node, HEARSAY_ENDED,
-            "weights were no numbers three times within an hour (of %.120s), and the "
-            "node has left; lower the learning rate or clip gradients",
-            standing->why);
+        return handle_fail(node, HEARSAY_ENDED,
+                           "the weights were NaN or infinite three times within an hour (%.120s), "
+                           "and the node has left; lower the learning rate or clip gradients",
+                           standing->why);
     case ENGINE_LEFT:
         break;
     }
@@ -107,11 +104,11 @@ int hearsay_stream(struct hearsay *node, void *stream)
     if (tensors->device != HEARSAY_CUDA)
         return handle_return(node, handle_fail(node, HEARSAY_UNSUPPORTED,
                                                "the tensors are on the CPU, where calls follow no "
-                                               "stream; leave hearsay_stream out"));
+                                               "stream; remove the call of hearsay_stream"));
     if (!tensors->backend->stream.is_known(tensors->backend, stream))
         return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT,
-                                               "stream is no open stream of GPU %d, where the "
-                                               "tensors are; give a cudaStream_t of that GPU",
+                                               "stream is not an open stream of GPU %d, which has "
+                                               "the tensors; pass a cudaStream_t of that GPU",
                                                (int)tensors->device_index));
     caller_learner_follow_stream(&node->engine->caller, stream);
     return handle_return(node, HEARSAY_OK);
@@ -124,7 +121,7 @@ int hearsay_join(struct hearsay *node, double timeout_s)
     if (error != HEARSAY_OK)
         return error;
     if (!due_of(timeout_s, &due_ns))
-        return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT, "timeout_s is no number"));
+        return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT, "timeout_s is NaN"));
     return leave(node, join(node, due_ns));
 }
 
@@ -155,13 +152,17 @@ int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *chang
         return error;
     struct engine *engine = node->engine;
     if (samples == 0 || samples > SAMPLES_MAX)
-        return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT,
-                                               "a step has 1 to %u samples, and not %llu",
-                                               (unsigned)SAMPLES_MAX, (unsigned long long)samples));
+        return handle_return(
+            node,
+            handle_fail(node, HEARSAY_ARGUMENT,
+                        "the samples of a step are out of range: pass 1 to %u instead of %llu",
+                        (unsigned)SAMPLES_MAX, (unsigned long long)samples));
     if (engine->has_finished)
-        return handle_return(node, handle_fail(node, HEARSAY_ENDED,
-                                               "training has ended here by hearsay_finish; close "
-                                               "the node, and open it again to train"));
+        return handle_return(
+            node,
+            handle_fail(
+                node, HEARSAY_ENDED,
+                "hearsay_finish has ended training; close the node, and open it again to train"));
     engine->has_wish = false;
     engine_step(engine, samples, loss_sum_of(samples, loss));
     if (changed)
@@ -211,7 +212,7 @@ int hearsay_settle(struct hearsay *node, double timeout_s)
     if (error != HEARSAY_OK)
         return error;
     if (!due_of(timeout_s, &due_ns))
-        return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT, "timeout_s is no number"));
+        return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT, "timeout_s is NaN"));
     return leave(node, settle(node, due_ns));
 }
 
@@ -241,11 +242,12 @@ static int finish(struct hearsay *node, uint64_t due_ns)
     if (is_over)
         return HEARSAY_OK;
     if (standing.end == ENGINE_RUNS)
-        return handle_fail(node, HEARSAY_TIMEOUT,
-                           "not all have finished within the time; the node waits for %s",
-                           standing.finish != FINISH_WAITING ? "its own last publications"
-                           : standing.waits_for[0]           ? standing.waits_for
-                                                             : "news of the other members");
+        return handle_fail(
+            node, HEARSAY_TIMEOUT,
+            "some members have not finished within the timeout; the node waits for %s",
+            standing.finish != FINISH_WAITING ? "its own last publication"
+            : standing.waits_for[0]           ? standing.waits_for
+                                              : "news of the other members");
     return on_end(node, &standing);
 }
 
@@ -256,7 +258,7 @@ int hearsay_finish(struct hearsay *node, double timeout_s)
     if (error != HEARSAY_OK)
         return error;
     if (!due_of(timeout_s, &due_ns))
-        return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT, "timeout_s is no number"));
+        return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT, "timeout_s is NaN"));
     return leave(node, finish(node, due_ns));
 }
 
@@ -285,7 +287,7 @@ static int base(struct hearsay *node, const struct hearsay_tensor *given, uint32
     struct problem problem;
     enum error error = caller_tensors_init(&tensors, given, count, &problem);
     if (error == OK && tensors.device != HEARSAY_CPU)
-        error = problem_set(&problem, MISMATCH, "the base goes into tensors of the CPU");
+        error = problem_set(&problem, MISMATCH, "the base needs tensors of the CPU");
     if (error != OK) {
         caller_tensors_free(&tensors);
         return refuse(node, error, &problem);
@@ -322,7 +324,7 @@ static int keep(struct hearsay *node, const void *extra, size_t bytes)
     struct problem problem;
     next.extra = bytes > 0 ? malloc(bytes) : NULL;
     if (bytes > 0 && !next.extra)
-        return handle_fail(node, HEARSAY_FAILED, "there is no memory for %zu bytes", bytes);
+        return handle_fail(node, HEARSAY_FAILED, "cannot allocate %zu bytes", bytes);
     if (bytes > 0)
         memcpy(next.extra, extra, bytes);
     if (caller_file_save(node->engine->config.node.state_dir, &next, &problem) != OK) {
@@ -358,8 +360,8 @@ int hearsay_save(struct hearsay *node, const void *extra, size_t bytes)
     if (error != HEARSAY_OK)
         return error;
     if (!extra && bytes > 0)
-        return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT,
-                                               "extra is NULL, and is to have %zu bytes", bytes));
+        return handle_return(
+            node, handle_fail(node, HEARSAY_ARGUMENT, "extra is NULL; pass %zu bytes", bytes));
     if (extra)
         error = keep(node, extra, bytes);
     return leave(node, error == HEARSAY_OK ? save(node) : error);
@@ -372,8 +374,8 @@ static int give(struct hearsay *node, void *to, size_t *room, const void *from, 
     const size_t given = *room;
     *room = bytes;
     if (bytes > 0 && (!to || given < bytes))
-        return handle_fail(node, HEARSAY_TOO_SMALL,
-                           "there is room for %zu bytes, and there are %zu", to ? given : 0, bytes);
+        return handle_fail(node, HEARSAY_TOO_SMALL, "the buffer has %zu bytes; pass %zu bytes",
+                           to ? given : 0, bytes);
     if (bytes > 0)
         memcpy(to, from, bytes);
     return HEARSAY_OK;
@@ -430,7 +432,8 @@ int hearsay_info(struct hearsay *node, struct hearsay_info *info)
     if (!info)
         return handle_fail(node, HEARSAY_ARGUMENT, "info is NULL");
     if (info->abi != HEARSAY_ABI)
-        return handle_fail(node, HEARSAY_ABI_UNKNOWN, "info->abi is %u, and this library has %d",
+        return handle_fail(node, HEARSAY_ABI_UNKNOWN,
+                           "info->abi is %u, but this library has %d; compile the program again",
                            (unsigned)info->abi, HEARSAY_ABI);
     handle_lock(node);
     *info = node->engine ? info_of(node->engine) : node->last;

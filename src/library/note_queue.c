@@ -53,7 +53,8 @@ bool note_queue_take(struct note_queue *queue, struct queued_note *out)
     if (lost > 0) {
         out->level = LEVEL_WARNING;
         (void)snprintf(out->text, sizeof out->text,
-                       "%" PRIu64 " notes of the node were lost, because no call was made for long",
+                       "%" PRIu64
+                       " notes of the node were lost because the program made no call for too long",
                        lost);
     } else if (is_there) {
         *out = *take_oldest(queue);

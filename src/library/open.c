@@ -44,8 +44,7 @@ static enum error load(struct config_load *load, const struct hearsay_options *o
         error = config_load_check(load, options->config, problem);
     if (error == OK && strcmp(load->config.node.log, "-") == 0)
         return problem_set(problem, MALFORMED,
-                           "[node] log = - is the output of the program that has the node in it; "
-                           "name a file");
+                           "[node] log = - would write to the program's output; name a file");
     return error;
 }
 
@@ -56,9 +55,9 @@ static enum error check_memory(size_t parameters, struct problem *problem)
     const size_t bytes = parameters * 5 * sizeof(float) + ((size_t)128 << 20);
     void *probe = malloc(bytes);
     free(probe);
-    return probe ? OK
-                 : problem_set(problem, FAILED, "there is not enough memory for %zu numbers",
-                               parameters);
+    return probe
+               ? OK
+               : problem_set(problem, FAILED, "cannot allocate memory for %zu numbers", parameters);
 }
 
 /* Opens the device that has the tensors. */
@@ -99,13 +98,13 @@ static int check_options(struct hearsay *node, const struct hearsay_options *opt
     if (!options)
         return handle_fail(node, HEARSAY_ARGUMENT, "options is NULL");
     if (options->abi != HEARSAY_ABI)
-        return handle_fail(node, HEARSAY_ABI_UNKNOWN, "options->abi is %u, and this library has %d",
+        return handle_fail(node, HEARSAY_ABI_UNKNOWN,
+                           "options->abi is %u, but this library has %d; compile the program again",
                            (unsigned)options->abi, HEARSAY_ABI);
     if (options->run && !is_run(options->run))
         return handle_fail(
             node, HEARSAY_ARGUMENT,
-            "run is to be NULL, or a name of 1 to %d letters, digits and -_.:/, the same on "
-            "all nodes",
+            "run must be NULL, or a name of 1 to %d letters, digits and -_.:/, equal on all nodes",
             HEARSAY_RUN_MAX);
     return HEARSAY_OK;
 }

@@ -72,8 +72,9 @@ void node_on_members(struct node *node, uint64_t now_ns, const uint8_t *ids, uin
     if (orders_admit(node))
         return; /* the operator's orders decide about members, not lists */
     if (node_admission(node, node->options.identity->id) == ADMISSION_NONE)
-        (void)notes_add(&node->notes, now_ns, NOTE_ADMISSION, LEVEL_WARNING,
-                        "this node itself is not on its list of members (node.members)");
+        (void)notes_add(
+            &node->notes, now_ns, NOTE_ADMISSION, LEVEL_WARNING,
+            "this node is missing from its own list of members; add its id to node.members");
     admit_review(node);
 }
 

@@ -510,10 +510,12 @@ void byzantine_describe(const struct node *node, const struct origin *origin, ch
     const uint32_t origin_index = versions_index(broadcast_versions(node), origin);
     const struct byzantine_finding of = byzantine_finding_of(node, origin_index);
     if (account_of(node, origin_index)->against.sum > AGAINST_MOST)
-        (void)snprintf(out, room,
-                       "goes against what is learned here (agreement %.2f, the others' %.2f)",
-                       of.agreement, of.typical);
+        (void)snprintf(
+            out, room,
+            "opposes this node's progress (agreement %.2f, median of other members %.2f)",
+            of.agreement, of.typical);
     else
-        (void)snprintf(out, room, "moves the base %.1f times as far as what others publish",
+        (void)snprintf(out, room,
+                       "moves the base %.1f times as far as the updates of other members",
                        of.length);
 }

@@ -52,7 +52,7 @@ static bool is_full(const struct node *node, const struct peer *peer, bool is_lo
 
 static void turn_away(struct node *node, const struct peer *peer)
 {
-    static const char why[] = "has neighbours enough; others are to be called";
+    static const char why[] = "this node has enough neighbours; call another member";
     const struct members *members = membership_members(node);
     CHECK(members->count > 1);
     const uint32_t others = members->count - 1;
@@ -116,7 +116,7 @@ static bool settle_duplicate(struct node *node, const struct peer *peer)
         const struct peer *older = peer->incarnation < other->incarnation ? peer : other;
         const struct member *member = membership_find(node, peer->id);
         refuse_identity(node, older, member ? member->bytes : NULL,
-                        "a later start of the same node is here");
+                        "a later start of the same node is connected");
         return older != peer;
     }
     /* If both sides have dialled, both keep the call of the smaller id. If one side has dialled
@@ -208,7 +208,7 @@ static void on_hello(struct node *node, const struct peer *peer, const struct me
 {
     struct record record;
     if (!is_introduction(peer, hello, &record)) {
-        connection_hang_up(node, peer, BYE_BROKEN, "introduced itself wrongly");
+        connection_hang_up(node, peer, BYE_BROKEN, "sent an invalid HELLO");
         return;
     }
     if (is_self(node, peer, hello) || turn_out(node, peer))
@@ -384,7 +384,7 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
     else if (text[0])
         (void)snprintf(why, sizeof why, "it said: %s", text);
     else
-        (void)snprintf(why, sizeof why, "it said goodbye, for reason %u", (unsigned)bye->reason);
+        (void)snprintf(why, sizeof why, "it sent BYE with reason %u", (unsigned)bye->reason);
     connection_on_bye(node, peer, bye->reason, why);
 }
 
@@ -418,7 +418,7 @@ static void on_rule(struct node *node, const struct peer *peer, const struct mes
     else if (message->kind == SETTINGS)
         settings_on_message(node, peer, &message->text);
     else
-        connection_hang_up(node, peer, BYE_BROKEN, "is a neighbour, and asks or answers");
+        connection_hang_up(node, peer, BYE_BROKEN, "sent an inference message as a neighbour");
 }
 
 /* Returns true if this message may come before HELLO. A client that sends INFERENCE never becomes a
@@ -507,11 +507,11 @@ void dispatch_message(struct node *node, const struct peer *peer, const uint8_t 
     struct message message;
     CHECK(peer->state == PEER_MEETING || peer->state == PEER_OPEN);
     if (connection_decode(node, bytes, count, &message) != OK)
-        connection_hang_up(node, peer, BYE_BROKEN, "sent a message that is not valid");
+        connection_hang_up(node, peer, BYE_BROKEN, "sent an invalid message");
     else if (!peer_knows(peer, message.kind))
         connection_hang_up(node, peer, BYE_BROKEN, "sent a message of a newer protocol");
     else if (peer->state == PEER_MEETING && !is_early(peer, message.kind))
-        connection_hang_up(node, peer, BYE_BROKEN, "did not introduce itself first");
+        connection_hang_up(node, peer, BYE_BROKEN, "sent a message before HELLO");
     else if (peer->state == PEER_MEETING && message.kind == INFERENCE)
         inference_on_request(node, peer, &message);
     else if (peer->state == PEER_MEETING && message.kind == SETTINGS)

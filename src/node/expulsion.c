@@ -45,7 +45,7 @@ static bool is_own(const struct node *node, const uint8_t id[static ID_BYTES])
 static void leave(struct node *node, const struct order *order)
 {
     (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
-                    "the operator has put this node out of the swarm (order %u): %s",
+                    "the operator has expelled this node from the swarm (order %u): %s",
                     (unsigned)order->number, order->reason);
     leave_on_expelled(node);
 }
@@ -55,16 +55,15 @@ static void leave_on_proof(struct node *node, const struct proof *proof)
     (void)notes_add(
         &node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
         proof->kind == PROOF_EQUIVOCATION
-            ? "two nodes run with the same identity key: two different rumors under "
-              "one number are signed with it, so this node is expelled from the swarm for "
-              "good; give each machine a key of its own (hearsay keygen)"
+            ? "this node is expelled from the swarm permanently: its identity key signed two "
+              "different rumors under one number, so two nodes run with that key; give each "
+              "machine its own key (hearsay keygen)"
         : proof->kind == PROOF_EXCESS
-            ? "a rumor beyond what any may do is signed with the identity key of this "
-              "node, so it is expelled from the swarm for good: another program has that "
-              "key; make a new one (hearsay keygen)"
-            : "more than half of the members have signed that what this node "
-              "publishes harms, so it is expelled from the swarm: look at its data and "
-              "its program; the members' notes say how it harms");
+            ? "this node is expelled from the swarm permanently: its identity key signed a rumor "
+              "beyond the limits of the protocol, so another program has that key; create a new "
+              "key (hearsay keygen)"
+            : "this node is expelled from the swarm: a majority of the members signed that its "
+              "updates are harmful; check its data and program, and read the members' notes");
     leave_on_expelled(node);
 }
 
@@ -79,7 +78,7 @@ static void retract(struct node *node)
         return;
     transfer_on_retracted(node, rumors);
     (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_INFO,
-                    "%llu rumors of who was expelled are taken out of the base",
+                    "%llu rumors of expelled members were removed from the base",
                     (unsigned long long)rumors);
     anti_entropy_show_all(node); /* shows the neighbours our changed version */
 }
@@ -137,8 +136,8 @@ static void obey_own(struct node *node)
         leave(node, orders_expelling(node, own));
     else if (orders_admit(node) && node_admission(node, own) == ADMISSION_NONE)
         (void)notes_add(&node->notes, node->now_ns, NOTE_ADMISSION, LEVEL_ERROR,
-                        "the operator has admitted members, and this node is none of them: it goes "
-                        "on alone, and calls on");
+                        "the operator has admitted members but not this node, which trains alone "
+                        "and keeps dialling; have its id admitted (hearsay admit)");
 }
 
 /* Applies the orders after number `before`. First sends them to the neighbours, so that the
@@ -181,15 +180,13 @@ static void note_proof(struct node *node, const struct proof *proof)
     struct note *note = notes_add(
         &node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
         proof->kind == PROOF_EQUIVOCATION
-            ? "has signed two different rumors under one number and is expelled from the "
-              "swarm, its rumors from number %u on are taken out: two nodes run with the "
-              "same identity key, or it lies"
+            ? "is expelled: it signed two different rumors under one number (two nodes with one "
+              "identity key, or an attack); its rumors from number %u on are removed"
         : proof->kind == PROOF_EXCESS
-            ? "has signed a rumor that moves the base further, or claims more samples, "
-              "than any may, and is expelled from the swarm, its rumors from number %u on "
-              "are taken out: it lies, or its program is broken"
-            : "harms, as more than half of the members have signed, and is expelled from "
-              "the swarm, its rumors from number %u on are taken out",
+            ? "is expelled: it signed a rumor that moves the base or reports samples beyond the "
+              "limits (a broken program, or an attack); its rumors from number %u on are removed"
+            : "is expelled: a majority of the members signed that its updates are harmful; its "
+              "rumors from number %u on are removed",
         (unsigned)proof->keep);
     identity_text(note->who, proof->author);
 }
@@ -225,8 +222,9 @@ static void take_back(struct node *node, const uint8_t id[static ID_BYTES])
 {
     const struct peer *peer;
     CHECK(!proofs_is_decided(node, id));
-    struct note *note = notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
-                                  "is expelled by votes no more: the members are others");
+    struct note *note =
+        notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
+                  "is no longer expelled by votes: the list of members has changed");
     identity_text(note->who, id);
     membership_set_expelled(node, id, verdict_reason(node, id) != NULL);
     retract_on_expelled(node, id); /* a limit from an order or a proof stays in force */
@@ -280,7 +278,7 @@ static void on_proofs(struct node *node, const struct peer *from, const struct m
             obey_proof(node, from, message->bulk.at + at);
     }
     if (error != OK)
-        connection_hang_up(node, from, BYE_BROKEN, "sent a proof that is not valid");
+        connection_hang_up(node, from, BYE_BROKEN, "sent an invalid proof");
     else if (from->state == PEER_OPEN && message->bulk.count == 0)
         proofs_on_shown(node, from, message->hash);
 }
@@ -289,8 +287,8 @@ static void note_two(struct node *node, const struct peer *from)
 {
     if (notes_allow(&node->notes, node->now_ns))
         (void)connection_note(node, from, NOTE_EXPELLED, LEVEL_ERROR,
-                              "has another order of the operator under a number that is known: "
-                              "two were given at once, on two nodes; give it again, on one");
+                              "has another order of the operator under a known number: two nodes "
+                              "received orders at once; give the order again, on one node");
 }
 
 static void on_orders(struct node *node, const struct peer *from, const struct message *message)
@@ -300,7 +298,7 @@ static void on_orders(struct node *node, const struct peer *from, const struct m
     const uint32_t before = orders_count(node);
     const enum error error = orders_take(node, message->bulk.at, message->bulk.count);
     if (error == MALFORMED || error == FORGED || message->number > ORDERS_MAX)
-        connection_hang_up(node, from, BYE_BROKEN, "sent an order that is not valid");
+        connection_hang_up(node, from, BYE_BROKEN, "sent an invalid order");
     else if (error == MISMATCH)
         note_two(node, from);
     obey_all(node, from, before, message->number);
@@ -329,17 +327,17 @@ static enum error check_given(const struct node *node, const uint8_t *bytes, siz
     struct order order;
     uint32_t next = orders_count(node) + 1;
     if (count == 0)
-        return problem_set(problem, MALFORMED, "it is no order");
+        return problem_set(problem, MALFORMED, "it is not an order");
     for (size_t at = 0, taken; at < count; at += taken, next++) {
         if (order_parse(bytes + at, count - at, &order, &taken) != OK)
-            return problem_set(problem, MALFORMED, "it is no order");
+            return problem_set(problem, MALFORMED, "it is not an order");
         if (order_verify(bytes + at, taken, node->options.operator_id, node->context) != OK)
             return problem_set(problem, FORGED,
-                               "it is not signed by the operator of this node (node.operator), or "
-                               "for another swarm or model");
+                               "it is signed by another operator than node.operator, or for "
+                               "another swarm or model");
         if (order.number != next)
             return problem_set(problem, MISMATCH,
-                               "it has number %u, and the next is %u: give it again",
+                               "it has number %u instead of %u; give the order again",
                                (unsigned)order.number, (unsigned)next);
     }
     return OK;
@@ -352,7 +350,7 @@ enum error node_on_order(struct node *node, uint64_t now_ns, const uint8_t *byte
     node->now_ns = now_ns;
     const uint32_t before = orders_count(node);
     if (!orders_have_operator(node))
-        return problem_set(problem, MISMATCH, "this node obeys no operator (node.operator)");
+        return problem_set(problem, MISMATCH, "this node has no operator; set node.operator");
     const enum error error = check_given(node, bytes, count, problem);
     if (error != OK)
         return error;
@@ -373,9 +371,9 @@ static void note_suspension(struct node *node, const struct proof *proof)
     struct note *note = notes_add(
         &node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
         is_obeyed
-            ? "most have taken out what it published from number %u on: so do we"
-            : "stays out, but most cannot take out what it published from number %u on, which "
-              "is too long ago for their logs: it stays",
+            ? "a majority of the members removed its rumors from number %u on; this node follows"
+            : "remains expelled, but its rumors from number %u on stay in the base: they are too "
+              "old for the logs of most members",
         (unsigned)proof->keep);
     identity_text(note->who, proof->author);
 }
@@ -403,8 +401,7 @@ void expulsion_consider(struct node *node)
     expulsion->is_noted = true;
     (void)notes_add(
         &node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
-        "our base has what an expelled member published, our log does not reach back to "
-        "take it out, and no neighbour has given a base without it: if no node has one, "
-        "expel that member again, without --all, which keeps what the logs have lost, or begin "
-        "again from an older base (hearsay rewind)");
+        "the base contains rumors of an expelled member that are too old for this node's log, and "
+        "no neighbour has a base without them; expel that member again without --all, which keeps "
+        "those rumors, or return to an older base (hearsay rewind)");
 }

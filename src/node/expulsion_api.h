@@ -26,7 +26,7 @@ size_t node_orders(const struct node *node, uint8_t *out);
 #define NODE_PROOFS     256 /* accused members with a proof or decision, at most */
 #define NODE_PROOFS_MAX ((size_t)NODE_PROOFS * PROOF_BYTES) /* bytes of all proofs */
 /* Checks the stored proofs in the options (wire/equivocation_proof.h). Returns MALFORMED if their
- * size is impossible, and MISMATCH if they are damaged, or of another swarm or model. */
+ * size is impossible, and MISMATCH if they are damaged, or belong to another swarm or model. */
 enum error node_proofs_check(const struct node_options *options, struct problem *problem) MUST_USE;
 /* Writes all known proofs into out[NODE_PROOFS_MAX], for the next start. Returns the number of
  * bytes. The bytes have changed if node_proofs_changes has grown. */

@@ -31,7 +31,7 @@ bool node_finish(struct node *node, uint64_t now_ns)
         return false;
     finishing_move(node, FINISHING_WAITS);
     (void)notes_add(&node->notes, now_ns, NOTE_FINISHED, LEVEL_INFO,
-                    "finishing: training ends, what was learned is published");
+                    "finishing: training ends, and this node publishes its last progress");
     leave_end_training(node);
     return true;
 }
@@ -83,7 +83,7 @@ void finish_consider(struct node *node)
         return;
     finishing_move(node, FINISHING_DONE);
     (void)notes_add(&node->notes, node->now_ns, NOTE_FINISHED, LEVEL_INFO,
-                    "all members have finished, with one model");
+                    "all members have finished with one model");
 }
 
 enum finish_state node_finish_state(const struct node *node)

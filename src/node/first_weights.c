@@ -89,7 +89,8 @@ static void end_conversations(struct node *node)
     for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
         const struct peer *peer = connection_at(node, i);
         if (peer->state != PEER_FREE && peer->state != PEER_CLOSING)
-            connection_hang_up(node, peer, BYE_LEAVING, "takes over other first weights");
+            connection_hang_up(node, peer, BYE_LEAVING,
+                               "this node changes to other initial weights");
     }
 }
 
@@ -98,12 +99,12 @@ static void note_taking(struct node *node, const struct address *from, uint64_t 
     struct note *note;
     if (rumors == 0)
         note = notes_add(&node->notes, node->now_ns, NOTE_FIRST_WEIGHTS, LEVEL_WARNING,
-                         "takes the first weights of the swarm and drops its own: to train from "
-                         "these, load one file on all nodes of a new swarm");
+                         "this node takes the swarm's initial weights and drops its own; to train "
+                         "from its own, load one file on all nodes of a new swarm");
     else
         note = notes_add(&node->notes, node->now_ns, NOTE_FIRST_WEIGHTS, LEVEL_WARNING,
-                         "another swarm of this model has learned more from other first weights: "
-                         "takes over its base, and gives up its own with %llu rumors",
+                         "another swarm of this model has learned more from other initial weights; "
+                         "this node takes that swarm's base and drops its own with %llu rumors",
                          (unsigned long long)rumors);
     (void)address_text(from, note->where);
 }
@@ -137,15 +138,16 @@ void first_weights_on_refused(struct node *node, const struct peer *peer, const 
     }
     CHECK(peer->state < PEER_OPEN);
     if (!are_theirs_first(node, &peer->theirs) && dialer_dialed(node, peer).failures < PATIENCE)
-        connection_end_quietly(node, peer, "its first weights differ, and it takes over ours");
+        connection_end_quietly(node, peer, "its initial weights differ, and it takes over ours");
     else if (!are_theirs_first(node, &peer->theirs))
         connection_hang_up(node, peer, BYE_BROKEN,
-                           "it keeps first weights other than the swarm's: to let it join, give it "
-                           "another node.state_dir");
+                           "it keeps initial weights that differ from the swarm's; give it another "
+                           "node.state_dir");
     else if (is_bound(node))
-        connection_hang_up(node, peer, BYE_BROKEN,
-                           "its swarm has other first weights, and this node's is established or "
-                           "has orders: to join it, give this node another node.state_dir");
+        connection_hang_up(
+            node, peer, BYE_BROKEN,
+            "its swarm has other initial weights, and this node's swarm is established or has "
+            "orders; to join that swarm, give this node another node.state_dir");
     else if (!may_now(node) || !take(node, peer))
-        connection_end_quietly(node, peer, "its first weights differ");
+        connection_end_quietly(node, peer, "its initial weights differ");
 }

@@ -91,7 +91,7 @@ static bool let_in(struct node *node, const struct peer *peer)
     else if (!admitted_may_be(node, peer->id))
         connection_hang_up(node, peer, BYE_NOT_ADMITTED, admitted_refusal(node));
     else if (!has_room(node, peer))
-        connection_hang_up(node, peer, BYE_FULL, "as many ask as are answered at once");
+        connection_hang_up(node, peer, BYE_FULL, "too many clients; try again later");
     else {
         *client_of(node, peer) = (struct client){.again_ns = node->now_ns};
         connection_set_asking(node, peer);
@@ -111,7 +111,7 @@ static void reply(struct node *node, const struct peer *peer, const struct messa
     message.wait = (wait_ns + MS_NS - 1) / MS_NS;
     client_of(node, peer)->again_ns = node->now_ns + wait_ns / 2;
     if (!connection_say(node, peer, &message))
-        connection_hang_up(node, peer, BYE_SILENT, "does not read what it is told");
+        connection_hang_up(node, peer, BYE_SILENT, "does not read its replies");
 }
 
 static void say_about(struct node *node, const struct peer *peer)
@@ -168,7 +168,8 @@ void inference_on_request(struct node *node, const struct peer *peer, const stru
 {
     CHECK(peer->state == PEER_MEETING && ask->kind == INFERENCE);
     if (!answers(&node->options) || peer->dialled) {
-        connection_hang_up(node, peer, BYE_BROKEN, "asked a node that answers no questions");
+        connection_hang_up(node, peer, BYE_BROKEN,
+                           "this node answers no inference requests; set node.answers");
         return;
     }
     if (!peer->asks && !let_in(node, peer))
@@ -178,11 +179,12 @@ void inference_on_request(struct node *node, const struct peer *peer, const stru
     const bool has_one =
         node->inference->state != REQUEST_NONE && node->inference->conn == peer->conn;
     if (!is_request(node, ask))
-        connection_hang_up(node, peer, BYE_BROKEN, "asked what is no question here");
+        connection_hang_up(node, peer, BYE_BROKEN, "the request does not fit this node's model");
     else if (has_one || node->now_ns < client->again_ns)
-        connection_hang_up(node, peer, BYE_BROKEN, "asked again too soon");
+        connection_hang_up(node, peer, BYE_BROKEN, "sent a request too soon");
     else if (client->asks++ == ASKS_MAX)
-        connection_hang_up(node, peer, BYE_RENEW, "has asked enough for one conversation");
+        connection_hang_up(node, peer, BYE_RENEW,
+                           "the client's session has reached its request limit");
     else
         answer(node, peer, ask);
 }

@@ -70,7 +70,7 @@ void join_on_knowledge(struct node *node, const struct peer *from, uint64_t miss
         membership_has_joined(node, from->id) || node->now_ns - node->born_ns >= alone_ns;
     if (is_trusted && missing <= few &&
         broadcast_versions(node)->rumors + few >= broadcast_most_shown(node, false))
-        joining_join(node, "holds what the swarm knows");
+        joining_join(node, "has all rumors of the swarm");
 }
 
 static void restart(struct node *node)
@@ -79,9 +79,9 @@ static void restart(struct node *node)
     node->join->must_restart = true;
     node->join->company_ns = node->now_ns;
     fetch_restart_wait(node); /* the next restart comes NODE_LOST_WAIT_NS later at the earliest */
-    (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_WARNING,
-                    "nobody is left who has the rest of the base: starting again with what was "
-                    "saved here");
+    (void)notes_add(
+        &node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_WARNING,
+        "no reachable member has the rest of the base; this node restarts from its own checkpoint");
 }
 
 /* Returns true if orders admit members, but not this node, and no member talks to it. */
@@ -112,10 +112,10 @@ void join_consider(struct node *node)
     if ((is_alone && join->is_turned_away) || is_refused(node))
         leave_on_turned_away(node);
     else if (is_alone)
-        joining_join(node, "nobody has answered: going on alone, and calling on");
+        joining_join(node, "no peer has answered; this node trains alone and keeps dialling");
     else if (is_lost)
-        joining_join(node,
-                     "no neighbour is left: going on alone with what was heard, and calling on");
+        joining_join(node, "the last neighbour is lost; this node trains alone on the received "
+                           "rumors and keeps dialling");
 }
 
 bool join_next_restart(struct node *node, struct action *action)

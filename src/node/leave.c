@@ -87,8 +87,8 @@ void node_leave(struct node *node, uint64_t now_ns)
     node->leave->hurry_ns = now_ns; /* announces the departure at once */
     (void)notes_add(&node->notes, now_ns, NOTE_LEAVING, LEVEL_INFO,
                     leaving_stage(node) == STAGE_RUNNING
-                        ? "leaving: training ends, what was learned is published"
-                        : "leaving: training has ended before");
+                        ? "leaving: training ends, and this node publishes its last progress"
+                        : "leaving: training had already ended");
     if (leaving_stage(node) == STAGE_RUNNING)
         leave_end_training(node);
 }
@@ -213,7 +213,7 @@ static void hang_up_all(struct node *node)
     for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
         const struct peer *peer = connection_at(node, i);
         if (peer->state != PEER_FREE)
-            connection_hang_up(node, peer, BYE_LEAVING, "we leave the swarm");
+            connection_hang_up(node, peer, BYE_LEAVING, "this node leaves the swarm");
     }
 }
 
@@ -244,9 +244,7 @@ void leave_on_turned_away(struct node *node)
     key_hex(id, node->options.identity->id);
     (void)notes_add(
         &node->notes, node->now_ns, NOTE_ADMISSION, LEVEL_ERROR,
-        "no member that was called has this node as one: have its id listed or admitted "
-        "(%s), and start it again",
-        id);
+        "no member admits this node; have its id listed or admitted (%s), and start it again", id);
     node->leave->is_turned_away = true;
     leave_at_once(node);
 }
@@ -263,13 +261,13 @@ bool node_is_expelled(const struct node *node)
 
 static void leave_now(struct node *node, bool complete)
 {
-    const char *text = !complete ? "left the swarm when the grace time was over: not every "
-                                   "neighbour is known to have all that was published here"
+    const char *text = !complete ? "left the swarm at the end of node.grace_s; some neighbours may "
+                                   "lack this node's last rumors"
                        : connection_neighbours(node) > 0
-                           ? "left the swarm; the neighbours have all that was published here"
+                           ? "left the swarm; the neighbours have all rumors of this node"
                        : membership_live(node) > 1
-                           ? "left the swarm; the members have all that was published here"
-                           : "left the swarm; no other member of it is alive";
+                           ? "left the swarm; the members have all rumors of this node"
+                           : "left the swarm; no other member is alive";
     leaving_move(node, STAGE_LEFT);
     member_gossip_renew(node);
     member_gossip_flush(node);

@@ -135,7 +135,7 @@ static void note_full(struct node *node, const struct address *from)
     if (!notes_allow(&node->notes, node->now_ns))
         return;
     struct note *note = notes_add(&node->notes, node->now_ns, NOTE_FULL, LEVEL_WARNING,
-                                  "turned away: limits.peers reached");
+                                  "was refused: limits.peers reached");
     (void)address_text(from, note->where);
 }
 
@@ -263,7 +263,7 @@ static void note_closed(struct node *node, const struct peer *peer, const char *
     }
     char text[sizeof peer->why + 32];
     failure_detector_on_lost(node, peer->id);
-    (void)snprintf(text, sizeof text, "is no neighbour any more: %s", why);
+    (void)snprintf(text, sizeof text, "is no longer a neighbour: %s", why);
     (void)connection_note(node, peer, NOTE_NEIGHBOUR_LOST,
                           peer->retry == RETRY_AT_ONCE ? LEVEL_DEBUG : LEVEL_INFO, text);
 }
@@ -279,7 +279,7 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
     const char *reason = peer->why[0] ? peer->why : why;
     if (!reason[0] && peer->state == PEER_ANSWERED)
         reason = PEER_NO_ANSWER;
-    note_closed(node, peer, reason[0] ? reason : "the connection ended without a goodbye");
+    note_closed(node, peer, reason[0] ? reason : "the connection ended without BYE");
     dialer_on_closed(node, peer);
     rate_on_end(node, peer);
     broadcast_on_end(node, peer);

@@ -104,7 +104,8 @@ bool notes_allow(struct notes *notes, uint64_t now_ns)
         uint64_t held = notes->suppressed;
         notes->suppressed = 0;
         (void)notes_add(notes, now_ns, NOTE_SUPPRESSED, LEVEL_WARNING,
-                        "%llu notes about others were held back", (unsigned long long)held);
+                        "%llu notes about other nodes were suppressed (limits.notes_per_s)",
+                        (unsigned long long)held);
     }
     return true;
 }

@@ -69,7 +69,7 @@ static void note_votes(struct node *node, const uint8_t accused[static ID_BYTES]
 {
     struct note *note =
         notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
-                  "%u members have signed that what it publishes harms; %u would expel it",
+                  "%u members signed that its updates are harmful; %u would expel it",
                   (unsigned)votes, (unsigned)votes_needed(node));
     identity_text(note->who, accused);
 }
@@ -133,7 +133,7 @@ void quarantine_on_votes(struct node *node, const struct peer *from, const struc
          at += VOTE_BYTES)
         error = take(node, from, message->bulk.at + at);
     if (error != OK)
-        connection_hang_up(node, from, BYE_BROKEN, "sent a vote that is not valid");
+        connection_hang_up(node, from, BYE_BROKEN, "sent an invalid vote");
     else if (from->state == PEER_OPEN && message->bulk.count == 0)
         votes_on_shown(node, from, message->hash);
 }
@@ -144,10 +144,11 @@ static void note_inactive(struct node *node)
     if (node->quarantine->is_inactive_noted)
         return;
     node->quarantine->is_inactive_noted = true;
-    (void)notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
-                    "nobody is expelled by votes (node.quarantine): that needs a list of members, "
-                    "or members whom the operator has admitted, and at most %u of them",
-                    (unsigned)NODE_VOTERS);
+    (void)notes_add(
+        &node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
+        "votes expel no member although node.quarantine = yes: votes need listed or admitted "
+        "members, at most %u; set node.members, or admit members (hearsay admit)",
+        (unsigned)NODE_VOTERS);
 }
 
 /* Adds a note that this node finds the origin's rumors harmful. It is only information: this
@@ -157,9 +158,9 @@ static void note_finding(struct node *node, const struct origin *origin, bool ha
     char how[128];
     byzantine_describe(node, origin, how, sizeof how);
     struct note *note =
-        notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO, "what it publishes %s%s", how,
-                  have_voted ? ": this node votes that it is expelled"
-                             : ": it harms, or its data are unlike this node's");
+        notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO, "its rumor stream %s%s", how,
+                  have_voted ? "; this node votes to expel it"
+                             : "; it is harmful, or its data differ from this node's");
     identity_text(note->who, origin->id);
 }
 
@@ -258,10 +259,9 @@ static bool is_to_wait(const struct node *node, const struct withholding *hold,
 
 static void note_release(struct node *node, const struct origin *origin)
 {
-    struct note *note =
-        notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO,
-                  "what it published is longer than others' and was withheld: it was "
-                  "not voted out, and moves the base now");
+    struct note *note = notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO,
+                                  "its unusually long publications were withheld; no vote expelled "
+                                  "it, and they now enter the base");
     identity_text(note->who, origin->id);
 }
 

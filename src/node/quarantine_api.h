@@ -11,7 +11,7 @@
 #define NODE_VOTES     (NODE_VOTERS * NODE_VOTERS)       /* votes, at most */
 #define NODE_VOTES_MAX ((size_t)NODE_VOTES * VOTE_BYTES) /* bytes of all votes */
 /* Checks the stored votes in the options (wire/vote.h). Returns MALFORMED if their size is
- * impossible, and MISMATCH if they are damaged, or of another swarm or model. */
+ * impossible, and MISMATCH if they are damaged, or belong to another swarm or model. */
 enum error node_votes_check(const struct node_options *options, struct problem *problem) MUST_USE;
 /* Writes all known votes into out[NODE_VOTES_MAX], for the next start. Returns the number of
  * bytes. The bytes have changed if node_votes_changes has grown. */

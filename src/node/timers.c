@@ -90,7 +90,7 @@ static void check_peer(struct node *node, const struct peer *peer)
     if (connection_check(node, peer, patience_ns))
         return;
     failure_detector_on_given_up(node, peer->id);
-    connection_hang_up(node, peer, BYE_SILENT, "nothing was heard for too long");
+    connection_hang_up(node, peer, BYE_SILENT, "the peer was silent for too long");
 }
 
 /* Extends all timeouts after the process was suspended: messages from that time have not been

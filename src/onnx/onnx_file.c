@@ -177,7 +177,7 @@ static enum error save(const char *path, const Onnx__ModelProto *proto, struct p
     if (error == 0)
         return OK;
     return problem_set(problem, FAILED,
-                       "%.300s: the model cannot be saved: %s; check that the folder exists, that "
+                       "%.300s: cannot save the model: %s; check that the folder exists, that "
                        "you may write there and that the disk is not full",
                        path, strerror(-error));
 }

@@ -26,7 +26,7 @@ enum error averaged_base_save(const struct export *base, const char *folder, con
     return safetensors_save(path, base->model, &about, mean, &why) == OK
                ? OK
                : problem_set(problem, FAILED,
-                             "%.300s; free the disk, or set node.averaged_base = no", why.text);
+                             "%.300s; free disk space, or set node.averaged_base = no", why.text);
 }
 
 static enum error load_mean(const char *path, const struct model *model, float *mean,
@@ -42,8 +42,8 @@ static enum error load_mean(const char *path, const struct model *model, float *
     return safetensors_checksum(mean, model_parameters(model)) == about->checksum
                ? OK
                : problem_set(problem, FORGED,
-                             "%.300s: its weights are not those that were saved; the average "
-                             "begins again from the base",
+                             "%.300s: its weights differ from the saved ones; the average restarts "
+                             "from the base",
                              path);
 }
 

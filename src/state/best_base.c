@@ -66,11 +66,13 @@ enum error best_base_keep(const struct disk *disk, const char *folder, const str
     int error = keep_file(disk, folder);
     if (error == 0)
         error = write_score(disk, folder, best);
-    return error == 0 ? OK
-                      : problem_set(problem, FAILED,
-                                    "%.300s/" BASE_NAME ": the best base cannot be kept: %s; free "
-                                    "the disk, or set node.best_base = no",
-                                    folder, strerror(-error));
+    return error == 0
+               ? OK
+               : problem_set(
+                     problem, FAILED,
+                     "%.300s/" BASE_NAME
+                     ": cannot keep the best base: %s; free disk space, or set node.best_base = no",
+                     folder, strerror(-error));
 }
 
 /* Reads the score file. Returns the number of bytes, at most SCORE_MAX, or a negative errno. */
@@ -127,13 +129,12 @@ enum error best_base_read(const struct disk *disk, const char *folder, struct be
         return MISSING;
     if (got < 0)
         return problem_set(problem, FAILED,
-                           "%.300s/" SCORE_NAME ": cannot be read: %s; check who "
-                           "may read it",
+                           "%.300s/" SCORE_NAME ": cannot be read: %s; check its permissions",
                            folder, strerror((int)-got));
     if (!unpack(text, (size_t)got, best))
         return problem_set(problem, MALFORMED,
-                           "%.300s/" SCORE_NAME ": is damaged; remove it: the next save writes it "
-                           "again",
+                           "%.300s/" SCORE_NAME
+                           ": is damaged; remove it, and the next save writes it again",
                            folder);
     best_base_path(path, folder);
     if (safetensors_read_about(path, &about, &ignored) != OK || about.digest != best->digest)

@@ -87,12 +87,11 @@ static enum error none_of_use(const char *folder, int count, const struct proble
                               struct problem *problem)
 {
     CHECK(count > 0);
-    return problem_set(
-        problem, FAILED,
-        "%.100s: none of the checkpoints here (%d) can be used; of the newest: %.160s; "
-        "to begin without them move the files %s* away: the base is then fetched "
-        "from the swarm, and what only this node had learned is lost",
-        folder, count, newest->text, CHECKPOINT_NAME);
+    return problem_set(problem, FAILED,
+                       "%.100s: none of the %d checkpoints is usable; the newest: %.160s; to start "
+                       "without them, move the files %s* away; the node then fetches the base from "
+                       "the swarm and loses its unpublished progress",
+                       folder, count, newest->text, CHECKPOINT_NAME);
 }
 
 enum error checkpoint_load(const struct disk *disk, const char *folder,
@@ -107,8 +106,8 @@ enum error checkpoint_load(const struct disk *disk, const char *folder,
         const int error = disk->list(disk->self, folder, look_at, &look);
         if (error != 0)
             return problem_set(problem, FAILED,
-                               "%.300s: the folder of the checkpoints cannot be read: %s; make it, "
-                               "or check who may read it",
+                               "%.300s: cannot read the folder of the checkpoints: %s; create it, "
+                               "or check its permissions",
                                folder, strerror(-error));
         if (look.newest == 0 && refused > 0)
             return none_of_use(folder, refused, &newest, problem);

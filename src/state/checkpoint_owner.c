@@ -112,7 +112,7 @@ static bool split(struct parts *parts, const char *text)
     return true;
 }
 
-#define OWN_FOLDER "a folder of its own (node.state_dir)"
+#define OWN_FOLDER "its own folder (node.state_dir)"
 #define PART(part) (part).length, (part).text
 
 void checkpoint_owner_difference(char out[CHECKPOINT_DIFFERENCE_MAX], const char *theirs,
@@ -123,18 +123,18 @@ void checkpoint_owner_difference(char out[CHECKPOINT_DIFFERENCE_MAX], const char
     CHECK(strcmp(theirs, ours) != 0);
     if (is_known && !are_equal(a.id, b.id))
         (void)snprintf(out, CHECKPOINT_DIFFERENCE_MAX,
-                       "node %.*s, and this is node %.*s: name the key of that one as "
-                       "node.identity, or give each node " OWN_FOLDER,
+                       "node %.*s, but this is node %.*s; set node.identity to that node's key, or "
+                       "give each node " OWN_FOLDER,
                        PART(a.id), PART(b.id));
     else if (is_known && !are_equal(a.swarm, b.swarm))
         (void)snprintf(out, CHECKPOINT_DIFFERENCE_MAX,
-                       "swarm \"%.*s\", and this is swarm \"%.*s\": name that one as node.swarm, "
+                       "swarm \"%.*s\", but this is swarm \"%.*s\"; set node.swarm to that name, "
                        "or give each swarm " OWN_FOLDER,
                        PART(a.swarm), PART(b.swarm));
     else if (is_known && are_equal(a.model, b.model))
         (void)snprintf(out, CHECKPOINT_DIFFERENCE_MAX,
-                       "a swarm that began from %.*s, and this one begins from %.*s: set "
-                       "model.seed or model.start as it was, or give each swarm " OWN_FOLDER,
+                       "a swarm that started from %.*s, but this swarm starts from %.*s; restore "
+                       "model.seed or model.start, or give each swarm " OWN_FOLDER,
                        PART(a.start), PART(b.start));
     else
         (void)snprintf(out, CHECKPOINT_DIFFERENCE_MAX,

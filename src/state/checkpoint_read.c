@@ -36,7 +36,7 @@ struct source {
 static enum error not_read(const struct source *source, int error)
 {
     return problem_set(source->problem, FAILED,
-                       "%.300s: cannot be read: %s; check the disk and who may read the file",
+                       "%.300s: cannot be read: %s; check the disk and the file's permissions",
                        source->path, strerror(-error));
 }
 
@@ -47,8 +47,9 @@ static enum error take(struct source *source, void *to, size_t bytes)
         return not_read(source, source->reader.error);
     if (error != OK)
         return problem_set(source->problem, MALFORMED,
-                           "%.300s: chunk %" PRIu64 " is damaged or missing (a power cut, a bad "
-                           "disk, or a file that was renamed); check the disk if this comes again",
+                           "%.300s: chunk %" PRIu64
+                           " is damaged or missing (a power cut, a bad disk, or a renamed file); "
+                           "check the disk if this happens again",
                            source->path, source->reader.number);
     return OK;
 }
@@ -65,14 +66,14 @@ static enum error check_format(const struct source *source)
 {
     const struct checkpoint_header *header = &source->header;
     if (memcmp(header->magic, CHECKPOINT_MAGIC, sizeof header->magic) != 0)
-        return problem_set(source->problem, MALFORMED,
-                           "%.300s: is no checkpoint; give it another name", source->path);
+        return problem_set(source->problem, MALFORMED, "%.300s: is not a checkpoint; rename it",
+                           source->path);
     if (header->format != CHECKPOINT_FORMAT && !is_of_before(source))
-        return problem_set(source->problem, MISMATCH,
-                           "%.300s: has format %" PRIu32 ", and this program reads formats %d and "
-                           "%d; start it with the program that wrote it",
-                           source->path, header->format, CHECKPOINT_FORMAT_BEFORE,
-                           CHECKPOINT_FORMAT);
+        return problem_set(
+            source->problem, MISMATCH,
+            "%.300s: has format %" PRIu32 ", but this program reads formats %d and %d; start the "
+                                          "node with the program that wrote the file",
+            source->path, header->format, CHECKPOINT_FORMAT_BEFORE, CHECKPOINT_FORMAT);
     return OK;
 }
 
@@ -84,11 +85,12 @@ static enum error check_header(const struct source *source, const struct checkpo
         header->part_parameters == 0 || header->part_parameters > header->parameters ||
         learner_state_bytes(header->part_parameters, header->moments) > CHECKPOINT_PART_BYTES_MAX)
         return problem_set(source->problem, MALFORMED,
-                           "%.300s: its header contradicts itself; it is of no use", source->path);
+                           "%.300s: its header is inconsistent; the file is unusable",
+                           source->path);
     if (header->parameters != checkpoint->state.parameters)
         return problem_set(source->problem, MISMATCH,
-                           "%.300s: is of another model (%" PRIu64 " parameters, here %zu); give "
-                           "each model a folder of its own",
+                           "%.300s: is of another model (%" PRIu64
+                           " parameters, here %zu); give each model its own folder",
                            source->path, header->parameters, checkpoint->state.parameters);
     return OK;
 }
@@ -125,7 +127,7 @@ static enum error take_header(struct source *source, struct checkpoint *checkpoi
 static enum error makes_no_sense(const struct source *source)
 {
     return problem_set(source->problem, MALFORMED,
-                       "%.300s: a record after %zu of its entries makes no sense; it is of no use",
+                       "%.300s: the record after entry %zu is invalid; the file is unusable",
                        source->path, source->end);
 }
 
@@ -225,12 +227,12 @@ static enum error check_end(struct source *source)
         return not_read(source, source->reader.error);
     if (error != OK)
         return problem_set(source->problem, MALFORMED,
-                           "%.300s: goes on after its end; check the disk", source->path);
+                           "%.300s: has bytes after its end; check the disk", source->path);
     if (source->digest != source->numbers.digest)
-        return problem_set(source->problem, MALFORMED,
-                           "%.300s: its base does not have the digest at its end; check this "
-                           "machine's memory",
-                           source->path);
+        return problem_set(
+            source->problem, MALFORMED,
+            "%.300s: its base contradicts the digest at its end; check this machine's memory",
+            source->path);
     return OK;
 }
 

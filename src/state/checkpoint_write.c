@@ -130,8 +130,8 @@ enum error checkpoint_write_end(struct checkpoint_writer *writer, struct checkpo
     if (disk_path(path, writer->folder, writer->name, "") == 0)
         (void)writer->disk->remove(writer->disk->self, path);
     return problem_set(problem, FAILED,
-                       "%.300s: a checkpoint cannot be saved: %s; what was saved before still "
-                       "holds: check that the disk has room and is sound",
+                       "%.300s: cannot save a checkpoint: %s; older checkpoints stay valid; free "
+                       "disk space, or check the disk",
                        writer->folder, strerror(-error));
 }
 

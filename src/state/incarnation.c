@@ -53,11 +53,12 @@ static enum error number_in(const char *folder, const char line[LINE_MAX], size_
     const uint64_t read = strtoull(digits, NULL, 10);
     const int length = line_of(expected, read);
     if ((size_t)length != bytes || memcmp(expected, line, bytes) != 0)
-        return problem_set(problem, MALFORMED,
-                           "%.300s/" NAME ": is damaged; check the disk, and remove the file if "
-                           "this machine's clock has never been ahead: the next "
-                           "incarnation then follows the clock",
-                           folder);
+        return problem_set(
+            problem, MALFORMED,
+            "%.300s/" NAME
+            ": is damaged; check the disk, and remove the file if this machine's clock has never "
+            "been ahead; the next incarnation then follows the clock",
+            folder);
     *number = read;
     return OK;
 }
@@ -72,7 +73,7 @@ static enum error stored(const struct disk *disk, const char *folder, uint64_t *
         return number_in(folder, line, (size_t)got, number, problem);
     if (got != -ENOENT)
         return problem_set(problem, FAILED,
-                           "%.300s/" NAME ": cannot be read: %s; check who may read it", folder,
+                           "%.300s/" NAME ": cannot be read: %s; check its permissions", folder,
                            strerror((int)-got));
     *number = 0;
     return OK;
@@ -88,10 +89,11 @@ static enum error store(const struct disk *disk, const char *folder, uint64_t nu
     atomic_file_write(&file, line, (size_t)length);
     const int error = atomic_file_end(&file);
     if (error != 0)
-        return problem_set(problem, FAILED,
-                           "%.300s/" NAME ": cannot be written: %s; check that the folder exists, "
-                           "that you may write there and that the disk has room",
-                           folder, strerror(-error));
+        return problem_set(
+            problem, FAILED,
+            "%.300s/" NAME
+            ": cannot be written: %s; check the folder, its permissions and the free disk space",
+            folder, strerror(-error));
     return OK;
 }
 
@@ -107,8 +109,8 @@ enum error incarnation_look(const struct disk *disk, const char *folder, uint64_
         first = wall_ms;
     if (first > UINT64_MAX - reserve)
         return problem_set(problem, FAILED,
-                           "%.300s/" NAME ": there is no higher number; set this machine's clock "
-                           "right and remove the file",
+                           "%.300s/" NAME ": the incarnation number is exhausted; correct this "
+                                          "machine's clock and remove the file",
                            folder);
     *incarnation = first;
     return OK;

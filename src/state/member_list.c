@@ -52,14 +52,14 @@ static enum error read_name(const struct line *line, char out[static MEMBER_NAME
     const char *at = line->at + KEY_HEX_BYTES - 1;
     size_t length = line->length - (KEY_HEX_BYTES - 1);
     if (length > 0 && !is_blank(*at))
-        return wrong(line, "an id is 64 hex digits, and a blank is before the name", problem);
+        return wrong(line, "the line must be an id of 64 hex digits, a blank and a name", problem);
     for (; length > 0 && is_blank(*at); length--)
         at++;
     if (length > MEMBER_NAME_MAX)
-        return wrong(line, "a name has at most 48 characters", problem);
+        return wrong(line, "the name is longer than 48 characters", problem);
     for (size_t i = 0; i < length; i++)
         if (at[i] < ' ' || at[i] > '~')
-            return wrong(line, "a name is of printable ASCII characters", problem);
+            return wrong(line, "the name has characters that are not printable ASCII", problem);
     memcpy(out, at, length);
     out[length] = '\0';
     return OK;
@@ -68,14 +68,15 @@ static enum error read_name(const struct line *line, char out[static MEMBER_NAME
 static enum error add(struct member_list *list, const struct line *line, struct problem *problem)
 {
     if (list->count == NODE_LISTED_MAX)
-        return wrong(line, "a list has at most 1024 members", problem);
+        return wrong(line, "the list has more than 1024 members", problem);
     uint8_t *id = list->ids[list->count];
     if (!read_id(line, id))
-        return wrong(line,
-                     "it does not begin with an id, 64 hex digits as hearsay keygen shows them",
-                     problem);
+        return wrong(
+            line,
+            "the line does not begin with an id, the 64 hex digits that hearsay keygen prints",
+            problem);
     if (member_list_name(list, id))
-        return wrong(line, "this id is in an earlier line, too", problem);
+        return wrong(line, "this id is already in an earlier line", problem);
     const enum error error = read_name(line, list->names[list->count], problem);
     list->count += error == OK;
     return error;
@@ -94,7 +95,7 @@ enum error member_list_parse(struct member_list *list, const char *text, size_t 
         if (error != OK)
             return error;
     }
-    return list->count > 0 ? OK : problem_set(problem, MALFORMED, "it names nobody");
+    return list->count > 0 ? OK : problem_set(problem, MALFORMED, "the list is empty");
 }
 
 static enum error read_all(const struct disk *disk, const char *path, char *out, size_t *bytes,
@@ -108,13 +109,13 @@ static enum error read_all(const struct disk *disk, const char *path, char *out,
     }
     if (got == -ENOENT)
         return problem_set(problem, MISSING,
-                           "%.300s: not found; it is to have the ids of the members, one a line",
+                           "%.300s: not found; create it with the ids of the members, one a line",
                            path);
     if (got < 0)
-        return problem_set(problem, FAILED, "%.300s: cannot be read: %s; check who may read it",
+        return problem_set(problem, FAILED, "%.300s: cannot be read: %s; check its permissions",
                            path, strerror((int)-got));
     if (got > MEMBER_LIST_MAX)
-        return problem_set(problem, TOO_BIG, "%.300s: is larger than any list of members", path);
+        return problem_set(problem, TOO_BIG, "%.300s: is too large for a list of members", path);
     *bytes = (size_t)got;
     return OK;
 }

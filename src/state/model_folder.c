@@ -48,7 +48,7 @@ static enum error check_tensors(const char *folder, struct problem *problem)
         return OK;
     if (is_there(folder, TENSORS_NAME ".index.json"))
         return problem_set(problem, MISMATCH,
-                           "%.300s: its tensors are in several files; have them in one: "
+                           "%.300s: its tensors are in several files; save them in one: "
                            "model.save_pretrained(DIR, max_shard_size='1TB')",
                            folder);
     return problem_set(problem, MISSING,
@@ -93,8 +93,7 @@ static enum error read_config(const char *folder, const struct name_family **fam
     else
         reader.error =
             problem_set(problem, MISMATCH,
-                        "%.300s: model_type is \"%.40s\", and hearsay can take over gpt2 "
-                        "and llama alone",
+                        "%.300s: model_type is \"%.40s\", but hearsay supports only gpt2 and llama",
                         path, type ? type : "");
     json_decref(config);
     return reader.error;
@@ -174,8 +173,9 @@ static enum error check_save(const char *folder, const struct model *model, bool
         return error;
     tensor_names_free(&names);
     if (mkdir(folder, 0755) != 0 && errno != EEXIST)
-        return problem_set(problem, FAILED, "%.300s: cannot be made: %s; name a folder elsewhere",
-                           folder, strerror(errno));
+        return problem_set(problem, FAILED,
+                           "%.300s: cannot create the folder: %s; name another one", folder,
+                           strerror(errno));
     if (!has_config && model_folder_is(folder))
         return problem_set(problem, MISMATCH,
                            "%.300s: has the " CONFIG_NAME " of another model; name another folder",

@@ -123,8 +123,8 @@ enum error older_bases_keep(const struct disk *disk, const char *folder, uint64_
         failure = disk->sync_folder(disk->self, folder);
     if (failure != 0)
         return problem_set(problem, FAILED,
-                           "%.300s: this base cannot be kept, to begin again from: %s; set "
-                           "node.older_bases = 0 if none is to be",
+                           "%.300s: cannot keep this base for hearsay rewind: %s; free disk space, "
+                           "or set node.older_bases = 0",
                            path, strerror(-failure));
     insert(&bases, now_s);
     while (bases.count > most)

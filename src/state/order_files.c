@@ -31,11 +31,11 @@ static enum error load(const struct disk *disk, const char *folder, const char *
     if (got == -ENOENT)
         return MISSING;
     if (got < 0)
-        return problem_set(problem, FAILED, "%.300s/%s: cannot be read: %s; check who may read it",
+        return problem_set(problem, FAILED, "%.300s/%s: cannot be read: %s; check its permissions",
                            folder, name, strerror((int)-got));
     if ((size_t)got > most)
         return problem_set(problem, TOO_BIG,
-                           "%.300s/%s: is larger than any node writes it; remove it", folder, name);
+                           "%.300s/%s: is larger than a node ever writes; remove it", folder, name);
     *bytes = (size_t)got;
     return OK;
 }
@@ -49,10 +49,10 @@ static enum error save(const struct disk *disk, const char *folder, const char *
     const int error = atomic_file_end(&file);
     if (error == 0)
         return OK;
-    return problem_set(problem, FAILED,
-                       "%.300s/%s: cannot be written: %s; check that you may write there and that "
-                       "the disk has room",
-                       folder, name, strerror(-error));
+    return problem_set(
+        problem, FAILED,
+        "%.300s/%s: cannot be written: %s; check the folder's permissions and the free disk space",
+        folder, name, strerror(-error));
 }
 
 enum error order_files_load(const struct disk *disk, const char *folder, uint8_t *out,

@@ -80,10 +80,10 @@ static enum error save(const char *path, const struct tensor_names *names, json_
                            path);
     if (error == 0)
         return OK;
-    return problem_set(problem, FAILED,
-                       "%s: the model cannot be saved: %s; check that the folder exists, that you "
-                       "may write there and that the disk is not full",
-                       path, strerror(-error));
+    return problem_set(
+        problem, FAILED,
+        "%s: cannot save the model: %s; check the folder, its permissions and the free disk space",
+        path, strerror(-error));
 }
 
 enum error safetensors_save(const char *path, const struct model *model,
@@ -129,7 +129,7 @@ enum error safetensors_read_about(const char *path, struct safetensors_about *ab
     if (error == MISMATCH)
         return problem_set(problem, MISMATCH,
                            "%s: was not saved by hearsay (its metadata has no format 'hearsay'); "
-                           "name a model that was",
+                           "name a model saved by hearsay",
                            path);
     if (error != OK)
         return problem_set(problem, error,

@@ -27,7 +27,8 @@ static enum error read_at(const struct safetensors_file *file, void *to, uint64_
             continue;
         if (got <= 0)
             return problem_set(problem, FAILED, "%s: cannot be read: %s; check the disk",
-                               file->path, got < 0 ? strerror(errno) : "it shrank meanwhile");
+                               file->path,
+                               got < 0 ? strerror(errno) : "the file shrank while it was read");
         next += got;
         at += (uint64_t)got;
         bytes -= (uint64_t)got;
@@ -102,13 +103,13 @@ static enum error check_extents(const struct safetensors_file *file, struct prob
         if (!safetensors_file_extent(file, entry, &extent))
             return problem_set(
                 problem, MALFORMED,
-                "%s: a tensor reaches beyond the end of the file; " SAFETENSORS_REMEDY, file->path);
+                "%s: a tensor extends beyond the end of the file; " SAFETENSORS_REMEDY, file->path);
         if (extent.to > end)
             end = extent.to;
     }
     if (end != file->data_bytes)
         return problem_set(problem, MALFORMED,
-                           "%s: goes on after its last tensor; " SAFETENSORS_REMEDY, file->path);
+                           "%s: has bytes after its last tensor; " SAFETENSORS_REMEDY, file->path);
     return OK;
 }
 

@@ -119,10 +119,10 @@ enum error saver_load(struct saver *saver, struct learner *learner,
     *own = checkpoint->own;
     *own_bytes = checkpoint->own_bytes;
     if (learner_digest(learner) != checkpoint->digest)
-        return problem_set(problem, FAILED,
-                           "the base that was read from %.300s is not the one that was saved: a "
-                           "defect or broken memory",
-                           saver->options.folder);
+        return problem_set(
+            problem, FAILED,
+            "the base in %.300s differs from the saved one: a defect or broken memory",
+            saver->options.folder);
     return OK;
 }
 
@@ -281,8 +281,8 @@ static void abandon(struct saver *saver)
     if (atomic_load(&saver->verdict) == TOO_SLOW)
         saver->result.error = problem_set(
             &saver->result.problem, FAILED,
-            "%.300s: a checkpoint was abandoned, because the disk writes slower than rumors come; "
-            "what was saved before still holds, and the next one is tried in its time",
+            "%.300s: a checkpoint was abandoned because the disk writes slower than rumors arrive; "
+            "older checkpoints stay valid, and the node tries again at the next node.save_s",
             saver->options.folder);
 }
 

@@ -23,15 +23,15 @@ enum error state_dir_make(const char *path, struct problem *problem)
 {
     if (mkdir(path, 0755) != 0 && errno != EEXIST)
         return problem_set(problem, FAILED,
-                           "cannot make node.state_dir %s: %s; choose another, in a folder that is "
-                           "there and that this user may write to",
+                           "cannot create node.state_dir %s: %s; choose another in an existing "
+                           "folder that this user can write to",
                            path, strerror(errno));
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode) || access(path, W_OK | X_OK) != 0)
-        return problem_set(problem, FAILED,
-                           "node.state_dir %s is not a directory that this user may write to, and "
-                           "nothing could be saved; choose another",
-                           path);
+        return problem_set(
+            problem, FAILED,
+            "node.state_dir %s is not a directory that this user can write to; choose another",
+            path);
     return OK;
 }
 
@@ -42,8 +42,8 @@ enum error state_dir_check_start(const char *folder, const char *start, struct p
     if (!is_same_file(start, base))
         return OK;
     return problem_set(problem, MALFORMED,
-                       "[model] start: %s is where this node saves its base, and the next time it "
-                       "would start from something else; copy the file, and name the copy",
+                       "[model] start: %s is overwritten when this node saves its base; copy the "
+                       "file, and name the copy",
                        start);
 }
 
@@ -73,8 +73,8 @@ enum error state_dir_check_history(const char *path, const struct node_options *
 {
     if (node_can_restore(options))
         return OK;
-    return problem_set(
-        problem, TOO_BIG,
-        "the checkpoint in %s knows more incarnations than limits.incarnations allows: raise it",
-        path);
+    return problem_set(problem, TOO_BIG,
+                       "the checkpoint in %s has more incarnations than limits.incarnations "
+                       "allows; raise limits.incarnations",
+                       path);
 }

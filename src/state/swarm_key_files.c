@@ -27,10 +27,10 @@ static enum error save(const struct disk *disk, const char *folder, const char *
     const int error = atomic_file_end(&file);
     if (error == 0)
         return OK;
-    return problem_set(problem, FAILED,
-                       "%.300s/%s: cannot be written: %s; check that you may write there and that "
-                       "the disk has room",
-                       folder, name, strerror(-error));
+    return problem_set(
+        problem, FAILED,
+        "%.300s/%s: cannot be written: %s; check the folder's permissions and the free disk space",
+        folder, name, strerror(-error));
 }
 
 static void drop(const struct disk *disk, const char *folder, const char *name)

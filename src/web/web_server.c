@@ -289,7 +289,7 @@ static enum MHD_Result refuse(const struct web_server *server, struct MHD_Connec
 {
     if (server->has_token)
         return say(connection, MHD_HTTP_UNAUTHORIZED,
-                   "this node wants its token: Authorization: Bearer TOKEN, or ?token=TOKEN\n");
+                   "this node requires its password: Authorization: Bearer TOKEN, or ?token=TOKEN\n");
     return say(connection, MHD_HTTP_FORBIDDEN,
                "ask for localhost; under other names this node wants a token: node.http_token\n");
 }

@@ -138,13 +138,13 @@ read -r steps_a ns_a < <(done_by_now) || true
 sleep "$before_s"
 read -r steps_b ns_b < <(done_by_now) || true
 begin node3 10.0.0.1:7001,10.0.0.1:7002 "$far_cpu" none ip netns exec far
-wait_for node3 'taking over the base'
+wait_for node3 'the takeover of its base begins'
 read -r steps_c ns_c < <(done_by_now) || true
 from=$EPOCHREALTIME wire=$(sent)
-wait_for node3 'holds the base of the swarm'
+wait_for node3 'has the base of the swarm'
 read -r steps_d ns_d < <(done_by_now) || true
 to=$EPOCHREALTIME wire=$(($(sent) - wire))
-grep -h -o 'holds the base of the swarm[^"]*' "$dir/node3.log"
+grep -h -o 'has the base of the swarm[^"]*' "$dir/node3.log"
 awk -v span="$(bc <<<"$to - $from")" -v wire="$wire" -v rate="$rate_mbit" -v before="$before_s" \
     -v s0=$((steps_b - steps_a)) -v s1=$((steps_d - steps_c)) \
     -v n0=$((ns_b - ns_a)) -v n1=$((ns_d - ns_c)) 'BEGIN {

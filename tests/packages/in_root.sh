@@ -78,9 +78,9 @@ sed -n '/^```cmake$/,/^```$/{/^```/d;p}' "$page" >CMakeLists.txt
 { cmake -S . -B by-cmake && cmake --build by-cmake; } >cmake.log || { cat cmake.log && fail CMake; }
 printf '[node]\nlisten = 127.0.0.1:0\n' >node.conf
 hearsay keygen >/dev/null && hearsay swarmkey >/dev/null
-./program 2>&1 | grep -qx 'nothing is wrong' || fail 'the program'
+./program 2>&1 | grep -qx 'the call succeeded' || fail 'the program'
 rm -r state
-by-cmake/program 2>&1 | grep -qx 'nothing is wrong' || fail 'the program that CMake built'
+by-cmake/program 2>&1 | grep -qx 'the call succeeded' || fail 'the program that CMake built'
 
 tell 'python3-hearsay'
 install_them /given/python3-hearsay_*.deb python3-numpy

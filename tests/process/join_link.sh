@@ -149,7 +149,7 @@ join() {
     local name=$1
     sleep "$before_s"
     begin "$name" 10.0.0.1:7001,10.0.0.1:7002,10.0.0.1:7003 "$far_cpu" none ip netns exec far
-    wait_for "$name" 'holds the base of the swarm'
+    wait_for "$name" 'has the base of the swarm'
     wait_for "$name" '"steps":[1-9]'
     end "$name"
 }
@@ -172,7 +172,7 @@ takings() {
         jq -r -n --arg name "joiner$i" '
 def wall: (.time[:19] + "Z" | fromdate) + ("0" + .time[19:23] | tonumber);
 [inputs] | (map(select(.note == "started")) | first) as $start |
-(map(select(.text // "" | test("taking over the base"))) | first) as $from |
+(map(select(.text // "" | test("the takeover of its base begins"))) | first) as $from |
 (map(select(.text // "" | test("holds the base"))) | first) as $to |
 ($to.text | capture(": (?<blocks>[0-9]+) blocks, (?<mega>[0-9.]+) MB")) as $held |
 [$name, ($start | wall), ($to | wall) - ($to.t - $from.t), ($to | wall), $held.blocks,

@@ -62,18 +62,18 @@ offer() {
 attack_nothing() { beset nothing '^published'; }
 
 attack_next_life() {
-    offer next-life '5: sent a history that is not valid'
-    notes one "$villain.*sent a history that is not valid" || fail 'one does not say who'
+    offer next-life '5: sent an invalid history'
+    notes one "$villain.*sent an invalid history" || fail 'one does not say who'
 }
 
 attack_false_base() {
-    offer false-base '5: gave a base that is not what it says'
+    offer false-base '5: sent a base that contradicts its history'
     notes one "\"note\":\"false_base\".*$villain" || fail 'one does not say who gave it'
 }
 
 attack_begin_again() {
     beset begin-again '^began 8300 times'
-    notes_it one "$villain.*there is no room for another incarnation of this node"
+    notes_it one "$villain.*the table of incarnations is full for this member"
 }
 
 attack_equivocate() {
@@ -85,21 +85,21 @@ attack_equivocate() {
     start_villain equivocate "$one" "$two" "$three"
     turned_away '9: it signed two different rumors under one number'
     for name in one two three; do
-        notes_it "$name" "$villain.*has signed two different rumors under one number and is expelled"
+        notes_it "$name" "$villain.*is expelled: it signed two different rumors under one number"
     done
 }
 
 attack_claim() {
     beset claim '^published'
-    notes_it two "\"note\":\"doubt\".*$villain.*says that it learns 1e\\+30 samples a second"
+    notes_it two "\"note\":\"doubt\".*$villain.*reports 1e\\+30 samples a second, more than its rumors support"
     wait_for 120 'two to learn' has_learned two
     shows two '"share":(1\.0|0\.[1-9])' || fail 'the others have no share'
 }
 
 attack_overwhelm() {
-    beset overwhelm '^turned away: BYE 5: sent a rumor that is not valid'
+    beset overwhelm '^turned away: BYE 5: sent an invalid rumor'
     reap villain 3
-    notes_it one "$villain.*has signed a rumor that moves the base further"
+    notes_it one "$villain.*is expelled: it signed a rumor that moves the base or reports samples"
 }
 
 attack_invent() {

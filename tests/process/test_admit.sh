@@ -44,7 +44,7 @@ expect 0 '^[0-9a-f]{8}  *[0-9a-f]{8} live  order [123] ' "$hearsay" members --st
 tell 'a fourth that was not admitted ends'
 start four "${nodes[@]}" --set "node.peers=$at"
 reap four 5
-says "$dir/four.err" "no member that was called has this node as one: .*$four" ||
+says "$dir/four.err" "no member admits this node; have its id listed or admitted .*$four" ||
     fail 'it does not say what to do'
 
 tell 'it is admitted, and joins'

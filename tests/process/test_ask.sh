@@ -82,7 +82,7 @@ tell 'a node that answers no questions is not asked'
 start two
 ask_of two
 expect 1 'answers no questions: set node.answers = yes there' "${ask[@]}" "$dir/images.npy"
-! notes two 'not valid' || fail 'it was asked'
+! notes two 'invalid' || fail 'it was asked'
 
 tell 'where there is a list of members, only these are answered'
 "$hearsay" keygen "$dir/guest.key" | sed -n '/^[0-9a-f]\{64\}$/p' >"$dir/members"

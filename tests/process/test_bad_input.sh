@@ -25,7 +25,7 @@ expect 2 'name = lenett: unknown model; known: xor, mlp, lenet, resnet20' \
     "${node[@]}" --set model.layers= --set model.name=lenett
 expect 1 '\[model\] layers: layer 1, .dense 3.*10' "${node[@]}" --set 'model.layers=dense 3'
 expect 1 'state_dir .*not a directory' "${node[@]}" --set "node.state_dir=$dir/node.key"
-expect 1 'state_dir .*/no/such: No such file.*; choose another, in a folder that is there' \
+expect 1 'state_dir .*/no/such: No such file.*; choose another in an existing folder' \
     "${node[@]}" --set "node.state_dir=$dir/no/such"
 expect 2 'cannot be read: Is a directory; name a file' "${node[@]}" --config "$dir"
 
@@ -81,8 +81,8 @@ leave full
 
 tell 'another swarm key'
 start stranger --set "node.peers=$address" --set "node.swarm_key=$dir/other.key"
-wait_for 20 'the stranger to be told why' notes stranger 'another swarm key \(copy the newest\), or no hearsay node'
-wait_for 20 'one to note the stranger' notes one 'did not show the swarm key'
+wait_for 20 'the stranger to be told why' notes stranger 'another swarm key \(copy the newest\), or not a hearsay node'
+wait_for 20 'one to note the stranger' notes one 'did not prove the swarm key'
 
 tell 'another model'
 start larger --set "node.peers=$address" --set 'model.layers=dense 20, relu, dense 10'
@@ -91,7 +91,7 @@ wait_for 20 'larger to see the difference' \
 wait_for 20 'one to see the difference' \
     notes one 'other model: theirs has 15,910 parameters, ours 12,730'
 reap larger 3
-says "$dir/larger.err" 'no peer takes this node in: .*other model.*--alone' ||
+says "$dir/larger.err" 'no peer accepts this node: .*other model.*--alone' ||
     fail "larger does not say why it ended: $(<"$dir/larger.err")"
 
 tell 'another swarm'
@@ -105,7 +105,7 @@ wait_for 20 'one to see it' notes one '"note":"identity_taken".*hearsay keygen'
 reap twin 6
 says "$dir/twin.err" 'two nodes run with one identity .*node.identity is .*one.key' ||
     fail "twin does not say why it ended: $(<"$dir/twin.err")"
-says "$dir/twin.err" 'nothing new is saved' || fail 'twin has saved what it has not shared'
+says "$dir/twin.err" 'no new checkpoint is saved' || fail 'twin has saved what it has not shared'
 wait_for 30 'elsewhere to train all the same' says "$dir/elsewhere.err" 'alone: 1 peer'
 for name in one stranger elsewhere; do
     alive "$name" || fail "$name has ended"
@@ -130,13 +130,13 @@ for ((i = 0; i < 40; i++)); do
 done
 exec {held}<>"/dev/tcp/127.0.0.1/$port" # says nothing at all
 wait_for 20 'one to refuse' notes one '"note":"refused".*"text":"was refused'
-wait_for 20 'the silent caller to be sent away' notes one 'did not finish the handshake in time'
+wait_for 20 'the silent caller to be sent away' notes one 'the handshake timed out'
 exec {held}>&-
 alive one || fail 'the node has ended'
 count=$(grep -c '"note":"refused"' "$dir/one.log")
 ((count <= 10 * (SECONDS + 1))) || fail "$count notes about strangers"
 printf '\0\160' | throw || true
-wait_for 20 'one to say what it held back' notes one 'notes about others were held back'
+wait_for 20 'one to say what it held back' notes one 'notes about other nodes were suppressed'
 
 tell 'and a swarm goes on'
 start two --set "node.peers=$address"
@@ -145,8 +145,8 @@ wait_for 20 'two to hear' notes two '"rumors_received":[1-9]'
 
 tell 'a setting that should be the same'
 start hasty --set "node.peers=$address" --set train.rate=0.5
-wait_for 20 'hasty to be told' notes hasty 'must be the same on all nodes: train.rate = .* \(here 0.5\)'
-wait_for 20 'one to be told' notes one 'must be the same on all nodes: train.rate = 0.5 \(here'
+wait_for 20 'hasty to be told' notes hasty 'settings that must be equal on all nodes: train.rate = .* \(here 0.5\)'
+wait_for 20 'one to be told' notes one 'settings that must be equal on all nodes: train.rate = 0.5 \(here'
 kill -TERM "${pid[hasty]}"
 reap hasty 0
 
@@ -155,7 +155,7 @@ coproc "$meddle" "$port"
 pid[meddle]=$COPROC_PID
 read -r -u "${COPROC[0]}" between
 start three --set "node.peers=127.0.0.1:$between"
-wait_for 60 'a changed record to be seen' notes one 'a record does not authenticate'
+wait_for 60 'a changed record to be seen' notes one 'a record failed authentication'
 wait_for 20 'three to hear' notes three '"rumors_received":[1-9]'
 for name in three two one; do
     leave "$name"

@@ -25,7 +25,7 @@ know_each_other
 start_villain begin-again "$one" --times 5000
 wait_for 240 'it to have said all' says "$dir/client.out" '^began 5000 times'
 wait_for 60 'one to name it' notes one \
-    "$villain.*there is no room for another incarnation of this node"
+    "$villain.*the table of incarnations is full for this member"
 
 tell 'a node that nobody knows is heard by all'
 start late "${nodes[@]}" --set "node.peers=$one"

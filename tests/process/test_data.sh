@@ -182,7 +182,7 @@ site=(--set data.source=npy --set "data.x=$dir/brighter.npy" --set "data.y=$dir/
 start site "${learn[@]}" "${site[@]}"
 wait_for 40 'it to join' shows site '"stage":"running"'
 notes site 'the model has 4 outputs, but local labels go up to 2' || fail 'it does not say which classes it lacks'
-wait_for 40 'a warning of other images' notes site 'has other settings.*data.mean = [0-9.]+ .here [0-9.]+.'
+wait_for 40 'a warning of other images' notes site 'has other values for settings.*data.mean = [0-9.]+ .here [0-9.]+.'
 settings=$(sed -n 's/.*data.mean = \([0-9.]*\) .*data.deviation = \([0-9.]*\) .*/\1 \2/p' "$dir/site.log" | head -n 1)
 leave site
 read -r mean deviation <<<"$settings"
@@ -190,7 +190,7 @@ rm -r "$dir/site" "$dir/site.log"
 start site "${learn[@]}" "${site[@]}" --set "data.mean=$mean" --set "data.deviation=$deviation" --set data.classes=4
 wait_for 40 'it to join' shows site '"stage":"running"'
 wait_for 40 'it to hear from the others' shows site '"rumors_received":[1-9]'
-! notes site 'has other settings' || fail 'it warns of settings that are the same'
+! notes site 'has other values for settings' || fail 'it warns of settings that are the same'
 ! notes site 'local labels go up to' || fail 'it was told how many classes there are'
 leave site
 

@@ -136,7 +136,7 @@ mkdir -p "$dir/small"
 mount -t tmpfs -o size=64k none "$dir/small"
 dd if=/dev/zero of="$dir/small/filler" bs=4096 2>/dev/null || true
 start three --log "$dir/small/log"
-wait_for 20 'three to say so' says "$dir/three.err" 'the log cannot be written: No space left.*goes on'
+wait_for 20 'three to say so' says "$dir/three.err" 'the log cannot be written: No space left.*the node continues'
 rm "$dir/small/filler"
 wait_for 20 'three to go on with it' says "$dir/three.err" 'the log can be written again'
 wait_for 20 'a line' says "$dir/small/log" '"samples'

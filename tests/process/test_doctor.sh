@@ -89,10 +89,10 @@ old=("${doctor[@]}" --set "node.identity=$dir/old.key" --set "node.state_dir=$di
 content() { (cd "$dir/old" && sha256sum -- *); }
 before=$(content)
 expect 0 "^ok    checkpoint: $dir/old/checkpoint-2, [0-9.]+ m?s old: the node goes on from it" "${old[@]}"
-expect 1 '^FAIL  checkpoint: .*none of the checkpoints here \(2\) can be used' \
+expect 1 '^FAIL  checkpoint: .*none of the 2 checkpoints is usable' \
     "${doctor[@]}" --set "node.state_dir=$dir/old"
-also '^WARN  checkpoint: .*checkpoint-2: is of node [0-9a-f]{8}, and this is node [0-9a-f]{8}: '
-expect 1 '^WARN  checkpoint: .*checkpoint-2: is of a swarm that began from seed 1, and' \
+also '^WARN  checkpoint: .*checkpoint-2: is of node [0-9a-f]{8}, but this is node [0-9a-f]{8}; '
+expect 1 '^WARN  checkpoint: .*checkpoint-2: is of a swarm that started from seed 1, but' \
     "${old[@]}" --set model.seed=2
 expect 1 '^WARN  checkpoint: .*checkpoint-2: is of another model' \
     "${old[@]}" --set 'model.layers=dense 20, relu, dense 10'
@@ -102,7 +102,7 @@ truncate -s 5000 "$dir/old/checkpoint-2"
 expect 0 '^WARN  checkpoint: .*checkpoint-2: chunk 0 is damaged' "${old[@]}"
 also "^ok    checkpoint: $dir/old/checkpoint-1, "
 truncate -s 5000 "$dir/old/checkpoint-1"
-expect 1 '^FAIL  checkpoint: .*none of the checkpoints here \(2\) can be used' "${old[@]}"
+expect 1 '^FAIL  checkpoint: .*none of the 2 checkpoints is usable' "${old[@]}"
 rm -r "$dir/old"
 cp -r "$dir/kept" "$dir/old"
 printf x >>"$dir/old/incarnation"
@@ -117,7 +117,7 @@ also "^ok    peer $address: is node [0-9a-f]{8} and lets us in"
 expect 0 'median of 3' "${doctor[@]}" --set "node.peers=localhost:${address##*:}"
 also 'is node [0-9a-f]{8} and lets us in'
 also '^nothing failed, 0 to look at|^all is well'
-expect 0 "^WARN  peer $address: has other settings, which must be the same on all nodes: train.rate = 0.02 \(here 0.5\)" \
+expect 0 "^WARN  peer $address: has other values for settings that must be equal on all nodes: train.rate = 0.02 \(here 0.5\)" \
     "${doctor[@]}" --set "node.peers=$address" --set train.rate=0.5
 also 'nothing failed, 1 to look at'
 ! notes one '"note":"(neighbour|member|refused|settings)"' || fail 'the doctor has left traces'
@@ -126,7 +126,7 @@ tell 'a peer that is this node itself, or a copy of it'
 free=$((20000 + $$ % 10000)) # below what the system gives to whoever asks for any, and this process's alone
 expect 0 'is this node itself: it will leave itself out' "${doctor[@]}" \
     --set "node.listen=127.0.0.1:$free" --set "node.peers=127.0.0.1:$free"
-expect 1 "^FAIL  peer $address: is another running node with our identity .*hearsay keygen" \
+expect 1 "^FAIL  peer $address: is another running node with this node's identity .*hearsay keygen" \
     "${doctor[@]}" --set "node.identity=$dir/one.key" --set "node.peers=$address"
 
 tell 'a port in use, a folder in use'

@@ -74,7 +74,7 @@ tell 'a node that is expelled ends, and does not come back'
 out=$(own_id three)
 expect 0 "^order 2: ${out:0:8} is expelled" "${expel[@]}" "${out:0:12}" --all --reason 'its disk is broken'
 reap three 4
-says "$dir/three.err" 'put this node out of the swarm \(order 2\): its disk is broken' ||
+says "$dir/three.err" 'expelled this node from the swarm \(order 2\): its disk is broken' ||
     fail 'it does not say why'
 start three "${nodes[@]}" --set "node.peers=$one"
 reap three 4

@@ -21,14 +21,14 @@ three=$(address_of three)
 make_villain
 start_villain false-base "$one" --victim "$three"
 wait_for 240 'the liar to be turned away' says "$dir/client.out" \
-    '^turned away: BYE 5: gave a base that is not what it says'
+    '^turned away: BYE 5: sent a base that contradicts its history'
 reap villain 3
 notes three "\"note\":\"false_base\".*$villain" || fail 'three does not say who gave it'
-! notes three 'holds the base of the swarm' || fail 'three takes zeros for the base'
+! notes three 'has the base of the swarm' || fail 'three takes zeros for the base'
 
 tell 'it takes the base of another'
 start two "${nodes[@]}" --set "node.listen=$two" --set "node.peers=$one"
-wait_for 120 'three to hold the base' notes three 'holds the base of the swarm'
+wait_for 120 'three to hold the base' notes three 'has the base of the swarm'
 wait_for 60 'three to know both' shows three '"neighbours":2,'
 joined_again() { (($(grep -c '"note":"joined"' "$dir/two.log") > 1)); } # its log has both starts
 wait_for 120 'two to have joined again' joined_again

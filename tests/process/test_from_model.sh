@@ -36,7 +36,7 @@ damage() {
 }
 damage '' 0
 expect 0 "^digest    $digest\$" "${eval[@]}"
-refused='copy.safetensors: its weights are not those that were saved: .*another copy'
+refused='copy.safetensors: its weights differ from the saved ones: .*another copy'
 damage '\0\0\0\x3e' 4 # 0.125
 expect 1 "$refused" "${eval[@]}"
 damage '\0\0\xc0\x3f' 4 # 1.5
@@ -117,17 +117,17 @@ wait_for 20 'it to learn' has one samples 1
 leave one
 again=("$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/one" --set node.swarm=new)
-expect 1 'none of the checkpoints here .* can be used' "${again[@]}"
+expect 1 'none of the .* checkpoints is usable' "${again[@]}"
 
 tell 'whose checkpoint it is, if not ours'
 # The command must be refused, and say that the checkpoint is of this.
 of() { expect 1 "checkpoint-[0-9]+: is of $1" "${again[@]}" "${@:2}"; }
-of "a swarm that began from start $digest, and this one begins from seed 1: set model.seed or"
+of "a swarm that started from start $digest, but this swarm starts from seed 1; restore model.seed or"
 again+=(--set "model.start=$base")
-of 'swarm "new", and this is swarm "old": name that one as node.swarm, or' --set node.swarm=old
-of 'node [0-9a-f]{8}, and this is node [0-9a-f]{8}: name the key of that one as node.identity, or' \
+of 'swarm "new", but this is swarm "old"; set node.swarm to that name, or' --set node.swarm=old
+of 'node [0-9a-f]{8}, but this is node [0-9a-f]{8}; set node.identity to that node.s key, or' \
     --set "node.identity=$dir/old.key"
-of 'another model \(1x28x28, layout 2: dense 16, relu, dense 10.*\); give each model a folder' \
+of 'another model \(1x28x28, layout 2: dense 16, relu, dense 10.*\); give each model its own folder' \
     --set model.start= --set 'model.layers=dense 16, tanh, dense 10'
 
 # Returns success if a model of at least that many samples exists.
@@ -150,7 +150,7 @@ saved=$(said_of trains samples)
 touch "$dir/trains/base.safetensors.new" # as if the crash had come during a save
 start trains --set node.save_s=0.3
 wait_for 20 'a newer one' is_saved trains $((saved + 1))
-resumed="goes on from $dir/trains/checkpoint-[0-9]+, [0-9.]+ m?s old: \
+resumed="continues from $dir/trains/checkpoint-[0-9]+, [0-9.]+ m?s old: \
 the sum of [0-9]+ rumors, [0-9]+ samples"
 notes trains "\"note\":\"resumed\",\"level\":\"info\",\"text\":\"$resumed" ||
     fail 'it does not note from what it goes on'
@@ -162,7 +162,7 @@ newest=$(cd "$dir/trains" && printf '%s\n' checkpoint-* | sort -t - -k 2n | tail
 truncate -s 5000 "$dir/trains/$newest"
 start trains
 wait_for 20 'it to go on' \
-    notes trains '"note":"resumed","level":"warning","text":"goes on from an older one, .*checkpoint-'
+    notes trains '"note":"resumed","level":"warning","text":"continues from an older one, .*checkpoint-'
 notes trains "\"note\":\"resumed\",\"level\":\"warning\",\"text\":\".*$newest: chunk" ||
     fail 'it does not say why'
 leave trains
@@ -173,11 +173,11 @@ done
 tell 'a base that cannot be saved is no checkpoint lost'
 mkdir -p "$dir/blocked/base.safetensors"
 start blocked --set node.save_s=0.3
-wait_for 20 'it to say so' notes blocked '"note":"saved","level":"error".*the model cannot be saved'
+wait_for 20 'it to say so' notes blocked '"note":"saved","level":"error".*cannot save the model'
 wait_for 20 'a checkpoint' has blocked checkpoint_age_s 0
 kill -TERM "${pid[blocked]}"
 reap blocked 1
-says "$dir/blocked.err" 'base.safetensors: the model cannot be saved: Is a directory' ||
+says "$dir/blocked.err" 'base.safetensors: cannot save the model: Is a directory' ||
     fail 'it does not say why'
 rmdir "$dir/blocked/base.safetensors"
 start blocked
@@ -192,10 +192,10 @@ head -c 300 /dev/urandom >"$dir/noise"
 expect 1 '\[model\] start: .*noise: ' "${node[@]}" --set "model.start=$dir/noise"
 expect 1 '\[model\] start: .*another shape' "${node[@]}" --set "model.start=$base" \
     --set 'model.layers=dense 17, relu, dense 10'
-expect 1 'is where this node saves its base' "$hearsay" node "${small[@]}" \
+expect 1 'is overwritten when this node saves its base' "$hearsay" node "${small[@]}" \
     --set "node.identity=$dir/old.key" --set "node.swarm_key=$dir/swarm.key" \
     --set "node.state_dir=$dir/old" --set "model.start=$dir/./old/base.safetensors"
-expect 1 '^FAIL  model: \[model\] start: .*is where this node saves its base' "$hearsay" doctor \
+expect 1 '^FAIL  model: \[model\] start: .*is overwritten when this node saves its base' "$hearsay" doctor \
     "${small[@]}" --set "node.identity=$dir/old.key" --set "node.swarm_key=$dir/swarm.key" \
     --set "node.state_dir=$dir/old" --set "model.start=$base"
 expect 1 '^FAIL  model: \[model\] start: .*no-such' "$hearsay" doctor "${small[@]}" \

@@ -106,7 +106,7 @@ expect 0 '^  GPU        [0-9.]+ MB of 537 MB free; model .*FLOP/s, .* % of the p
 leave lost
 CUDA_ON_CPU_DRIVER=12040 start lost
 wait_for 20 'it to say that its GPU is gone' \
-    says "$dir/lost.err" 'warning: computes on cpu: .*, and computed on cuda:0: .* before: see nvidia-smi'
+    says "$dir/lost.err" 'warning: computes on cpu: .*, but computed on cuda:0: .* before: check the GPU with nvidia-smi'
 leave lost
 
 tell 'a kind of GPU that it was not compiled for'

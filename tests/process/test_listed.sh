@@ -23,10 +23,10 @@ done
 tell 'a list that cannot be used is refused with its line'
 start_as() { start "$1" "${nodes[@]}" --set "node.identity=$dir/$1.key" "${@:2}"; }
 printf '%s one\nthree\n' "$one" >"$dir/bad"
-expect 1 "bad: line 2: it does not begin with an id" \
+expect 1 "bad: line 2: the line does not begin with an id" \
     "$hearsay" node "${small[@]}" --set "node.swarm_key=$dir/swarm.key" \
     --set "node.identity=$dir/one.key" --set "node.members=$dir/bad" --set "node.state_dir=$dir/none"
-expect 1 'no-such: not found; it is to have the ids of the members' \
+expect 1 'no-such: not found; create it with the ids of the members' \
     "$hearsay" node "${small[@]}" --set "node.swarm_key=$dir/swarm.key" \
     --set "node.identity=$dir/one.key" --set "node.members=$dir/no-such" \
     --set "node.state_dir=$dir/none"
@@ -45,7 +45,7 @@ start four "${nodes[@]}" --set "node.identity=$dir/four.key" --set node.members=
     --set "node.peers=$at"
 reap four 5
 # shellcheck disable=SC2154
-says "$dir/four.err" "no member that was called has this node as one: .*$four" ||
+says "$dir/four.err" "no member admits this node; have its id listed or admitted .*$four" ||
     fail 'it does not say what to do'
 says "$dir/four.err" "not on this swarm.s list of members" || fail 'it does not say why'
 shows one '"members_live":3,' || fail 'one counts it'
@@ -55,18 +55,18 @@ cp "$dir/members" "$dir/members.good"
 echo nonsense >>"$dir/members"
 kill -HUP "${pid[one]}"
 wait_for 20 'one to say what is wrong' notes one \
-    'members: line 4: it does not begin with an id.*the list from before stays in force'
+    'members: line 4: the line does not begin with an id.*the previous list stays in force'
 shows one '"members_live":3,' || fail 'one has lost members over a bad list'
 
 tell 'it is listed on one node, and joins by way of it; the others say that they do not list it'
 cp "$dir/members.good" "$dir/members"
 echo "$four node four" >>"$dir/members"
 kill -HUP "${pid[one]}"
-wait_for 20 'one to read its list again' notes one 'the list of members is read again: 4'
+wait_for 20 'one to read its list again' notes one 'the list of members was reloaded: 4'
 start_as four --set "node.peers=$at"
 wait_for 60 'four to train' shows four '"stage":"running"'
 wait_for 60 'one to count it' shows one '"members_live":4,'
-wait_for 60 'two to have heard of it' notes two 'is no member here'
+wait_for 60 'two to have heard of it' notes two 'is a member for this neighbour but not for this node'
 wait_for 60 'two to show it' shows two "\"strangers\":\[\{\"id\":\"$four\""
 expect 0 "^  strangers  ${four:0:8}: others have it as a member, this node has not" \
     "$hearsay" status --state "$dir/two"

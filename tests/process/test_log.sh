@@ -36,7 +36,7 @@ start one --log "$tty"
 trains one
 ! says "$dir/one.err" 'the log cannot be written' || fail 'it could not from the start'
 hang_up
-wait_for 20 'one to say so' says "$dir/one.err" 'the log cannot be written: Input/output error.*goes on'
+wait_for 20 'one to say so' says "$dir/one.err" 'the log cannot be written: Input/output error.*the node continues'
 trains one
 leave one
 (($(grep -c 'the log cannot be written' "$dir/one.err") == 1)) || fail 'it says so more than once'

@@ -53,7 +53,7 @@ hearsay=$dir/in_b
 start two "${large[@]}" --set node.listen=none --set node.peers=10.99.1.2:7770 --set data.shard=2/2
 hearsay=$program
 wait_for 60 'two to say that large packets do not arrive' notes two '"note":"stalled"'
-says "$dir/two.err" 'warning: .* has fallen silent twice .* packets of at most 1024 bytes' ||
+says "$dir/two.err" 'warning: .* went silent twice .* packets of at most 1024 bytes' ||
     fail 'it does not name the packets'
 received() { # rumors, by this node
     page "$1"

@@ -153,7 +153,7 @@ class Arrays(unittest.TestCase):
             make({**self.settings('keyless'), 'node.swarm_key': '/nowhere/swarm.key'})
         with self.assertRaisesRegex(TypeError, 'weight has type float64'):
             make(self.settings('double'), {'weight': np.zeros(3)})
-        with self.assertRaisesRegex(hearsay.Error, 'tensor weight: a weight is nan'):
+        with self.assertRaisesRegex(hearsay.Error, 'tensor weight: a weight of nan'):
             make(self.settings('nan'), {'weight': np.full(3, np.nan, np.float32)})
         node = make(self.settings('mistakes'))
         with nodes(node):

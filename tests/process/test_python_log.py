@@ -97,7 +97,7 @@ class Log(unittest.TestCase):
         node.adopt()
         self.learn(node, 2)
         node.settle()
-        self.assertTrue(self.said.has(logging.ERROR, 'by step ', 'weight has weights that are no numbers',
+        self.assertTrue(self.said.has(logging.ERROR, 'by step ', 'weight has weights that are NaN or infinite',
                                       'clip gradients'))
         self.assertTrue(self.said.has(logging.WARNING, 'optimizer restarts'))
 

@@ -50,7 +50,7 @@ expect 1 'there are 2' "${rewind[@]}" "$out" --to 3
 tell 'a base that was damaged is not begun from'
 cp "$dir/one/base-20261101-120000.safetensors" "$dir/sound"
 printf x | dd of="$dir/one/base-20261101-120000.safetensors" bs=1 seek=40000 conv=notrunc status=none
-expect 1 'its weights are not those that were saved' "${rewind[@]}" "$out" --to 2
+expect 1 'its weights differ from the saved ones' "${rewind[@]}" "$out" --to 2
 cp "$dir/sound" "$dir/one/base-20261101-120000.safetensors"
 
 tell 'the older one is copied, and the steps are said'
@@ -74,7 +74,7 @@ rm -r "${dir:?}/two"
 start two "${again[@]}" --set "node.peers=$one"
 reap two 4
 says "$dir/one.err" '; start [0-9a-f]{16} \(' || fail 'it did not begin from a file'
-says "$dir/two.err" 'put this node out of the swarm \(order 1\)' || fail 'it is not told'
+says "$dir/two.err" 'expelled this node from the swarm \(order 1\)' || fail 'it is not told'
 leave_together one three
 expect 0 '^  1 .* 2  ' "$hearsay" rewind --state "$dir/one-2"
 

@@ -114,7 +114,7 @@ wait_for 20 'one to answer' answers one
 tell 'a state folder has one node'
 node=("$hearsay" node "${small[@]}" --set "node.identity=$dir/two.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/one")
-expect 1 "another node runs with this state_dir \($dir/one\)" "${node[@]}"
+expect 1 "another node uses this state_dir \($dir/one\)" "${node[@]}"
 expect 0 "\"id\":\"$id\"" "${status[@]}" --state "$dir/one" --json # it is still there
 
 tell 'a stopped node does not answer'

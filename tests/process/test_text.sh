@@ -96,7 +96,7 @@ expect 0 "^$loss\$" "${exported[@]}"
 expect 1 'model.layers out' "$hearsay" doctor "${small[@]}" --set "model.start=$dir/gpt2" \
     --set 'model.layers=embed 256 16, position 16, residual(norm, attention 4), residual(norm, dense 32, gelu, dense 16), norm, logits tied' \
     --set "node.identity=$dir/one.key" --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none"
-expect 1 'is no GPT-2, Llama or ResNet' "$hearsay" export --state "$dir/other" "$dir/none"
+expect 1 'is not a GPT-2, Llama or ResNet' "$hearsay" export --state "$dir/other" "$dir/none"
 expect 2 'name what is to be written' "$hearsay" export --state "$dir/two"
 
 tell 'another swarm starts from what was exported: its config.json says the layers'

@@ -21,7 +21,7 @@ reap villain 3
 tell 'all nodes expel it, and keep the proof'
 for name in one two three; do
     wait_for 40 "$name to say so" notes "$name" \
-        "$villain.*has signed two different rumors under one number and is expelled from the swarm"
+        "$villain.*is expelled: it signed two different rumors under one number"
     wait_for 20 "$name to take out what it had of it" eval "! has_its_rumor $name"
     wait_for 20 "$name to write the proof down" test -s "$dir/$name/proofs"
     shows "$name" '"members_live":3,' || fail "$name counts it"
@@ -40,11 +40,11 @@ rm -f "$dir/villain.key"
 make_villain
 start_villain exceed "$one"
 wait_for 240 'the villain to be turned away' says "$dir/client.out" \
-    '^turned away: BYE 5: sent a rumor that is not valid'
+    '^turned away: BYE 5: sent an invalid rumor'
 reap villain 3
 for name in one two three; do
     wait_for 40 "$name to say so" notes "$name" \
-        "$villain.*has signed a rumor that moves the base further, or claims more samples"
+        "$villain.*is expelled: it signed a rumor that moves the base or reports samples beyond the limits"
     ! has_its_rumor "$name" || fail "$name has taken it"
 done
 
@@ -54,7 +54,7 @@ cp "$dir/three/proofs" "$dir/proofs.good"
 printf 'x' >>"$dir/three/proofs"
 start three "${nodes[@]}" --set "node.peers=$one"
 reap three 1
-says "$dir/three.err" 'proofs: they are of impossible size' || fail 'it does not say what is wrong'
+says "$dir/three.err" 'proofs: they have an invalid size' || fail 'it does not say what is wrong'
 cp "$dir/proofs.good" "$dir/three/proofs"
 start three "${nodes[@]}" --set "node.peers=$one"
 wait_for 40 'three to be back' shows three '"members_live":3,'

@@ -79,14 +79,14 @@ tell 'neighbours speak the newest version that both know'
 for name in new new-too; do
     wait_for 20 "$name to speak $speaks with two" speaks_with "$name" "$speaks" 2
     wait_for 20 "$name to speak $((speaks + 1)) with one" speaks_with "$name" $((speaks + 1)) 1
-    notes "$name" 'is a neighbour .*; it is of the release before' || fail "$name does not say it"
+    notes "$name" 'is a neighbour .*; it runs the previous release' || fail "$name does not say it"
 done
 
 tell 'the doctor of each release is let in by the other'
 doctor=("${small[@]}" --set "node.swarm_key=$dir/swarm.key" --set "node.identity=$dir/guest.key"
     --set "node.state_dir=$dir/guest")
 "$newer" keygen "$dir/guest.key" >"$dir/said.out"
-expect 0 '^ok +peer .* lets us in; it is of the release before' "$newer" doctor "${doctor[@]}" \
+expect 0 '^ok +peer .* lets us in; it runs the previous release' "$newer" doctor "${doctor[@]}" \
     --set "node.peers=$old"
 expect 0 '^ok +peer .* lets us in$' "$newer" doctor "${doctor[@]}" --set "node.peers=$new"
 expect 0 '^ok +peer .* lets us in$' "$older" doctor "${doctor[@]}" --set "node.peers=$new"

@@ -31,13 +31,13 @@ know_each_other
 tell 'the fourth publishes the opposite of what it hears, until all three have voted'
 start_villain oppose "$one" "$two" "$three"
 wait_for 240 'the villain to be turned away' says "$dir/client.out" \
-    '^turned away: BYE 9: most members have signed that what it publishes harms'
+    '^turned away: BYE 9: most members signed that its updates are harmful'
 reap villain 3
 
 tell 'all nodes have expelled it, say why, and keep the votes'
 for name in one two three; do
     wait_for 40 "$name to say so" notes "$name" \
-        "$villain.*harms, as more than half of the members have signed, and is expelled"
+        "$villain.*is expelled: a majority of the members signed that its updates are harmful"
     shows "$name" '"is_voted":true' || fail "$name does not show it"
     wait_for 20 "$name to write three votes down" has_votes "$name"
     shows "$name" '"members_live":3,' || fail "$name counts it"
@@ -57,7 +57,7 @@ cp "$dir/three/votes" "$dir/votes.good"
 printf 'x' >>"$dir/three/votes"
 start three "${nodes[@]}" --set "node.peers=$one"
 reap three 1
-says "$dir/three.err" 'votes: they are of impossible size' || fail 'it does not say what is wrong'
+says "$dir/three.err" 'votes: they have an invalid size' || fail 'it does not say what is wrong'
 cp "$dir/votes.good" "$dir/three/votes"
 start three "${nodes[@]}" --set "node.peers=$one"
 wait_for 40 'three to be back' shows three '"members_live":3,'

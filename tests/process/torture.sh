@@ -79,7 +79,7 @@ gone() {
     local name=n$1 code=0
     { wait "${pid[$name]}" || code=$?; } 2>/dev/null # it would say how it was killed
     unset "pid[$name]"
-    if ((code == 1 && $2 == 0)) && says "$dir/$name.err" 'still being taken over'; then
+    if ((code == 1 && $2 == 0)) && says "$dir/$name.err" 'because its takeover had not ended'; then
         code=0 # it had nothing to save, and said so
     fi
     ((code == $2)) || fail "$name ended with $code, not $2"

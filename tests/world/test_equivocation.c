@@ -273,7 +273,7 @@ static void refuses_an_invented_proof(void **state)
     run(SECOND_NS);
     assert_true(right.closed);
     assert_int_equal(right.bye_reason, BYE_BROKEN);
-    assert_string_equal(right.bye, "sent a proof that is not valid");
+    assert_string_equal(right.bye, "sent an invalid proof");
     assert_false(left.closed);
     for (uint32_t i = 0; i < 3; i++)
         assert_null(proof_of(i));
@@ -313,7 +313,7 @@ static void refuses_unsigned_heads(void **state)
                                          .bulk = {made_up.bytes, SIGNED_HEAD_BYTES}});
     run(SECOND_NS);
     assert_true(right.closed);
-    assert_string_equal(right.bye, "sent a head that is not valid");
+    assert_string_equal(right.bye, "sent an invalid head");
     assert_null(proof_of(2));
 }
 

@@ -122,7 +122,7 @@ static void all_expel_a_member_that_claims_too_many_samples(void **state)
     must_be_out(2);
     assert_true(villain.closed);
     assert_int_equal(villain.bye_reason, BYE_EXPELLED);
-    assert_string_equal(villain.bye, "it signed a rumor beyond what any may do");
+    assert_string_equal(villain.bye, "it signed a rumor beyond the limits of the protocol");
 }
 
 static void all_expel_a_member_that_claims_fewer_samples_than_before(void **state)
@@ -195,7 +195,7 @@ static void refuses_an_unsigned_excessive_head(void **state)
                                              .bulk = {villain.made[1].bytes, SIGNED_HEAD_BYTES}});
     run(SECOND_NS);
     assert_true(messenger.closed);
-    assert_string_equal(messenger.bye, "sent a head that is not valid");
+    assert_string_equal(messenger.bye, "sent an invalid head");
     assert_null(proof_of(2));
 }
 

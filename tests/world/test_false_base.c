@@ -98,7 +98,7 @@ static void must_blame(uint32_t joiner, struct liar *liar)
     run(10 * MILLI_NS);
     assert_true(liar->puppet.closed);
     assert_int_equal(liar->puppet.bye_reason, BYE_BROKEN);
-    assert_string_equal(liar->puppet.bye, "gave a base that is not what it says");
+    assert_string_equal(liar->puppet.bye, "sent a base that contradicts its history");
 }
 
 /* Digests. */
@@ -156,7 +156,7 @@ static bool one_of_many_lies(uint64_t seed)
         run(10 * MILLI_NS);
     assert_true(is_catching_up(joiner));
     assert_false(liar->puppet.closed);
-    assert_non_null(strstr(world.nodes[joiner].last[NOTE_FALSE_BASE].text, "and others"));
+    assert_non_null(strstr(world.nodes[joiner].last[NOTE_FALSE_BASE].text, "and other members"));
     liar->gives = UINT32_MAX;
     until(is_training, joiner, 60 * SECOND_NS);
     const bool is_known = world.nodes[joiner].notes[NOTE_FALSE_BASE] > 1;
@@ -320,7 +320,7 @@ static void a_restored_base_is_also_verified(void **state)
     run(20 * SECOND_NS);
     assert_int_equal(bases_of(joiner), 1);
     assert_string_equal(world.nodes[joiner].last[NOTE_FALSE_BASE].who, "");
-    assert_non_null(strstr(world.nodes[joiner].last[NOTE_FALSE_BASE].text, "restored here is not"));
+    assert_non_null(strstr(world.nodes[joiner].last[NOTE_FALSE_BASE].text, "restored from the checkpoint is not"));
     must_agree(5 * SECOND_NS);
 }
 

@@ -34,7 +34,7 @@ static uint32_t smaller(void)
     return memcmp(a.model, b.model, sizeof a.model) < 0 ? 0 : 1;
 }
 
-#define DROPPED "takes the first weights of the swarm"
+#define DROPPED "this node takes the swarm's initial weights"
 #define GAVE_UP "another swarm of this model has learned more"
 
 /* Checks that node i has exactly one note on first weights, which begins with `text`. */

@@ -198,7 +198,7 @@ static void rejects_an_unsigned_history(void **state)
                                           .bulk = {head.bytes, HISTORY_ENTRY_BYTES}});
     run(SECOND_NS);
     assert_true(puppet.closed);
-    assert_string_equal(puppet.bye, "sent a history that is not valid");
+    assert_string_equal(puppet.bye, "sent an invalid history");
     assert_false(is_catching_up(0));
     assert_int_equal(bases_of(0), 0);
 }

@@ -236,8 +236,8 @@ static void a_restarting_node_leaves_space_for_others(void **state)
     }
     assert_string_equal(
         world.nodes[0].last[NOTE_FULL].text,
-        "there is no room for another incarnation of this node: 9 are known, 8 of them of one "
-        "node, and limits.incarnations is 16; raise it on all nodes");
+        "the table of incarnations is full for this member: it has 9 entries, 8 of one node, and "
+        "limits.incarnations is 16; raise limits.incarnations on all nodes");
     const uint32_t other = add(&options);
     world_introduce(&world, other, 0);
     world_start(&world, other);

@@ -155,14 +155,14 @@ static void disconnects_a_client_that_does_not_wait(void **state)
     assert_in_range(wait_ns, 48 * PREDICTS, 50 * PREDICTS);
     run(wait_ns / 2 - 2 * STEP_NS); /* a client's clock may run twice as fast */
     ask(1);
-    must_be_hung_up(BYE_BROKEN, "asked again too soon");
+    must_be_hung_up(BYE_BROKEN, "sent a request too soon");
     run(wait_ns);
     puppet_meet(&puppet); /* on a new connection the demanded wait still applies */
     ask(1);
     run(STEP_NS);
     assert_int_equal(reply(1)->reason, REPLY_DONE);
     ask(1);
-    must_be_hung_up(BYE_BROKEN, "asked again too soon");
+    must_be_hung_up(BYE_BROKEN, "sent a request too soon");
     puppet_meet(&puppet);
     ask(1);
     run(STEP_NS);
@@ -177,7 +177,7 @@ static void refuses_a_second_request_before_the_answer(void **state)
     begin(&options);
     for (uint32_t i = 0; i < ASKS_MAX && !puppet.closed && puppet.heard[REPLY] == 0; i++)
         ask(1);
-    must_be_hung_up(BYE_BROKEN, "asked again too soon");
+    must_be_hung_up(BYE_BROKEN, "sent a request too soon");
     run(SECOND_NS); /* the reply is ready after its client has gone */
     puppet_meet(&puppet);
     ask(1);
@@ -198,7 +198,7 @@ static void serves_four_clients_at_once_and_refuses_others(void **state)
         (void)reply_of(&others[i], 1);
     }
     ask(0);
-    must_be_hung_up(BYE_FULL, "as many ask as are answered at once");
+    must_be_hung_up(BYE_FULL, "too many clients; try again later");
     puppet_say(&others[2], &(struct message){.kind = BYE, .reason = BYE_LEAVING});
     run(SECOND_NS);
     puppet_meet(&puppet);
@@ -222,7 +222,7 @@ static void serves_two_clients_of_one_network_at_once(void **state)
         puppet_meet(&puppet);
     }
     ask(0);
-    must_be_hung_up(BYE_FULL, "as many ask as are answered at once");
+    must_be_hung_up(BYE_FULL, "too many clients; try again later");
     puppet_free(&puppet);
 }
 
@@ -237,7 +237,7 @@ static void a_client_connection_lasts_a_minute(void **state)
     ask(0);
     (void)reply(2);
     run(2 * SECOND_NS);
-    must_be_hung_up(BYE_RENEW, "has asked for long enough");
+    must_be_hung_up(BYE_RENEW, "the client's session has reached its time limit");
     puppet_free(&puppet);
 }
 
@@ -252,7 +252,7 @@ static void a_client_connection_has_a_limit_of_requests(void **state)
     }
     (void)reply(ASKS_MAX);
     ask(0);
-    must_be_hung_up(BYE_RENEW, "has asked enough for one conversation");
+    must_be_hung_up(BYE_RENEW, "the client's session has reached its request limit");
     puppet_free(&puppet);
 }
 
@@ -271,17 +271,17 @@ static void invalid_requests_end_the_connection(void **state)
     begin(&options);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         puppet_say(&puppet, &wrong[i]);
-        must_be_hung_up(BYE_BROKEN, "asked what is no question here");
+        must_be_hung_up(BYE_BROKEN, "the request does not fit this node's model");
         run(SECOND_NS);
         puppet_meet(&puppet);
     }
     puppet_say(&puppet, &(struct message){.kind = REPLY});
-    must_be_hung_up(BYE_BROKEN, "did not introduce itself first");
+    must_be_hung_up(BYE_BROKEN, "sent a message before HELLO");
     run(SECOND_NS);
     puppet_meet(&puppet);
     ask(0);
     puppet_hello(&puppet); /* a client cannot become a member */
-    must_be_hung_up(BYE_BROKEN, "did not introduce itself first");
+    must_be_hung_up(BYE_BROKEN, "sent a message before HELLO");
     puppet_free(&puppet);
 }
 
@@ -293,7 +293,7 @@ static void refuses_requests_of_a_neighbour(void **state)
     puppet_hello(&puppet);
     assert_int_equal(neighbours(0), 1);
     ask(1);
-    must_be_hung_up(BYE_BROKEN, "is a neighbour, and asks or answers");
+    must_be_hung_up(BYE_BROKEN, "sent an inference message as a neighbour");
     puppet_free(&puppet);
 }
 
@@ -303,7 +303,7 @@ static void refuses_requests_when_not_serving(void **state)
     const struct node_options options = usual_options();
     begin(&options);
     ask(0);
-    must_be_hung_up(BYE_BROKEN, "asked a node that answers no questions");
+    must_be_hung_up(BYE_BROKEN, "this node answers no inference requests; set node.answers");
     puppet_free(&puppet);
 }
 

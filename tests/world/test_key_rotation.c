@@ -45,7 +45,7 @@ static void after_expiry_connections_stay_and_only_the_new_key_is_accepted(void 
     must_all_have(SECOND, 1);
     run(2 * SECOND_NS);
     must_all_have(SECOND, 0);
-    assert_true(last_note_has(2, NOTE_REKEY, "an old swarm key no longer lets in anybody"));
+    assert_true(last_note_has(2, NOTE_REKEY, "an old swarm key has expired"));
     assert_int_equal(neighbours(0), 3);
     const uint32_t late = add(&options);
     options.swarm_key = SECOND;
@@ -58,7 +58,7 @@ static void after_expiry_connections_stay_and_only_the_new_key_is_accepted(void 
     assert_int_equal(neighbours(late), 0);
     assert_int_equal(node_orders_count(world.nodes[late].node), 0);
     assert_true(last_note_has(late, NOTE_DIAL_FAILED, "copy the newest"));
-    assert_true(last_note_has(0, NOTE_REFUSED, "did not show the swarm key"));
+    assert_true(last_note_has(0, NOTE_REFUSED, "did not prove the swarm key"));
     assert_int_equal(neighbours(newcomer), 4);
     assert_int_equal(key_of(newcomer).older, 0);
 }

@@ -193,7 +193,7 @@ static void must_be_cut_off(void)
     run(SECOND_NS);
     assert_true(puppet.closed);
     assert_int_equal(puppet.bye_reason, BYE_BROKEN);
-    assert_string_equal(puppet.bye, "sent an order that is not valid");
+    assert_string_equal(puppet.bye, "sent an invalid order");
     assert_int_equal(node_orders_count(world.nodes[0].node), 0);
 }
 

@@ -91,7 +91,7 @@ static void an_older_neighbour_is_noted(void **state)
     uint32_t named = 0;
     for (uint32_t i = 0; i < NODES; i++)
         named +=
-            strstr(world.nodes[i].last[NOTE_NEIGHBOUR].text, "; it is of the release before") &&
+            strstr(world.nodes[i].last[NOTE_NEIGHBOUR].text, "; it runs the previous release") &&
             !is_older(i);
     assert_true(named > 0);
     for (uint32_t i = 0; i < NODES; i++)
@@ -179,8 +179,7 @@ static void a_forced_downgrade_ends_the_connection(void **state)
     start_alone(false);
     must_be(11, 1, "protocol=11-12\n", true);
     must_be(11, 0, "protocol=11-12\n", false);
-    assert_string_equal(puppet.bye,
-                        "both know a newer protocol: somebody on the way changes offers");
+    assert_string_equal(puppet.bye, "both support a newer protocol: the network changes offers");
     must_be(11, 0, "train.rate=0.02\nprotocol=11-13\n", false);
     must_be(11, 0, "protocol=10-11\n", true);
     must_be(12, 1, "protocol=12-13\n", true);

@@ -36,19 +36,20 @@ static void both_sides_report_differences(void **state)
     (void)state;
     start_two("train.rate=0.02\ntrain.schedule=constant\ndata.seed=1\n",
               "train.rate=0.01\ndata.seed=7\ntrain.schedule=constant\n");
-    assert_string_equal(told(0)->text, "has other settings, which must be the same on all nodes: "
-                                       "train.rate = 0.01 (here 0.02), data.seed = 7 (here 1)");
-    assert_string_equal(told(1)->text, "has other settings, which must be the same on all nodes: "
-                                       "train.rate = 0.02 (here 0.01), data.seed = 1 (here 7)");
+    assert_string_equal(told(0)->text,
+                        "has other values for settings that must be equal on all nodes: "
+                        "train.rate = 0.01 (here 0.02), data.seed = 7 (here 1)");
+    assert_string_equal(told(1)->text,
+                        "has other values for settings that must be equal on all nodes: "
+                        "train.rate = 0.02 (here 0.01), data.seed = 1 (here 7)");
 }
 
 static void two_nodes_with_one_data_shard_are_notified(void **state)
 {
     (void)state;
     start_two("data.shard!2/3\ndata.seed=1\n", "data.seed=1\ndata.shard!2/3\n");
-    assert_string_equal(
-        told(0)->text,
-        "has the same part of the data as this node; give each its own: data.shard = 2/3");
+    assert_string_equal(told(0)->text, "has the same part of the data as this node; give each node "
+                                       "its own part: data.shard = 2/3");
     (void)told(1);
 }
 

@@ -99,7 +99,7 @@ static void must_be_cut_off(void)
     run(SECOND_NS);
     assert_true(puppet.closed);
     assert_int_equal(puppet.bye_reason, BYE_BROKEN);
-    assert_string_equal(puppet.bye, "sent a swarm key that was not ordered");
+    assert_string_equal(puppet.bye, "sent a swarm key without an order");
 }
 
 static void an_unordered_key_ends_the_connection(void **state)

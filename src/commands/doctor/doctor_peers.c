@@ -162,14 +162,14 @@ static void say_handshake(struct doctor *doctor, const char *subject, const stru
         doctor_say(doctor, VERDICT_OK, subject, "is node %s and lets us in%s", id,
                    visit->takes_first ? "; the first weights differ: the node takes over those of "
                                         "the swarm, or the swarm its own"
-                   : visit->protocol < PROTOCOL_NEWEST ? "; it is of the release before"
+                   : visit->protocol < PROTOCOL_NEWEST ? "; it runs the previous release"
                                                        : "");
     else if (doctor->is_taken)
         doctor_say(doctor, VERDICT_OK, subject, "is this node itself, running now");
     else
         doctor_say(doctor, VERDICT_FAIL, subject,
-                   "is another running node with our identity %s: give each machine its own key "
-                   "file (hearsay keygen)",
+                   "is another running node with this node's identity %s; give each machine its "
+                   "own key file (hearsay keygen)",
                    id);
 }
 

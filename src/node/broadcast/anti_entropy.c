@@ -144,7 +144,7 @@ bool anti_entropy_on_version(struct node *node, const struct peer *from,
     const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
     if (version->bulk.count % VERSION_ENTRY_BYTES != 0 ||
         (version->whole && version->text.count != entries * LEARNED_BYTES)) {
-        connection_hang_up(node, from, BYE_BROKEN, "sent a version of impossible size");
+        connection_hang_up(node, from, BYE_BROKEN, "sent a version of invalid size");
         return false;
     }
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, from);
@@ -189,8 +189,8 @@ void anti_entropy_check_digest(struct node *node, const struct peer *from,
     if (version->hash == ours->hash && version->digest != ours->digest &&
         !node->broadcast->lacks_first && notes_allow(&node->notes, node->now_ns))
         (void)connection_note(node, from, NOTE_DIGEST, LEVEL_ERROR,
-                              "the same version, but another digest: a defect or broken memory, "
-                              "here or there");
+                              "has the same version but another digest: a defect or broken memory "
+                              "on one of the two nodes");
 }
 
 void anti_entropy_on_compared(struct node *node, const struct peer *from)

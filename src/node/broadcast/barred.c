@@ -12,9 +12,9 @@ void barred_on_stranger(struct node *node, const struct peer *from,
     if (!admitted_on_stranger(node, id, incarnation, tag) ||
         !notes_allow(&node->notes, node->now_ns))
         return;
-    struct note *note = connection_note(
-        node, from, NOTE_ADMISSION, LEVEL_WARNING,
-        "is no member here, and is known to this neighbour: nothing of it is taken");
+    struct note *note = connection_note(node, from, NOTE_ADMISSION, LEVEL_WARNING,
+                                        "is a member for this neighbour but not for this node, "
+                                        "which rejects its rumors; compare node.members");
     identity_text(note->who, id);
 }
 

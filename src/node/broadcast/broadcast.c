@@ -215,9 +215,9 @@ static void note_full(struct node *node, const struct peer *from, const uint8_t 
     char text[192];
     node->broadcast->full_ns = node->now_ns;
     (void)snprintf(text, sizeof text,
-                   "there %s no room for another incarnation%s: %u are known, %u of them of one "
-                   "node, and limits.incarnations is %u; raise it on all nodes",
-                   has_place ? "will soon be" : "is", incarnations > 0 ? " of this node" : "",
+                   "the table of incarnations %s full%s: it has %u entries, %u of one node, and "
+                   "limits.incarnations is %u; raise limits.incarnations on all nodes",
+                   has_place ? "will soon be" : "is", incarnations > 0 ? " for this member" : "",
                    (unsigned)versions->count, (unsigned)incarnations, (unsigned)versions->max);
     struct note *note = connection_note(node, from, NOTE_FULL, LEVEL_WARNING, text);
     identity_text(note->who, id);

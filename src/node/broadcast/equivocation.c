@@ -139,7 +139,7 @@ void equivocation_on_heads(struct node *node, const struct peer *from, uint64_t 
     const struct versions *versions = &node->broadcast->versions;
     const struct origin *origin = versions_find(versions, tag);
     if (bytes % SIGNED_HEAD_BYTES != 0 || bytes > HEADS_MAX * SIGNED_HEAD_BYTES) {
-        connection_hang_up(node, from, BYE_BROKEN, "sent heads of impossible size");
+        connection_hang_up(node, from, BYE_BROKEN, "sent heads of invalid size");
         return;
     }
     for (size_t at = 0; at < bytes && origin && !is_excess(origin); at += SIGNED_HEAD_BYTES) {
@@ -151,7 +151,7 @@ void equivocation_on_heads(struct node *node, const struct peer *from, uint64_t 
         if (signed_head_verify(&theirs) == OK)
             equivocation_found(node, is_within ? &ours : &theirs, &theirs);
         else
-            connection_hang_up(node, from, BYE_BROKEN, "sent a head that is not valid");
+            connection_hang_up(node, from, BYE_BROKEN, "sent an invalid head");
         return;
     }
 }

@@ -47,8 +47,8 @@ static void end(struct node *node, const struct peer *from, const char *what)
     key_hex(id, node->options.identity->id);
     struct note *note = connection_note(node, from, NOTE_IDENTITY_TAKEN, LEVEL_ERROR, "");
     (void)snprintf(note->text, sizeof note->text,
-                   "%s: two nodes run with one identity (%s), and this one ends; give each its own "
-                   "key (hearsay keygen) and state folder",
+                   "%s: two nodes run with one identity (%s), and this node stops; give each node "
+                   "its own key (hearsay keygen) and state folder",
                    what, id);
     (void)snprintf(node->identity_clash->why, sizeof node->identity_clash->why, "%s %s",
                    note->where, note->text);
@@ -61,8 +61,8 @@ static void note(struct node *node, const struct peer *from, const char *what)
         return;
     identity_text(id, node->options.identity->id);
     (void)snprintf(text, sizeof text,
-                   "%s another running node with our identity (%s): give each machine its own key "
-                   "file (hearsay keygen)",
+                   "%s another running node with this node's identity (%s); give each machine its "
+                   "own key file (hearsay keygen)",
                    what, id);
     (void)connection_note(node, from, NOTE_IDENTITY_TAKEN, LEVEL_ERROR, text);
 }
@@ -90,11 +90,12 @@ void identity_clash_on_record(struct node *node, const struct peer *from,
     const bool is_known = is_twins(node, record, &twin);
     const bool is_later = is_known && twin.incarnation > broadcast_own(node)->incarnation;
     if (is_known && is_direct && !joining_has_joined(node) && twin.stage == STAGE_RUNNING)
-        end(node, from, "is another running node with our identity, and this one has not joined");
+        end(node, from,
+            "is another running node with this node's identity, and this node has not joined");
     else if (is_later && (!is_direct || twin.trains))
         end(node, from,
-            is_direct ? "is a later start of this node, and in the swarm"
-                      : "has shown a later start of this node, which is in the swarm");
+            is_direct ? "is a later start of this node and has joined the swarm"
+                      : "reports a later start of this node, which has joined the swarm");
     else
         note(node, from, is_direct ? "is" : "knows");
 }
@@ -117,7 +118,7 @@ enum error identity_clash_on_gossip(struct node *node, const struct peer *from,
     clash->incarnation = twin.incarnation;
     clash->stamp = twin.stamp;
     if (clash->rises >= RISES && twin.stage == STAGE_RUNNING && joining_has_joined(node))
-        end(node, from, "passes on what a later start of this node says");
+        end(node, from, "relays records of a later start of this node");
     return OK;
 }
 
@@ -127,6 +128,6 @@ void identity_clash_on_rumor(struct node *node, const struct peer *from, struct 
     rumor_signed_head(rumor.at, rumor.count, node->context, &head);
     if (signed_head_verify(&head) == OK)
         end(node, from,
-            "passes on a rumor of this very start that was not published here, but by a copy of "
-            "it");
+            "relays a rumor under this node's identity and incarnation that a copy of this node "
+            "published");
 }

@@ -65,7 +65,7 @@ static void refuse(struct node *node, const struct peer *from, enum error error)
 {
     struct problem problem;
     CHECK(error != OK);
-    (void)problem_set(&problem, error, "sent a rumor that is not valid (%s)", error_name(error));
+    (void)problem_set(&problem, error, "sent an invalid rumor (%s)", error_name(error));
     connection_hang_up(node, from, BYE_BROKEN, problem.text);
 }
 

@@ -67,7 +67,7 @@ static bool make_way(struct node *node, const struct callers *callers, const uin
     const struct peer *peer = who_goes(node, callers, only);
     if (peer)
         connection_hang_up(node, peer, BYE_SILENT,
-                           "it had not shown the swarm key when another came who needed its place");
+                           "it had not proved the swarm key when another caller needed the slot");
     return peer != NULL;
 }
 

@@ -436,13 +436,15 @@ static void end_meeting(struct node *node, const struct peer *peer)
 {
     CHECK(peer->state < PEER_OPEN);
     if (peer->state == PEER_TURNED_AWAY)
-        connection_close(node, peer, BYE_BROKEN, "another model, of which it names no parts");
+        connection_close(node, peer, BYE_BROKEN,
+                         "it has another model and does not list its parts");
     else if (peer->state == PEER_DIALLING && node->options.limits.dial_ns > 0)
-        connection_hang_up(node, peer, BYE_SILENT, "it could not be connected to in time");
+        connection_hang_up(node, peer, BYE_SILENT, "the connection attempt timed out");
     else if (peer->asks)
-        connection_hang_up(node, peer, BYE_RENEW, "has asked for long enough");
+        connection_hang_up(node, peer, BYE_RENEW,
+                           "the client's session has reached its time limit");
     else
-        connection_hang_up(node, peer, BYE_SILENT, "it did not finish the handshake in time");
+        connection_hang_up(node, peer, BYE_SILENT, "the handshake timed out");
 }
 
 bool connection_check(struct node *node, const struct peer *peer, uint64_t patience_ns)

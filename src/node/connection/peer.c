@@ -172,7 +172,7 @@ static enum error on_greeting(struct peer *peer, const struct credentials *crede
         bytes == GATE_BYTES + HANDSHAKE_1_BYTES ? key_for(credentials, frame, &theirs) : NULL;
     if (!key)
         return problem_set(problem, FORGED,
-                           "did not show the swarm key: a stranger, or a node with another key");
+                           "did not prove the swarm key: not a member, or a node with another key");
     if (introduction_compare(&credentials->ours, &theirs, problem) != OK) {
         peer->theirs = theirs;
         peer->asks = theirs.protocol == PROTOCOL_PROBE;
@@ -186,7 +186,7 @@ static enum error on_greeting(struct peer *peer, const struct credentials *crede
     if (handshake_consume(&peer->keys->handshake, frame + GATE_BYTES, HANDSHAKE_1_BYTES, payload,
                           &payload_bytes) != OK ||
         create_answer(peer, credentials, theirs.protocol) != OK)
-        return problem_set(problem, FORGED, "its first handshake message is not valid");
+        return problem_set(problem, FORGED, "its first handshake message is invalid");
     return OK;
 }
 
@@ -242,7 +242,8 @@ static enum error on_answer(struct peer *peer, const struct credentials *credent
     if (is_refusal(peer, credentials, frame, bytes, &theirs)) {
         peer->theirs = theirs;
         if (introduction_compare(&credentials->ours, &theirs, problem) == OK)
-            return problem_set(problem, MISMATCH, "it refused without a difference");
+            return problem_set(problem, MISMATCH,
+                               "it refused this node, but both describe the same model");
         const bool parts_follow = credentials->parts && theirs.offers & OFFERS_PARTS;
         return parts_follow ? MISSING : MISMATCH;
     }
@@ -253,9 +254,9 @@ static enum error on_answer(struct peer *peer, const struct credentials *credent
         learn_identity(peer, payload, payload_bytes) != OK ||
         handshake_create(&peer->keys->handshake, credentials->identity->certificate,
                          CERTIFICATE_BYTES, frame_content(peer), &out_bytes) != OK)
-        return problem_set(problem, FORGED,
-                           "its answer to the handshake is not valid: no hearsay node, or "
-                           "something on the way changes bytes");
+        return problem_set(
+            problem, FORGED,
+            "its handshake reply is invalid: not a hearsay node, or the network changes bytes");
     send_frame(peer, out_bytes);
     begin_session(peer);
     return OK;
@@ -284,7 +285,7 @@ static enum error on_proof(struct peer *peer, const uint8_t *frame, size_t bytes
     size_t payload_bytes;
     if (handshake_consume(&peer->keys->handshake, frame, bytes, payload, &payload_bytes) != OK ||
         learn_identity(peer, payload, payload_bytes) != OK)
-        return problem_set(problem, FORGED, "its last handshake message is not valid");
+        return problem_set(problem, FORGED, "its last handshake message is invalid");
     begin_session(peer);
     return OK;
 }
@@ -334,7 +335,7 @@ static enum peer_event on_frame(struct peer *peer, const struct credentials *cre
     size_t message_bytes;
     if (session_open(&peer->keys->session, frame, content_bytes, &message_bytes) != OK) {
         (void)problem_set(problem, FORGED,
-                          "a record does not authenticate: bytes were changed on the way");
+                          "a record failed authentication: the network changes bytes");
         return PEER_REFUSED;
     }
     return PEER_SAID;
@@ -379,7 +380,7 @@ enum peer_event peer_take(struct peer *peer, const struct credentials *credentia
         size_t content = 0;
         enum error error = frame_first(peer->in, peer->in_bytes, limit, &content);
         if (error == TOO_BIG) {
-            (void)problem_set(problem, TOO_BIG, "a frame of impossible size: not a hearsay node");
+            (void)problem_set(problem, TOO_BIG, "a frame has an invalid size: not a hearsay node");
             return PEER_REFUSED;
         }
         if (error == MISSING) {

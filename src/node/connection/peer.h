@@ -60,7 +60,7 @@ enum retry {
 
 /* Reason in the note if the other side closes after our first frame. */
 #define PEER_NO_ANSWER                                                                             \
-    "it closed without an answer: another swarm key (copy the newest), or no hearsay node"
+    "it closed without an answer: another swarm key (copy the newest), or not a hearsay node"
 
 struct peer {
     enum peer_state state; /* state in the drawing at the top of this file */

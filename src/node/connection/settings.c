@@ -130,7 +130,7 @@ void settings_on_message(struct node *node, const struct peer *peer, const struc
     struct settings_difference found;
     struct setting theirs;
     if (settings_compare(ours, text, &found) != OK) {
-        connection_hang_up(node, peer, BYE_BROKEN, "said settings that are none");
+        connection_hang_up(node, peer, BYE_BROKEN, "sent invalid settings");
         return;
     }
     if (find((const char *)text->at, text->count, &protocol, &theirs) &&

@@ -19,8 +19,8 @@
 #include "node/core.h"
 
 /* Beginnings of the notes about a neighbour's settings; ": " and a list of the settings follow. */
-#define SETTINGS_OTHER "has other settings, which must be the same on all nodes"
-#define SETTINGS_SAME  "has the same part of the data as this node; give each its own"
+#define SETTINGS_OTHER "has other values for settings that must be equal on all nodes"
+#define SETTINGS_SAME  "has the same part of the data as this node; give each node its own part"
 
 /* Differences between two nodes' settings, in words, as far as they fit; "" = none. */
 struct settings_difference {

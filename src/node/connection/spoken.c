@@ -41,13 +41,13 @@ bool spoken_check(struct node *node, const struct peer *peer, const char *value,
     struct introduction theirs = {.protocol = PROTOCOL_PROBE};
     CHECK(peer->state == PEER_OPEN);
     if (!parse(value, value + bytes, &theirs)) {
-        connection_hang_up(node, peer, BYE_BROKEN, "said settings that are none");
+        connection_hang_up(node, peer, BYE_BROKEN, "sent invalid settings");
         return false;
     }
     if (introduction_common(connection_introduction(node), &theirs) == peer->protocol)
         return true;
     connection_hang_up(node, peer, BYE_BROKEN,
-                       "both know a newer protocol: somebody on the way changes offers");
+                       "both support a newer protocol: the network changes offers");
     return false;
 }
 
@@ -55,5 +55,5 @@ const char *spoken_remark(const struct node *node, const struct peer *peer)
 {
     const struct introduction *ours = connection_introduction(node);
     CHECK(peer->protocol >= ours->protocol && peer->protocol <= ours->protocol + ours->newer);
-    return peer->protocol < ours->protocol + ours->newer ? "; it is of the release before" : "";
+    return peer->protocol < ours->protocol + ours->newer ? "; it runs the previous release" : "";
 }

@@ -317,7 +317,7 @@ void dialer_shuffle(struct node *node)
     uint32_t called;
     const struct peer *chosen = draw(node, true, &called);
     if (called >= DEGREE / 2)
-        connection_hang_up(node, chosen, BYE_FULL, "other neighbours are to be tried");
+        connection_hang_up(node, chosen, BYE_FULL, "this node tries other neighbours");
 }
 
 void dialer_make_room(struct node *node)
@@ -328,7 +328,7 @@ void dialer_make_room(struct node *node)
     const struct peer *chosen = draw(node, false, &callers);
     if (chosen)
         connection_hang_up(node, chosen, BYE_FULL,
-                           "others need its place, to be told whom to call");
+                           "this node needs the slot to refer other callers");
 }
 
 void dialer_on_met(struct node *node, const struct peer *peer)
@@ -389,12 +389,11 @@ void dialer_call_all(struct node *node)
 
 static void note_stalls(struct node *node, const struct candidate *candidate)
 {
-    struct note *note =
-        notes_add(&node->notes, node->now_ns, NOTE_STALLED, LEVEL_WARNING,
-                  "has fallen silent twice with bytes under way: perhaps large packets do not "
-                  "arrive (the MTU of a tunnel, filtered ICMP); it is dialled with packets of at "
-                  "most %u bytes from now on",
-                  (unsigned)segment_bytes(candidate));
+    struct note *note = notes_add(
+        &node->notes, node->now_ns, NOTE_STALLED, LEVEL_WARNING,
+        "went silent twice while bytes were in flight: the path may drop large packets (MTU of a "
+        "tunnel, filtered ICMP); this node now dials it with packets of at most %u bytes",
+        (unsigned)segment_bytes(candidate));
     (void)address_text(&candidate->address, note->where);
     if (candidate->has_id)
         identity_text(note->who, candidate->id);

@@ -265,7 +265,7 @@ static void on_stranger(struct node *node, const struct peer *from, const uint8_
 
 static bool end_forger(struct node *node, const struct peer *from)
 {
-    connection_hang_up(node, from, BYE_BROKEN, "sent a member record that is not valid");
+    connection_hang_up(node, from, BYE_BROKEN, "sent an invalid member record");
     return false;
 }
 
@@ -305,7 +305,7 @@ bool member_gossip_on_records(struct node *node, const struct peer *from,
                               const struct bytes *records, bool pass_on)
 {
     if (records->count % RECORD_BYTES != 0) {
-        connection_hang_up(node, from, BYE_BROKEN, "sent member records of impossible size");
+        connection_hang_up(node, from, BYE_BROKEN, "sent member records of invalid size");
         return false;
     }
     for (size_t at = 0; at < records->count; at += RECORD_BYTES)

@@ -8,7 +8,7 @@ static void note_death(struct node *node, struct member *member)
     member->known_live = false;
     node->membership->live--;
     struct note *note = notes_add(&node->notes, node->now_ns, NOTE_MEMBER_DEAD, LEVEL_WARNING,
-                                  "has been silent for too long: taken for dead");
+                                  "has been silent for too long and counts as dead");
     identity_text(note->who, member->record.id);
     if (member->record.address.host[0])
         (void)address_text(&member->record.address, note->where);

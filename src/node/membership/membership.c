@@ -164,10 +164,10 @@ static void doubt(struct node *node)
     if (!doubtful || doubtful->is_doubted)
         return;
     membership_own(node, doubtful)->is_doubted = true;
-    struct note *note = notes_add(&node->notes, node->now_ns, NOTE_DOUBT, LEVEL_WARNING,
-                                  "says that it learns %.3g samples a second, which its rumors do "
-                                  "not bear out: it counts as they do",
-                                  (double)doubtful->record.samples_per_second);
+    struct note *note = notes_add(
+        &node->notes, node->now_ns, NOTE_DOUBT, LEVEL_WARNING,
+        "reports %.3g samples a second, more than its rumors support; it counts by its rumors",
+        (double)doubtful->record.samples_per_second);
     identity_text(note->who, doubtful->record.id);
     if (doubtful->record.address.host[0])
         (void)address_text(&doubtful->record.address, note->where);

@@ -216,12 +216,12 @@ static void on_learned(struct node *node)
             give(node, peer);
     if (key_rotation->count > 1)
         (void)notes_add(&node->notes, node->now_ns, NOTE_REKEY, LEVEL_INFO,
-                        "has the new swarm key (order %u); older ones let in until %s",
+                        "this node has the new swarm key (order %u); older keys are valid until %s",
                         (unsigned)key_rotation->latest,
                         amount_moment(until_ms(node, key_rotation->keys[1].order)).text);
     else
         (void)notes_add(&node->notes, node->now_ns, NOTE_REKEY, LEVEL_INFO,
-                        "has the new swarm key (order %u), and no other lets in",
+                        "this node has the new swarm key (order %u); no other key is valid",
                         (unsigned)key_rotation->latest);
 }
 
@@ -277,7 +277,7 @@ void key_rotation_on_message(struct node *node, const struct peer *from, uint64_
     const bool is_known = order > 0 && order <= orders_count(node), asks = key->count == 0;
     if (order == 0 || order > ORDERS_MAX || !(asks || key->count == KEY_BYTES) ||
         (is_known && !asks && !is_key_of(node, order, key->at)))
-        connection_hang_up(node, from, BYE_BROKEN, "sent a swarm key that was not ordered");
+        connection_hang_up(node, from, BYE_BROKEN, "sent a swarm key without an order");
     else if (order == node->key_rotation->latest && asks)
         give(node, from);
     else if (order == node->key_rotation->latest && is_missing(node))
@@ -294,7 +294,7 @@ void key_rotation_consider(struct node *node)
         return;
     review(node);
     (void)notes_add(&node->notes, node->now_ns, NOTE_REKEY, LEVEL_INFO,
-                    "an old swarm key no longer lets in anybody");
+                    "an old swarm key has expired");
 }
 
 void node_on_clock(struct node *node, uint64_t now_ns, uint64_t wall_ms)

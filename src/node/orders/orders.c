@@ -79,10 +79,10 @@ enum error node_orders_check(const struct node_options *options, struct problem 
     introduction_context(context, &ours);
     const enum error error = check(options, context);
     if (error == MALFORMED)
-        return problem_set(problem, error, "they are not the operator's orders, or damaged");
+        return problem_set(problem, error, "they are damaged, or not the operator's orders");
     if (error == MISMATCH)
         return problem_set(problem, error,
-                           "they are of another operator (node.operator), swarm or model");
+                           "they belong to another operator (node.operator), swarm or model");
     return OK;
 }
 

@@ -103,11 +103,12 @@ enum error node_proofs_check(const struct node_options *options, struct problem 
     introduction_context(context, &ours);
     if (options->kept.proofs.bytes % PROOF_BYTES != 0 ||
         options->kept.proofs.bytes > NODE_PROOFS_MAX)
-        return problem_set(problem, MALFORMED, "they are of impossible size");
+        return problem_set(problem, MALFORMED, "they have an invalid size");
     for (size_t at = 0; at < options->kept.proofs.bytes; at += PROOF_BYTES)
         if (proof_parse(options->kept.proofs.at + at, context, options->parameters, &proof) != OK ||
             proof_verify(options->kept.proofs.at + at, context) != OK)
-            return problem_set(problem, MISMATCH, "they are damaged, or of another swarm or model");
+            return problem_set(problem, MISMATCH,
+                               "they are damaged, or belong to another swarm or model");
     return OK;
 }
 
@@ -173,11 +174,10 @@ static void note_full(struct node *node)
     if (node->proofs->is_full_noted)
         return;
     node->proofs->is_full_noted = true;
-    (void)notes_add(
-        &node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
-        "%u members are proven to lie, and there is no room for more proofs: somebody makes "
-        "up members; give the swarm a new key",
-        (unsigned)NODE_PROOFS);
+    (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
+                    "the table of proofs is full with %u proven attackers, so an attacker creates "
+                    "identities; give the swarm a new key (hearsay rekey)",
+                    (unsigned)NODE_PROOFS);
 }
 
 enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES], bool *is_new)

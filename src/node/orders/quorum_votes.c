@@ -123,10 +123,11 @@ enum error node_votes_check(const struct node_options *options, struct problem *
     const struct kept *kept = &options->kept.votes;
     introduction_context(context, &ours);
     if (kept->bytes % VOTE_BYTES != 0 || kept->bytes > NODE_VOTES_MAX)
-        return problem_set(problem, MALFORMED, "they are of impossible size");
+        return problem_set(problem, MALFORMED, "they have an invalid size");
     for (size_t at = 0; at < kept->bytes; at += VOTE_BYTES)
         if (vote_parse(kept->at + at, &vote) != OK || vote_verify(kept->at + at, context) != OK)
-            return problem_set(problem, MISMATCH, "they are damaged, or of another swarm or model");
+            return problem_set(problem, MISMATCH,
+                               "they are damaged, or belong to another swarm or model");
     return OK;
 }
 

@@ -12,8 +12,8 @@ const char *verdict_reason(const struct node *node, const uint8_t id[static ID_B
     if (!proof)
         return NULL;
     return proof->kind == PROOF_EQUIVOCATION ? "it signed two different rumors under one number"
-           : proof->kind == PROOF_EXCESS     ? "it signed a rumor beyond what any may do"
-                                         : "most members have signed that what it publishes harms";
+           : proof->kind == PROOF_EXCESS     ? "it signed a rumor beyond the limits of the protocol"
+                                             : "most members signed that its updates are harmful";
 }
 
 uint32_t verdict_keep(const struct node *node, const uint8_t id[static ID_BYTES],

@@ -28,7 +28,7 @@ void blame_put(struct node *node, const uint8_t id[static ID_BYTES])
         memcpy(blame->ids[blame->count++ % BLAMED_MAX], id, ID_BYTES);
     const struct peer *peer = connection_by_id(node, id, NULL);
     if (peer)
-        connection_hang_up(node, peer, BYE_BROKEN, "gave a base that is not what it says");
+        connection_hang_up(node, peer, BYE_BROKEN, "sent a base that contradicts its history");
 }
 
 /* Adds a note that a fetched base is false. The note names the donor of the history, even if
@@ -41,14 +41,14 @@ static void note_false(struct node *node)
     identity_text(donor, blame->donor_id);
     if (blame->is_of_many) {
         (void)notes_add(&node->notes, node->now_ns, NOTE_FALSE_BASE, LEVEL_WARNING,
-                        "the base that %s and others gave is not what its history says, and is not "
-                        "taken; who of them is to blame shows when one gives all of the next",
+                        "the base from %s and other members contradicts its history and is "
+                        "discarded; the next transfer from one member shows which one is at fault",
                         donor);
         return;
     }
     struct note *note = notes_add(&node->notes, node->now_ns, NOTE_FALSE_BASE, LEVEL_WARNING,
-                                  "gave a base that is not what its history says: it is not taken, "
-                                  "and none is from this member again");
+                                  "sent a base that contradicts its history; this node discards "
+                                  "the base and accepts no other from this member");
     memcpy(note->who, donor, sizeof donor);
 }
 

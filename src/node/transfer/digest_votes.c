@@ -181,8 +181,9 @@ static void note(struct node *node, const char *is_what, const char *because)
     const struct transfer *transfer = node->transfer;
     const bool is_restored = transfer->digest_votes.is_restored;
     struct note *note = notes_add(
-        &node->notes, node->now_ns, NOTE_FALSE_BASE, LEVEL_WARNING, "%s %s the swarm's: %s",
-        is_restored ? "the base that was restored here" : "gave a base that", is_what, because);
+        &node->notes, node->now_ns, NOTE_FALSE_BASE, LEVEL_WARNING, "%s %s the swarm's base: %s",
+        is_restored ? "the base restored from the checkpoint" : "sent a base that", is_what,
+        because);
     if (!is_restored)
         identity_text(note->who, transfer->blame.donor_id);
 }
@@ -193,8 +194,8 @@ static void refute(struct node *node, const struct votes *votes)
     char because[128];
     CHECK(votes->apart != 0 && !digest_votes->is_refuted);
     (void)snprintf(because, sizeof because,
-                   "%u neighbours have one other digest of the same rumors; the base of one of "
-                   "them is taken over",
+                   "%u neighbours have another digest of the same rumors; this node takes over the "
+                   "base of one of them",
                    (unsigned)votes->differ);
     note(node, "is not", because);
     digest_votes->is_refuted = true;
@@ -208,11 +209,10 @@ static void note_tie(struct node *node, const struct votes *votes)
     char other[ID_TEXT_BYTES], because[128];
     CHECK(votes->other && votes->other->state == PEER_OPEN);
     identity_text(other, votes->other->id);
-    (void)snprintf(
-        because, sizeof because,
-        "%s has another digest of the same rumors, and as many have the one as the other; "
-        "somebody lies or computes wrongly",
-        other);
+    (void)snprintf(because, sizeof because,
+                   "%s has another digest of the same rumors, and the votes are tied; a member "
+                   "lies or has broken memory",
+                   other);
     note(node, "may not be", because);
     node->transfer->digest_votes.is_tie_noted = true;
 }

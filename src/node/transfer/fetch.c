@@ -401,7 +401,7 @@ void fetch_on_block(struct node *node, const struct peer *from, const struct mes
     fetching->from[block->block] = error == OK ? BLOCK_PENDING : BLOCK_MISSING;
     neighbour->has_given |= error == OK;
     if (error == MALFORMED)
-        connection_hang_up(node, from, BYE_BROKEN, "sent a block that is not valid");
+        connection_hang_up(node, from, BYE_BROKEN, "sent an invalid block");
     if (error == MISMATCH)
         neighbour->refused_ns = node->now_ns;
     if (error != OK && block->block < fetching->cursor)
@@ -429,10 +429,10 @@ static void finish(struct node *node)
     fetch->rest_ns = node->now_ns + (RESTS * took_ns > REST_NS ? RESTS * took_ns : REST_NS);
     serve_save_soon(node);
     (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_INFO,
-                    "holds the base of the swarm: %u blocks, %.3f MB, in %.1f s",
+                    "has the base of the swarm: %u blocks, %.3f MB, in %.1f s",
                     (unsigned)node->transfer->blocks, (double)fetch->bytes * 1e-6,
                     (double)took_ns * 1e-9);
-    joining_join(node, "holds what the swarm knows");
+    joining_join(node, "has all rumors of the swarm");
 }
 
 /* Ends the fetch after the last block. If the base is false, it is not used, and the node

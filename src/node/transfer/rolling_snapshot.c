@@ -82,8 +82,8 @@ static void begin(struct node *node)
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
         broadcast_hold_back(node, peer);
     (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_WARNING,
-                    "hears less than the swarm publishes, and is %.0f s behind: it is brought up "
-                    "to date block by block from now on, trains on and publishes as before",
+                    "this node receives less than the swarm publishes and lags by %.0f s; from now "
+                    "on it fetches the base block by block, and continues to train and publish",
                     (double)lag_ns * 1e-9);
 }
 
@@ -106,7 +106,7 @@ static bool could_keep_up(const struct node *node)
 static void end_round(struct node *node)
 {
     CHECK(base_state(node) == BASE_ROLLING);
-    joining_join(node, "holds what the swarm knew lately");
+    joining_join(node, "this node has a recent base of the swarm");
     node->transfer->rolling.wants_whole = could_keep_up(node);
     /* The residual now contains all own progress, so later rounds need not keep the weights. */
     node->transfer->fetch.keep_weights = false;

@@ -151,7 +151,7 @@ void serve_on_fetch(struct node *node, const struct peer *from, uint64_t block, 
     on_asked(node, from, neighbour->fetched_ns == 0);
     if (count == 0 || count > READ_BLOCKS || block >= node->transfer->blocks ||
         count > node->transfer->blocks - block)
-        connection_hang_up(node, from, BYE_BROKEN, "asked for blocks that no base has");
+        connection_hang_up(node, from, BYE_BROKEN, "asked for blocks that do not exist");
     else if (!may_serve(node) || neighbour->fetches_count == FETCHES_MAX)
         refuse(node, from);
     else

@@ -49,12 +49,12 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
 static const char *reason_to_replace(const struct node *node)
 {
     if (broadcast_lacks_first(node))
-        return "other first weights";
+        return "other initial weights";
     if (digest_votes_refute(node))
-        return "the base that we had is not the swarm's";
+        return "this node's base differs from the swarm's";
     if (retract_needs_base(node))
-        return "what an expelled member published is no more in the log and cannot be taken out "
-               "of our base";
+        return "rumors of an expelled member are too old for the log and cannot be removed from "
+               "this node's base";
     return NULL;
 }
 
@@ -62,13 +62,12 @@ static const char *reason_to_replace(const struct node *node)
 static void note_beginning(struct node *node, const struct peer *donor, const char *why)
 {
     char text[192];
-    (void)snprintf(text, sizeof text,
-                   "%s: taking over the base of the swarm, %u blocks, beginning here",
+    (void)snprintf(text, sizeof text, "%s: the takeover of its base begins, %u blocks",
                    node->transfer->fetch.keep_weights
-                       ? "it and we have learned apart for long, and its base wins; what was "
-                         "learned here will be published again"
+                       ? "both sides trained apart for long, and its base is kept; this node will "
+                         "publish its progress again"
                    : why ? why
-                         : "far behind",
+                         : "this node lags far behind",
                    (unsigned)node->transfer->blocks);
     (void)connection_note(node, donor, NOTE_CATCHING_UP, LEVEL_INFO, text);
 }
@@ -139,10 +138,9 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
 static void note_no_room(struct node *node, const struct peer *donor)
 {
     if (notes_allow(&node->notes, node->now_ns))
-        (void)connection_note(
-            node, donor, NOTE_FULL, LEVEL_WARNING,
-            "its base cannot be taken over: it is of more incarnations than limits.incarnations, "
-            "which is to be raised; or it says what cannot be");
+        (void)connection_note(node, donor, NOTE_FULL, LEVEL_WARNING,
+                              "its base cannot be taken over: it has more incarnations than "
+                              "limits.incarnations (raise it), or its history is invalid");
 }
 
 /* Appends the next part of a history. Returns TOO_BIG if the history has too many entries, and
@@ -190,7 +188,7 @@ bool takeover_on_history(struct node *node, const struct peer *from, const struc
         return false;
     request->is_asked = false;
     if (!equivocation_is_honest_history(node, request->history, request->entries)) {
-        connection_hang_up(node, from, BYE_BROKEN, "sent a history that is not valid");
+        connection_hang_up(node, from, BYE_BROKEN, "sent an invalid history");
         return false;
     }
     const enum takeover taken = take_over(node, from);

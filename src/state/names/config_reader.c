@@ -16,10 +16,10 @@ static const json_t *value_of(const struct config_reader *reader, const json_t *
 static void not_ours(struct config_reader *reader, const char *key, const char *is,
                      const char *ours)
 {
-    reader->error = problem_set(reader->problem, MISMATCH,
-                                "%.300s: %s is %.40s, and hearsay has layers for %s alone; such a "
-                                "model cannot be taken over",
-                                reader->path, key, is, ours);
+    reader->error =
+        problem_set(reader->problem, MISMATCH,
+                    "%.300s: %s is %.40s, but hearsay has layers only for %s; name another model",
+                    reader->path, key, is, ours);
 }
 
 int config_reader_number(struct config_reader *reader, const char *key, int otherwise)

@@ -81,8 +81,8 @@ static enum error of_no_family(const struct model *model, struct problem *proble
 {
     return problem_set(
         problem, MISMATCH,
-        "the model '%.200s' is no GPT-2, Llama or ResNet, and other libraries have no names for "
-        "it; compare gpt2-124m, llama-124m and resnet18 in 'hearsay model'",
+        "the model '%.200s' is not a GPT-2, Llama or ResNet, so other libraries have no tensor "
+        "names for it; compare gpt2-124m, llama-124m and resnet18 in 'hearsay model'",
         model_line(model));
 }
 

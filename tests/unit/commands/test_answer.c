@@ -232,7 +232,7 @@ static void a_folder_has_one_node(void **state)
     open_here();
     assert_true(status_endpoint_is_taken(dir));
     assert_int_equal(status_endpoint_open(&second, dir, &problem), MISMATCH);
-    assert_non_null(strstr(problem.text, "another node runs with this state_dir"));
+    assert_non_null(strstr(problem.text, "another node uses this state_dir"));
     assert_non_null(strstr(problem.text, dir));
     assert_true(status_endpoint_is_taken(dir)); /* a refused open does not release the socket */
     status_endpoint_close(&endpoint);

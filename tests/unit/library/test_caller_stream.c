@@ -227,7 +227,7 @@ static void rejects_a_stream_that_is_not_open(void **state)
     assert_int_equal(hearsay_stream(program.node, stream), HEARSAY_OK);
     assert_int_equal(hearsay_stream(program.node, &program), HEARSAY_ARGUMENT);
     assert_non_null(
-        strstr(program_sentence(&program, HEARSAY_ARGUMENT), "no open stream of GPU 0"));
+        strstr(program_sentence(&program, HEARSAY_ARGUMENT), "not an open stream of GPU 0"));
     assert_int_equal(hearsay_join(program.node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_int_equal(hearsay_close(program.node, 0), HEARSAY_OK);
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);

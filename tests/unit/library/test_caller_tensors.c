@@ -62,7 +62,7 @@ static void all_are_one_vector_in_their_order(void **state)
     assert_memory_equal(weights, all, sizeof all);
     brains[2] = half_to_bfloat16(INFINITY);
     assert_int_equal(caller_tensors_read(&tensors, weights, &problem), MALFORMED);
-    assert_non_null(strstr(problem.text, "tensor b: a weight is inf"));
+    assert_non_null(strstr(problem.text, "tensor b: a weight of inf"));
 }
 
 static void a_range_goes_across_tensors(void **state)

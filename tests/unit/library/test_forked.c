@@ -174,7 +174,7 @@ static void must_name(struct program *program, pid_t holder)
     assert_int_equal(program_open(program), HEARSAY_FAILED);
     const char *text = program_sentence(program, HEARSAY_FAILED);
     (void)snprintf(words, sizeof words, "held by process %ld", (long)holder);
-    if (!strstr(text, "another node runs with this state_dir") || !strstr(text, words))
+    if (!strstr(text, "another node uses this state_dir") || !strstr(text, words))
         fail_msg("\"%s\" is not in \"%s\"", words, text);
     assert_int_equal(hearsay_free(program->node), HEARSAY_OK);
 }

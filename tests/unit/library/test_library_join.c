@@ -166,7 +166,7 @@ static void checkpoints_that_are_gone_and_other_weights_are_refused(void **state
     assert_int_equal(system("rm gone/checkpoint-* && touch gone/checkpoint-none"), 0);
     /* The checkpoint is lost, and the tensors are not first weights. */
     assert_int_equal(program_open(&program), HEARSAY_FAILED);
-    assert_non_null(strstr(program_sentence(&program, HEARSAY_FAILED), "first weights"));
+    assert_non_null(strstr(program_sentence(&program, HEARSAY_FAILED), "initial weights"));
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
     program_init(&program, "gone", 4);
     program_must_open(&program);

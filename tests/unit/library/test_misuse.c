@@ -59,7 +59,7 @@ static void options_that_are_wrong_are_refused(void **state)
     must_refuse(&options, HEARSAY_ABI_UNKNOWN, "this library has 2");
     options = options_of();
     options.run = "";
-    must_refuse(&options, HEARSAY_ARGUMENT, "run is to be NULL, or a name");
+    must_refuse(&options, HEARSAY_ARGUMENT, "run must be NULL, or a name");
     options = options_of();
     options.run = "two words";
     must_refuse(&options, HEARSAY_ARGUMENT, "or a name");
@@ -94,7 +94,7 @@ static void tensors_that_are_wrong_are_refused(void **state)
     must_refuse(&options, HEARSAY_ARGUMENT, "tensor 1: its name");
     options = options_of();
     tensors[1].name = tensors[0].name;
-    must_refuse(&options, HEARSAY_ARGUMENT, "two of this name");
+    must_refuse(&options, HEARSAY_ARGUMENT, "two tensors have this name");
     options = options_of();
     tensors[0].data = NULL;
     must_refuse(&options, HEARSAY_ARGUMENT, "plane.weight: its data");
@@ -114,7 +114,7 @@ static void tensors_that_are_wrong_are_refused(void **state)
     must_refuse(&options, HEARSAY_UNSUPPORTED, "another device than the first");
     options = options_of();
     tensors[0].dtype = 3;
-    must_refuse(&options, HEARSAY_UNSUPPORTED, "no type 3");
+    must_refuse(&options, HEARSAY_UNSUPPORTED, "type 3 or flag 0 is unknown");
     options = options_of();
     tensors[0].shape[0] = 0;
     must_refuse(&options, HEARSAY_ARGUMENT, "its shape");
@@ -204,7 +204,7 @@ static void calls_without_a_node_are_refused(void **state)
     assert_int_equal(hearsay_free(NULL), HEARSAY_OK);
     assert_int_equal(hearsay_error_text(NULL, HEARSAY_BUSY, NULL, 0), HEARSAY_ARGUMENT);
     assert_int_equal(hearsay_error_text(NULL, 99, text, sizeof text), HEARSAY_OK);
-    assert_string_equal(text, "there is no such error");
+    assert_string_equal(text, "unknown error");
     for (int error = 0; error <= HEARSAY_ENDED; error++) {
         assert_int_equal(hearsay_error_text(NULL, error, text, sizeof text), HEARSAY_OK);
         assert_true(strlen(text) > 10);

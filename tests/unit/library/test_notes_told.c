@@ -68,7 +68,8 @@ static void a_full_queue_keeps_warnings_and_says_what_was_lost(void **state)
         put(LEVEL_INFO, i);
     put(LEVEL_INFO, 1000);
     put(LEVEL_ERROR, 2000);
-    must_take(LEVEL_WARNING, "2 notes of the node were lost, because no call was made for long");
+    must_take(LEVEL_WARNING,
+              "2 notes of the node were lost because the program made no call for too long");
     must_take(LEVEL_INFO, "1");
     for (int i = 2; i < NOTE_QUEUE_MAX; i++) {
         struct queued_note note;
@@ -114,8 +115,8 @@ static void a_program_is_told_of_weights_that_are_no_numbers(void **state)
     program.bias[0] = (float)(0.0 / 0.0);
     assert_int_equal(hearsay_step(program.node, 1, 0, NULL), HEARSAY_OK);
     assert_int_equal(hearsay_settle(program.node, PROGRAM_FOREVER), HEARSAY_OK);
-    assert_true(
-        says(&program, HEARSAY_ERROR, "by step 1: plane.bias has weights that are no numbers"));
+    assert_true(says(&program, HEARSAY_ERROR,
+                     "by step 1: plane.bias has weights that are NaN or infinite"));
     assert_int_equal(hearsay_close(program.node, 0), HEARSAY_OK);
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
 }

@@ -100,7 +100,8 @@ static void the_ring_forgets_the_oldest_and_says_how_many(void **state)
     assert_int_equal(allowed(SECOND_NS, 1), 1);
     assert_true(notes_next(&notes, &note));
     assert_int_equal(note.kind, NOTE_SUPPRESSED);
-    assert_string_equal(note.text, "5 notes about others were held back");
+    assert_string_equal(note.text,
+                        "5 notes about other nodes were suppressed (limits.notes_per_s)");
 }
 
 static void strangers_cause_so_many_notes_a_second(void **state)
@@ -135,7 +136,8 @@ static void counts_suppressed_notes_once(void **state)
     assert_int_equal(allowed(2 * SECOND_NS, 1), 1);
     assert_true(notes_next(&notes, &note));
     assert_int_equal(note.kind, NOTE_SUPPRESSED);
-    assert_string_equal(note.text, "7 notes about others were held back");
+    assert_string_equal(note.text,
+                        "7 notes about other nodes were suppressed (limits.notes_per_s)");
     assert_int_equal(allowed(2 * SECOND_NS, 1), 1);
     assert_false(notes_next(&notes, &note));
 }

@@ -67,7 +67,7 @@ static void a_stranger_without_the_key_gets_no_byte(void **state)
     converse();
     assert_true(acceptor.refused);
     assert_int_equal(acceptor.out_bytes, 0);
-    assert_non_null(strstr(acceptor.problem.text, "did not show the swarm key"));
+    assert_non_null(strstr(acceptor.problem.text, "did not prove the swarm key"));
     assert_false(dialer.met || dialer.refused);
 }
 

@@ -63,7 +63,7 @@ static void frames_of_impossible_size_are_refused_at_once(void **state)
         begin_again();
         take(&acceptor, frames[i], LENGTH_BYTES);
         assert_true(acceptor.refused);
-        assert_non_null(strstr(acceptor.problem.text, "impossible size"));
+        assert_non_null(strstr(acceptor.problem.text, "invalid size"));
         begin_again();
         take(&dialer, frames[i], LENGTH_BYTES);
         assert_true(dialer.refused);

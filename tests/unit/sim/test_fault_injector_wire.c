@@ -31,21 +31,21 @@ enum text {
 };
 
 static const char *const texts[TEXTS] = {
-    [WRONG_KEY] = "did not show the swarm key",
-    [TOO_LATE] = "did not finish the handshake in time",
-    [WRONG_PROOF] = "its last handshake message is not valid",
-    [WRONG_FRAME] = "a frame of impossible size",
-    [NOT_AUTHENTIC] = "a record does not authenticate",
-    [NO_HELLO] = "did not introduce itself first",
-    [WRONG_HELLO] = "introduced itself wrongly",
-    [WRONG_MESSAGE] = "sent a message that is not valid",
-    [RUMOR_MALFORMED] = "sent a rumor that is not valid (malformed)",
-    [RUMOR_FORGED] = "sent a rumor that is not valid (forged)",
-    [RUMOR_TOO_BIG] = "sent a rumor that is not valid (too big)",
-    [WRONG_RECORD] = "sent a member record that is not valid",
+    [WRONG_KEY] = "did not prove the swarm key",
+    [TOO_LATE] = "the handshake timed out",
+    [WRONG_PROOF] = "its last handshake message is invalid",
+    [WRONG_FRAME] = "a frame has an invalid size",
+    [NOT_AUTHENTIC] = "a record failed authentication",
+    [NO_HELLO] = "sent a message before HELLO",
+    [WRONG_HELLO] = "sent an invalid HELLO",
+    [WRONG_MESSAGE] = "sent an invalid message",
+    [RUMOR_MALFORMED] = "sent an invalid rumor (malformed)",
+    [RUMOR_FORGED] = "sent an invalid rumor (forged)",
+    [RUMOR_TOO_BIG] = "sent an invalid rumor (too big)",
+    [WRONG_RECORD] = "sent an invalid member record",
     [WRONG_ACK] = "acknowledged what was not sent",
-    [NOT_SIGNED] = "sent a history that is not valid",
-    [NO_ROOM] = "is of more incarnations than limits.incarnations",
+    [NOT_SIGNED] = "sent an invalid history",
+    [NO_ROOM] = "it has more incarnations than limits.incarnations",
 };
 static uint32_t said[TEXTS];
 

@@ -85,7 +85,7 @@ static void changed_weights_are_refused(void **state)
     write_file(path, file.at, file.count);
     assert_int_equal(load(world, world->model, 1000), FORGED);
     assert_false(has);
-    assert_non_null(strstr(problem.text, "the average begins again from the base"));
+    assert_non_null(strstr(problem.text, "the average restarts from the base"));
 }
 
 static void a_torn_file_is_refused(void **state)

@@ -125,8 +125,8 @@ static void a_header_that_contradicts_itself_is_refused(void **state)
             h.part_parameters = i == 7 ? 0 : FEW + 1;
         memcpy(changed, &h, sizeof h);
         must_be_refused(bytes, i == 0   ? "format 4294967295"
-                               : i == 6 ? "is no checkpoint"
-                                        : "contradicts itself");
+                               : i == 6 ? "is not a checkpoint"
+                                        : "is inconsistent");
     }
 }
 
@@ -146,7 +146,7 @@ static void a_header_that_asks_for_more_room_than_there_may_be_is_refused(void *
         if (i == 2)
             h.part_parameters = INT32_MAX;
         memcpy(changed, &h, sizeof h);
-        must_be_refused(bytes, "contradicts itself");
+        must_be_refused(bytes, "is inconsistent");
     }
 }
 
@@ -158,7 +158,7 @@ static void another_format_is_named(void **state)
     memcpy(&header, stream, sizeof header);
     header.format = 2;
     memcpy(changed, &header, sizeof header);
-    must_be_refused(bytes, "has format 2, and this program reads formats 4 and 5");
+    must_be_refused(bytes, "has format 2, but this program reads formats 4 and 5");
 }
 
 /* Writes the stream as the previous release did. Returns its bytes. */
@@ -220,7 +220,7 @@ static void a_stream_that_ends_at_a_record_is_refused(void **state)
     }
     as_it_was();
     changed[bytes] = 0;
-    must_be_refused(bytes + 1, "goes on after its end");
+    must_be_refused(bytes + 1, "has bytes after its end");
 }
 
 static void a_record_that_is_missing_or_there_twice_is_refused(void **state)
@@ -232,12 +232,12 @@ static void a_record_that_is_missing_or_there_twice_is_refused(void **state)
         as_it_was();
         memmove(changed + from, stream + to, bytes - to);
         must_be_refused(bytes - (to - from), kind == CHECKPOINT_THE_END ? "damaged or missing"
-                                             : kind == SNAPSHOT_PART    ? "makes no sense"
+                                             : kind == SNAPSHOT_PART    ? "is invalid"
                                                                         : "digest");
         as_it_was();
         memmove(changed + to, stream + from, bytes - from);
-        must_be_refused(bytes + (to - from), kind == CHECKPOINT_THE_END ? "goes on after its end"
-                                             : kind == SNAPSHOT_PART    ? "makes no sense"
+        must_be_refused(bytes + (to - from), kind == CHECKPOINT_THE_END ? "has bytes after its end"
+                                             : kind == SNAPSHOT_PART    ? "is invalid"
                                                                         : "digest");
     }
 }
@@ -265,7 +265,7 @@ static void a_head_that_makes_no_sense_is_refused(void **state)
                 continue; /* the field is not used in this kind of record */
             as_it_was();
             memcpy(changed + record_at[i], &head, sizeof head);
-            must_be_refused(bytes, "makes no sense");
+            must_be_refused(bytes, "is invalid");
         }
     }
 }
@@ -280,14 +280,14 @@ static void an_update_of_what_is_not_there_yet_is_refused(void **state)
     assert_true(count > 2);
     as_it_was();
     memcpy(indexes + (count - 1) * sizeof beyond, &beyond, sizeof beyond);
-    must_be_refused(bytes, "makes no sense");
+    must_be_refused(bytes, "is invalid");
     as_it_was();
     memcpy(index, indexes, sizeof index);
     memcpy(indexes, &index[1], sizeof *index);
-    must_be_refused(bytes, "makes no sense");
+    must_be_refused(bytes, "is invalid");
     as_it_was();
     indexes[count * sizeof *index] = (uint8_t)INT8_MIN;
-    must_be_refused(bytes, "makes no sense");
+    must_be_refused(bytes, "is invalid");
 }
 
 /* The checksums are valid, but the digest is of another base. */
@@ -309,7 +309,7 @@ static void before_all_parts_there_is_no_end(void **state)
     for (int i = 0; i < records - 1; i++) {
         as_it_was();
         memmove(changed + record_at[i], stream + end, bytes - end);
-        must_be_refused(record_at[i] + bytes - end, "makes no sense");
+        must_be_refused(record_at[i] + bytes - end, "is invalid");
     }
 }
 

@@ -223,7 +223,7 @@ static void a_checkpoint_is_saved_and_loaded_on_it(void **state)
     }
     assert_int_equal(disk->open(disk->self, in_folder("checkpoint-1")), -ENOENT);
     assert_int_equal(save_whole("/nowhere", &whole, &saved, &series, &problem), FAILED);
-    assert_non_null(strstr(problem.text, "/nowhere: a checkpoint cannot be saved: No such file"));
+    assert_non_null(strstr(problem.text, "/nowhere: cannot save a checkpoint: No such file"));
     assert_int_equal(
         checkpoint_load(disk, "/nowhere", &loaded, &target, &series, &refusal, &problem), FAILED);
 }

@@ -60,19 +60,19 @@ static void digits_may_be_capital_and_the_last_line_unended(void **state)
 static void the_line_that_is_wrong_is_named(void **state)
 {
     (void)state;
-    REFUSED("", "it names nobody");
-    REFUSED("# nobody yet\n", "it names nobody");
-    REFUSED(FIRST "\nsomebody\n", "line 2: it does not begin with an id");
-    REFUSED("\n\n40cc5690\n", "line 3: it does not begin with an id");
-    REFUSED("g" FIRST, "line 1: it does not begin with an id");
-    REFUSED(FIRST "0 name", "line 1: an id is 64 hex digits, and a blank is before the name");
-    REFUSED(FIRST ",name", "line 1: an id is 64 hex digits, and a blank is before the name");
-    REFUSED(FIRST "\n" SECOND "\n" FIRST " again", "line 3: this id is in an earlier line, too");
-    REFUSED(FIRST " caf\xc3\xa9", "line 1: a name is of printable ASCII");
-    REFUSED(FIRST " a\0b", "line 1: a name is of printable ASCII");
-    REFUSED(FIRST "\0", "line 1: an id is 64 hex digits");
+    REFUSED("", "the list is empty");
+    REFUSED("# nobody yet\n", "the list is empty");
+    REFUSED(FIRST "\nsomebody\n", "line 2: the line does not begin with an id");
+    REFUSED("\n\n40cc5690\n", "line 3: the line does not begin with an id");
+    REFUSED("g" FIRST, "line 1: the line does not begin with an id");
+    REFUSED(FIRST "0 name", "line 1: the line must be an id of 64 hex digits, a blank and a name");
+    REFUSED(FIRST ",name", "line 1: the line must be an id of 64 hex digits, a blank and a name");
+    REFUSED(FIRST "\n" SECOND "\n" FIRST " again", "line 3: this id is already in an earlier line");
+    REFUSED(FIRST " caf\xc3\xa9", "line 1: the name has characters that are not printable ASCII");
+    REFUSED(FIRST " a\0b", "line 1: the name has characters that are not printable ASCII");
+    REFUSED(FIRST "\0", "line 1: the line must be an id of 64 hex digits");
     REFUSED(FIRST " 1234567890123456789012345678901234567890123456789",
-            "line 1: a name has at most 48 characters");
+            "line 1: the name is longer than 48 characters");
 }
 
 static void a_name_may_have_48_characters(void **state)
@@ -88,7 +88,7 @@ static void a_list_has_room_for_so_many_and_no_more(void **state)
     static char text[(NODE_LISTED_MAX + 1) * KEY_HEX_BYTES + 1];
     for (int i = 0; i <= NODE_LISTED_MAX; i++)
         (void)snprintf(text + (size_t)i * KEY_HEX_BYTES, KEY_HEX_BYTES + 1, "%064x\n", i);
-    must_refuse(text, sizeof text - 1, "line 1025: a list has at most 1024 members");
+    must_refuse(text, sizeof text - 1, "line 1025: the list has more than 1024 members");
     text[NODE_LISTED_MAX * KEY_HEX_BYTES] = '\0';
     must_take(text);
     assert_int_equal(list.count, NODE_LISTED_MAX);

@@ -222,14 +222,15 @@ static void a_config_that_our_layers_cannot_compute_is_refused(void **state)
         {"{", MALFORMED, "is not a JSON object that can be read (line 1"},
         {"[]", MALFORMED, "is not a JSON object"},
         {"{}", MISMATCH, "model_type is \"\""},
-        {"{\"model_type\": \"mistral\"}", MISMATCH, "model_type is \"mistral\", and hearsay can"},
+        {"{\"model_type\": \"mistral\"}", MISMATCH,
+         "model_type is \"mistral\", but hearsay supports only"},
         {"{\"model_type\": \"gpt2\", \"n_embd\": 0}", MALFORMED, "n_embd must be a whole number"},
         {"{\"model_type\": \"gpt2\", \"n_layer\": \"2\"}", MALFORMED, "n_layer must be"},
         {"{\"model_type\": \"gpt2\", \"n_head\": 2000000}", MALFORMED, "n_head must be"},
         {"{\"model_type\": \"gpt2\", \"activation_function\": \"gelu\"}", MISMATCH,
-         "activation_function is gelu, and hearsay has layers for gelu_new alone"},
+         "activation_function is gelu, but hearsay has layers only for gelu_new"},
         {"{\"model_type\": \"gpt2\", \"layer_norm_epsilon\": 1e-6}", MISMATCH,
-         "layer_norm_epsilon is 1e-06, and hearsay has layers for 1e-05 alone"},
+         "layer_norm_epsilon is 1e-06, but hearsay has layers only for 1e-05"},
         {"{\"model_type\": \"gpt2\", \"scale_attn_by_inverse_layer_idx\": true}", MISMATCH,
          "scale_attn_by_inverse_layer_idx is true"},
         {"{\"model_type\": \"gpt2\", \"tie_word_embeddings\": 1}", MALFORMED, "must be true or"},
@@ -238,9 +239,9 @@ static void a_config_that_our_layers_cannot_compute_is_refused(void **state)
         {"{\"model_type\": \"llama\", LLAMA, \"rms_norm_eps\": \"small\"}", MISMATCH,
          "rms_norm_eps is no number"},
         {"{\"model_type\": \"llama\", LLAMA, \"rms_norm_eps\": 1e-5, \"head_dim\": 3}", MISMATCH,
-         "head_dim is 3, and hearsay has layers for 4"},
+         "head_dim is 3, but hearsay has layers only for 4"},
         {"{\"model_type\": \"llama\", LLAMA, \"rms_norm_eps\": 1e-5, \"rope_theta\": 500000}",
-         MISMATCH, "rope_theta is 500000, and hearsay has layers for 10000"},
+         MISMATCH, "rope_theta is 500000, but hearsay has layers only for 10000"},
         {"{\"model_type\": \"llama\", LLAMA, \"rms_norm_eps\": 1e-5, \"rope_scaling\": {\"type\": "
          "\"linear\"}}",
          MISMATCH, "type is linear"},
@@ -402,12 +403,12 @@ static void a_model_without_names_is_not_saved(void **state)
     const struct safetensors_about about = {.classes = 9, .scale = 1};
     make_model("embed 9 8, dense 9");
     assert_says(model_folder_save(folder, model, &about, weights, &problem), MISMATCH,
-                "the model 'embed 9 8, dense 9' is no GPT-2, Llama or ResNet");
+                "the model 'embed 9 8, dense 9' is not a GPT-2, Llama or ResNet");
     assert_int_not_equal(access(folder, F_OK), 0);
     (void)snprintf(folder, sizeof folder, "%s/no/where", parent);
     make_model(GPT2);
     assert_says(model_folder_save(folder, model, &about, weights, &problem), FAILED,
-                "cannot be made: No such file");
+                "cannot create the folder: No such file");
 }
 
 int main(void)

@@ -173,7 +173,7 @@ static void reports_a_base_that_cannot_be_kept(void **state)
     struct problem problem = {""};
     assert_int_equal(older_bases_keep(disk_real(), folder, BEGIN_S, 4, &problem),
                      FAILED); /* there is no base */
-    assert_non_null(strstr(problem.text, "cannot be kept"));
+    assert_non_null(strstr(problem.text, "cannot keep this base"));
     assert_non_null(strstr(problem.text, "node.older_bases = 0"));
 }
 

@@ -131,7 +131,7 @@ static void rejects_and_names_another_models_file(void **state)
     assert_int_equal(load_with(&disk, P - 1, 1), FAILED);
     assert_int_equal(refusals.count, 2);
     assert_non_null(strstr(refusals.last.text, "5454 parameters, here 5453"));
-    assert_non_null(strstr(problem.text, "none of the checkpoints here (2) can be used"));
+    assert_non_null(strstr(problem.text, "none of the 2 checkpoints is usable"));
     /* The checkpoints are of another model, so they are not removed. */
     assert_non_null(file_of(&disk, 2));
     assert_non_null(file_of(&disk, 3));

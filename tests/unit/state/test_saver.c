@@ -314,7 +314,7 @@ static void while_the_disk_stands_still_nobody_waits_and_the_save_is_abandoned(v
     saver_abandon(saver, true);
     const struct saver_result result = result_of_save();
     assert_false(result.has_checkpoint);
-    assert_non_null(strstr(result.problem.text, "abandoned, because the disk writes slower"));
+    assert_non_null(strstr(result.problem.text, "abandoned because the disk writes slower"));
     must_load(0, 0);
     saver_begin(saver); /* the next save must be complete */
     assert_int_equal(take_all(), SAVER_WHOLE);
