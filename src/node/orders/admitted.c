@@ -7,11 +7,13 @@
 #include "wire/bytes.h"
 #include "wire/message.h"
 
-#define STRANGERS_MAX 256 /* incarnations of strangers that are remembered */
+/* Incarnations of ids that are not admitted (strangers) that are remembered, at most. */
+#define STRANGERS_MAX 256
 
 struct stranger {
-    struct node_stranger shown; /* the part of this entry that the owner may read */
-    uint64_t tag;               /* tag of the stranger's origin */
+    /* The values of this entry that node_strangers shows to the owner. */
+    struct node_stranger shown;
+    uint64_t tag; /* tag of the stranger's origin */
 };
 
 struct admitted {
@@ -19,10 +21,12 @@ struct admitted {
     uint8_t listed[NODE_LISTED_MAX][ID_BYTES]; /* ids on the member list, sorted */
     uint32_t listed_count;                     /* number of ids in `listed` */
     uint64_t list_hash;                        /* hash of the ids in `listed` */
-    uint64_t theirs[NODE_PEERS_MAX]; /* by slot: hash of the neighbour's members, as it reported */
-    /* Ring of the last strangers; the oldest is overwritten. */
+    /* By slot: hash of the neighbour's admitted members, as it last sent. */
+    uint64_t theirs[NODE_PEERS_MAX];
+    /* Ring of the strangers met last; the next one overwrites the oldest. */
     struct stranger strangers[STRANGERS_MAX];
-    /* Strangers met so far; modulo STRANGERS_MAX: index of the next one. */
+    /* Number of strangers met so far; modulo STRANGERS_MAX, the index of the next one in
+     * `strangers`. */
     uint32_t strangers_met;
 };
 
@@ -51,7 +55,8 @@ void admitted_set_list(struct node *node, const uint8_t *ids, uint32_t count)
     qsort(admitted->listed, count, sizeof *admitted->listed, by_id);
     admitted->listed_count = count;
     secret_blake2b(hash, sizeof hash, admitted->listed[0], count * ID_BYTES, NULL, 0);
-    admitted->list_hash = bytes_get(hash, 8) | 1; /* never 0, which means that there is no list */
+    /* The hash is never 0, which would mean that there is no list. */
+    admitted->list_hash = bytes_get(hash, 8) | 1;
     admitted->has_list = true;
     admitted->strangers_met = 0;
 }
@@ -121,8 +126,8 @@ const char *admitted_refusal(const struct node *node)
                               : "not on this swarm's list of members";
 }
 
-/* Returns a hash of the admitted members. If orders decide about admission, the number of orders
- * is hashed: nodes with equally many orders have the same members. */
+/* Returns a hash of the admitted members. If orders decide about admission, hashes the number of
+ * orders: nodes that know equally many orders have the same members. */
 uint64_t admitted_hash(const struct node *node)
 {
     return orders_admit(node) ? rng_mix(orders_count(node)) : node->admitted->list_hash;
@@ -168,7 +173,7 @@ bool admitted_takes(const struct node *node, const struct peer *from,
     return admitted_may_be(node, id) || admitted_is_same(node, from);
 }
 
-/* Strangers. */
+/* The following functions remember strangers: ids that are not admitted. */
 
 uint32_t node_strangers(const struct node *node)
 {
@@ -201,7 +206,7 @@ bool admitted_on_stranger(struct node *node, const uint8_t id[static ID_BYTES],
         stranger = &admitted->strangers[admitted->strangers_met % STRANGERS_MAX];
         admitted->strangers_met++;
         if (admitted->strangers_met == 2 * STRANGERS_MAX)
-            /* prevents an overflow; the ring counts as full before and after */
+            /* the count must not overflow; the ring is full at both values */
             admitted->strangers_met = STRANGERS_MAX;
         *stranger = (struct stranger){.shown.incarnation = incarnation, .tag = tag};
         memcpy(stranger->shown.id, id, ID_BYTES);

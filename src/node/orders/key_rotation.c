@@ -12,7 +12,7 @@ struct key_rotation {
     struct swarm_key keys[SWARM_KEYS_MAX]; /* swarm keys that are accepted, newest first */
     uint32_t count;                        /* number of accepted keys; at least 1 */
     uint32_t latest; /* number of the last order that introduces a key; 0 = no order */
-    /* Changes of the accepted keys since the start. */
+    /* Number of changes of the accepted keys since the start. */
     uint32_t changes;
     /* Wall clock at wall_ns, in ms since 1970; 0 = unknown. */
     uint64_t wall_ms;
@@ -29,17 +29,17 @@ void key_rotation_free(struct node *node)
     secret_wipe(node->key_rotation, sizeof *node->key_rotation);
 }
 
-/* The age of swarm keys. */
+/* The following functions find out how old a swarm key is. */
 
 static bool is_rekey(const struct node *node, uint32_t number)
 {
     return orders_at(node, number)->kind == ORDER_REKEY;
 }
 
-/* Returns the number of the order that introduces this key. If only the order that replaces it
- * is known, returns one less than that order's number. Returns `otherwise` if no order names the
- * key. */
-static uint32_t origin_index(const struct node *node, const uint8_t key[static KEY_BYTES],
+/* Returns the number of the order that introduces this key. If only the order that replaces the
+ * key is known, returns one less than that order's number. Returns `otherwise` if no order names
+ * the key. */
+static uint32_t order_of_key(const struct node *node, const uint8_t key[static KEY_BYTES],
                              uint32_t otherwise)
 {
     uint8_t hash[HASH_BYTES];
@@ -55,7 +55,7 @@ static uint32_t origin_index(const struct node *node, const uint8_t key[static K
     return otherwise;
 }
 
-/* Returns true if an order introduces this key. */
+/* Returns true if a known order introduces this key. */
 static bool is_brought(const struct node *node, const struct swarm_key *key)
 {
     uint8_t hash[HASH_BYTES];
@@ -105,8 +105,8 @@ static void insert(struct key_rotation *key_rotation, const struct swarm_key *ke
     key_rotation->count = stay + 1;
 }
 
-/* Determines the age of all keys again and sorts them. Drops old keys whose time is over, but
- * never the newest key. */
+/* Finds out the age of all keys again and sorts the keys by age. Drops old keys whose time is
+ * over, but never the newest key. */
 static void review(struct node *node)
 {
     struct key_rotation *key_rotation = node->key_rotation;
@@ -115,7 +115,7 @@ static void review(struct node *node)
     key_rotation->count = 0;
     for (uint32_t i = 0; i < before.count; i++) {
         struct swarm_key key = before.keys[i];
-        key.order = origin_index(node, key.key, key.order);
+        key.order = order_of_key(node, key.key, key.order);
         insert(key_rotation, &key);
         secret_wipe(&key, sizeof key);
     }
@@ -150,7 +150,7 @@ struct key_rotation *key_rotation_new(struct node *node)
         key_rotation->latest = is_rekey(node, number) ? number : 0;
     memcpy(key.key, options->swarm_key, KEY_BYTES);
     for (size_t at = 0;; at += KEY_BYTES) {
-        key.order = origin_index(node, key.key, orders_count(node));
+        key.order = order_of_key(node, key.key, orders_count(node));
         insert(key_rotation, &key);
         if (at == options->kept.swarm_keys.bytes)
             break;
@@ -162,7 +162,7 @@ struct key_rotation *key_rotation_new(struct node *node)
     return key_rotation;
 }
 
-/* Sending and requesting keys. */
+/* The following functions send and request keys. */
 
 static void say(struct node *node, const struct peer *peer, const uint8_t *key)
 {
@@ -182,8 +182,8 @@ static const struct swarm_key *latest_key(const struct node *node)
     return NULL;
 }
 
-/* Sends the swarm key to a neighbour. Conversations with expelled members and strangers are
- * closed, so it is neither; but a secret deserves a second check. */
+/* Sends the newest swarm key to a neighbour. Expelled members and strangers are no neighbours,
+ * because conversations with them are closed. But a secret deserves a second check. */
 static void give(struct node *node, const struct peer *peer)
 {
     const struct swarm_key *key = latest_key(node);
@@ -205,7 +205,8 @@ void key_rotation_ask_one(struct node *node)
         key_rotation_ask(node, peer);
 }
 
-/* Call it when this node has the key of the last order: sends it to neighbours, and adds a note. */
+/* Call it when this node has received the key of the last order: sends the key to neighbours,
+ * and adds a note. */
 static void on_learned(struct node *node)
 {
     const struct key_rotation *key_rotation = node->key_rotation;
@@ -255,7 +256,7 @@ void key_rotation_on_orders(struct node *node, const struct peer *from, uint32_t
         return;
     review(node);
     if (!is_missing(node))
-        on_learned(node); /* the owner has provided the key earlier */
+        on_learned(node); /* the owner had provided the key before the order arrived */
     else if (from)
         key_rotation_ask(node, from);
 }
@@ -284,7 +285,7 @@ void key_rotation_on_message(struct node *node, const struct peer *from, uint64_
         learn(node, key->at);
 }
 
-/* Expiry of keys, and the owner's functions. */
+/* The following functions drop old keys and serve the owner of the node. */
 
 void key_rotation_consider(struct node *node)
 {

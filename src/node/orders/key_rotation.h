@@ -28,20 +28,21 @@
 /* Creates the state. Call it after orders and connections were created. */
 struct key_rotation *key_rotation_new(struct node *node);
 size_t key_rotation_arena_bytes(void);
-void key_rotation_free(struct node *node); /* Wipes the keys. */
+void key_rotation_free(struct node *node); /* Wipes the swarm keys from memory. */
 
-/* Call it when orders after number `before` were stored: requests their key if it is missing.
- * from: the neighbour that sent the orders, or NULL. */
+/* Call it when orders after number `before` were stored. If they introduce a key that this node
+ * lacks, requests it. from: the neighbour that sent the orders, or NULL. */
 void key_rotation_on_orders(struct node *node, const struct peer *from, uint32_t before);
-/* Handles a SWARM_KEY message. An empty `key` requests the key of this order; otherwise `key` is
- * that key. */
+/* Handles a SWARM_KEY message about the order with this number. An empty `key` requests the key
+ * that the order introduces; otherwise `key` is that key. */
 void key_rotation_on_message(struct node *node, const struct peer *from, uint64_t order,
                              const struct bytes *key);
-/* Requests the newest key from this neighbour, if this node lacks it. */
+/* Requests the newest swarm key from this neighbour, if this node lacks it. */
 void key_rotation_ask(struct node *node, const struct peer *peer);
-/* Requests the newest key from one neighbour, if this node lacks it. Call it once a second. */
+/* Requests the newest swarm key from one neighbour, if this node lacks it. Call it once a
+ * second. */
 void key_rotation_ask_one(struct node *node);
-/* Drops the oldest key if its time is over. Call it a few times a second. */
+/* Drops the oldest swarm key if its time is over. Call it a few times a second. */
 void key_rotation_consider(struct node *node);
 
 #endif

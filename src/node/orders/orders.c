@@ -18,7 +18,8 @@ struct known {
 struct orders {
     struct known *known; /* [ORDERS_MAX] order n at index n - 1; NULL = the swarm has no operator */
     uint32_t count;      /* number of known orders */
-    bool admit;          /* some order admits a member, so only orders admit */
+    /* Some order admits a member, so members are only those that orders admit. */
+    bool admit;
 };
 
 size_t orders_arena_bytes(const struct node_options *options)
@@ -127,8 +128,8 @@ const struct order *orders_expelling(const struct node *node, const uint8_t id[s
     return order && order->kind == ORDER_EXPEL ? order : NULL;
 }
 
-/* Returns how many rumors of this incarnation may stay. After a readmission, an earlier
- * incarnation keeps the limit of the order before the readmission. */
+/* Returns how many rumors of this incarnation may stay in a base. After a member's readmission,
+ * its earlier incarnations keep the limit of the order before the readmission. */
 uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation)
 {
@@ -144,8 +145,8 @@ uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
     return UINT32_MAX;
 }
 
-/* Stores one order if it is the next one. Checks its signature, unless this node knows the same
- * text. */
+/* Stores one order if its number is the next one. Checks its signature, unless this node has the
+ * same text already. */
 static enum error take(struct node *node, const struct order *order, const uint8_t *bytes,
                        size_t count)
 {
@@ -177,7 +178,7 @@ enum error orders_take(struct node *node, const uint8_t *bytes, size_t count)
     return error;
 }
 
-/* Writes the orders after number `after`, at most `most`, into out. Returns the number of bytes. */
+/* Writes the orders after number `after`, at most `most`, to `out`. Returns the number of bytes. */
 static size_t put(const struct orders *orders, uint32_t after, uint32_t most, uint8_t *out)
 {
     size_t bytes = 0;

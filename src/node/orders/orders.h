@@ -23,7 +23,8 @@ struct orders *orders_new(struct arena *arena, const struct node *node);
 size_t orders_arena_bytes(const struct node_options *options);
 
 bool orders_have_operator(const struct node *node);
-/* Returns true if some order admits a member. Then only orders admit members. */
+/* Returns true if some order admits a member. Then the swarm's members are only those that
+ * orders admit. */
 bool orders_admit(const struct node *node);
 uint32_t orders_count(const struct node *node); /* Returns the number of known orders. */
 /* Returns the order with this number, in [1, orders_count]. */
@@ -32,13 +33,14 @@ const struct order *orders_at(const struct node *node, uint32_t number);
 const struct order *orders_about(const struct node *node, const uint8_t id[static ID_BYTES]);
 /* Returns the last order about this member if it expels the member; NULL otherwise. */
 const struct order *orders_expelling(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* Returns how many rumors of this incarnation may stay, as orders decide; UINT32_MAX = all. */
+/* Returns how many rumors of this incarnation may stay in a base, as orders decide; UINT32_MAX =
+ * all. */
 uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation);
 
 /* Stores the orders in these bytes that follow the known ones. Ignores known orders, and orders
- * after a gap. Returns MALFORMED or FORGED if the bytes are no orders, MISMATCH if the operator
- * signed two orders with one number (the first one stays). */
+ * after a gap. Returns MALFORMED or FORGED if the bytes are no orders. Returns MISMATCH if the
+ * operator signed two different orders with one number (the first one stays). */
 enum error orders_take(struct node *node, const uint8_t *bytes, size_t count) MUST_USE;
 
 /* Writes all known orders into out, which has NODE_ORDERS_MAX bytes. Returns the number of

@@ -14,20 +14,22 @@ struct known {
     bool is_proven;             /* a proof is known: `proof` and `bytes` are valid */
     struct proof proof;         /* content of the proof */
     uint8_t bytes[PROOF_BYTES]; /* the proof with its signatures */
-    bool is_decided;       /* most members have voted to expel the author: `decision` is valid */
-    struct proof decision; /* number of rumors that stay, as the majority decided */
-    bool is_suspended;     /* the verdict is suspended: the author's rumors stay (suspension.h) */
+    bool is_decided;            /* limit of the author's rumors that the majority voted for */
+    struct proof decision;      /* number of rumors that stay, as the majority decided */
+    /* The verdict is suspended: the author's rumors stay in the base (suspension.h). */
+    bool is_suspended;
 };
 
 /* Verdict on an author without a proof, after the votes against it have lost their majority: all
- * rumors stay. */
+ * its rumors stay. */
 static const struct proof NOTHING = {
     .kind = PROOF_VOTES, .incarnation = UINT64_MAX, .keep = UINT32_MAX};
 
 struct proofs {
     struct known *known; /* [NODE_PROOFS] one entry for each accused author */
     uint32_t count;      /* number of entries in `known` */
-    uint32_t changes; /* proofs stored since the start, stricter ones for a known author included */
+    /* Number of proofs stored since the start; a stricter one for the same author counts again. */
+    uint32_t changes;
     bool is_full_noted; /* a note has said that `known` is full */
     bool is_contested;  /* most neighbours disobey a proof that this node obeys */
 };
@@ -45,7 +47,8 @@ static struct known *find(const struct proofs *proofs, const uint8_t id[static I
     return NULL;
 }
 
-/* Returns the stricter one of the author's proof and decision; NOTHING if there is neither. */
+/* Returns the author's proof or the members' decision on it, whichever is stricter; NOTHING if
+ * there is neither. */
 static const struct proof *what_counts(const struct known *known)
 {
     if (!known->is_proven)
@@ -55,7 +58,8 @@ static const struct proof *what_counts(const struct known *known)
                : &known->proof;
 }
 
-/* Returns the author's entry. Adds it if it is missing; returns NULL if there is no space. */
+/* Returns the author's entry in `known`. Adds it if it is missing; returns NULL if `known` is
+ * full. */
 static struct known *find_or_add(struct proofs *proofs, const uint8_t author[static ID_BYTES])
 {
     struct known *known = find(proofs, author);
@@ -67,7 +71,7 @@ static struct known *find_or_add(struct proofs *proofs, const uint8_t author[sta
     return known;
 }
 
-/* Stores a proof in its author's entry. Returns false if there is no space. */
+/* Stores a proof in its author's entry. Returns false if `known` is full. */
 static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t *bytes)
 {
     struct known *known = find_or_add(proofs, proof->author);
@@ -75,7 +79,8 @@ static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t 
         return false;
     known->proof = *proof;
     known->is_proven = true;
-    proofs->is_contested = true; /* until neighbours have reported whether they obey the proof */
+    /* Assume it until neighbours have reported whether they obey the proof. */
+    proofs->is_contested = true;
     memcpy(known->bytes, bytes, PROOF_BYTES);
     proofs->changes++;
     return true;
@@ -246,14 +251,14 @@ static uint64_t hash_of_all(const struct proofs *proofs)
     return hash;
 }
 
-/* Writes the proofs of the entries from index `from` on, at most `most`, into out. Returns the
- * number of bytes. */
+/* Writes the proofs in the entries of `known` from index `from` on, at most `most` entries, to
+ * `out`. Returns the number of bytes. */
 static size_t put_all(const struct proofs *proofs, uint32_t from, uint32_t most, uint8_t *out)
 {
     size_t bytes = 0;
     for (uint32_t i = from; i < proofs->count && i - from < most; i++) {
         if (!proofs->known[i].is_proven)
-            continue; /* a decision of the members spreads as votes */
+            continue; /* this entry is only a decision of the members, which spreads as votes */
         memcpy(out + bytes, proofs->known[i].bytes, PROOF_BYTES);
         bytes += PROOF_BYTES;
     }
@@ -299,7 +304,7 @@ void proofs_on_shown(struct node *node, const struct peer *from, uint64_t hash)
     if (has_any(node->proofs))
         proofs_say(node, from);
     else
-        (void)say(node, from, NULL, 0); /* asks the neighbour for all its proofs */
+        (void)say(node, from, NULL, 0); /* an empty PROOF asks the neighbour for all its proofs */
 }
 
 void proofs_show_one(struct node *node)

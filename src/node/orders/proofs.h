@@ -31,7 +31,8 @@ const struct proof *proofs_against(const struct node *node, const uint8_t id[sta
  * suspended (suspension.h). */
 const struct proof *proofs_in_force(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* Returns the index of this member's entry, which never changes; UINT32_MAX if it has none. */
+/* Returns the index of this member's entry in the table, which never changes; UINT32_MAX if the
+ * member has no entry. */
 uint32_t proofs_number(const struct node *node, const uint8_t id[static ID_BYTES]);
 uint32_t proofs_count(const struct node *node);
 const struct proof *proofs_at(const struct node *node, uint32_t i);
@@ -43,13 +44,14 @@ void proofs_suspend(struct node *node, uint32_t i, bool is_suspended);
 bool proofs_are_contested(const struct node *node);
 void proofs_contest(struct node *node, bool is_contested);
 
-/* Stores a proof. Sets *is_new if no proof as strict was known. Returns MALFORMED or FORGED if
- * the bytes prove nothing. */
+/* Stores a proof. Sets *is_new if no proof as strict was known against this author. Returns
+ * MALFORMED or FORGED if the bytes prove nothing. */
 enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES],
                        bool *is_new) MUST_USE;
 
-/* Records that the members have decided by votes to expel member `id`, or that their majority is
- * lost (decision = NULL). Returns true if this changes the verdict on the member. */
+/* Records that the members have decided by votes to expel member `id`; or, if decision = NULL,
+ * that the votes have no majority any more. Returns true if this changes the verdict on the
+ * member. */
 bool proofs_decide(struct node *node, const uint8_t id[static ID_BYTES],
                    const struct proof *decision);
 bool proofs_is_decided(const struct node *node, const uint8_t id[static ID_BYTES]);
@@ -58,8 +60,8 @@ bool proofs_is_decided(const struct node *node, const uint8_t id[static ID_BYTES
 void proofs_say(struct node *node, const struct peer *peer);
 /* Sends a neighbour the proof against this member, if it is known. */
 void proofs_say_one(struct node *node, const struct peer *peer, const uint8_t id[static ID_BYTES]);
-/* Handles the hash of a neighbour's proofs: if it differs from ours, sends our proofs, or asks
- * for the neighbour's if we have none. */
+/* Handles the hash of a neighbour's proofs. If it differs from ours, sends the neighbour our
+ * proofs, or asks for its proofs if we have none. */
 void proofs_on_shown(struct node *node, const struct peer *from, uint64_t hash);
 /* Sends one neighbour the hash of our proofs. Call it once a second. */
 void proofs_show_one(struct node *node);

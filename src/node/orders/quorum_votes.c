@@ -22,7 +22,8 @@ struct votes {
     uint32_t count;   /* number of votes in `known` */
     uint32_t changes; /* votes added, replaced or removed since the start */
     uint64_t hash;    /* hash of all votes, whatever their order */
-    /* members that may vote; 0 = unknown, or every holder of the swarm key is a member */
+    /* number of members that may vote; 0 = unknown, or everyone who holds the swarm key is a
+     * member */
     uint32_t members;
     uint64_t replaced_ns; /* time when a vote was last replaced by a stricter one; 0 = never */
 };
@@ -58,7 +59,7 @@ static int by_accused_and_voter(const struct vote *one, const struct vote *other
     return order != 0 ? order : memcmp(one->voter, other->voter, ID_BYTES);
 }
 
-/* Returns the index at which this vote is stored or would be inserted. */
+/* Returns the index in `known` at which this vote is stored or would be inserted. */
 static uint32_t place_of(const struct votes *votes, const struct vote *vote)
 {
     uint32_t first = 0, end = votes->count;
@@ -184,12 +185,13 @@ bool votes_cast(struct node *node, const uint8_t accused[static ID_BYTES], uint6
     return true;
 }
 
-/* Returns the first of *count adjacent votes against this member; NULL if there are none. */
+/* Returns the first vote against this member and sets *count to the number of votes against it,
+ * which are adjacent. Returns NULL if there are none. */
 static const struct known_vote *against(const struct node *node,
                                         const uint8_t accused[static ID_BYTES], uint32_t *count)
 {
     const struct votes *votes = node->votes;
-    struct vote first = {0}; /* sorts before every vote against the accused */
+    struct vote first = {0}; /* this vote sorts before every vote against the accused */
     memcpy(first.accused, accused, ID_BYTES);
     const uint32_t at = place_of(votes, &first);
     *count = 0;
@@ -219,7 +221,7 @@ bool votes_decide(const struct node *node, const uint8_t accused[static ID_BYTES
     const struct known_vote *known = against(node, accused, &count);
     if (!votes_count_here(node) || count < votes_needed(node))
         return false;
-    CHECK(count <= NODE_VOTERS); /* at most one vote per member */
+    CHECK(count <= NODE_VOTERS); /* each member has at most one vote against the accused */
     for (uint32_t i = 0; i < count; i++)
         sorted[i] = known[i].vote;
     qsort(sorted, count, sizeof *sorted, by_what_is_left);
@@ -247,7 +249,7 @@ void votes_on_members(struct node *node)
     CHECK(votes->known);
     votes->members = admitted_voters(node);
     if (votes->members == 0)
-        return; /* the members are not known yet */
+        return; /* without a known list of members, no vote can be checked */
     for (uint32_t i = 0; i < votes->count; i++) {
         const struct vote *vote = &votes->known[i].vote;
         if (admitted_may_vote(node, vote->voter) && admitted_may_vote(node, vote->accused))
@@ -307,7 +309,7 @@ void votes_on_shown(struct node *node, const struct peer *from, uint64_t hash)
     if (node->votes->count > 0)
         votes_say(node, from);
     else
-        (void)say(node, from, NULL, 0); /* asks the neighbour for all its votes */
+        (void)say(node, from, NULL, 0); /* an empty VOTES asks the neighbour for all its votes */
 }
 
 void votes_show_one(struct node *node)

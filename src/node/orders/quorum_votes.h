@@ -34,12 +34,13 @@ size_t votes_arena_bytes(const struct node_options *options);
 /* Returns true if votes count: they are configured on, and the number of members is known and at
  * most NODE_VOTERS. */
 bool votes_count_here(const struct node *node);
-/* Returns the number of votes that expel a member. Call it only where votes count. */
+/* Returns the number of votes that suffices to expel a member. Call it only if votes_count_here
+ * is true. */
 uint32_t votes_needed(const struct node *node);
 
-/* Stores a vote by one member against another. Sets *is_new if no vote as strict was known.
- * Ignores a vote by or against a non-member and returns OK. Returns MALFORMED or FORGED if the
- * bytes are no vote. */
+/* Stores a vote by one member against another. Sets *is_new if no vote as strict by this voter
+ * was known. Ignores a vote by or against a non-member and returns OK. Returns MALFORMED or FORGED
+ * if the bytes are no vote. */
 enum error votes_take(struct node *node, const uint8_t in[static VOTE_BYTES],
                       bool *is_new) MUST_USE;
 /* Casts this node's vote to expel a member and sends it to all neighbours. Returns false if the
@@ -47,17 +48,18 @@ enum error votes_take(struct node *node, const uint8_t in[static VOTE_BYTES],
 bool votes_cast(struct node *node, const uint8_t accused[static ID_BYTES], uint64_t incarnation,
                 uint32_t keep);
 
-/* Returns the number of votes against this member; 0 where votes do not count. */
+/* Returns the number of votes against this member; 0 if votes do not count (votes_count_here). */
 uint32_t votes_against(const struct node *node, const uint8_t accused[static ID_BYTES]);
-/* Returns true if the votes against this member suffice to expel it, and sets *decision. */
+/* Returns true if the votes against this member suffice to expel it. Then sets *decision to the
+ * number of its rumors that stay. */
 bool votes_decide(const struct node *node, const uint8_t accused[static ID_BYTES],
                   struct proof *decision);
 /* Returns the accused member with the next higher id than *before, or the lowest id if before =
  * NULL. Returns NULL after the last one. */
 const uint8_t *votes_next_accused(const struct node *node, const uint8_t *before);
 
-/* Call it when the members have changed: drops votes by or against non-members. Take votes of a
- * new member only afterwards. */
+/* Call it when the members have changed: drops votes by or against non-members. Only after this
+ * call, take votes of new members. */
 void votes_on_members(struct node *node);
 
 /* Sends a neighbour all known votes, as many as fit in its queue. */
@@ -68,8 +70,8 @@ void votes_say_against(struct node *node, const struct peer *peer,
 /* Sends a neighbour one vote. */
 void votes_say_one(struct node *node, const struct peer *peer,
                    const uint8_t vote[static VOTE_BYTES]);
-/* Handles the hash of a neighbour's votes: if it differs from ours, sends our votes, or asks for
- * the neighbour's if we have none. */
+/* Handles the hash of a neighbour's votes. If it differs from ours, sends the neighbour our
+ * votes, or asks for its votes if we have none. */
 void votes_on_shown(struct node *node, const struct peer *from, uint64_t hash);
 /* Sends one neighbour the hash of our votes. Call it once a second. */
 void votes_show_one(struct node *node);

@@ -25,14 +25,14 @@
  * stay far behind its weights. The first six intervals are shorter: the first is one reaction, and
  * none is longer than a second or OUTER_STEP_MANY steps. At that time all nodes learn the same,
  * early application is worth more than averaging noise, and each publication tests the rate of the
- * lines.
+ * links.
  *
  * Why: the other nodes answer a publication only after the reaction time. A loop with a delay
  * oscillates where gain · reaction / interval approaches pi/2, and settles quickly at 1. Averaging
  * over more nodes leaves less noise, so the swarm may take larger steps. But a gain acts as a
  * larger learning rate, and a long interval as a larger batch. Both help early in training and
  * where budgets cut publications. Both cost several points of accuracy where the learning rate is
- * already the largest stable one. So lines with headroom use half of the factor (in logarithms),
+ * already the largest stable one. So links with headroom use half of the factor (in logarithms),
  * which costs two tenths of a point in the beginning. gain · beta is the swarm's momentum (heavy
  * ball: Polyak 1964), the outer momentum of DiLoCo. With a local momentum of 0.9, a product gain ·
  * beta of 0.5 never diverged, and 0.3 was better in long runs of a convolutional network. Without

@@ -52,8 +52,8 @@ static void note_false(struct node *node)
     memcpy(note->who, donor, sizeof donor);
 }
 
-/* Requests no base or blocks from the nodes that gave blocks, for REFUSED_NS: another node may
- * have the swarm's base. */
+/* Requests no base or blocks for REFUSED_NS from the nodes that gave blocks of a false base:
+ * another node may have the swarm's base. */
 static void rest_suspects(struct node *node)
 {
     const struct peer *peer;

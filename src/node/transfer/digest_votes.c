@@ -22,11 +22,13 @@
 #include "node/broadcast/equivocation.h"
 #include "node/transfer/transfer_private.h"
 
-#define AGREE_MIN  3 /* votes for our base, the donor's included, that confirm the base */
+/* Least number of votes for our base, the donor's included, that confirm the base. */
+#define AGREE_MIN  3
 #define WAIT_NS    (5 * SECOND_NS)  /* time to wait for more votes after the first differing vote */
 #define CONFIRM_NS (60 * SECOND_NS) /* time without a differing vote that confirms the base */
-#define RUMORS_MAX 64               /* rumors of the log that are read for one vote, at most */
-#define COUNT_EACH SECOND_NS /* shortest time between two readings of the log for one neighbour */
+#define RUMORS_MAX 64               /* rumors in the log that are read for one vote, at most */
+/* Shortest time between two votes of one neighbour that read rumors in the log. */
+#define COUNT_EACH SECOND_NS
 
 static uint64_t less(uint64_t digest, uint64_t other)
 {
@@ -46,11 +48,11 @@ void digest_votes_begin(struct node *node)
 struct within {
     uint64_t hash;   /* hash of the version */
     uint64_t digest; /* digest of a base that is the sum of the version's rumors */
-    uint32_t left;   /* rumors that may still be subtracted */
+    uint32_t left;   /* number of rumors that may still be subtracted */
 };
 
-/* Subtracts our rumors of the origin with numbers >= `next`. Returns false if the log lacks one
- * of them, or if they are more than `within->left`. */
+/* Subtracts our rumors of the origin from number `next` on. Returns false if the log lacks one
+ * of them, or if there are more than `within->left`. */
 static bool take_out(struct node *node, struct within *within, const struct origin *origin,
                      uint32_t next)
 {
@@ -106,7 +108,7 @@ static bool is_donor(const struct node *node, const struct peer *peer)
     return !node->transfer->digest_votes.is_restored && blame_is_donor(node, peer);
 }
 
-/* Returns true if a vote of this neighbour may read rumors of the log now. COUNT_EACH limits the
+/* Returns true if a vote of this neighbour may read rumors in the log now. COUNT_EACH limits the
  * work that a neighbour can cause. */
 static bool may_count(const struct node *node, const struct digest_vote *digest_vote)
 {
@@ -139,13 +141,14 @@ bool digest_votes_on_version(struct node *node, const struct peer *from,
 }
 
 struct votes {
-    uint32_t agree;           /* votes for our base, the donor's included */
-    uint32_t differ;          /* votes for the most frequent other base */
-    uint64_t apart;           /* digest of the most frequent other base minus ours */
+    uint32_t agree;  /* votes for our base, the donor's included */
+    uint32_t differ; /* votes for the most frequent other base */
+    /* Digest of the most frequent other base, minus the digest of ours. */
+    uint64_t apart;
     const struct peer *other; /* a neighbour that voted for the most frequent other base */
 };
 
-/* Returns the number of unblamed neighbours whose digest differs from ours by `apart`. */
+/* Returns the number of neighbours, except blamed ones, whose digest minus ours is `apart`. */
 static uint32_t count(const struct node *node, uint64_t apart)
 {
     uint32_t have = 0;
@@ -172,7 +175,7 @@ static struct votes count_votes(const struct node *node)
     return votes;
 }
 
-/* Notes. */
+/* The following functions add notes about the votes. */
 
 /* Adds a warning about our base. The note names the donor, unless the base was restored from a
  * checkpoint. */

@@ -1,4 +1,4 @@
-/* Digest votes of neighbours on the taken-over base; digest_votes.c explains them. */
+/* Digest votes of neighbours on a base that was taken over; digest_votes.c explains them. */
 #ifndef HEARSAY_NODE_TRANSFER_DIGEST_VOTES_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_DIGEST_VOTES_PRIVATE_H
 
@@ -8,19 +8,20 @@
 /* The vote of a neighbour, from its last VERSION that could be compared with ours. */
 struct digest_vote {
     bool is_known; /* the neighbour has voted */
-    /* The neighbour's digest minus ours, over the same rumors. Later rumors do not change it. */
+    /* Digest of the neighbour's base minus the digest of ours, over the same rumors. Later
+     * rumors do not change it. */
     uint64_t apart;
     uint64_t heard_ns; /* time when this neighbour's vote last made us read the log; 0 = never */
 };
 
 /* State of digest_votes.c. */
 struct digest_votes {
-    bool are_open;      /* voting goes on: our base is neither confirmed nor replaced */
-    bool is_restored;   /* our base is from our own checkpoint, so it has no donor */
+    bool are_open;      /* voting goes on: votes have neither confirmed nor replaced our base */
+    bool is_restored;   /* our base is from our own checkpoint, so no other node was its donor */
     bool is_tie_noted;  /* a note on a tie was added */
     bool is_refuted;    /* more neighbours voted for one other base than for ours */
     uint64_t apart;     /* digest of that other base minus ours; valid if is_refuted */
-    uint64_t whole_ns;  /* start of CONFIRM_NS: time when the base was last incomplete */
+    uint64_t whole_ns;  /* time when the base was last incomplete; CONFIRM_NS starts then */
     uint64_t differ_ns; /* time of the first differing vote; 0 = no differing vote */
 };
 

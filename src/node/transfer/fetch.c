@@ -23,22 +23,28 @@
 #include "node/orders/proofs.h"
 #include "node/transfer/transfer_private.h"
 
-#define ANSWER_NS                                                                                  \
-    (5 * SECOND_NS) /* time to wait for a history; then the neighbour has none to give */
-#define STALL_NS                                                                                   \
-    (30 * SECOND_NS) /* time to wait for a block; then the neighbour has none to give */
-#define REFUSED_NS (10 * SECOND_NS) /* pause before a failed donor is asked again */
-#define SLOW_NS                                                                                    \
-    (5 * SECOND_NS) /* time without a block; then an idle neighbour is asked for the blocks */
-#define STUCK_NS                                                                                   \
-    (15 * SECOND_NS) /* after this time without a useful block, another base is requested */
-#define REST_NS (20 * SECOND_NS) /* shortest time for which a node keeps a taken-over base */
-#define RESTS   3 /* a node keeps a base for at least this many times its fetching time */
-#define FAR_RUMORS                                                                                 \
-    64 /* missing rumors, beyond the number of blocks, above which a node is far behind */
-#define FAR_EACH    8                /* added to FAR_RUMORS per active origin, for a joined node */
-#define PROGRESS_NS (10 * SECOND_NS) /* time between two notes of progress */
-#define SPANS_MIN   2 /* spans requested at once from a new donor; more as it delivers */
+/* Time to wait for a requested history; after it, the neighbour counts as having none. */
+#define ANSWER_NS (5 * SECOND_NS)
+/* Time to wait for a requested block; after it, the neighbour counts as having none. */
+#define STALL_NS (30 * SECOND_NS)
+/* Time after a failed request before that neighbour is asked again. */
+#define REFUSED_NS (10 * SECOND_NS)
+/* If a neighbour has sent no block for this time, an idle neighbour is asked for its blocks.
+ */
+#define SLOW_NS (5 * SECOND_NS)
+/* After this time without a useful block, another base is requested. */
+#define STUCK_NS (15 * SECOND_NS)
+/* Least time for which a node keeps a base that it has taken over. */
+#define REST_NS (20 * SECOND_NS)
+/* A node keeps a base for at least this many times as long as the fetching took. */
+#define RESTS 3
+/* A node is far behind if it lacks this many more rumors than a base has blocks. */
+#define FAR_RUMORS 64
+/* Added to FAR_RUMORS for each active origin, if the node has joined. */
+#define FAR_EACH    8
+#define PROGRESS_NS (10 * SECOND_NS) /* time between two notes about the progress of a fetch */
+/* Spans of blocks requested at once from a new donor; the number grows as it delivers. */
+#define SPANS_MIN 2
 
 bool node_is_catching_up(const struct node *node)
 {
@@ -55,7 +61,7 @@ bool fetch_is_asking(const struct node *node)
     return node->transfer->request.is_asked;
 }
 
-/* Choice of donors. */
+/* The following functions choose donors of a base or of blocks. */
 
 static bool has_refused(const struct node *node, const struct transfer_neighbour *neighbour)
 {
@@ -70,9 +76,9 @@ static bool is_waiting(const struct node *node)
     return false;
 }
 
-/* Returns true if the version that we took over seems to be lost: for STUCK_NS no neighbour
- * could be asked for blocks, or no block was useful. Waiting for a slow neighbour does not count.
- * Also returns true if the complete base was false. */
+/* Returns true if the base being fetched seems to be lost: for STUCK_NS no neighbour could be
+ * asked for blocks, or no block was useful. Waiting for a slow neighbour does not count. Also
+ * returns true if the complete base was false. */
 static bool is_stuck(const struct node *node)
 {
     const struct fetch *fetch = &node->transfer->fetch;
@@ -85,9 +91,10 @@ static bool is_stuck(const struct node *node)
     return !is_waiting(node);
 }
 
-/* Returns true if this node may take over the neighbour's base. Without this rule three sides
- * could take over each other's bases in a circle. So a node that has just taken over a base, or is
- * fetching one, yields only to a side that has clearly learned more. */
+/* Returns true if this node may take over the neighbour's base after a partition, or because it
+ * lags. A node that has just taken over a base, or is fetching one, yields only to a side that has
+ * clearly learned more. Without this rule three sides could take over each other's bases in a
+ * circle. */
 static bool may_yield(const struct node *node, const struct transfer_neighbour *neighbour)
 {
     return neighbour->is_decisive ||
@@ -102,8 +109,8 @@ static bool must_replace(const struct node *node)
                                          base_state(node) != BASE_ROLLING);
 }
 
-/* Returns true if the neighbour's base should replace ours: it is far ahead, or wins after a
- * partition. For a stuck node any base is better. */
+/* Returns true if the neighbour's base should replace ours: the neighbour is far ahead, or its
+ * base wins after a partition. For a stuck node any base is better. */
 static bool is_better(const struct node *node, const struct peer *peer)
 {
     const struct transfer_neighbour *neighbour = transfer_neighbour(node, peer);
@@ -125,16 +132,16 @@ static bool is_better(const struct node *node, const struct peer *peer)
     return neighbour->is_ahead && !neighbour->ours_preferred && base_is_whole(node);
 }
 
-/* Returns true if the neighbour may give blocks. A blamed one may not; while from_donor is set,
- * only the donor may. */
+/* Returns true if the neighbour may give blocks. A blamed neighbour may not; while from_donor is
+ * set, only the donor of the base may. */
 static bool may_give(const struct node *node, const struct peer *peer)
 {
     const bool from_donor = node->transfer->blame.from_donor && base_state(node) == BASE_FETCHING;
     return !blame_is_on(node, peer) && (!from_donor || blame_is_donor(node, peer));
 }
 
-/* Returns true if this node may request blocks from the neighbour: its version seems to contain
- * all rumors of the base being fetched. */
+/* Returns true if this node may request blocks from the neighbour: the neighbour's version seems
+ * to contain all rumors of the base being fetched. */
 bool fetch_may_ask(const struct node *node, const struct peer *peer)
 {
     return broadcast_is_together(node, peer) &&
@@ -154,8 +161,8 @@ static const struct peer *choose_donor(struct node *node)
 
 /* Requests the history of a random neighbour with a better base. A node that serves its base
  * does not ask: if two nodes took over each other's base, both bases would be lost. A node that has
- * asked sends no history meanwhile. Joined nodes skip half of the calls at random, so that two
- * nodes do not keep asking each other. */
+ * asked sends no history meanwhile. A joined node skips half of the calls of this function at
+ * random, so that two nodes do not keep asking each other. */
 static void ask(struct node *node)
 {
     const bool serves = serve_has_served_lately(node);
@@ -164,7 +171,7 @@ static void ask(struct node *node)
         return;
     const struct peer *donor = choose_donor(node);
     if (rumor_log_is_waiting(broadcast_log(node)))
-        return; /* the learner is the bottleneck, so another base would not help */
+        return; /* the learner is too slow for the rumors, so another base would not help */
     if (!donor || !connection_say(node, donor, &(struct message){.kind = TAKE}))
         return;
     struct history_request *request = &node->transfer->request;
@@ -207,7 +214,7 @@ void fetch_set_ahead(struct node *node, const struct peer *peer)
     transfer_neighbour(node, peer)->is_ahead = true;
 }
 
-/* Fetching of blocks. */
+/* The following functions fetch the blocks of a base. */
 
 void fetch_begin(struct node *node, enum base_state state, uint64_t rumors)
 {
@@ -248,7 +255,8 @@ uint8_t fetch_standing(const struct node *node)
     return node->transfer->fetch.standing;
 }
 
-/* Returns the next blocks that no neighbour was asked for; count 0 = no such block. */
+/* Returns the next blocks that were requested from no neighbour; their count is 0 if there are
+ * none. */
 static struct span next_span(struct node *node)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -272,8 +280,8 @@ static void set_from(struct fetch *fetch, struct span span, uint64_t from)
         fetch->from[span.block + i] = from;
 }
 
-/* Marks all blocks that this neighbour was asked for as missing, so that another neighbour is
- * asked for them. */
+/* Marks all blocks that were requested from this neighbour and have not arrived as missing, so
+ * that they are requested from another neighbour. */
 static void release(struct node *node, uint64_t conn)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -292,8 +300,8 @@ static void give_up(struct node *node, const struct peer *donor)
     neighbour->refused_ns = node->now_ns;
 }
 
-/* Marks the blocks of one slow neighbour as missing, so that the idle neighbour free_one is
- * asked for them. The first answer counts. */
+/* Marks the blocks requested from one slow neighbour as missing, so that they are requested from
+ * the idle neighbour free_one. Whichever neighbour sends a block first gives it. */
 static void take_from_slow(struct node *node, const struct peer *free_one)
 {
     const struct peer *peer;
@@ -307,8 +315,8 @@ static void take_from_slow(struct node *node, const struct peer *free_one)
     }
 }
 
-/* Returns true if pending_blocks has space for one more span, after all blocks already
- * requested. */
+/* Returns true if pending_blocks has space for one more span, besides all blocks that are
+ * requested already. */
 static bool has_room_for_span(const struct node *node)
 {
     uint32_t taken = 0;
@@ -353,8 +361,8 @@ static void consider_fetching_from(struct node *node, const struct peer *peer)
         fetch_from(node, peer);
 }
 
-/* Requests blocks, first from the donor: another neighbour may know equally many rumors, but
- * different ones. */
+/* Requests blocks from neighbours, from the donor first: another neighbour may know equally many
+ * rumors, but different ones. */
 static void fetch(struct node *node)
 {
     CHECK(!base_is_whole(node));

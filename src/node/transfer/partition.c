@@ -15,11 +15,12 @@
 #include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
-#define DECISIVE 1.25 /* ratio of the samples of both sides above which no tie-break is needed */
+/* Ratio of the samples of both sides above which the side with more wins without a tie-break. */
+#define DECISIVE 1.25
 
-/* Adds an origin to the contest. Several sides may meet in any order, and must all end with the
- * same base. So unless one side has clearly learned more, the smallest tag decides: the side that
- * knows more samples of that origin wins. */
+/* Counts the samples of one origin that each side of a partition knows. Several sides may meet
+ * in any order, and must all end with the same base. So unless one side has clearly learned more,
+ * the smallest tag decides: the side that knows more samples of that origin wins. */
 void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs)
 {
     if (ours > theirs)
@@ -66,14 +67,14 @@ static void count_time(struct alone_s *alone, const struct origin *ours,
         alone->theirs = fmax(alone->theirs, seconds_of(there - here, theirs->rate));
 }
 
-/* Returns false if the origin's member is expelled or unadmitted: its learning counts on neither
- * side. */
+/* Returns false if the origin's member is expelled or not admitted: its learning counts on
+ * neither side. */
 static bool counts(const struct node *node, const struct origin *origin)
 {
     return origin->keep == KEEP_ALL && admitted_may_be(node, origin->id);
 }
 
-/* Compares every origin of which the two sides know different samples. These are the origins
+/* Compares each origin of which the two sides know different numbers of samples: the origins
  * listed in the message, and our origins that the other side does not know. */
 static void compare_all(struct node *node, const struct message *version, struct alone_s *alone,
                         struct contest *contest)
@@ -111,7 +112,7 @@ void partition_judge(struct node *node, const struct peer *from, const struct me
                               fmin(alone.ours, alone.theirs) > node->options.partition_s);
     neighbour->ours_preferred = partition_ours_preferred(&contest);
     neighbour->is_decisive = partition_is_decisive(&contest);
-    /* A neighbour without a complete base has none that we could take over. */
+    /* We cannot take over the base of a neighbour that has no complete base. */
     neighbour->peer_yields = neighbour->ours_preferred || !version->base;
     CHECK(alone.ours >= 0 && alone.theirs >= 0);
 }

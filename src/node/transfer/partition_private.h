@@ -9,7 +9,9 @@
 struct contest {
     /* samples that only our side knows, and samples that only the other side knows */
     double ours, theirs;
-    uint64_t first_tag; /* smallest tag of an origin of which the sides know different samples */
+    /* Smallest tag of an origin of which the sides know different numbers of samples; UINT64_MAX =
+     * none. */
+    uint64_t first_tag;
     bool first_is_ours; /* our side knows more samples of the origin with that tag */
 };
 #define CONTEST ((struct contest){.first_tag = UINT64_MAX})

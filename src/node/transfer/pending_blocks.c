@@ -14,7 +14,8 @@
 #include "node/broadcast/equivocation.h"
 #include "node/transfer/transfer_private.h"
 
-#define WAIT_NS (5 * SECOND_NS) /* time for which a block waits for rumors that this node lacks */
+/* Time for which a block may wait for rumors that it contains and this node lacks. */
+#define WAIT_NS (5 * SECOND_NS)
 
 static struct pending_block *free_place(const struct node *node)
 {
@@ -25,8 +26,8 @@ static struct pending_block *free_place(const struct node *node)
     return NULL;
 }
 
-/* Drops a block and requests it again, from another neighbour: the base of the first neighbour
- * does not match our version, so its next blocks would not match either. */
+/* Drops a block and requests it again, from another neighbour: the base of the neighbour that
+ * sent it does not match our version, so that neighbour's next blocks would not match either. */
 static void ask_again(struct node *node, struct pending_block *block)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -48,9 +49,9 @@ static bool matters(const struct node *node, uint32_t origin_index)
            origin_index == versions_index(broadcast_versions(node), broadcast_own(node));
 }
 
-/* Reads into version[] how many rumors of each origin the block contains. Returns MISSING if the
- * block lists an unknown origin, and MISMATCH if its unlisted origins differ from ours. In a
- * rolling snapshot, only the number of own rumors must be certain. */
+/* Reads how many rumors of each origin the block contains into version[]. Returns MISSING if the
+ * block lists an unknown origin, and MISMATCH if the origins that it does not list differ from
+ * ours. In a rolling snapshot, only the number of own rumors must be certain. */
 static enum error read_version(const struct node *node, const struct message *block,
                                uint32_t *version)
 {
@@ -76,8 +77,8 @@ static enum error read_version(const struct node *node, const struct message *bl
     return !are_known ? MISSING : is_sure ? OK : MISMATCH;
 }
 
-/* Returns true if the block contains more rumors of an expelled member than may stay. A rolling
- * snapshot checks only own rumors. */
+/* Returns true if the block contains more rumors of an expelled member than may stay. In a
+ * rolling snapshot, checks only own rumors. */
 static bool has_excess(const struct node *node, const uint32_t *version)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -99,7 +100,7 @@ enum error pending_put(struct node *node, const struct peer *from, const struct 
     if (known != OK)
         return known;
     if (has_excess(node, block->version))
-        return MISMATCH; /* the donor did not know of the expulsion yet */
+        return MISMATCH; /* the neighbour that sent the block did not know of the expulsion yet */
     const uint32_t entries = transfer_block_entries(node, number);
     if (block_decode(message->bulk.at, message->bulk.count, block->units, entries) != OK)
         return MALFORMED;
@@ -122,7 +123,7 @@ void pending_clear(struct node *node)
 }
 
 /* Returns true if the learner was given every rumor in the block. Then sets block->missing to
- * the number of our rumors that the block lacks. */
+ * the number of rumors that our base has and the block lacks. */
 static bool is_covered(const struct node *node, struct pending_block *block)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -160,7 +161,7 @@ static bool lacks(const struct node *node, const struct pending_block *block,
            entry->seq < broadcast_versions(node)->origins[entry->origin_index].applied;
 }
 
-/* Adds one rumor of the log to each block that lacks it. */
+/* Adds one rumor of the log to each chosen block that lacks it. */
 static void replay(struct node *node, const struct rumor_log_entry *entry)
 {
     const struct update *update = NULL;
@@ -177,8 +178,8 @@ static void replay(struct node *node, const struct rumor_log_entry *entry)
     }
 }
 
-/* Returns how many entries the learner may be given now. While the learner is idle, these are at
- * least the entries of one block. */
+/* Returns how many entries the learner may be given now. If the learner is idle, the result is
+ * at least the number of entries of one block. */
 static uint32_t room_of(const struct node *node)
 {
     const uint32_t window = node->options.limits.apply_window, applying = broadcast_applying(node);
@@ -187,8 +188,8 @@ static uint32_t room_of(const struct node *node)
     return room > least ? room : least;
 }
 
-/* Starts a round: chooses as many blocks as the learner may be given now, and adds to them the
- * rumors of our base that they lack. */
+/* Chooses as many blocks as the learner may be given now, and adds to them the rumors of our
+ * base that they lack. Then these blocks match our base. */
 static void make_ready(struct node *node)
 {
     struct pending_blocks *pending = &node->transfer->pending;
@@ -259,8 +260,8 @@ static bool is_of_our_streams(const struct node *node, const struct pending_bloc
 }
 
 /* Sets *action to the WRITE of the next block that matches our base. Returns false if there is
- * none. Starts no round during a publication: the learner is about to add an update to the base
- * that the blocks would lack. */
+ * none. Does not choose new blocks (make_ready) during a publication: the learner will then add to
+ * the base an update that these blocks would lack. */
 bool pending_next_write(struct node *node, struct action *action)
 {
     struct pending_blocks *pending = &node->transfer->pending;

@@ -1,10 +1,10 @@
-/* Rolling snapshots: for a node whose line is too thin for the swarm's rumors.
+/* Rolling snapshots: for a node whose link is too thin for the swarm's rumors.
  *
  *   lags for long, while few others do ──► asks all neighbours to push nothing
  *     ──► fetches block after block, in rounds, and writes each on arrival; trains and publishes on
  *     ──► takes over a complete base (fetch.c) when the swarm publishes little
  *
- * A complete base needs every rumor since its first block, which a thin line cannot carry. So the
+ * A complete base needs every rumor since its first block, which a thin link cannot carry. So the
  * node takes no rumors of other nodes, and each block is as recent as the donor's base, whatever
  * the age of the adjacent blocks. Such a base is good enough to train on: this node publishes its
  * progress relative to the base that it has. But the base matches no version, so it is neither
@@ -20,10 +20,10 @@
 #include "node/transfer/transfer_private.h"
 
 #define LAG_NS      (10 * SECOND_NS)
-#define USUAL_BYTES 4096.0 /* assumed bytes of a rumor before one has arrived */
+#define USUAL_BYTES 4096.0 /* assumed bytes of a rumor, as long as none has arrived */
 /* Part of the received bytes that rumors may take; the other part is for blocks. */
 #define ENOUGH 0.5
-#define FEW    0.25 /* largest part of the other members that counts as few lagging ones */
+#define FEW    0.25 /* only few members lag if at most this part of the other members lags */
 
 /* Returns true if a neighbour has been connected for longer than LAG_NS. */
 static bool has_company(const struct node *node)
@@ -36,8 +36,8 @@ static bool has_company(const struct node *node)
 }
 
 /* Returns true if most neighbours have at least half of the rumors that this node lacks, as
- * their versions show. Member records would show it too late: when all nodes lag, records also lag.
- */
+ * their versions show. Member records would show it too late: when all nodes lag, records also
+ * arrive late. */
 static bool others_keep_up(const struct node *node)
 {
     const uint64_t own = broadcast_versions(node)->rumors;
@@ -51,7 +51,7 @@ static bool others_keep_up(const struct node *node)
     return 2 * keeping_up > neighbours;
 }
 
-/* Returns true if this node lags because its line is too slow: few other members lag. If all
+/* Returns true if this node lags because its link is too slow: few other members lag. If all
  * lagging nodes gave up their bases, no base would be left. With two training nodes it returns
  * false: each publishes at most as much as the other can receive (rate/budget.c). */
 static bool is_too_slow(const struct node *node)
@@ -63,8 +63,8 @@ static bool is_too_slow(const struct node *node)
            !fetch_is_asking(node) && !serve_has_served_lately(node);
 }
 
-/* Starts a round in which each block is fetched once. fresh_ns: the base contains all rumors
- * published before this time. */
+/* Starts a round in which each block of the base is fetched once. fresh_ns: the base contains
+ * all rumors published before this time. */
 static void begin_round(struct node *node, uint64_t fresh_ns)
 {
     node->transfer->rolling.rumors_before = broadcast_most_shown(node, false);
@@ -87,8 +87,8 @@ static void begin(struct node *node)
                     (double)lag_ns * 1e-9);
 }
 
-/* Returns true if this node's line could carry all rumors that the swarm published during the
- * last round. */
+/* Returns true if half of this node's ingress budget would have carried all rumors that the
+ * swarm published during the round of the snapshot that now ends. */
 static bool could_keep_up(const struct node *node)
 {
     struct node_stats stats = {0};
@@ -108,13 +108,14 @@ static void end_round(struct node *node)
     CHECK(base_state(node) == BASE_ROLLING);
     joining_join(node, "this node has a recent base of the swarm");
     node->transfer->rolling.wants_whole = could_keep_up(node);
-    /* The residual now contains all own progress, so later rounds need not keep the weights. */
+    /* After this round the residual contains all own progress, so later rounds need not keep the
+     * weights. */
     node->transfer->fetch.keep_weights = false;
     begin_round(node, node->transfer->fetch.began_ns);
 }
 
-/* Keeps the present donor while blocks may be requested from it. Otherwise chooses a random
- * neighbour. */
+/* Keeps the present donor of blocks while blocks may be requested from it. Otherwise chooses a
+ * random neighbour as donor. */
 static void choose_donor(struct node *node)
 {
     struct rolling_snapshot *rolling = &node->transfer->rolling;
@@ -125,8 +126,8 @@ static void choose_donor(struct node *node)
     rolling->donor = other ? other->conn : 0;
 }
 
-/* Requests the member list. A node that takes no rumors is in no broadcast tree, and lists
- * follow the trees. */
+/* Requests the member list. A node that takes no rumors is in no broadcast tree, and new member
+ * records follow the trees. */
 static void ask_for_members(struct node *node)
 {
     const struct peer *donor = connection_open_peer(node, node->transfer->rolling.donor);

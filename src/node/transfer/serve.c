@@ -25,12 +25,15 @@
 
 #define HISTORY_AT_ONCE ((MESSAGE_MAX - MESSAGE_ADDS) / HISTORY_ENTRY_BYTES)
 #define TURN_S          5
-#define HELD_NS                                                                                    \
-    SECOND_NS /* shortest time between histories for one neighbour while rumors are withheld */
-#define ANEW_NS (5 * SECOND_NS) /* after such a pause a request may be for another base */
-/* Default limit for blocks, bytes per second; costs a sixteenth of a core. */
+/* Shortest time between two histories for one neighbour while rumors are withheld. */
+#define HELD_NS SECOND_NS
+/* A request that comes after a pause of this length may be for another base. */
+#define ANEW_NS (5 * SECOND_NS)
+/* Default limit for sent blocks, bytes per second; sending them costs a sixteenth of a core. */
 #define SERVE_AUTO 12.5e6
-#define SERVE_PART 0.25 /* default limit as a part of the rate of all links, where that is more */
+/* Default limit for sent blocks as a part of the rate of all links, where that is more than
+ * SERVE_AUTO. */
+#define SERVE_PART 0.25
 #define LISTED_MAX ((MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX) / VERSION_ENTRY_BYTES)
 
 _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
@@ -42,8 +45,8 @@ static bool may_serve(const struct node *node)
     return base_is_whole(node) && !retract_needs_base(node) && !digest_votes_refute(node);
 }
 
-/* Records a neighbour's request. If the request may be for another base, the neighbour's blocks
- * must contain every rumor that is known now. */
+/* Records a neighbour's request. If the request may be for another base than its earlier ones,
+ * the blocks sent to it must contain every rumor that is known now. */
 static void on_asked(struct node *node, const struct peer *from, bool is_anew)
 {
     struct transfer_neighbour *neighbour = transfer_neighbour(node, from);
@@ -54,7 +57,7 @@ static void on_asked(struct node *node, const struct peer *from, bool is_anew)
     neighbour->fetched_ns = node->now_ns;
 }
 
-/* History of the base. */
+/* The following functions send the history of the base. */
 
 /* Returns the queue space that a history needs, in bytes. All its parts must describe one
  * version, so they are queued together or not at all. */
@@ -92,7 +95,7 @@ static void say_history(struct node *node, const struct peer *to, uint64_t diges
                               .parts = (left + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE,
                               .bulk = {node->scratch, 0}};
     if (left == 0) {
-        history.parts = 1; /* a history without entries describes the first weights */
+        history.parts = 1; /* one part without entries is the history of the first weights */
         CHECK(connection_say(node, to, &history));
         return;
     }
@@ -130,7 +133,7 @@ void serve_on_take(struct node *node, const struct peer *from)
         has_room_for_history(node, from) && !(is_soon && withheld_has_any(node)) &&
         withheld_digest(node, &digest)) {
         node->transfer->serve.served_ns = node->now_ns;
-        /* The base that the neighbour takes contains the rumors of its backlog. */
+        /* The base that the neighbour takes over contains the rumors that wait in its backlog. */
         broadcast_forget_backlog(node, from);
         say_history(node, from, digest);
         return;
@@ -138,7 +141,7 @@ void serve_on_take(struct node *node, const struct peer *from)
     (void)connection_say(node, from, &(struct message){.kind = HISTORY});
 }
 
-/* Blocks. */
+/* The following functions send blocks of the base. */
 
 static void refuse(struct node *node, const struct peer *to)
 {
@@ -167,7 +170,8 @@ static uint32_t room_for(const struct peer *peer)
     return waiting < peer->queue.max ? (uint32_t)((peer->queue.max - waiting) / FRAME_MAX) : 0;
 }
 
-/* Returns the bytes of blocks per second that this node may send, at most; INFINITY = no limit. */
+/* Returns the upper limit of the bytes of blocks per second that this node sends; INFINITY = no
+ * limit. */
 static double serve_rate(const struct node *node)
 {
     const uint64_t fixed = node->options.serve_bytes_per_s;
@@ -177,8 +181,8 @@ static double serve_rate(const struct node *node)
                                     : (double)fixed;
 }
 
-/* Returns the number of version entries to send with each block: one for each active origin, at
- * most as many as fit. */
+/* Returns the number of version entries to send with each block: one for each active origin, if
+ * so many fit. */
 static uint32_t listed(const struct node *node)
 {
     const uint32_t most =
@@ -186,9 +190,9 @@ static uint32_t listed(const struct node *node)
     return broadcast_active_origins(node) < most ? broadcast_active_origins(node) : most;
 }
 
-/* Returns how many blocks the neighbour gets in one turn. Within TURN_S, all waiting neighbours
- * get their turns at our rate, and the neighbour's link carries the blocks. So no block is old when
- * it is sent. */
+/* Returns how many blocks the neighbour gets in one turn. The number is so small that, within
+ * TURN_S, all waiting neighbours get their turns at our rate, and the neighbour's link carries the
+ * blocks. So no block is old when it is sent. */
 static uint32_t fair_turn(const struct node *node, const struct peer *peer)
 {
     uint32_t takers = 0;
@@ -238,7 +242,7 @@ static const struct peer *next_taker(struct node *node)
     for (uint32_t i = 1; i <= places; i++) {
         const uint32_t origin_index = (node->transfer->serve.turn + i) % places;
         if (node->transfer->neighbours[origin_index].fetches_count == 0)
-            continue; /* most neighbours want no blocks */
+            continue; /* this neighbour has requested no blocks */
         const struct peer *peer = connection_at(node, origin_index);
         if (peer->state != PEER_OPEN || pacer_is_busy(node, peer) || room_for(peer) == 0 ||
             !broadcast_has_done(node, node->transfer->neighbours[origin_index].serve_from))
@@ -258,8 +262,8 @@ static void begin_reading(struct node *node, uint64_t conn, struct span span)
 }
 
 /* Sets serve.heads to the heads of the last rumors that the learner had applied when it gave its
- * present answer. All own rumors count, because they become known only when the learner has cut
- * them. */
+ * present answer. All own rumors count as applied, because they become known only after the learner
+ * has cut them. */
 static const struct serve *look_at_answer(struct node *node)
 {
     const struct serve *serve = &node->transfer->serve;
@@ -270,7 +274,7 @@ static const struct serve *look_at_answer(struct node *node)
 bool serve_next_read(struct node *node, struct action *action)
 {
     if (node->transfer->serve.reading.is_out || node->now_ns < node->transfer->serve.next_ns ||
-        /* Blocks of a base taken over are still at the learner. */
+        /* The learner has not yet applied all blocks of a base that is taken over. */
         broadcast_has_blocks_given(node) || retract_is_due(node) || retract_is_under_way(node))
         return false;
     const struct peer *peer = next_taker(node);
@@ -301,7 +305,7 @@ static void pay(struct node *node, uint64_t bytes)
 }
 
 /* Returns true if a base with these heads contains more rumors of an expelled member than may
- * stay. */
+ * stay in a base. */
 static bool has_excess(const struct node *node, const struct signed_head *const *heads)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -317,7 +321,7 @@ static void say_blocks(struct node *node, const struct peer *to, struct span spa
 {
     CHECK(span.block < node->transfer->blocks && span.count <= node->transfer->blocks - span.block);
     const struct signed_head *const *heads = look_at_answer(node)->heads;
-    if (has_excess(node, heads)) { /* the blocks are read again after the retraction */
+    if (has_excess(node, heads)) { /* these blocks will be read again after the retraction */
         put_back(transfer_neighbour(node, to), span);
         return;
     }
@@ -358,7 +362,7 @@ void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units)
         refuse(node, peer);
 }
 
-/* Checkpoints. */
+/* The following functions make checkpoints. */
 
 bool serve_next_save(struct node *node, struct action *action)
 {

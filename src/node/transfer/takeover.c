@@ -16,9 +16,9 @@
 #include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
-/* Returns true if a takeover would lose rumors of the side that wins. Two nodes may each know a
- * few rumors that no log has any more. The rumors of one node are then lost, and both nodes must
- * decide for the same side. */
+/* Returns true if this node's side wins (partition_count) and a takeover would lose rumors of
+ * it. Two nodes may each know a few rumors that no log has any more. The rumors of one node are
+ * then lost, and both nodes must decide for the same side. */
 static bool would_lose_more(const struct node *node, const uint32_t *next)
 {
     const struct history_request *request = &node->transfer->request;
@@ -39,7 +39,7 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
         if (next[origin_index] == 0)
             partition_count(&contest, origin->tag, origin->samples, 0);
     }
-    /* No origin decides: where the two sides differ, no samples were reported. */
+    /* If no origin decides, the two sides differ only where no samples were reported. */
     const bool is_open = contest.first_tag == UINT64_MAX;
     return loses &&
            (is_open ? versions->digest > request->digest : partition_ours_preferred(&contest));
@@ -90,8 +90,8 @@ static uint64_t sum_of(const uint32_t *next, uint32_t count)
 }
 
 enum takeover {
-    TAKEOVER_DONE,   /* the donor's version has replaced ours */
-    TAKEOVER_NOT,    /* our base stays */
+    TAKEOVER_DONE,   /* the donor's version has replaced our version */
+    TAKEOVER_NOT,    /* our version and our base stay */
     TAKEOVER_NO_ROOM /* the table of origins is full */
 };
 
@@ -144,7 +144,7 @@ static void note_no_room(struct node *node, const struct peer *donor)
 }
 
 /* Appends the next part of a history. Returns TOO_BIG if the history has too many entries, and
- * MISMATCH if this part is not the next one. */
+ * MISMATCH if this part does not follow the last one. */
 static enum error put_part(struct node *node, const struct message *part)
 {
     struct history_request *request = &node->transfer->request;
@@ -158,7 +158,7 @@ static enum error put_part(struct node *node, const struct message *part)
            part->bulk.count);
     request->entries += (uint32_t)entries;
     request->digest = part->digest;
-    /* Waits for the next part: a thin line needs long for all parts. */
+    /* The wait for the next part starts again: a slow link needs long for all parts. */
     request->asked_ns = node->now_ns;
     request->parts++;
     return OK;

@@ -7,7 +7,7 @@
  *   base_digest       checks that the complete base has the promised digest
  *   blame             donors of the base, and members that gave a false one
  *   digest_votes      asks whether other members have the taken-over base
- *   rolling_snapshot  keeps the base recent by blocks only, over a line too thin for rumors
+ *   rolling_snapshot  keeps the base recent by blocks only, over a link too thin for rumors
  *   serve             gives our base to others and to checkpoints
  *
  *   TAKE ─► HISTORY ─► our version is replaced ─► FETCH ─► BLOCK ─► pending ─► WRITE
@@ -18,8 +18,9 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-#define FETCHES_MAX                                                                                \
-    4 /* spans that a neighbour may have requested from us; we refuse further ones */
+/* Spans of blocks that a neighbour may have requested from us and not received; further ones
+ * are refused. */
+#define FETCHES_MAX 4
 
 struct transfer *transfer_new(struct arena *arena, const struct node *node);
 size_t transfer_arena_bytes(const struct node_options *options);
@@ -30,10 +31,11 @@ void transfer_stats(const struct node *node, struct node_stats *stats);
 /* Call it when a neighbour has sent its whole version. Decides whether a partition has separated
  * this node from the neighbour, and which of the two bases wins. */
 void partition_judge(struct node *node, const struct peer *from, const struct message *version);
-/* Returns true if the neighbour is to take over our base, and false if we take over its base. */
+/* Returns true if the neighbour is to take over our base after a partition, and false if we take
+ * over its base. */
 bool partition_peer_yields(const struct node *node, const struct peer *peer);
 
-/* Fetching a base from other nodes. */
+/* The following functions fetch a base from other nodes (fetch.c). */
 
 /* Requests a base, or blocks of the base being fetched. Call it a few times a second, or on
  * demand. */
@@ -52,27 +54,31 @@ bool fetch_is_ahead(const struct node *node, const struct peer *peer);
 /* Marks the neighbour as far ahead: only its base still contains the rumors that we lack. */
 void fetch_set_ahead(struct node *node, const struct peer *peer);
 void fetch_on_block(struct node *node, const struct peer *from, const struct message *block);
-void fetch_on_lost(struct node *node, uint64_t conn); /* Call it when a conversation has ended. */
+/* Call it when the conversation with this number has ended: its neighbour sends no more blocks or
+ * history. */
+void fetch_on_lost(struct node *node, uint64_t conn);
 bool fetch_next_write(struct node *node, struct action *action);
-/* Returns true once after a base has become complete. Then tell the neighbours. */
+/* Returns true once after a fetched base has become complete. Then send the neighbours our
+ * version. */
 bool fetch_take_announcement(struct node *node);
 /* Returns the time when the learner was last given a block, or when this node began to wait for
  * one. */
 uint64_t fetch_wrote_ns(const struct node *node);
 void fetch_restart_wait(struct node *node);
 
-/* Handles a part of a donor's history. Returns true if the history is complete now and our
+/* Handles a part of a donor's history. Returns true if this part completes the history and our
  * version was replaced. */
 bool takeover_on_history(struct node *node, const struct peer *from, const struct message *history);
 
 /* Records an update that the learner adds to its base: a received rumor or an own publication. */
 void transfer_on_update(struct node *node, const struct update *update);
 
-/* Records a neighbour's digest vote, from its version and digest. Returns false if they cannot
- * be compared with ours. */
+/* Records a neighbour's vote on our base, from its version and digest. Returns false if they
+ * cannot be compared with ours. */
 bool digest_votes_on_version(struct node *node, const struct peer *from,
                              const struct message *version);
-/* Counts the digest votes and decides. Call it once a second. */
+/* Counts the digest votes, and decides whether our base is confirmed or refuted. Call it once a
+ * second. */
 void digest_votes_consider(struct node *node);
 
 /* Call it when `rumors` rumors of an expelled member have left our version. Drops pending blocks
@@ -82,7 +88,7 @@ void transfer_on_retracted(struct node *node, uint64_t rumors);
 /* Starts, continues or ends a rolling snapshot. Call it a few times a second. */
 void rolling_snapshot_consider(struct node *node);
 
-/* Giving our base to other nodes. */
+/* The following functions give our base to other nodes (serve.c). */
 
 void serve_on_take(struct node *node, const struct peer *from);
 void serve_on_fetch(struct node *node, const struct peer *from, uint64_t block, uint64_t count);

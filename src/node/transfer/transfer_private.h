@@ -1,4 +1,4 @@
-/* Private header of the transfer folder: the state of its files. */
+/* The private state of the transfer folder. */
 #ifndef HEARSAY_NODE_TRANSFER_TRANSFER_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_TRANSFER_PRIVATE_H
 
@@ -14,8 +14,9 @@
 #include "node/transfer/transfer.h"
 #include "wire/block.h"
 
-#define SERVING_NS  (10 * SECOND_NS) /* a node keeps its base for this time after serving it */
-#define READ_BLOCKS 8                /* blocks that one FETCH or READ may be for, at most */
+/* After it has served its base, a node takes over no other base for this time. */
+#define SERVING_NS  (10 * SECOND_NS)
+#define READ_BLOCKS 8 /* blocks that one FETCH or READ may ask for, at most */
 
 /* A range of consecutive blocks. */
 struct span {
@@ -25,20 +26,22 @@ struct span {
 
 /* State per neighbour, by slot. */
 struct transfer_neighbour {
-    bool has_base;       /* the neighbour's last VERSION says that it has a complete base */
-    bool lacks_first;    /* the neighbour lacks the first weights of the swarm */
-    bool is_ahead;       /* the neighbour is far ahead of us: only its base closes the gap */
-    bool ours_preferred; /* our base wins against the neighbour's base */
-    bool is_decisive;    /* one of the two sides has clearly learned more */
+    bool has_base;    /* the neighbour's last VERSION says that it has a complete base */
+    bool lacks_first; /* the neighbour lacks the first weights of the swarm */
+    /* The neighbour is so far ahead of us that only its base closes the gap. */
+    bool is_ahead;
+    bool ours_preferred; /* our base wins against the neighbour's base after a partition */
+    bool is_decisive;    /* one of the two sides of the partition has clearly learned more */
     /* After a partition: true = the neighbour takes over our base, false = we take over its
      * base. */
     bool peer_yields;
-    uint64_t refused_ns; /* time when the neighbour last had no useful base or block; 0 = never */
-    bool has_given;      /* a block of the base being fetched came from the neighbour */
+    /* Time when a request for a base or block last failed at the neighbour; 0 = never. */
+    uint64_t refused_ns;
+    bool has_given;                 /* a block of the base being fetched came from the neighbour */
     struct digest_vote digest_vote; /* the neighbour's vote on our base */
 
     uint32_t asked_blocks; /* number of blocks requested from the neighbour and not received */
-    /* Unreceived blocks of each requested span, oldest span first. */
+    /* For each requested span: number of its blocks that have not arrived, oldest span first. */
     uint32_t asked_spans[FETCHES_MAX];
     uint32_t asked_spans_count; /* number of entries in asked_spans */
     uint32_t spans_max;         /* spans that may be requested from the neighbour at once */
@@ -46,8 +49,9 @@ struct transfer_neighbour {
     uint64_t gave_ns;
 
     struct span fetches[FETCHES_MAX]; /* spans of our base that the neighbour has requested */
-    uint32_t fetches_count;           /* number of entries in fetches */
-    uint64_t fetched_ns; /* time when the neighbour last requested blocks or a history */
+    uint32_t fetches_count;           /* number of spans in `fetches` */
+    /* Blocks for the neighbour must contain all rumors before this position in our log. */
+    uint64_t fetched_ns;
     /* Blocks for the neighbour must contain all rumors before this log position. */
     uint64_t serve_from;
 };
@@ -55,14 +59,15 @@ struct transfer_neighbour {
 /* State of fetch.c and takeover.c: a requested history. */
 struct history_request {
     bool is_asked; /* a neighbour was asked for a history and has not sent all of it */
-    /* conn of the neighbour asked for a history; after the takeover, of the donor */
+    /* conn of the neighbour that was asked for a history; after the takeover, conn of the donor */
     uint64_t donor;
-    uint64_t asked_ns; /* time of the request, or time when the last part arrived */
-    uint64_t parts;    /* parts of the history received so far */
-    uint8_t *history;  /* [incarnations_max] history entries received so far */
-    uint32_t entries;  /* number of history entries received so far */
-    uint64_t digest;   /* digest of the base that the history describes */
-    uint32_t *next;    /* [incarnations_max] number of rumors in the history, by origin index */
+    /* Time of the request, or time when the last part of the history arrived. */
+    uint64_t asked_ns;
+    uint64_t parts;   /* parts of the history received so far */
+    uint8_t *history; /* [incarnations_max] history entries received so far */
+    uint32_t entries; /* number of history entries received so far */
+    uint64_t digest;  /* digest of the base that the history describes */
+    uint32_t *next;   /* [incarnations_max] number of rumors in the history, by origin index */
 };
 
 /* State of fetch.c. */
@@ -70,12 +75,12 @@ struct fetch {
     uint64_t rumors;  /* number of rumors in the base being fetched */
     uint32_t bases;   /* number of fetches begun, each round of a rolling snapshot included */
     uint8_t standing; /* standing of the node whose model hash was adopted (first_weights.h) */
-    /* The learner keeps its weights; their difference to the base becomes residual. */
+    /* The learner keeps its weights; their difference to the fetched base becomes residual. */
     bool keep_weights;
     bool is_unannounced; /* the base is complete, and the neighbours were not told yet */
     bool is_false;       /* the complete base does not have the promised digest */
     uint64_t began_ns;   /* time when this fetch or this round of a rolling snapshot started */
-    uint64_t noted_ns;   /* time of the last note of progress */
+    uint64_t noted_ns;   /* time of the last note about the progress of the fetch */
     uint64_t moved_ns;   /* time when the learner was last given a block, or began_ns */
     uint64_t came_ns;    /* time when the first block after moved_ns arrived; 0 = no block yet */
     /* Time when the learner was last given a block, or when waiting started; unlike moved_ns,
@@ -83,19 +88,20 @@ struct fetch {
     uint64_t wrote_ns;
     /* Before this time, only a base of a side that clearly learned more replaces ours. */
     uint64_t rest_ns;
-    uint64_t *from;  /* [blocks] conn of the neighbour asked for each block, or a BLOCK_ value */
-    uint32_t cursor; /* all blocks with smaller numbers were requested or have arrived */
+    /* [blocks] conn of the neighbour from which each block was requested, or a BLOCK_ value. */
+    uint64_t *from;
+    uint32_t cursor;         /* all blocks with smaller numbers were requested or have arrived */
     uint32_t blocks_written; /* number of blocks given to the learner */
     uint64_t bytes;          /* bytes of blocks received for this base */
 };
 
 #define BLOCK_MISSING 0
 #define BLOCK_PENDING 1
-#define BLOCK_WRITTEN 2 /* no neighbour has a conn this small */
+#define BLOCK_WRITTEN 2 /* conns of neighbours are larger than these BLOCK_ values */
 
 /* State of rolling_snapshot.c. */
 struct rolling_snapshot {
-    /* This node's line could carry the swarm's rumors, so the node fetches a complete base. */
+    /* This node's link could carry the swarm's rumors, so the node fetches a complete base. */
     bool wants_whole;
     uint64_t rumors_before; /* rumors that the swarm had published when this round started */
     uint64_t donor;         /* conn of the neighbour that gives the blocks */
@@ -129,7 +135,7 @@ struct serve {
 
 struct transfer {
     uint32_t blocks;                /* number of blocks of a base */
-    uint64_t *seen;                 /* scratch buffer: a bit per origin */
+    uint64_t *seen;                 /* scratch buffer: one bit per origin */
     struct history_request request; /* the history being requested */
     struct fetch fetch;             /* the base being fetched */
     /* state of a rolling snapshot, which fetches blocks instead of rumors */
@@ -158,9 +164,11 @@ static inline uint32_t transfer_block_entries(const struct node *node, uint32_t 
 void fetch_begin(struct node *node, enum base_state state, uint64_t rumors);
 bool fetch_may_ask(const struct node *node, const struct peer *peer);
 
-/* Makes the periodic checkpoint due now, because the last one contains another base. */
+/* Makes the periodic checkpoint due now. Call it when our base was replaced or lost rumors, so
+ * that the last checkpoint differs from it. */
 void serve_save_soon(struct node *node);
-/* Returns true if this node has served its base within SERVING_NS. Such a node keeps its base. */
+/* Returns true if this node has served its base within SERVING_NS. Such a node does not take
+ * over another base. */
 bool serve_has_served_lately(const struct node *node);
 
 #endif
