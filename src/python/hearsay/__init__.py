@@ -1,4 +1,5 @@
-"""hearsay: train one model together with others, by encrypted gossip, in your own training loop.
+"""hearsay: trains one model together with scripts on other machines, by encrypted gossip, in your own
+training loop.
 
     with hearsay.Node(model, optimizer, config="node.conf") as node:
         for x, y in loader:

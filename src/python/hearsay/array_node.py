@@ -197,7 +197,7 @@ class ArrayNode:
         have this node's progress; None: the configuration's [node] grace_s."""
         try:
             if grace is None or grace > 0:
-                # Saves before the wait too, because a kill may end the process during the wait.
+                # Also saves before the wait, because a signal may kill the process during the wait.
                 with contextlib.suppress(Error):  # the node has not joined, or has ended by itself
                     self.save()
             self._handle.close(grace)

@@ -103,8 +103,8 @@ def _tensors(tensors: Sequence[Tensor]) -> ctypes.Array[_library.Tensor]:
 
 
 class Handle:
-    """A node of libhearsay. Each method is the call of hearsay.h with the same name, where the rules
-    of that call stand.
+    """A node of libhearsay. Each method makes the call of hearsay.h with the same name; hearsay.h has the
+    rules of each call.
 
     Only one thread at a time may use a handle, except for `info` and `status`. Errors of the library
     are raised as subclasses of hearsay.Error. A wait takes `timeout`, in seconds (None: no limit);

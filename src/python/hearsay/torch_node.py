@@ -314,7 +314,8 @@ class Node:
         self._writes.accept()
 
     def _follow_call(self) -> None:
-        """Does what must follow a call that may have moved the weights between two steps."""
+        """Finishes a call that may have moved rank 0's weights between two steps: copies them to the other
+        ranks. If a foreign write has replaced them, leaves that to the next step."""
         is_foreign = self._writes.are_foreign
         if self._ranks is not None:
             is_foreign = bool(self._ranks.tell(self._device, is_foreign))
