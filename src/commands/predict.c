@@ -306,7 +306,7 @@ static enum error check_finite(const struct npy_file *file, const float *x, uint
 }
 
 /* Predicts all samples of a .npy file. Shows a line of progress unless standard output is a
- * terminal, where the predictions themselves show it. */
+ * terminal, where the predictions themselves show the progress. */
 static enum error predict_npy(const struct bench *bench, struct npy_file *file,
                               struct problem *problem)
 {

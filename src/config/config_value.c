@@ -70,8 +70,8 @@ static uint64_t size_factor(const char *suffix)
     }
 }
 
-/* Returns what is wrong with a text that is no whole number up to 2^64 - 1, perhaps with a suffix
- * that size_factor knows. other: the answer for a text that is no such number at all. */
+/* For a text that is not a whole number from 0 to 2^64 - 1: returns "too small" or "too large" if
+ * it is a number, perhaps with a suffix that size_factor knows; otherwise returns `other`. */
 static const char *why_not_whole(const char *text, bool has_suffix, const char *other)
 {
     const bool is_negative = text[0] == '-';

@@ -488,9 +488,9 @@ static uint64_t ns_of(double seconds)
 
 _Static_assert(NODE_SERVE_AUTO == CONFIG_AUTO_OF_0, "applied on as it is");
 
-/* Returns the maximum number of entries queued at the learner: what ten peers publish
- * during one step if each publishes the largest automatic part every sixteen steps. At least
- * one rumor fits. */
+/* Returns the maximum number of entries queued at the learner: as many as ten peers publish
+ * during one step if each makes a publication of the largest automatic size every sixteen steps. At
+ * least one rumor fits. */
 static uint32_t apply_window(size_t parameters)
 {
     return (uint32_t)fmax(RUMOR_ENTRIES_MAX, 10.0 / 16 * DENSITY_MAX * (double)parameters);

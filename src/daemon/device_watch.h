@@ -34,9 +34,9 @@ struct device_watch {
 
 void device_watch_init(struct device_watch *watch, const struct device_watch_options *options);
 void device_watch_on_step(struct device_watch *watch, const struct learner_event *event);
-/* Checks whether a step hangs, and reports when it begins and stops hanging. Called once a
- * second. working_ns: time at which the present step or order of the learner began; 0 = the learner
- * waits. */
+/* Checks whether a step hangs, and reports when it begins to hang and when it ends. Called once
+ * a second. working_ns: time at which the present step or order of the learner began; 0 = the
+ * learner waits. */
 void device_watch_on_second(struct device_watch *watch, uint64_t now_ns, uint64_t working_ns);
 
 /* Returns the measurements as JSON for the status page; unknown values are null. */

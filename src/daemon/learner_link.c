@@ -149,8 +149,9 @@ static void condition_init(pthread_cond_t *condition)
     CHECK(pthread_condattr_destroy(&attributes) == 0);
 }
 
-/* Returns the size of the request ring in bytes: 5 bytes for each of 2 · apply_window entries,
- * because one record may fill at most half of the ring, and 1 MiB for small requests. */
+/* Returns the size of the request ring in bytes: 5 bytes per entry for 2 · apply_window entries,
+ * plus 1 MiB for small requests. The factor 2 is needed because one record may fill at most half of
+ * the ring. */
 static uint64_t request_ring_bytes(uint32_t apply_window)
 {
     return (uint64_t)apply_window * 10 + 1024 * 1024;

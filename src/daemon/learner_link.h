@@ -115,10 +115,10 @@ void learner_link_set_more(struct learner_link *link, bool has_more);
 
 /* The functions below are called by the stepping thread. */
 
-/* Returns the oldest request, valid until learner_link_done; NULL if there is none. If the loop has
- * orders that did not fit the ring, waits for them first. Otherwise the thread would make a step
- * before them, and a node that receives more per step than fits the ring would fall behind without
- * bound. */
+/* Returns the oldest request, valid until learner_link_done; NULL if there is none. If the loop
+ * has orders that did not fit the ring, waits for them first. If it did not wait, the thread would
+ * make a step before them, and a node that receives more per step than fits the ring would fall
+ * behind without bound. */
 const struct learner_request *learner_link_peek(struct learner_link *link);
 void learner_link_done(struct learner_link *link);
 /* Performs an order, and writes its answer unless it is TRAIN. Returns the processor time that it

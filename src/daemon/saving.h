@@ -40,7 +40,7 @@ void saving_on_wake(struct saving *saving, struct event_log *report, uint64_t no
 void saving_on_loaded(struct saving *saving);
 /* Returns true if the newest checkpoint records the model hash for which the orders, proofs and
  * votes of this node are signed. Otherwise they must not be stored: a restarted node would take
- * them for those of another model. */
+ * them for records of another model. */
 bool saving_knows_model(const struct saving *saving);
 
 #endif

@@ -28,7 +28,8 @@ struct shutdown {
 };
 
 /* Exit codes of nodes that end without saving a base. SHUT_OUT: the peers have another swarm,
- * model or protocol. EXPELLED: the operator has expelled it. TURNED_AWAY: no member admits it. */
+ * model or protocol. EXPELLED: the operator has expelled the node. TURNED_AWAY: no member admits
+ * the node. */
 #define SHUTDOWN_SHUT_OUT    3
 #define SHUTDOWN_EXPELLED    4
 #define SHUTDOWN_TURNED_AWAY 5

@@ -30,9 +30,9 @@ struct base_summary {
 };
 struct base_summary base_version_summary(const char *text, const char *id);
 
-/* Returns the samples that all origins have learned, as their latest rumors in the history report.
- * An incarnation that continues the sample count of the member's previous one replaces it in the
- * sum. */
+/* Returns the samples that all origins have learned, as their latest rumors in the history
+ * report. If an incarnation continues the sample count of the member's previous incarnation, only
+ * the later one is counted. */
 uint64_t base_version_samples(const uint8_t *history, size_t history_bytes);
 
 #endif

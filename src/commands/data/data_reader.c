@@ -22,8 +22,8 @@ static bool is_idx(const unsigned char *begin, int bytes)
            begin[3] >= 1 && begin[3] <= 4;
 }
 
-/* Returns true if the file begins like a token file of llm.c. Its magic numbers are dates, in
- * either byte order. */
+/* Returns true if the file begins like a token file of llm.c. The magic numbers of such files
+ * are dates, in either byte order. */
 static bool is_llmc(const unsigned char *begin, int bytes)
 {
     uint32_t number = 0;

@@ -212,8 +212,8 @@ static void on_closed(void *self, uint64_t conn, const char *why)
     set_timer(round);
 }
 
-/* Sets swallowed_bytes if the peer has still not acknowledged the goodbye: then large packets
- * are lost. */
+/* Sets swallowed_bytes if the peer has still not acknowledged the large goodbye: then large
+ * packets are lost. */
 static void look_at_arrival(const struct round *round, struct visit *visit)
 {
     uint32_t segment_bytes = 0;

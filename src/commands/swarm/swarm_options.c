@@ -54,8 +54,8 @@ static const char *layers_of(const struct config *config)
     return config->model.layers[0] ? config->model.layers : preset ? preset : "";
 }
 
-/* Sets default training settings (SECTION.KEY=VALUE) for a kind of model, and after them again
- * those that the user gave. */
+/* Sets default training settings (SECTION.KEY=VALUE) for a kind of model, and then again the
+ * settings that the user gave. */
 static enum error set_usual(struct swarm_options *options, const char *const *usual, size_t count,
                             struct problem *problem)
 {
