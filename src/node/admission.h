@@ -20,7 +20,7 @@ struct node;
  * that are not on the new list. May be called before the first event and at any later time. */
 void node_on_members(struct node *node, uint64_t now_ns, const uint8_t *ids, uint32_t count);
 
-/* How a node has become a member. */
+/* How a node has become a member, as this node sees it. */
 enum admission {
     ADMISSION_KEY,   /* it has the swarm key, which suffices */
     ADMISSION_LIST,  /* this node's member list has its id */
@@ -34,12 +34,13 @@ enum admission node_admission(const struct node *node, const uint8_t id[static I
 struct node_stranger {
     uint8_t id[ID_BYTES]; /* id of the stranger */
     uint64_t incarnation; /* incarnation of the stranger */
-    uint64_t heard_ns;    /* time when a neighbour last passed on a record or rumor of it */
+    /* Time when a neighbour last passed on a record or rumor of the stranger. */
+    uint64_t heard_ns;
 };
 uint32_t node_strangers(const struct node *node);
 void node_stranger(const struct node *node, uint32_t i, struct node_stranger *out);
 
-/* Returns true if the node ends because every member that it dialled has refused it. */
+/* Returns true if the node ends because every member that it dialled has refused this node. */
 bool node_is_turned_away(const struct node *node);
 
 #endif

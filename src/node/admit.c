@@ -70,7 +70,7 @@ void node_on_members(struct node *node, uint64_t now_ns, const uint8_t *ids, uin
     node->now_ns = now_ns;
     admitted_set_list(node, ids, count);
     if (orders_admit(node))
-        return; /* the operator's orders decide about members, not lists */
+        return; /* orders decide who is a member, so the list does not count */
     if (node_admission(node, node->options.identity->id) == ADMISSION_NONE)
         (void)notes_add(
             &node->notes, now_ns, NOTE_ADMISSION, LEVEL_WARNING,
@@ -86,5 +86,6 @@ void admit_obey(struct node *node, const struct order *order)
     CHECK(order->kind == ORDER_ADMIT);
     identity_text(note->who, order->subject);
     membership_set_expelled(node, order->subject, false);
-    retract_on_expelled(node, order->subject); /* the limit on the member's rumors has changed */
+    /* The order has changed the limit on the member's rumors. */
+    retract_on_expelled(node, order->subject);
 }

@@ -17,8 +17,8 @@
 #include "wire/order.h"
 
 /* Call it when a peer has proved its id. Returns false, and closes the conversation, if the id
- * is not on this node's list. If orders decide about admission, returns true: HELLO is answered
- * with the orders, and then the peer is refused (dispatch.c). */
+ * is not on this node's list. If orders decide about admission, returns true: the peer's HELLO is
+ * answered with the orders, and then the peer is refused (dispatch.c). */
 bool admit_meet(struct node *node, const struct peer *peer);
 /* Obeys an order that admits a member. */
 void admit_obey(struct node *node, const struct order *order);

@@ -10,53 +10,66 @@
 #define EMA_DECAY 0.7 /* weight of the previous value in a moving average */
 /* An agreement counts as evidence if it is below the median by more than this. */
 #define AGREEMENT_GAP 0.3
-/* Bound of the agreement's cusum: 3 rumors of flipped signs, 7 of flipped labels. */
+/* Bound for the sum `against`: 3 rumors with flipped signs exceed it, or 7 of a learner with
+ * flipped labels. */
 #define AGAINST_MOST 0.8
 #define LONG         3.0 /* permitted length of a publication, as a multiple of the median */
-#define FASTER_MOST  16  /* largest speed ratio that raises the permitted length */
-/* Bound of the length's cusum: 2 or 3 publications of ten times the length. */
+/* A member that learns more than this many times as fast as the median may not publish still longer
+ * updates. */
+#define FASTER_MOST 16
+/* Bound for the sum `beyond`: 2 or 3 publications of ten times the permitted length exceed it. */
 #define BEYOND_MOST 2.0
-/* Largest step of the length's cusum: one publication never exceeds the bound. */
-#define HIT_MOST    2.0
-#define PIECES_MOST 64 /* rumors without samples that count as one publication, at most */
-#define CREDIT_S    10 /* seconds of learning that a member may save up to claim later */
-#define CREDIT_RATE 2  /* multiple of the reported speed at which claims may grow */
-#define RECALLED    4  /* last publications that an expulsion takes out of the base */
-#define ENOUGH      3  /* minimum number of members for a median */
-#define GAPS_APART  3  /* a silence of this many usual gaps between rumors marks a partition */
-#define LATELY_NS                                                                                  \
-    (60 * SECOND_NS) /* members that published within this time count for the median */
+/* Largest step of the sum `beyond`: one publication alone never exceeds the bound. */
+#define HIT_MOST 2.0
+/* Rumors in a row that claim no samples and count as one publication, at most. */
+#define PIECES_MOST 64
+/* Seconds of learning that a member may claim later than it learned, at most. */
+#define CREDIT_S    10
+#define CREDIT_RATE 2 /* a member may claim samples at this multiple of its reported speed */
+/* Number of a member's last publications that its expulsion takes out of the base. */
+#define RECALLED 4
+#define ENOUGH   3 /* least number of members over which a median is taken */
+/* A silence of this many average gaps between a member's rumors marks a partition. */
+#define GAPS_APART 3
+/* Members that published within this time count for the median. */
+#define LATELY_NS (60 * SECOND_NS)
 
 /* Running sum of a CUSUM test. */
 struct cusum {
     double sum;               /* sum of the evidence against a member, never below 0 */
-    struct stream_point from; /* first rumor after the sum was last 0 */
+    struct stream_point from; /* first rumor that was counted after the sum was last 0 */
 };
 
-/* Size of one or more publications. */
+/* Size of one publication or of several. */
 struct size {
     double length;  /* sum of the publications' lengths as vectors of weights */
-    double samples; /* sum of the samples credited to the publications */
+    double samples; /* sum of the samples credited to the member for these publications */
 };
 
 /* Account of a member, over all its incarnations. */
 struct account {
-    uint32_t origin_index;  /* origin index of the member's last incarnation */
-    double usual;           /* moving average of the agreement of the member's rumors */
-    struct cusum against;   /* cusum: the member's rumors act against what this node learns */
+    uint32_t origin_index; /* origin index of the member's last incarnation */
+    /* Moving average of how well the member's rumors agree with the residual. */
+    double usual;
+    /* CUSUM test: the member's rumors act against what this node learns. */
+    struct cusum against;
     struct size usual_size; /* decaying sum of the sizes of the member's publications */
     struct size size;       /* size of the member's present publication so far */
     struct size whole;      /* size of the member's previous publication */
     double credit_s;        /* seconds of learning that the member may still claim */
-    uint32_t pieces;        /* rumors of the present publication so far; 0 = none */
-    uint32_t publications;  /* publications received from the member */
-    bool counts;            /* the present publication is judged: it did not start in a partition */
-    bool is_first;          /* the present publication is the first of a new incarnation */
-    uint64_t alone_ns;      /* until this time, rumors belong to the publication with is_first */
-    struct stream_point began[RECALLED]; /* first rumors of the last publications, newest first */
-    struct cusum beyond;                 /* cusum: the member's publications are too long */
-    double gap_ns;     /* moving average of the time between the member's rumors */
-    uint64_t apart_ns; /* until this time, the member's rumors may come from a partition */
+    uint32_t pieces;        /* number of rumors in the present publication so far; 0 = none */
+    uint32_t publications;  /* number of publications received from the member */
+    /* The present publication is judged, because it did not start in a partition. */
+    bool counts;
+    bool is_first; /* the present publication is the first of a new incarnation */
+    /* Rumors that arrive before this time belong to the publication with is_first. */
+    uint64_t alone_ns;
+    /* First rumors of the member's last publications, newest first. */
+    struct stream_point began[RECALLED];
+    struct cusum beyond; /* CUSUM test: the member's publications are too long */
+    double gap_ns;       /* moving average of the time between the member's rumors */
+    /* Until this time, the member's publications may come from a partition (was_apart). */
+    uint64_t apart_ns;
     uint64_t came_ns;  /* time when the member's last rumor arrived; 0 = no rumor yet */
     uint32_t compared; /* number of rumors averaged in `usual` */
     bool was_returned; /* byzantine_next has returned this member */
@@ -67,13 +80,16 @@ struct byzantine {
     struct account *accounts;
     /* [incarnations_max] index of the origin's account + 1; 0 = no rumor yet. */
     uint32_t *account_index;
-    double *sorted;        /* [incarnations_max] scratch buffer for the median */
-    double typical;        /* median of the members' average agreements; 0 = unknown */
-    double typical_length; /* median of the lengths per sample; 0 = unknown */
-    /* Median length per sample of the last publications, complete or not; 0 = unknown. */
+    double *sorted; /* [incarnations_max] scratch buffer for the median */
+    /* Median of `usual`, the average agreement, over members; 0 = unknown. */
+    double typical;
+    /* Median, over members, of their publications' length per credited sample; 0 = unknown. */
+    double typical_length;
+    /* As typical_length, over each member's last publication, complete or not; 0 = unknown. */
     double latest_length;
     uint64_t looked_ns; /* time of the last attempt to compute latest_length while it was unknown */
-    double typical_rate; /* median of the reported samples per second; 0 = unknown */
+    /* Median, over members, of the reported samples per second; 0 = unknown. */
+    double typical_rate;
 };
 
 size_t byzantine_arena_bytes(const struct node_options *options)
@@ -129,7 +145,7 @@ static const struct origin *latest_of(const struct node *node, const struct acco
     return &broadcast_versions(node)->origins[account->origin_index];
 }
 
-/* Returns the member's reported speed divided by the median; 0 = unknown. */
+/* Returns the member's reported samples per second divided by the median; 0 = unknown. */
 static double faster(const struct node *node, const struct origin *origin)
 {
     const double typical = node->byzantine->typical_rate;
@@ -144,7 +160,8 @@ static double speed_of(const struct node *node, const struct origin *origin)
     return origin->rate > 0 ? (double)origin->rate : node->byzantine->typical_rate;
 }
 
-/* Returns the length per credited sample, or per second if all shares are equal. */
+/* Returns the length of these publications per credited sample, or per second if all shares are
+ * equal. */
 static double length_of(const struct node *node, const struct origin *origin,
                         const struct size *size)
 {
@@ -176,8 +193,8 @@ static void count_agreement(const struct byzantine *byzantine, struct account *a
     count(&account->against, fmin(-agreement, less), at);
 }
 
-/* Returns the length that the member's publications may have, given the median `typical`; 0 =
- * unknown. */
+/* Returns the greatest permitted length of the member's publications, per credited sample, given
+ * the median `typical`; 0 = unknown. */
 static double allowed(const struct node *node, const struct origin *origin, double typical)
 {
     const double most =
@@ -240,7 +257,7 @@ static double silent_ns(const struct node *node, const struct account *account)
 
 /* Returns true if the rumor that arrives now may be from a partition. A member in a partition,
  * or one that has just met us, has a larger share of a smaller swarm, so its publications are
- * longer. They arrive after the partition ends, within about the time that it lasted. */
+ * longer. They arrive after the partition ends, within about as long as it lasted. */
 static bool was_apart(const struct node *node, struct account *account)
 {
     const double gap_ns = silent_ns(node, account);
@@ -251,15 +268,16 @@ static bool was_apart(const struct node *node, struct account *account)
         gap_ns > settling_ns && (account->gap_ns == 0 || gap_ns > GAPS_APART * account->gap_ns);
     if (is_first || is_long)
         account->apart_ns = node->now_ns + (uint64_t)(gap_ns + settling_ns);
-    if (!is_first && gap_ns > 0) /* a member's regular pauses are no partition */
+    /* This gap is a pause that the member makes usually, not a partition. */
+    if (!is_first && gap_ns > 0)
         account->gap_ns =
             account->gap_ns == 0 ? gap_ns : EMA_DECAY * account->gap_ns + (1 - EMA_DECAY) * gap_ns;
     return node->now_ns < account->apart_ns;
 }
 
 /* Returns how many more seconds of learning the member may claim: CREDIT_RATE times the time
- * since its last rumor, or since this node's start. Returns INFINITY if the member started before
- * this node. */
+ * since its last rumor, or since this node's start if there was none. Returns INFINITY if the
+ * member started before this node. */
 static double learning_s(const struct node *node, const struct account *account, uint32_t seq)
 {
     const uint64_t since_ns = account->came_ns > 0 ? account->came_ns : node->born_ns;
@@ -270,8 +288,8 @@ static double learning_s(const struct node *node, const struct account *account,
            (account->came_ns == 0 ? CREDIT_S : 0);
 }
 
-/* Returns how many of the claimed samples the member's speed permits. All nodes know that speed
- * from records. Before the first record the median speed counts. */
+/* Returns how many of the claimed samples the member's reported speed permits. All nodes know
+ * that speed from records. Before the first record the median speed counts. */
 static double credited(const struct node *node, struct account *account,
                        const struct rumor_step *step, bool is_apart)
 {
@@ -340,7 +358,8 @@ void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
             !is_apart && !is_new);
         account->is_first = is_new;
     }
-    if (begins && step->samples > 0) { /* the later rumors of one publication claim no samples */
+    /* This rumor begins a publication; the later rumors of the publication claim no samples. */
+    if (begins && step->samples > 0) {
         account->whole = account->size;
         account->size = (struct size){0};
     }
@@ -496,8 +515,8 @@ struct stream_point byzantine_from(const struct node *node, const struct origin 
         account->against.sum > AGAINST_MOST ? &account->against : &account->beyond;
     const struct stream_point recalled = account->began[RECALLED - 1];
     struct stream_point from = cusum->from.nth > recalled.nth ? cusum->from : recalled;
-    /* Rumors of an earlier incarnation may arrive later, so the earliest one in the order of
-     * publication counts. */
+    /* Rumors of an earlier incarnation may arrive later, so the one that the member published
+     * first counts. */
     for (int i = 0; i < RECALLED; i++)
         if (account->began[i].nth > from.nth && is_earlier(node, account->began[i], from))
             from = account->began[i];

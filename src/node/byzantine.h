@@ -57,19 +57,19 @@ void byzantine_on_compared(struct node *node, uint32_t origin_index, uint32_t se
 double byzantine_length(const struct node *node, uint32_t origin_index);
 /* Returns true if a publication of this origin may have this length, or if no median is known. */
 bool byzantine_allows(const struct node *node, uint32_t origin_index, double length);
-/* Returns the time until which the lengths of this origin do not count, because it may have been
- * in a partition. */
+/* Returns the time until which the lengths of this origin's publications do not count, because
+ * it may have been in a partition. */
 uint64_t byzantine_apart_ns(const struct node *node, uint32_t origin_index);
 
-/* Updates the medians. Call it once a second. */
+/* Updates the medians over members. Call it once a second. */
 void byzantine_review(struct node *node);
 
-/* Returns the next origin whose rumors harm; NULL if there is none. Returns an origin again only
- * after its evidence has faded. */
+/* Returns the next origin whose rumors are found harmful; NULL if there is none. Returns an
+ * origin again only after the evidence against it has faded. */
 const struct origin *byzantine_next(struct node *node);
-/* The finding about one origin. harms: its rumors harm. agreement: its average
- * agreement; typical: the median one. length: the length of its publications divided by the median.
- * NAN = unknown. */
+/* The finding about one origin. harms: its rumors are harmful. agreement: average agreement of
+ * its rumors with the residual; typical: median of these averages over members. length: length of
+ * its publications divided by the median. NAN = unknown. */
 struct byzantine_finding {
     bool harms;
     double agreement;
@@ -81,7 +81,8 @@ struct byzantine_finding byzantine_finding_of(const struct node *node, uint32_t 
 struct stream_point {
     uint32_t origin_index; /* index of the rumor's origin */
     uint32_t seq;          /* number of the rumor in its origin */
-    uint32_t nth;          /* number of the member's publication that contains it, by arrival */
+    /* Number of the member's publication that contains the rumor, in the order of arrival. */
+    uint32_t nth;
 };
 /* Returns the rumor with which the harm of this origin's member began, at most RECALLED
  * publications ago. It may be of an earlier incarnation. */

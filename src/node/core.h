@@ -24,32 +24,35 @@
 #define SECOND_NS ((uint64_t)1000000000)
 #define MS_NS     (SECOND_NS / 1000)
 #define MESH_MAX  10 /* a swarm of up to this many live members is a full mesh */
-#define DEGREE    8  /* number of neighbours that a node seeks in a larger swarm */
+/* Number of neighbours that a node seeks in a swarm with more live members than MESH_MAX. */
+#define DEGREE 8
 
 struct node {
     struct node_options options;    /* options given to node_new; they never change */
     uint64_t born_ns;               /* time when node_new was called */
     uint64_t now_ns;                /* time of the event being handled */
     struct arena *keys;             /* arena for secrets; only node_new allocates from it */
-    struct entropy *entropy;        /* source of random bytes for keys */
+    struct entropy *entropy;        /* generator of random bytes for keys */
     uint64_t seed;                  /* seed of all random choices */
     struct rng rng;                 /* random numbers, for example to choose neighbours */
     uint8_t context[CONTEXT_BYTES]; /* binds all signatures to this swarm and model */
-    uint8_t *scratch;   /* [FRAME_MAX] scratch buffer for one message, valid within a call */
+    uint8_t *scratch;   /* [FRAME_MAX] scratch buffer for one message; not kept between calls */
     struct notes notes; /* notes that the owner has not fetched yet */
 
-    struct lifecycle *lifecycle;           /* state machines of joining, publishing and leaving */
-    struct connections *connections;       /* conversations with peers */
-    struct membership *membership;         /* members of the swarm */
-    struct orders *orders;                 /* the operator's orders */
-    struct proofs *proofs;                 /* equivocation proofs */
-    struct votes *votes;                   /* expulsion votes */
-    struct admitted *admitted;             /* admitted ids */
-    struct key_rotation *key_rotation;     /* swarm keys */
-    struct rate *rate;                     /* rates of sending, and the schedule of publications */
-    struct broadcast *broadcast;           /* rumors in transit */
+    /* State machines of the node: joining, leaving, finishing, publishing, base. */
+    struct lifecycle *lifecycle;
+    struct connections *connections;   /* conversations with peers */
+    struct membership *membership;     /* members of the swarm */
+    struct orders *orders;             /* the operator's orders */
+    struct proofs *proofs;             /* equivocation proofs */
+    struct votes *votes;               /* expulsion votes */
+    struct admitted *admitted;         /* admitted ids */
+    struct key_rotation *key_rotation; /* swarm keys */
+    struct rate *rate;                 /* rates of links, and the schedule of publications */
+    /* Rumors on their way between neighbours and the learner. */
+    struct broadcast *broadcast;
     struct discovery *discovery;           /* member gossip and the dialer */
-    struct transfer *transfer;             /* transfers of the base, in or out */
+    struct transfer *transfer;             /* transfers of a base to or from this node */
     struct join *join;                     /* detects that the node has joined */
     struct leave *leave;                   /* how this node leaves the swarm */
     struct finish *finish;                 /* detects that all members have finished */
@@ -57,9 +60,10 @@ struct node {
     struct expulsion *expulsion;           /* effects of orders, proofs and votes */
     struct inference *inference;           /* inference requests of clients */
     struct suspension *suspension;         /* detects proofs that most neighbours disobey */
-    struct quarantine *quarantine;         /* votes, and withholding of rumors */
-    struct byzantine *byzantine;           /* detects members whose rumors harm */
-    struct timers *timers;                 /* times when periodic work is due */
+    /* Votes against harmful members, and withholding of their rumors. */
+    struct quarantine *quarantine;
+    struct byzantine *byzantine; /* detects members whose rumors harm */
+    struct timers *timers;       /* times when periodic work is due */
 };
 
 #endif

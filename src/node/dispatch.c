@@ -29,16 +29,17 @@
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
-/* After this silence, no missing rumor is expected to arrive. */
+/* If no rumor has arrived for this time, no missing rumor is expected any more. */
 #define QUIET_NS         (2 * SECOND_NS)
 #define RECORDS_IN_A_BYE 16
 
-/* Meeting a neighbour. */
+/* The following functions meet a new peer. */
 
-/* Returns true if the caller must be refused because this node has enough neighbours. In a large
- * swarm these are twice DEGREE, and more if few members listen. A neighbour that calls over a
- * second connection is not refused. A training member that was unknown or dead here (is_lost) is
- * refused only if few slots are free, because a whole swarm may be behind it. */
+/* Returns true if a peer that has dialled this node must be refused because this node has enough
+ * neighbours. In a large swarm these are twice DEGREE, and more if few members have an address to
+ * dial. A peer that is a neighbour already, over another connection, is not refused. A training
+ * member that was unknown or dead here (is_lost) is refused only if few slots are free, because a
+ * whole swarm may be behind it. */
 static bool is_full(const struct node *node, const struct peer *peer, bool is_lost)
 {
     CHECK(peer->state == PEER_MEETING);
@@ -81,8 +82,8 @@ static void say_hello(struct node *node, const struct peer *peer)
     CHECK(connection_say(node, peer, &hello));
 }
 
-/* Sends HELLO if this node has dialled. The acceptor sends HELLO later, when it knows whether it
- * has a free slot. */
+/* Sends HELLO if this node has dialled the peer. The side that was dialled sends HELLO later,
+ * when it knows whether it has a free slot. */
 void dispatch_met(struct node *node, const struct peer *peer)
 {
     CHECK(peer->state == PEER_MEETING);
@@ -119,8 +120,9 @@ static bool settle_duplicate(struct node *node, const struct peer *peer)
                         "a later start of the same node is connected");
         return older != peer;
     }
-    /* If both sides have dialled, both keep the call of the smaller id. If one side has dialled
-     * twice, it has lost its first connection, so the newer one stays. */
+    /* If both sides have dialled, both keep the connection that the side with the smaller id has
+     * dialled. If one side has dialled twice, it has lost its first connection, so the newer one
+     * stays. */
     const bool own_is_smaller = memcmp(broadcast_own(node)->id, peer->id, ID_BYTES) < 0;
     const bool crossed = peer->dialled != other->dialled;
     const struct peer *extra = crossed && peer->dialled != own_is_smaller ? peer : other;
@@ -162,7 +164,7 @@ static void open_neighbour(struct node *node, const struct peer *peer)
     CHECK(peer->state == PEER_OPEN);
 }
 
-/* Ends the conversation with an expelled or unadmitted peer, and returns true. Before that,
+/* If the peer is expelled or not admitted, ends the conversation and returns true. Before that,
  * sends it the orders, proofs or votes against it, so that it can check the reason. */
 static bool turn_out(struct node *node, const struct peer *peer)
 {
@@ -193,7 +195,7 @@ static void welcome(struct node *node, const struct peer *peer)
     connection_ping(node, peer);
     pacer_say_ack(node, peer);
     member_gossip_renew(node);
-    orders_show(node, peer); /* before our version, which depends on the orders */
+    orders_show(node, peer); /* orders come before our version, which depends on them */
     key_rotation_ask(node, peer);
     proofs_say(node, peer);
     votes_say(node, peer);
@@ -232,7 +234,7 @@ static void on_hello(struct node *node, const struct peer *peer, const struct me
     welcome(node, peer);
 }
 
-/* Versions. */
+/* The following functions compare versions with neighbours. */
 
 static void ask_for_all(struct node *node, const struct peer *peer)
 {
@@ -260,7 +262,7 @@ static void on_slice(struct node *node, const struct peer *from, const struct me
     if (fetch_is_ahead(node, from) && !version->whole)
         ask_for_all(node, from);
     if (fetch_on_missing(node, from, version, missing) && !joining_has_joined(node))
-        fetch_consider(node); /* without delay, since a joining node has nothing else to do */
+        fetch_consider(node); /* do so at once, since a joining node has nothing else to do */
     /* A base that is being requested contains the missing rumors. */
     if (joining_has_joined(node) || !fetch_is_asking(node))
         repair_slice(node, from, version);
@@ -274,7 +276,7 @@ static void on_slice(struct node *node, const struct peer *from, const struct me
         anti_entropy_check_digest(node, from, version);
 }
 
-/* Returns false after all members have finished: then the base must not change. */
+/* Returns false if all members have finished: then the base must not change. */
 static bool takes_rumors(const struct node *node)
 {
     return finishing_state(node) != FINISHING_DONE;
@@ -286,7 +288,7 @@ static void compare(struct node *node, const struct peer *from, const struct mes
     if (!anti_entropy_on_version(node, from, version))
         return;
     if (!takes_rumors(node)) {
-        /* Finds rumors of ours that the neighbour lacks. */
+        /* Shows whether the neighbour lacks rumors that this node published. */
         (void)anti_entropy_missing(node, from, version);
         return;
     }
@@ -294,7 +296,7 @@ static void compare(struct node *node, const struct peer *from, const struct mes
     if (version->whole)
         partition_judge(node, from, version);
     if (was_partitioned && !broadcast_is_partitioned(node, from))
-        /* the neighbour lacks our rumors since the partition */
+        /* since the partition, the neighbour has got no rumors from us */
         anti_entropy_show(node, from, true);
     anti_entropy_on_compared(node, from);
     suspension_on_version(node, from, version);
@@ -313,10 +315,10 @@ static void on_rumor(struct node *node, const struct peer *from, const struct me
         quarantine_on_rumor(node, &step);
 }
 
-/* Compares a neighbour's version with ours, and sends ours to a leaving neighbour. A leaving
- * node waits until all its neighbours have shown that they have its rumors. Our periodic version
- * goes to one neighbour a second, which would be late. A leaving node sends its version to all
- * neighbours anyway. */
+/* Compares a neighbour's version with ours. If the neighbour is leaving, also sends it our
+ * version: a leaving node waits until all its neighbours have shown that they have its rumors. Our
+ * periodic version goes to only one neighbour a second, which would be late. A leaving node itself
+ * sends its version to all neighbours anyway. */
 static void on_version(struct node *node, const struct peer *peer, const struct message *said)
 {
     const struct message version = barred_take_out(node, peer, said);
@@ -332,7 +334,8 @@ static void on_history(struct node *node, const struct peer *peer, const struct 
     suspension_on_history(node, peer, history);
     if (!takeover_on_history(node, peer, history))
         return;
-    member_gossip_renew(node); /* tells the neighbours our new version and incarnation at once */
+    /* The new record tells the neighbours our new incarnation at once. */
+    member_gossip_renew(node);
     member_gossip_flush(node);
     anti_entropy_show_all(node);
 }
@@ -351,10 +354,10 @@ static void on_gone(struct node *node, const struct peer *peer, const struct mes
         fetch_set_ahead(node, peer);
 }
 
-/* Goodbye. */
+/* The following functions handle BYE. */
 
-/* Copies a peer's reason, which is not trusted, into a note: only printable characters, at most
- * `room` - 1. */
+/* Copies the reason that a peer gives, which is not trusted, into a note: only printable
+ * characters, at most `room` - 1. */
 static void put_reason(char *out, size_t room, const struct message *bye)
 {
     CHECK(room > 0);
@@ -373,7 +376,7 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
     if (bye->reason == BYE_NOT_ADMITTED && peer->dialled)
         join_on_turned_away(node);
     if (bye->reason == BYE_FULL) {
-        join_on_company(node); /* the peer belongs to a swarm */
+        join_on_company(node); /* the refusal shows that the peer belongs to a swarm */
         if (!member_gossip_on_records(node, peer, &bye->bulk, false))
             return;
     }
@@ -403,7 +406,7 @@ static void on_member_list(struct node *node, const struct peer *peer, const str
     (void)member_gossip_on_records(node, peer, &list->bulk, false);
 }
 
-/* Handles the messages about rules of the swarm: admission, keys, expulsion and settings. */
+/* Handles messages about the rules of the swarm: admission, keys, expulsion and settings. */
 static void on_rule(struct node *node, const struct peer *peer, const struct message *message)
 {
     CHECK(peer->state == PEER_OPEN && message->kind < MESSAGE_KINDS);
@@ -421,8 +424,9 @@ static void on_rule(struct node *node, const struct peer *peer, const struct mes
         connection_hang_up(node, peer, BYE_BROKEN, "sent an inference message as a neighbour");
 }
 
-/* Returns true if this message may come before HELLO. A client that sends INFERENCE never becomes a
- * neighbour. A caller that sends SETTINGS gets ours, and may compare them without joining. */
+/* Returns true if a message of this kind may come before HELLO. A client that sends INFERENCE
+ * never becomes a neighbour. A peer that dials this node and sends SETTINGS gets ours, and may
+ * compare them without joining. */
 static bool is_early(const struct peer *peer, enum message_kind kind)
 {
     CHECK(peer->state == PEER_MEETING);

@@ -1,14 +1,13 @@
-/* Passes each received message to its folder, one call per kind. Work that concerns several folders
- * is done here: meeting a neighbour and comparing versions.
- */
+/* Passes each received message to its folder, in one function call per kind of message. Work
+ * that concerns several folders is done here: meeting a neighbour and comparing versions. */
 #ifndef HEARSAY_NODE_DISPATCH_H
 #define HEARSAY_NODE_DISPATCH_H
 
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Call it when the handshake with a peer is complete. A dialer sends HELLO at once, which saves
- * a round trip. */
+/* Call it when the handshake with a peer is complete. The side that dialled sends HELLO at once,
+ * which saves a round trip. */
 void dispatch_met(struct node *node, const struct peer *peer);
 void dispatch_message(struct node *node, const struct peer *peer, const uint8_t *bytes,
                       size_t count);

@@ -23,7 +23,7 @@
 #define NEEDED_NS (60 * SECOND_NS)
 
 struct expulsion {
-    uint64_t needed_ns; /* time when another base was first needed; 0 = not needed */
+    uint64_t needed_ns; /* time since which another base is needed; 0 = not needed */
     bool is_noted;      /* a note has said that the needed base is missing */
 };
 
@@ -67,8 +67,8 @@ static void leave_on_proof(struct node *node, const struct proof *proof)
     leave_on_expelled(node);
 }
 
-/* Starts to retract the rumors of expelled members that may not stay. Does nothing while a
- * publication is under way, because that needs the space in the log. */
+/* Starts to take rumors of expelled members beyond their limits out of the base. Does nothing
+ * while a publication is under way, because a publication needs the space in the log. */
 static void retract(struct node *node)
 {
     if (publishing_state(node) == PUBLISHING_OUT)
@@ -80,7 +80,7 @@ static void retract(struct node *node)
     (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_INFO,
                     "%llu rumors of expelled members were removed from the base",
                     (unsigned long long)rumors);
-    anti_entropy_show_all(node); /* shows the neighbours our changed version */
+    anti_entropy_show_all(node); /* the neighbours learn that our version has changed */
 }
 
 static void close_conversations(struct node *node, const uint8_t id[static ID_BYTES])
@@ -122,7 +122,8 @@ static void obey(struct node *node, const struct order *order)
     case ORDER_ADMIT:
         admit_obey(node, order);
         break;
-    case ORDER_REKEY: /* key_rotation_on_orders handles it after all orders */
+    /* After all orders are obeyed, key_rotation_on_orders requests the new key. */
+    case ORDER_REKEY:
         break;
     }
 }
@@ -140,8 +141,8 @@ static void obey_own(struct node *node)
                         "and keeps dialling; have its id admitted (hearsay admit)");
 }
 
-/* Applies the orders after number `before`. First sends them to the neighbours, so that the
- * expelled members among them also learn of them. The node itself leaves only when it has all
+/* Obeys the orders after number `before`. First sends them to the neighbours, so that the
+ * expelled members among them also learn of them. This node itself leaves only when it has all
  * `there_are` orders, because a later one may readmit it. */
 static void obey_all(struct node *node, const struct peer *from, uint32_t before,
                      uint64_t there_are)
@@ -196,7 +197,7 @@ static void note_proof(struct node *node, const struct proof *proof)
 static void obey_proof(struct node *node, const struct peer *from, const uint8_t *bytes)
 {
     const struct peer *peer;
-    /* A proof begins with its author's id. */
+    /* The bytes of a proof begin with the id of the accused member. */
     const struct proof *proof = proofs_against(node, bytes);
     CHECK(proof);
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
@@ -210,14 +211,14 @@ static void obey_proof(struct node *node, const struct peer *from, const uint8_t
         return;
     }
     suspension_on_proof(node, proof->author);
-    /* No note while the verdict on the author is suspended. */
+    /* While the verdict on the accused is suspended, a note would be wrong. */
     if (proofs_in_force(node, proof->author))
         note_proof(node, proof);
     expelled(node, proof->author);
 }
 
-/* Revokes an expulsion by votes, because the members have changed and the voters are no majority
- * any more. */
+/* Revokes an expulsion by votes, because the members have changed and those that voted for it
+ * are no majority any more. */
 static void take_back(struct node *node, const uint8_t id[static ID_BYTES])
 {
     const struct peer *peer;
@@ -227,9 +228,10 @@ static void take_back(struct node *node, const uint8_t id[static ID_BYTES])
                   "is no longer expelled by votes: the list of members has changed");
     identity_text(note->who, id);
     membership_set_expelled(node, id, verdict_reason(node, id) != NULL);
-    retract_on_expelled(node, id); /* a limit from an order or a proof stays in force */
+    retract_on_expelled(node, id); /* a limit that an order or a proof sets stays in force */
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
-        anti_entropy_ask_for_all(node, peer); /* this requests the rumors that were retracted */
+        /* The answer shows the rumors that were taken out, which are then requested. */
+        anti_entropy_ask_for_all(node, peer);
 }
 
 void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES])
@@ -307,7 +309,7 @@ static void on_orders(struct node *node, const struct peer *from, const struct m
     if (message->number < before)
         orders_say(node, from, (uint32_t)message->number);
     else if (message->number > orders_count(node))
-        orders_show(node, from); /* asks the neighbour for the orders that follow */
+        orders_show(node, from); /* the neighbour answers with the orders that follow ours */
 }
 
 void expulsion_on_message(struct node *node, const struct peer *from, const struct message *message)
@@ -319,8 +321,8 @@ void expulsion_on_message(struct node *node, const struct peer *from, const stru
         on_proofs(node, from, message);
 }
 
-/* Returns OK if the bytes are valid orders whose numbers follow the known ones. Sets *problem
- * otherwise. */
+/* Returns OK if the bytes are valid orders whose numbers follow the known ones. Otherwise
+ * returns an error and sets *problem. */
 static enum error check_given(const struct node *node, const uint8_t *bytes, size_t count,
                               struct problem *problem)
 {

@@ -8,14 +8,14 @@
 #include "wire/equivocation_proof.h"
 #include "wire/order.h"
 
-/* Bytes of all orders, at most. */
+/* Size of all orders in bytes, at most. */
 #define NODE_ORDERS_MAX ((size_t)ORDERS_MAX * ORDER_BYTES_MAX)
 /* Checks the stored orders in the options (wire/order.h). Returns MALFORMED if the bytes are not
  * orders with the numbers 1, 2, 3 …, and MISMATCH if they are of another operator, swarm or model.
  */
 enum error node_orders_check(const struct node_options *options, struct problem *problem) MUST_USE;
-/* Takes new orders of the operator, one after the other. Applies none of them unless it returns
- * OK. */
+/* Takes new orders of the operator, one after the other, from the owner. Applies none of them
+ * unless it returns OK. */
 enum error node_on_order(struct node *node, uint64_t now_ns, const uint8_t *bytes, size_t count,
                          struct problem *problem) MUST_USE;
 uint32_t node_orders_count(const struct node *node); /* Returns the number of known orders. */
@@ -23,8 +23,9 @@ uint32_t node_orders_count(const struct node *node); /* Returns the number of kn
  * bytes. */
 size_t node_orders(const struct node *node, uint8_t *out);
 
-#define NODE_PROOFS     256 /* accused members with a proof or decision, at most */
-#define NODE_PROOFS_MAX ((size_t)NODE_PROOFS * PROOF_BYTES) /* bytes of all proofs */
+#define NODE_PROOFS 256 /* accused members with a proof or a decision by votes, at most */
+/* Size of all proofs in bytes, at most. */
+#define NODE_PROOFS_MAX ((size_t)NODE_PROOFS * PROOF_BYTES)
 /* Checks the stored proofs in the options (wire/equivocation_proof.h). Returns MALFORMED if their
  * size is impossible, and MISMATCH if they are damaged, or belong to another swarm or model. */
 enum error node_proofs_check(const struct node_options *options, struct problem *problem) MUST_USE;
@@ -33,12 +34,12 @@ enum error node_proofs_check(const struct node_options *options, struct problem 
 size_t node_proofs(const struct node *node, uint8_t *out);
 uint32_t node_proofs_changes(const struct node *node);
 
-/* Entry i of the members that proofs or votes have expelled. node_proof returns false after the
- * last one. */
+/* A member that proofs or votes have expelled; node_proof gives number i of them, and returns
+ * false after the last one. */
 struct node_proof {
     uint8_t id[ID_BYTES];
-    uint64_t incarnation; /* the incarnation in which the member lied or harmed */
-    uint32_t keep;        /* number of rumors of that incarnation that stay */
+    uint64_t incarnation; /* incarnation of the member whose rumors were false or harmful */
+    uint32_t keep;        /* number of rumors of that incarnation that stay in the base */
     bool is_suspended;    /* all rumors of the member stay, because most logs no longer have them */
     bool is_voted;        /* a majority of votes has expelled the member, without a proof */
 };
@@ -46,13 +47,14 @@ bool node_proof(const struct node *node, uint32_t i, struct node_proof *out);
 
 /* Arrival time of a rumor that the log still has. */
 struct node_arrival {
-    uint32_t seq;     /* number of a rumor */
+    uint32_t seq;     /* number of the rumor in its origin */
     uint64_t came_ns; /* time by which the rumor and all earlier ones had arrived */
 };
-#define NODE_ARRIVALS 512 /* arrivals listed for one origin, at most */
-/* Writes arrivals of origin i (inspect.h), newest first, and returns their number: the origin's
- * last rumor, its oldest one in the log, and some between them. These are at least one second and
- * 1/32 of their age apart. An order's limit may be any of them. */
+#define NODE_ARRIVALS 512 /* arrivals that node_arrivals lists for one origin, at most */
+/* Writes arrival times of rumors of origin i (inspect.h), newest first, and returns their
+ * number: of the origin's last rumor, of its oldest one in the log, and of some between them.
+ * These are at least one second and 1/32 of their age apart. An order's limit may be any of these
+ * rumors. */
 uint32_t node_arrivals(const struct node *node, uint64_t now_ns, uint32_t i,
                        struct node_arrival out[static NODE_ARRIVALS]);
 /* Returns the time since which the log has every rumor. If node_arrivals returns 0 for an

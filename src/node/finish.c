@@ -7,8 +7,9 @@
 #include "node/settle.h"
 
 struct finish {
-    uint64_t agreed_ns; /* time since which all members have had one base; 0 = they differ */
-    uint64_t digest;    /* digest of this node's base at the last call of finish_consider */
+    /* Time since which all members have had equal bases; 0 = the bases differ. */
+    uint64_t agreed_ns;
+    uint64_t digest; /* digest of this node's base at the last call of finish_consider */
 };
 
 size_t finish_arena_bytes(void)

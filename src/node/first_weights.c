@@ -16,9 +16,10 @@
 #include "node/orders/proofs.h"
 #include "node/transfer/transfer.h"
 
-/* Failed calls in a row after which a note names a peer that does not yield. */
+/* Failed dials in a row after which a note names a peer that does not take over our first
+ * weights. */
 #define PATIENCE 6
-/* Rumors of one incarnation that make its swarm established. */
+/* A swarm is established if one incarnation has published this many rumors. */
 #define ESTABLISHED_RUMORS 256
 
 enum standing { STANDING_LACKS, STANDING_NEW, STANDING_JOINED, STANDING_LEARNED };
@@ -77,7 +78,7 @@ static bool are_theirs_first(const struct node *node, const struct introduction 
 }
 
 /* Returns true if the node may take over other first weights now. It may not while it is
- * leaving, cuts a publication, or retracts rumors. */
+ * leaving, cutting a publication, or taking rumors out of its base. */
 static bool may_now(const struct node *node)
 {
     return leaving_stage(node) == STAGE_RUNNING && publishing_state(node) != PUBLISHING_OUT &&
@@ -121,7 +122,7 @@ static bool take(struct node *node, const struct peer *from)
     connection_set_model(node, from->theirs.model);
     membership_forget(node);
     fetch_begin_first(node, there);
-    join_on_company(node); /* the peer belongs to a swarm */
+    join_on_company(node); /* the refusal shows that the peer belongs to a swarm */
     first_weights_show(node);
     member_gossip_sign_again(node);
     dialer_call_all(node);

@@ -29,11 +29,12 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Updates the standing in this node's introduction. Call it once a second and after each change. */
+/* Updates the standing in this node's introduction. Call it once a second and after each change
+ * of the base. */
 void first_weights_show(struct node *node);
 
-/* Ends a conversation whose handshake failed. If only the first weights differ, this node may
- * take over the peer's. why: reason of the failure, for the note. */
+/* Ends a conversation whose handshake failed. If only the first weights of the two nodes differ,
+ * this node may take over the peer's. why: reason of the failure, for the note. */
 void first_weights_on_refused(struct node *node, const struct peer *peer, const char *why);
 
 #endif

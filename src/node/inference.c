@@ -9,20 +9,23 @@
 
 #define CLIENTS_MAX     4
 #define CLIENTS_PER_NET 2
-#define ASKS_MAX        256           /* requests per conversation, at most */
-#define REST            49            /* rest after a request, in multiples of its working time */
-#define REST_NS_MIN     (10 * MS_NS)  /* shortest rest after a request */
-#define BUSY_NS         (100 * MS_NS) /* wait that a client is told while the learner is busy */
-/* Wait that a client is told while there is no model. */
+#define ASKS_MAX        256 /* requests in one conversation, at most */
+/* After a request the learner takes none for this many times as long as the request took. */
+#define REST 49
+/* Shortest time after a request in which the learner takes none. */
+#define REST_NS_MIN (10 * MS_NS)
+/* Time that a client is told to wait while the learner is busy. */
+#define BUSY_NS (100 * MS_NS)
+/* Time that a client is told to wait while the node has no model to use. */
 #define NONE_NS (10 * SECOND_NS)
 
 enum request_state {
     REQUEST_NONE,
-    REQUEST_WAITS, /* the request will be the next PREDICT action */
+    REQUEST_WAITS, /* the next PREDICT action will be for the request */
     REQUEST_OUT    /* the learner is working on the request */
 };
 
-/* State of one client. */
+/* State of one inference client. */
 struct client {
     uint64_t again_ns; /* earliest time at which the client may send its next request */
     uint32_t asks;     /* number of requests of the client so far */
@@ -99,10 +102,10 @@ static bool let_in(struct node *node, const struct peer *peer)
     return peer->state == PEER_MEETING;
 }
 
-/* Replies to clients. */
+/* The following functions reply to clients. */
 
-/* Sends a reply that tells the client to wait for wait_ns. Its next request is punished only if
- * it comes before half of that time, because the client's clock may run faster. */
+/* Sends a reply that tells the client to wait for wait_ns. The client loses its connection only
+ * if its next request comes before half of that time, because its clock may run faster. */
 static void reply(struct node *node, const struct peer *peer, const struct message *what,
                   uint64_t wait_ns)
 {
@@ -175,7 +178,7 @@ void inference_on_request(struct node *node, const struct peer *peer, const stru
     if (!peer->asks && !let_in(node, peer))
         return;
     struct client *client = client_of(node, peer);
-    /* The client's previous request has no reply yet. */
+    /* The client has sent another request before the reply to its last one. */
     const bool has_one =
         node->inference->state != REQUEST_NONE && node->inference->conn == peer->conn;
     if (!is_request(node, ask))
@@ -213,7 +216,7 @@ void node_on_predicted(struct node *node, uint64_t now_ns, const float *numbers,
     inference->next_ns = now_ns + (rest_ns > REST_NS_MIN ? rest_ns : REST_NS_MIN);
     const struct peer *peer = connection_find(node, inference->conn);
     if (!peer || peer->state != PEER_MEETING)
-        return; /* the client has disconnected */
+        return; /* the client has disconnected, so there is no one to reply to */
     const size_t bytes = inference->count * node->options.limits.answers.outputs * sizeof *numbers;
     const struct message said = {
         .reason = REPLY_DONE, .count = inference->count, .bulk = {(const uint8_t *)numbers, bytes}};

@@ -10,8 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_PREDICT_MAX   16000 /* numbers in a reply over all samples, at most */
-#define NODE_INFERENCE_MAX 65000 /* bytes of all samples in a request, at most */
+/* Numbers in a reply, over all samples of the request, at most. */
+#define NODE_PREDICT_MAX   16000
+#define NODE_INFERENCE_MAX 65000 /* bytes of all samples of a request, at most */
 
 /* Form and limits of an inference request; all 0 = inference is off. */
 struct inference_form {
@@ -23,8 +24,8 @@ struct inference_form {
 };
 
 struct node;
-/* Answers PREDICT with numbers[count, outputs], which are read during the call. took_ns: the
- * learner's working time. */
+/* Answers a PREDICT action with numbers[count, outputs], which are read during the call.
+ * took_ns: the learner's working time. */
 void node_on_predicted(struct node *node, uint64_t now_ns, const float *numbers, uint64_t took_ns);
 
 #endif

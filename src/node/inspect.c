@@ -13,7 +13,7 @@
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
-#define MARKS_APART 32 /* two listed arrivals are apart by at least 1/32 of their age */
+#define MARKS_APART 32 /* successive arrivals in a list are apart by at least 1/32 of their age */
 
 static void add_peers(const struct node *node, struct node_stats *stats)
 {
@@ -75,7 +75,8 @@ uint32_t node_reach(const struct node *node, uint32_t i)
     return retract_reach(node, i);
 }
 
-/* Returns true if `mark` is enough earlier than `before`, the last listed arrival, to be listed. */
+/* Returns true if the arrival `mark` is enough earlier than `before`, the last listed one, to be
+ * listed as well. */
 static bool is_apart(const struct node_arrival *mark, const struct node_arrival *before,
                      uint64_t now_ns)
 {
@@ -94,7 +95,7 @@ uint32_t node_arrivals(const struct node *node, uint64_t now_ns, uint32_t i,
             break; /* the log has no earlier rumors */
         CHECK(mark.came_ns <= now_ns);
         if (count > 0 && mark.came_ns > out[count - 1].came_ns)
-            /* A later rumor arrived earlier: both get the earlier time. */
+            /* A rumor with a higher number arrived earlier: both get that earlier time. */
             mark.came_ns = out[count - 1].came_ns;
         if (count == 0 || seq == first ||
             (count < NODE_ARRIVALS - 1 && is_apart(&mark, &out[count - 1], now_ns)))
@@ -132,7 +133,7 @@ bool node_proof(const struct node *node, uint32_t i, struct node_proof *out)
 {
     const uint32_t count = proofs_count(node);
     for (uint32_t k = 0; k <= i && k < count; k++)
-        /* Skips members whose votes are no majority any more. */
+        /* Skips members whose accusers are no majority any more. */
         i += !proofs_against(node, proofs_author(node, k));
     if (i >= count)
         return false;
@@ -263,7 +264,8 @@ void node_contributions(const struct node *node, struct node_contribution *out)
         const struct origin *origin = &versions->origins[origin_index];
         const struct member *member = membership_find(node, origin->id);
         if (!member)
-            continue; /* the table has dropped the member, which was dead for long */
+            /* The member was dead for long and has no entry in the member table any more. */
+            continue;
         struct node_contribution *of = &out[membership_number(node, member)];
         of->rumors += origin->next;
         of->samples += versions_samples(versions, origin);

@@ -9,13 +9,14 @@
 #include "node/orders/orders.h"
 #include "node/transfer/transfer.h"
 
-/* A younger node believes only the versions of joined members. */
+/* Until a node has run for this long, it believes only the versions of joined members. */
 #define MEET_NS (2 * SECOND_NS)
 
 struct join {
     uint64_t company_ns; /* time when this node last had a neighbour; 0 = never */
     bool is_turned_away; /* a dialled member has refused this node */
-    bool must_restart;   /* RESTART is due: no neighbour has the rest of the base */
+    /* The RESTART action is due: no neighbour has the missing part of the base being fetched. */
+    bool must_restart;
 };
 
 size_t join_arena_bytes(void)
@@ -55,16 +56,16 @@ void join_ask_to_confirm(struct node *node)
         anti_entropy_ask_for_all(node, chosen);
 }
 
-/* Joins if this node has the swarm's base. Compared with the most rumors that any neighbour has
- * shown, one rumor per origin may be missing, which is in transit. A neighbour that has not joined
- * counts only if this node is MEET_NS old, or NODE_JOIN_WAIT_NS if that neighbour knows no rumor.
- */
+/* Joins if this node has the swarm's base. This node may have fewer rumors than the neighbour
+ * that has shown most of them: one rumor per origin may be in transit. A neighbour that has not
+ * joined counts only if this node is MEET_NS old, or NODE_JOIN_WAIT_NS if that neighbour knows no
+ * rumor. */
 void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing)
 {
     const uint64_t few = broadcast_active_origins(node);
     CHECK(node->now_ns >= node->born_ns);
     if (joining_has_joined(node) || !base_is_whole(node) || retract_needs_base(node))
-        return; /* a complete base comes first */
+        return; /* the node must first have a complete base without rumors to take out */
     const uint64_t alone_ns = broadcast_knows(node, from) > 0 ? MEET_NS : NODE_JOIN_WAIT_NS;
     const bool is_trusted =
         membership_has_joined(node, from->id) || node->now_ns - node->born_ns >= alone_ns;
@@ -78,13 +79,14 @@ static void restart(struct node *node)
     CHECK(!base_is_whole(node));
     node->join->must_restart = true;
     node->join->company_ns = node->now_ns;
-    fetch_restart_wait(node); /* the next restart comes NODE_LOST_WAIT_NS later at the earliest */
+    /* Another restart is due only if this lasts NODE_LOST_WAIT_NS longer. */
+    fetch_restart_wait(node);
     (void)notes_add(
         &node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_WARNING,
         "no reachable member has the rest of the base; this node restarts from its own checkpoint");
 }
 
-/* Returns true if orders admit members, but not this node, and no member talks to it. */
+/* Returns true if orders admit members, but not this node, and no member is its neighbour. */
 static bool is_refused(const struct node *node)
 {
     return orders_admit(node) && node->now_ns - node->born_ns >= NODE_JOIN_WAIT_NS &&
@@ -92,8 +94,8 @@ static bool is_refused(const struct node *node)
            node_admission(node, node->options.identity->id) == ADMISSION_NONE;
 }
 
-/* Joins alone after a time without any answer. A node that has had a neighbour waits longer,
- * because it knows that a swarm exists. */
+/* Lets the node join alone if no member has answered for some time. A node that has had a
+ * neighbour waits longer, because it knows that a swarm exists. */
 void join_consider(struct node *node)
 {
     struct join *join = node->join;

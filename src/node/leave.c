@@ -12,22 +12,25 @@
 #define LINGER_MIN_NS  SECOND_NS
 #define LINGER_MAX_NS  (3 * SECOND_NS)
 
-#define LAST_MOST 32 /* publications after training has ended, at most */
-/* Publications end when tau falls below this part of leave.tau. */
+#define LAST_MOST 32 /* publications of a node after its training has ended, at most */
+/* The last publications end when the threshold tau falls below this part of leave.tau. */
 #define LAST_PART (1.0F / 50)
-/* Grace time in which a leaving member's record may be late. */
+/* Time by which a leaving member's record may be late. */
 #define FRESH_NS (3 * SECOND_NS)
 
 struct leave {
-    uint64_t began_ns;       /* time when leaving began */
-    uint64_t hurry_ns;       /* time when an early round of gossip is due; 0 = no early round */
-    uint32_t published_last; /* publications since training ended after which another one follows */
-    float tau;               /* threshold tau of the first publication after training ended */
-    bool ours_known;         /* other members have all our rumors, and no more will follow */
-    bool is_turned_away;     /* every member that this node dialled has refused it */
-    bool is_expelled;        /* this node is expelled */
-    bool is_finished;        /* all conversations have ended */
-    bool is_finished_said;   /* the FINISHED action was returned */
+    uint64_t began_ns; /* time when leaving began */
+    /* Time when a round of gossip is due earlier than usual; 0 = no early round. */
+    uint64_t hurry_ns;
+    /* Number of publications since training ended that another one followed. */
+    uint32_t published_last;
+    float tau; /* threshold tau of the first publication after training ended */
+    /* Other members have all rumors of this node, which publishes no more. */
+    bool ours_known;
+    bool is_turned_away;   /* every member that this node dialled has refused it */
+    bool is_expelled;      /* this node is expelled */
+    bool is_finished;      /* all conversations have ended */
+    bool is_finished_said; /* the FINISHED action was returned to the owner */
 };
 
 size_t leave_arena_bytes(void)
@@ -46,14 +49,15 @@ static void settle(struct node *node)
     if (publishing_state(node) != PUBLISHING_OVER)
         publishing_move(node, PUBLISHING_OVER);
     if (leaving_stage(node) != STAGE_LEAVING || !base_is_whole(node))
-        return; /* the grace time is over, or other nodes must wait for our complete base */
+        /* A node waits no longer after the grace time, or if others wait for its complete base. */
+        return;
     leaving_move(node, STAGE_SETTLED);
-    /* Makes an early round of gossip due, but not within this call. */
+    /* Makes an early round of gossip due, after this call has returned. */
     node->leave->hurry_ns = node->now_ns + 1;
 }
 
-/* Publishes again, or settles if little is left to publish. A node that leaves an empty swarm
- * and a node that finishes publish several times. */
+/* Requests another publication, or moves to SETTLED if little is left to publish. A node that is
+ * alone in the swarm and a node that finishes publish several times. */
 void leave_on_published(struct node *node, const struct update *update)
 {
     struct leave *leave = node->leave;
@@ -71,7 +75,8 @@ void leave_on_published(struct node *node, const struct update *update)
 void leave_end_training(struct node *node)
 {
     leaving_move(node, STAGE_LEAVING);
-    node->leave->hurry_ns = node->now_ns; /* announces the end of training at once */
+    /* An early round tells neighbours at once that training has ended. */
+    node->leave->hurry_ns = node->now_ns;
     if (!node->options.trains)
         settle(node);
     publish_schedule_consider(node);
@@ -84,7 +89,8 @@ void node_leave(struct node *node, uint64_t now_ns)
         return;
     node->now_ns = node->leave->began_ns = now_ns;
     leaving_ask(node);
-    node->leave->hurry_ns = now_ns; /* announces the departure at once */
+    /* An early round tells neighbours at once that this node leaves. */
+    node->leave->hurry_ns = now_ns;
     (void)notes_add(&node->notes, now_ns, NOTE_LEAVING, LEVEL_INFO,
                     leaving_stage(node) == STAGE_RUNNING
                         ? "leaving: training ends, and this node publishes its last progress"
@@ -109,7 +115,7 @@ void leave_on_gossip(struct node *node)
 }
 
 /* Returns true if all neighbours have shown that they have our rumors. A neighbour without a
- * complete base cannot show it, and is ignored if another neighbour has them. */
+ * complete base cannot show that, and is ignored if another neighbour has them. */
 static bool neighbours_have_ours(const struct node *node)
 {
     uint32_t have = 0, lack = 0;
@@ -138,20 +144,21 @@ static bool others_hold_our_base(const struct node *node)
     return true;
 }
 
-/* Returns true if other members have all our rumors. Stays true once all neighbours had them.
- * Without neighbours, returns true only if all live members hold our base: otherwise a connection
- * is broken and will return. */
+/* Returns true if other members have all our rumors. Stays true once all neighbours have had
+ * them. Without neighbours, returns true only if all live members hold our base: otherwise a
+ * connection is broken and will be made again. */
 static bool ours_are_known(struct node *node)
 {
     if (!neighbours_have_ours(node))
         return false;
     if (leaving_stage(node) == STAGE_SETTLED && connection_neighbours(node) > 0)
-        node->leave->ours_known = true; /* stays true, since this node publishes nothing more */
+        /* This stays true, since the node publishes nothing more. */
+        node->leave->ours_known = true;
     return node->leave->ours_known || others_hold_our_base(node);
 }
 
-/* Returns how long to wait for news that other members leave, in ns. News spreads more slowly in
- * a larger swarm. */
+/* Returns how long a node waits for news that other members leave, in ns. News spreads more
+ * slowly in a larger swarm. */
 uint64_t leave_linger_ns(const struct node *node)
 {
     const uint64_t linger_ns = membership_live(node) * LINGER_EACH_NS;
@@ -160,8 +167,9 @@ uint64_t leave_linger_ns(const struct node *node)
                                        : LINGER_MAX_NS;
 }
 
-/* Returns true if all neighbours have answered a PING that was sent after leave_linger_ns. A
- * neighbour's messages arrive in order, so the news that it leaves, sent before, has arrived. */
+/* Returns true if all neighbours have answered a PING that was sent after a wait of
+ * leave_linger_ns. A neighbour's messages arrive in order. So if the neighbour had announced that
+ * it leaves, the news has arrived. */
 static bool neighbours_have_answered(struct node *node)
 {
     CHECK(leaving_stage(node) == STAGE_SETTLED);
@@ -190,7 +198,8 @@ static bool others_train(const struct node *node)
 }
 
 /* Returns true if all leaving members have this node's base. A finished member (settled, but not
- * training) is not compared while another member trains, because its base changes all the time. */
+ * training) is not compared while another member trains, because the bases of running members
+ * change all the time. */
 static bool leavers_agree(const struct node *node)
 {
     const struct members *members = membership_members(node);

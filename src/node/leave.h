@@ -34,10 +34,11 @@ void leave_on_published(struct node *node, const struct update *update);
 /* Returns how long a node waits for news that other members leave, in ns: longer in a larger
  * swarm. */
 uint64_t leave_linger_ns(const struct node *node);
-/* Changes the stage (drawing above) if its condition is met. Call it repeatedly after training
- * has ended. */
+/* Changes the stage of leaving (drawing above) if the next stage's condition is met. Call it
+ * repeatedly after training has ended. */
 void leave_consider(struct node *node);
-/* Returns the time of an early round of gossip, for which other nodes wait; 0 = no early round. */
+/* Returns the time of a round of gossip that is due earlier than usual, because other nodes wait
+ * for it; 0 = no early round. */
 uint64_t leave_hurry_ns(const struct node *node);
 /* Call it when a round of gossip has happened. */
 void leave_on_gossip(struct node *node);

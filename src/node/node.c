@@ -35,7 +35,7 @@
 #include "node/transfer/transfer.h"
 #include "wire/bytes.h"
 
-/* After a request for rumors, the node is catching up for this time. */
+/* For this time after a request for missing rumors, the node counts as catching up. */
 #define CATCH_UP_NS   (5 * SECOND_NS)
 #define NOTES_WAITING 256
 
@@ -128,7 +128,7 @@ static void begin_event(struct node *node, uint64_t now_ns)
     node->now_ns = now_ns;
 }
 
-/* Entry points for the network. */
+/* The following functions are called for events of the network. */
 
 static void note_full(struct node *node, const struct address *from)
 {
@@ -160,8 +160,8 @@ void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn)
         connection_on_dialled(node, peer, dialer_dialed(node, peer).failures);
 }
 
-/* Handles the next event in these bytes. Returns false if there are no more bytes, or the
- * conversation must end. */
+/* Consumes received bytes until an event happens, and handles the event. Returns false if there
+ * are no more bytes, or the conversation must end. */
 static bool take(struct node *node, const struct peer *peer, const uint8_t **bytes, size_t *count)
 {
     struct problem problem;
@@ -219,8 +219,8 @@ static bool is_power_of_two(uint32_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* Returns the level of a note about a failed call. A single failed call to a seed is usual while
- * a swarm starts. A second one, or a lasting reason, needs a person. */
+/* Returns the level of a note about a failed dial. One failed dial of a seed is usual while a
+ * swarm starts. A second one, or a lasting reason, needs a person. */
 static enum note_level failure_level(const struct peer *peer, const struct dialed *dialed)
 {
     if (!dialed->is_seed)
@@ -236,7 +236,7 @@ static void note_failed(struct node *node, const struct peer *peer, const char *
     struct note *note;
     CHECK(!peer->was_open);
     if (peer->dialled && !is_power_of_two(dialed.failures))
-        return; /* notes only failures whose number is a power of two */
+        return; /* only a failure whose number is a power of two gets a note */
     if (!peer->dialled && !notes_allow(&node->notes, node->now_ns))
         return;
     if (peer->dialled)
@@ -288,13 +288,13 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
     transfer_on_end(node, peer);
     connection_end(node, peer);
     fetch_on_lost(node, conn);
-    /* A peer that redials at once is back before another neighbour could help. */
+    /* If the peer dials again at once, it is back before another neighbour could help. */
     if (!returns_at_once)
         repair_on_lost(node, conn);
     CHECK(!connection_find(node, conn));
 }
 
-/* Entry points for the learner. */
+/* The following functions are called for answers of the learner. */
 
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples)
 {
@@ -335,10 +335,11 @@ void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)
     broadcast_on_applied(node, entries);
 }
 
-/* Actions. */
+/* The following functions choose the next action. */
 
-/* Returns the outer momentum of the next update. Returns 0 while the node catches up and so
- * applies old rumors, before its first publication, and while it leaves. */
+/* Returns the outer momentum of the next update that the learner applies. Returns 0 before the
+ * node's first publication, while it leaves, and while it catches up and therefore applies old
+ * rumors. */
 static double beta(const struct node *node)
 {
     const uint64_t asked_ns = broadcast_asked_ns(node);
@@ -362,7 +363,7 @@ static bool next_train(struct node *node, struct action *action)
 {
     if (joining_state(node) != JOINING_JOINED || !node->options.trains ||
         leaving_stage(node) != STAGE_RUNNING || base_state(node) == BASE_FETCHING)
-        return false; /* training starts when the fetched base is complete */
+        return false; /* training starts only when the fetched base is complete */
     joining_move(node, JOINING_TRAINING);
     progress_review(node);
     *action = (struct action){.kind = ACTION_TRAIN, .swarm_samples = progress_samples(node)};

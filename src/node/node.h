@@ -30,42 +30,52 @@
 #include "socket/address.h"
 #include "wire/rumor.h"
 
-#define NODE_SEEDS_MAX       64
-#define NODE_INCARNATIONS    1024           /* incarnations of one process, at most */
-#define NODE_PATIENCE_MAX_NS 10000000000ull /* upper limit of the neighbour timeout */
-#define NODE_READ_MAX        65536          /* entries of one READ, at most */
+#define NODE_SEEDS_MAX 64
+/* Incarnations of a node within one process, at most. */
+#define NODE_INCARNATIONS 1024
+/* Upper limit of the time for which a neighbour may be silent. */
+#define NODE_PATIENCE_MAX_NS 10000000000ull
+#define NODE_READ_MAX        65536 /* entries of one READ, at most */
 #define NODE_PEERS_MAX       128
-#define NODE_SERVE_AUTO      UINT64_MAX     /* as serve_bytes_per_s: chosen by the node (serve.c) */
-#define NODE_JOIN_WAIT_NS    10000000000ull /* time without an answer before a node trains alone */
-#define NODE_LOST_WAIT_NS    60000000000ull /* time without neighbours before a node trains alone */
+/* Value of serve_bytes_per_s: the node chooses the limit (serve.c). */
+#define NODE_SERVE_AUTO UINT64_MAX
+/* A node that no member has answered for this time trains alone. */
+#define NODE_JOIN_WAIT_NS 10000000000ull
+/* A node that has had a neighbour trains alone after this time without one. */
+#define NODE_LOST_WAIT_NS 60000000000ull
 
 struct node_limits {
     uint32_t peers_max;   /* conversations at once, at most */
     uint32_t members_max; /* members in the member table, at most */
-    /* origins, at most: incarnations of members, whose rumors stay in the base */
+    /* origins (incarnations of members, whose rumors stay in the base), at most */
     uint32_t incarnations_max;
-    /* Origins listed with a block, at most; 0 = LISTED_MAX of transfer/serve.c. For tests. */
+    /* Origins listed in each BLOCK, at most; 0 = LISTED_MAX of transfer/serve.c. For tests. */
     uint32_t listed_max;
-    uint32_t half_open_max; /* callers without the swarm key at once, at most */
-    /* Callers without the swarm key from one network, at most (address_network). */
+    /* Peers that dial this node and have not shown the swarm key, at once, at most. */
+    uint32_t half_open_max;
+    /* Of these peers, at most this many from one network of addresses (address_network). */
     uint32_t half_open_per_net_max;
-    bool low_ports;   /* ports below 1024 of other members may be dialled */
+    bool low_ports;   /* other members' addresses with a port below 1024 may be dialled */
     bool quarantines; /* a majority of votes expels a harmful member (quarantine.h) */
-    /* largest weight of a member, in median claims; 0 = unlimited (shares.h) */
+    /* a claimed throughput counts up to this many times the median claim (shares.h); 0 =
+     * unlimited */
     double weight_max;
-    uint64_t handshake_ns; /* time limit of a handshake, from the connection on */
-    uint64_t dial_ns;      /* time limit of lookup and connection; 0 = handshake_ns covers both and
-                              packets have no size (simulated) */
-    uint64_t silence_ns;   /* silence after which a conversation with a neighbour ends */
-    size_t send_queue_bytes;       /* bytes queued for one neighbour, at most */
-    double notes_per_s;            /* notes per second that other nodes can cause, at most */
-    uint32_t apply_window;         /* entries at the learner that it has not applied, at most */
+    uint64_t handshake_ns; /* time limit of a handshake, after the connection is established */
+    /* Time limit of name lookup and connection; 0 = handshake_ns covers both and packets have no
+     * size (for simulations). */
+    uint64_t dial_ns;
+    uint64_t silence_ns;     /* silence after which a conversation with a neighbour ends */
+    size_t send_queue_bytes; /* bytes queued for one peer, at most */
+    double notes_per_s;      /* notes per second that other nodes can cause, at most */
+    /* Entries that the learner may have without an answer, at most. */
+    uint32_t apply_window;
     struct inference_form answers; /* form of the inference requests that the node serves */
     uint16_t protocol_max; /* newest protocol version to speak; 0 = PROTOCOL_NEWEST. For tests. */
 };
 
 struct node_keys {
-    /* arena of node_keys_bytes bytes for secrets; it outlives the node. NULL = the node's arena */
+    /* arena of node_keys_bytes bytes for secrets, which outlives the node; NULL = use the node's
+     * arena */
     struct arena *memory;
     /* [SEED_BYTES] seed of the keys that the node makes; only node_new reads it. */
     const uint8_t *entropy;
@@ -74,7 +84,7 @@ struct node_keys {
 struct node_options {
     const struct identity *identity; /* this node's keys and id; not copied */
     const uint8_t *swarm_key;        /* [KEY_BYTES] swarm key; only node_new reads it */
-    struct node_keys keys;           /* arena for secrets, and seed of keys */
+    struct node_keys keys;           /* arena for secrets, and seed of generated keys */
     const char *swarm_id;            /* name of the swarm */
     const char *model;               /* model description, "FORM; START" (crypto/gate.h) */
     /* [16] model hash of the swarm whose first weights the base has; only node_new reads it.
@@ -87,23 +97,26 @@ struct node_options {
     uint64_t digest;     /* digest of the base when the node starts */
     /* Entries per block, equal on all nodes: BLOCK_ENTRIES, or less in a small test. */
     uint32_t block_entries;
-    uint64_t incarnation; /* present incarnation, higher than any earlier one of this node */
+    /* Present incarnation, higher than all earlier incarnations of this node. */
+    uint64_t incarnation;
     /* history of the base when the node starts, from node_on_saved; only node_new reads it */
     const uint8_t *history;
     size_t history_bytes;          /* size of `history`; 0 = the base has the first weights */
     bool has_operator;             /* the swarm has an operator, who expels and admits members */
     uint8_t operator_id[ID_BYTES]; /* id of the operator */
     struct node_kept kept;         /* orders, proofs, votes and keys of an earlier start */
-    uint64_t wall_ms; /* wall clock when the node starts, in ms since 1970; 0 = unknown */
-    uint64_t seed;    /* seed of random choices; 0 = drawn from keys.entropy */
+    uint64_t wall_ms; /* wall clock time when the node starts, in ms since 1970; 0 = unknown */
+    uint64_t seed;    /* seed of random choices; 0 = draw it from keys.entropy */
 
-    uint16_t listen_port;     /* port on which the node listens; 0 = it only dials */
-    struct address advertise; /* address of this node for others; host "" = as others see it */
+    uint16_t listen_port; /* port on which the node listens; 0 = it only dials */
+    /* Address at which others dial this node; host "" = as others see it. */
+    struct address advertise;
     struct address seeds[NODE_SEEDS_MAX]; /* addresses from the user, which are dialled first */
     uint32_t seeds_count;                 /* number of addresses in `seeds` */
 
     bool trains; /* the node trains; false = it only relays */
-    /* bytes per second to publish, each rumor counted once; 0 = auto (rate/budget.c) */
+    /* bytes per second that this node publishes, each rumor counted once; 0 = auto
+     * (rate/budget.c) */
     uint64_t bytes_per_s;
     uint64_t uplink_max;    /* bytes per second sent to all peers together; 0 = as links allow */
     uint64_t downlink_max;  /* bytes per second received from all peers together; 0 = unlimited */
@@ -111,15 +124,18 @@ struct node_options {
     uint64_t interval_ns;   /* mean time between publications; 0 = auto (outer_step.h) */
     uint32_t steps_min; /* local steps between publications; 0 = auto (rate/publish_schedule.c) */
     float tau;          /* threshold tau of published entries; 0 = as the budget allows */
-    double gain;        /* factor on the swarm's average progress; 0 = auto (outer_step.h) */
-    double beta;        /* outer momentum; < 0 = auto (outer_step.h) */
-    double withheld;    /* part of the unpublished progress withheld from the weights; < 0 = auto */
-    double momentum;    /* momentum of the optimizer, if it lengthens steps; in [0, 1) */
-    /* seconds of separate training after which two sides are a partition (partition.c) */
+    /* Factor on the swarm's average progress (gain); 0 = auto (outer_step.h). */
+    double gain;
+    double beta;     /* outer momentum; < 0 = auto (outer_step.h) */
+    double withheld; /* part of the unpublished progress withheld from the weights; < 0 = auto */
+    double momentum; /* momentum of the optimizer, if it lengthens steps; in [0, 1) */
+    /* if two sides have trained separately for longer than this many seconds, they are a
+     * partition (partition.c) */
     double partition_s;
     bool weigh_throughput; /* shares depend on samples per second; false = shares are equal */
     size_t log_bytes;      /* size of the rumor log in bytes */
-    /* bytes of blocks per second sent while training; 0 = unlimited; or NODE_SERVE_AUTO */
+    /* bytes of blocks per second sent while this node trains; 0 = unlimited; NODE_SERVE_AUTO =
+     * auto */
     uint64_t serve_bytes_per_s;
     uint64_t save_ns;          /* time between checkpoints; 0 = no checkpoints */
     uint64_t grace_ns;         /* longest time that leaving may take */
@@ -127,18 +143,20 @@ struct node_options {
 };
 
 enum action_kind {
-    ACTION_DIAL,    /* connect to `address`; then call node_on_connected or node_on_closed */
-    ACTION_SEND,    /* send `bytes` to `conn`; then call node_on_sent */
-    ACTION_HANGUP,  /* close `conn`; then call node_on_closed */
-    ACTION_APPLY,   /* apply `update`, valid until the next node_next; then call node_on_applied */
-    ACTION_TRAIN,   /* start training: the base is the swarm's; once, if options.trains */
+    ACTION_DIAL,   /* connect to `address`; then call node_on_connected or node_on_closed */
+    ACTION_SEND,   /* send `bytes` to `conn`; then call node_on_sent */
+    ACTION_HANGUP, /* close `conn`; then call node_on_closed */
+    ACTION_APPLY,  /* apply `update`, valid until the next node_next; then call node_on_applied */
+    /* Start training, because the base is the swarm's; returned once, if options.trains. */
+    ACTION_TRAIN,
     ACTION_PUBLISH, /* cut an update according to `terms`; then call node_on_published */
     ACTION_READ,    /* read `entries` of the base, perhaps during a step; then call node_on_read */
     ACTION_WRITE,   /* write `units` into the base; then call node_on_applied */
     ACTION_SAVE,    /* save the learner; then call node_on_saved */
     ACTION_PREDICT, /* predict for `entries` samples; then call node_on_predicted */
     ACTION_NOTE,    /* show `note` to a person */
-    ACTION_RESTART, /* start again from disk: no neighbour has the rest of the base */
+    /* Start again from the checkpoint: no neighbour has the missing part of the base. */
+    ACTION_RESTART,
     ACTION_FINISHED /* stop: the node has left the swarm */
 };
 
@@ -152,18 +170,24 @@ struct action {
     const struct update *update; /* APPLY: update to apply */
     uint64_t tag;                /* APPLY: tag of the rumor's origin */
     uint32_t seq;                /* APPLY: number of the rumor in its origin */
-    bool takes_out;              /* APPLY: retract the rumor; its levels are negated */
-    bool compares;               /* APPLY: also call node_on_agreement */
-    bool own;    /* APPLY: a rumor of this node's earlier incarnation (learner_apply_own) */
-    double beta; /* APPLY: outer momentum (replica.h) */
+    /* APPLY: take the rumor out of the base; its levels are negated. */
+    bool takes_out;
+    /* APPLY: compare the update with the residual, and call node_on_agreement. */
+    bool compares;
+    /* APPLY: the rumor is of an earlier incarnation of this node (learner_apply_own). */
+    bool own;
+    double beta;                /* APPLY: outer momentum (replica.h) */
     uint64_t swarm_samples;     /* TRAIN: samples that the swarm has learned */
     struct publish_terms terms; /* PUBLISH: size limits and weight of the update */
-    bool last;                  /* PUBLISH: end training first; no other publication will follow */
-    uint64_t first;       /* READ, WRITE: first entry; SAVE: for use by the owner (executor.h) */
-    uint32_t entries;     /* READ, WRITE: number of entries; PREDICT: number of samples */
-    const int32_t *units; /* WRITE: new values; valid until the next node_next */
-    bool keep_weights;    /* WRITE: keep the weights, so that the residual takes the difference */
-    struct note note;     /* NOTE: what happened */
+    /* PUBLISH: first end training; no other publication will follow. */
+    bool last;
+    uint64_t first;   /* READ, WRITE: first entry; SAVE: for use by the owner (executor.h) */
+    uint32_t entries; /* READ, WRITE: number of entries; PREDICT: number of samples */
+    /* WRITE: new base units of the entries; valid until the next node_next. */
+    const int32_t *units;
+    /* WRITE: keep the weights; their difference to the new base becomes residual. */
+    bool keep_weights;
+    struct note note; /* NOTE: what happened */
 };
 
 struct node;
@@ -176,7 +200,7 @@ void node_free(struct node *node);
 
 bool node_next(struct node *node, struct action *action);
 
-/* Call it when a caller has connected from this address. Returns the number of the new
+/* Call it when a peer has connected from this address. Returns the number of the new
  * conversation; 0 = close the connection at once. */
 uint64_t node_on_accept(struct node *node, uint64_t now_ns, const struct address *from);
 void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn);
@@ -187,19 +211,20 @@ void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn);
  * ordinary end. */
 void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const char *why);
 
-/* Call it after the learner has made `steps` local steps on `samples` samples. This and the next
- * functions are the learner's answers. It performs actions in the order of the requests; only a
- * READ may be performed earlier, but its answer keeps the order. So the node knows which rumors a
- * block contains. */
+/* Call it after the learner has made `steps` local steps on `samples` samples. This function and
+ * the next ones are the learner's answers. The learner performs actions in the order of the
+ * requests. Only a READ may be performed earlier, but its answer keeps the order. So the node knows
+ * which rumors a block contains. */
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples);
 /* Answers PUBLISH. update->count = 0: there was nothing to publish. took_ns: the learner's
  * working time. */
 void node_on_published(struct node *node, uint64_t now_ns, const struct update *update,
                        uint64_t took_ns);
-/* Reports the agreement of the oldest APPLY with the residual, if `compares` was set. Call it
- * before node_on_applied. */
+/* Reports how well the update of the oldest unanswered APPLY agrees with the residual, if
+ * `compares` was set. Call it before node_on_applied. */
 void node_on_agreement(struct node *node, uint64_t now_ns, double agreement);
-/* Answers the oldest APPLY or WRITE. entries: number of its entries that are done. */
+/* Answers the oldest unanswered APPLY or WRITE. entries: number of its entries that the learner
+ * has applied. */
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries);
 void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units);
 /* Answers SAVE: writes the history of the saved base into out[node_history_max] and sets *bytes;
@@ -210,7 +235,7 @@ size_t node_history_max(const struct node_options *options);
 /* Writes the history of the learner's present base into out and returns its size. Call it only
  * while no update is queued. */
 size_t node_history(const struct node *node, uint8_t *out);
-/* Returns how many incarnations a history may have, so that it fits in a send queue of this size
+/* Returns how many incarnations a history may list, so that it fits in a send queue of this size
  * beside other messages. */
 uint32_t node_incarnations_max(size_t send_queue_bytes);
 

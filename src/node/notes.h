@@ -61,7 +61,7 @@ struct note {
     uint64_t at_ns;                 /* time of the event */
     enum note_kind kind;            /* kind of event */
     enum note_level level;          /* severity of the event */
-    bool is_certain;                /* a call failed for a reason that the peer itself gave */
+    bool is_certain;                /* a dial failed for a reason that the peer itself gave */
     char who[ID_TEXT_BYTES];        /* id of another node, or "" */
     char where[ADDRESS_TEXT_BYTES]; /* address of another node, or "" */
     char text[320];                 /* the event as a sentence for a person */
@@ -69,14 +69,15 @@ struct note {
 
 const char *note_kind_name(enum note_kind kind);
 
-/* Ring of the notes that were not fetched yet. The newest overwrites the oldest. */
+/* Ring of the notes that were not fetched yet. When it is full, a new note overwrites the oldest
+ * one. */
 struct notes {
     struct note *ring; /* [max] ring of notes */
     uint32_t max;      /* capacity of the ring */
     uint32_t from;     /* index of the oldest note */
     uint32_t count;    /* number of notes in the ring */
     double tokens;     /* token bucket: notes that other nodes may cause now */
-    /* Notes per second that other nodes may cause; also the bucket's depth. */
+    /* Notes per second that other nodes may cause; also the most that the bucket holds. */
     double tokens_per_second;
     uint64_t refilled_ns; /* time when the token bucket was last filled */
     uint64_t suppressed;  /* notes dropped since the last NOTE_SUPPRESSED */
@@ -89,7 +90,7 @@ struct note *notes_add(struct notes *notes, uint64_t now_ns, enum note_kind kind
                        enum note_level level, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Call it before a note that another node caused. Returns false, and counts the note as
+/* Call it before adding a note that another node caused. Returns false, and counts the note as
  * suppressed, if too many were added lately. */
 bool notes_allow(struct notes *notes, uint64_t now_ns);
 

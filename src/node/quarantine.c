@@ -18,20 +18,22 @@
 
 /* Time in which members may vote about a withheld publication. */
 #define HELD_NS (10 * SECOND_NS)
-/* HELD_NS is extended by at most this time while an origin may be from a partition. */
+/* While an origin may be from a partition, its rumors are withheld for at most this time longer
+ * than HELD_NS. */
 #define APART_NS (60 * SECOND_NS)
-/* An origin is not withheld again within this time after a release. */
+/* After a release, an origin's rumors are not withheld again for this time. */
 #define FREE_NS (60 * SECOND_NS)
 
 /* State of withholding the rumors of one origin. */
 struct withholding {
     double length;     /* length of the origin's longest withheld publication (byzantine_length) */
-    uint64_t until_ns; /* latest time at which the rumors are released */
-    uint64_t free_ns;  /* earliest time at which rumors may be withheld again */
+    uint64_t until_ns; /* time at which the rumors are released at the latest */
+    uint64_t free_ns;  /* time before which the rumors are not withheld again */
 };
 
 struct quarantine {
-    uint64_t members;                 /* hash of the members with a vote, at the last review */
+    /* Hash of the members whose vote counts, at the last call of quarantine_review. */
+    uint64_t members;
     bool is_inactive_noted;           /* a note has said that votes do not count */
     struct withholding *withholdings; /* [incarnations_max] state of withholding, by origin index */
 };
@@ -58,8 +60,8 @@ static void pass_on(struct node *node, const struct peer *from, const uint8_t *v
             votes_say_one(node, peer, vote);
 }
 
-/* Returns the number of votes that cause a warning: two thirds of those that expel. A single
- * voter may just have unlike data. */
+/* Returns the number of votes against a member that cause a warning: two thirds of those that
+ * expel it. A single voter may just have unlike data. */
 static uint32_t votes_to_warn(const struct node *node)
 {
     return (2 * votes_needed(node) + 2) / 3;
@@ -74,7 +76,8 @@ static void note_votes(struct node *node, const uint8_t accused[static ID_BYTES]
     identity_text(note->who, accused);
 }
 
-/* Call it after a new vote against this member: adds a warning, or expels the member. */
+/* Call it after a new vote against this member: adds a warning, or expels the member, if the
+ * votes suffice. */
 static void on_new_vote(struct node *node, const uint8_t accused[static ID_BYTES])
 {
     const uint32_t votes = votes_against(node, accused);
@@ -84,7 +87,8 @@ static void on_new_vote(struct node *node, const uint8_t accused[static ID_BYTES
     expulsion_on_votes(node, accused);
 }
 
-/* Finds out whether the members with a vote have changed, which may end or cause an expulsion. */
+/* Finds out whether the members whose vote counts have changed, which may end or cause an
+ * expulsion. */
 static void look_at_members(struct node *node)
 {
     const uint8_t *accused = NULL;
@@ -109,7 +113,7 @@ static enum error take(struct node *node, const struct peer *from, const uint8_t
     CHECK(error == OK || !is_new);
     if (is_new) {
         pass_on(node, from, vote);
-        on_new_vote(node, vote); /* a vote begins with the accused member's id */
+        on_new_vote(node, vote); /* the bytes of a vote begin with the accused member's id */
     }
     return error;
 }
@@ -164,8 +168,8 @@ static void note_finding(struct node *node, const struct origin *origin, bool ha
     identity_text(note->who, origin->id);
 }
 
-/* Moves a limit back so that the member's withheld rumors are also taken out. Returns the new
- * limit. */
+/* Returns the limit `from`, moved back to the member's first withheld rumor if that is earlier,
+ * so that withheld rumors are also taken out. */
 static struct stream_point with_held(const struct node *node, struct stream_point from)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
@@ -182,8 +186,8 @@ static struct stream_point with_held(const struct node *node, struct stream_poin
     return from;
 }
 
-/* Moves a limit forward to the first rumor that the log can still take out. Returns the new
- * limit. */
+/* Returns the limit `from`, moved forward to the member's first rumor that the log can still
+ * take out, if that is later. */
 static struct stream_point within_reach(const struct node *node, struct stream_point from)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
@@ -215,8 +219,8 @@ static void on_harmful(struct node *node, const struct origin *origin)
         on_new_vote(node, origin->id);
 }
 
-/* Returns true if rumors may be withheld now. They may not while a base is fetched that contains
- * them, nor when the log needs the space. */
+/* Returns true if rumors may be withheld now. They may not while this node fetches a base that
+ * contains them, nor when the log needs the space. */
 static bool may_withhold(const struct node *node)
 {
     return votes_count_here(node) && base_is_whole(node) && leaving_stage(node) == STAGE_RUNNING &&
@@ -228,7 +232,7 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
     struct withholding *hold = &node->quarantine->withholdings[step->origin_index];
     const uint8_t *id = broadcast_versions(node)->origins[step->origin_index].id;
     if (memcmp(id, node->options.identity->id, ID_BYTES) == 0)
-        return; /* the rumor is from an earlier incarnation of this node */
+        return; /* the rumor is from an earlier incarnation of this node itself */
     byzantine_on_rumor(node, step);
     const double length = byzantine_length(node, step->origin_index);
     if (withheld_has(node, step->origin_index)) {
@@ -246,8 +250,8 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
     withheld_begin(node, step->origin_index);
 }
 
-/* Returns true if the origin's rumors stay withheld. Rumors of an expelled member wait until
- * they have left the version. Otherwise the learner would apply them first. */
+/* Returns true if the origin's rumors stay withheld. Rumors of an expelled member are withheld
+ * until they have left the version. Otherwise the learner would apply them first. */
 static bool is_to_wait(const struct node *node, const struct withholding *hold,
                        uint32_t origin_index)
 {

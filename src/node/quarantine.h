@@ -25,7 +25,8 @@ size_t quarantine_arena_bytes(const struct node_options *options);
 /* Judges a rumor of another node, and withholds it if its publication is too long. */
 void quarantine_on_rumor(struct node *node, const struct rumor_step *step);
 void quarantine_on_votes(struct node *node, const struct peer *from, const struct message *message);
-/* Casts votes, releases withheld rumors and adds notes. Call it once a second. */
+/* Casts votes, releases rumors that were withheld long enough, and adds notes. Call it once a
+ * second. */
 void quarantine_review(struct node *node);
 
 #endif

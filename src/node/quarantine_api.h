@@ -1,15 +1,15 @@
-/* Harmful members as a node's owner sees them (quarantine.h): votes to keep for the next start, and
- * the findings.
- */
+/* Harmful members as a node's owner sees them (quarantine.h): votes to keep for the next start,
+ * and findings about members. */
 #ifndef HEARSAY_NODE_QUARANTINE_API_H
 #define HEARSAY_NODE_QUARANTINE_API_H
 
 #include "node/node.h"
 #include "wire/vote.h"
 
-#define NODE_VOTERS    128 /* members with a vote, at most; in a larger swarm votes do not count */
+/* Members whose vote counts, at most; in a larger swarm no vote counts. */
+#define NODE_VOTERS    128
 #define NODE_VOTES     (NODE_VOTERS * NODE_VOTERS)       /* votes, at most */
-#define NODE_VOTES_MAX ((size_t)NODE_VOTES * VOTE_BYTES) /* bytes of all votes */
+#define NODE_VOTES_MAX ((size_t)NODE_VOTES * VOTE_BYTES) /* size of all votes in bytes, at most */
 /* Checks the stored votes in the options (wire/vote.h). Returns MALFORMED if their size is
  * impossible, and MISMATCH if they are damaged, or belong to another swarm or model. */
 enum error node_votes_check(const struct node_options *options, struct problem *problem) MUST_USE;
@@ -22,9 +22,9 @@ uint32_t node_votes_changes(const struct node *node);
 enum error node_on_vote(struct node *node, uint64_t now_ns,
                         const uint8_t vote[static VOTE_BYTES]) MUST_USE;
 
-/* Finding i, about a member that this node finds harmful (byzantine.h), that has votes against
- * it, or whose rumors are withheld (quarantine.h). node_finding returns false after the last one.
- */
+/* A member that this node finds harmful (byzantine.h), that has votes against it, or whose
+ * rumors are withheld (quarantine.h). node_finding gives number i of these members, and returns
+ * false after the last one. */
 struct node_finding {
     uint8_t id[ID_BYTES];
     uint64_t incarnation;
@@ -33,10 +33,11 @@ struct node_finding {
     /* average agreement of the member's rumors with this node's learning, in [-1, 1]; NAN =
      * unknown */
     double agreement;
-    double typical;  /* median of the members' agreements */
-    double length;   /* length of the member's publications, in medians; NAN = unknown */
+    double typical; /* median, over members, of `agreement` */
+    /* Length of the member's publications, as a multiple of the median; NAN = unknown. */
+    double length;
     uint32_t votes;  /* number of votes to expel the member */
-    uint32_t needed; /* number of votes that expel a member; 0 = votes do not count */
+    uint32_t needed; /* number of votes that suffices to expel a member; 0 = votes do not count */
 };
 bool node_finding(const struct node *node, uint32_t i, struct node_finding *out);
 

@@ -15,7 +15,7 @@
  * again later. */
 bool node_publish_soon(struct node *node, uint64_t now_ns);
 
-/* Makes a SAVE due now. */
+/* Makes a checkpoint (a SAVE action) due now. */
 void node_save_soon(struct node *node, uint64_t now_ns);
 
 /* Returns true if the base is complete and contains all known rumors, no publication is under
@@ -36,7 +36,7 @@ enum finish_state {
 enum finish_state node_finish_state(const struct node *node);
 
 enum finish_wait {
-    FINISH_HAS,       /* the member has finished, does not train, is dead, or has left */
+    FINISH_HAS,       /* no wait: the member has finished, does not train, is dead, or has left */
     FINISH_TRAINS,    /* the member still trains */
     FINISH_PUBLISHES, /* the member's last publications are under way */
     FINISH_DIFFERS    /* the member has ended training, but its base differs from ours */

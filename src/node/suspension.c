@@ -6,36 +6,38 @@
 #include "node/lifecycle/lifecycle.h"
 #include "node/orders/proofs.h"
 
-/* Time of disagreement after which a node follows the majority. */
+/* After most nodes have differed from this one for this time, it follows them. */
 #define LONG_NS (30 * SECOND_NS)
-/* Time of a tie after which a node that obeys a proof suspends it. */
+/* After a tie has lasted for this time, a node that obeys a proof suspends it. */
 #define LONGER_NS (300 * SECOND_NS)
-/* Time of disagreement after which a node without a base follows the majority. */
+/* After most nodes have differed for this time, a node without a base follows them. */
 #define JOINER_NS (2 * SECOND_NS)
-#define AGAIN_NS  (5 * SECOND_NS) /* time before a suspended proof is obeyed again */
+/* After most nodes have obeyed a suspended proof for this time, this node obeys it again. */
+#define AGAIN_NS (5 * SECOND_NS)
 
 #define WORDS (NODE_PROOFS / 64)
 
 /* Evidence from neighbours' versions of whether they obey one proof. */
 struct doubt {
-    uint64_t shown[NODE_PEERS_MAX / 64]; /* a bit per slot: the neighbour has shown a version */
-    /* A bit per slot: the neighbour has rumors beyond the proof's limit. */
+    uint64_t shown[NODE_PEERS_MAX / 64]; /* bit per slot: the neighbour has shown a version */
+    /* Bit per slot: the neighbour has rumors beyond the proof's limit. */
     uint64_t has[NODE_PEERS_MAX / 64];
-    uint64_t since_ns; /* time when most nodes began to differ from this one; 0 = they agree */
+    /* Time since which most nodes have differed from this one; 0 = they agree. */
+    uint64_t since_ns;
 };
 
 struct suspension {
     struct doubt doubts[NODE_PROOFS]; /* [NODE_PROOFS] state of each proof, by its index */
 };
 
-/* Evidence from one version about all proofs; one bit per proof. */
+/* Evidence from one neighbour's version about all proofs; one bit per proof. */
 struct shown {
     uint64_t excess[WORDS]; /* the version has rumors beyond the proof's limit */
     uint64_t rest[WORDS];   /* the version has rumors of the accused, but none beyond the limit */
     bool is_known;          /* this node knows every origin that the version lists */
 };
 
-/* The votes of this node and its neighbours on one proof: whether they obey it. */
+/* Votes of this node and its neighbours on one proof: does each of them obey it? */
 struct votes {
     int lead;        /* nodes that obey the proof minus nodes that do not */
     uint32_t others; /* number of neighbours that have shown a version */
@@ -142,15 +144,15 @@ void suspension_on_version(struct node *node, const struct peer *from,
                         version->hash);
     for (uint32_t i = 0; i < proofs; i++) {
         const bool has = bit_get(shown.excess, i);
-        /* Without one of these, the version does not show whether the neighbour has rumors of
-         * the accused. */
+        /* Without one of these conditions, the version does not show whether the neighbour has
+         * rumors of the accused. */
         if (has || is_complete || bit_get(shown.rest, i))
             note_vote(node, i, slot, has);
     }
 }
 
-/* Counts the votes on one proof. unknown: the vote of a neighbour that has shown no version, 0
- * or -1. */
+/* Counts the votes on one proof. unknown: value, 0 or -1, that a neighbour without a shown
+ * version adds to `lead`. */
 static struct votes votes_on(const struct node *node, uint32_t i, bool we_have, int unknown)
 {
     const struct doubt *doubt = &node->suspension->doubts[i];
@@ -175,8 +177,8 @@ static uint64_t patience_ns(const struct node *node, const struct votes *votes, 
     return votes->lead == 0 && !votes->we_have ? LONGER_NS : LONG_NS;
 }
 
-/* Returns true if most nodes have differed from this one for long enough that it must follow
- * them. A node without a base has no vote, and waits until a neighbour has shown a version. */
+/* Returns true if most nodes have differed from this one for so long that it must follow them. A
+ * node without a base has no vote, and follows only once a neighbour has shown a version. */
 static bool is_outvoted(struct node *node, uint32_t i, const struct votes *votes, bool is_suspended)
 {
     struct doubt *doubt = &node->suspension->doubts[i];

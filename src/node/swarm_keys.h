@@ -12,24 +12,24 @@
 #define SWARM_KEYS_MAX      3 /* swarm keys that a node accepts at once, at most */
 #define NODE_SWARM_KEYS_MAX ((size_t)SWARM_KEYS_MAX * KEY_BYTES)
 
-/* Sets the wall clock, in ms since 1970. Before the first call, options.wall_ms counts. */
+/* Sets the wall clock time, in ms since 1970. Before the first call, options.wall_ms counts. */
 void node_on_clock(struct node *node, uint64_t now_ns, uint64_t wall_ms);
 
-/* Takes the key of the last order about keys from the owner. Returns MISMATCH if it is another
- * key, or if there is no such order. */
+/* Takes the key that the last order about keys introduces from the owner. Returns MISMATCH if it
+ * is another key, or if there is no such order. */
 enum error node_on_swarm_key(struct node *node, uint64_t now_ns,
                              const uint8_t key[static KEY_BYTES], struct problem *problem) MUST_USE;
 
 /* Writes the accepted keys into out[NODE_SWARM_KEYS_MAX], newest first, and returns the number
  * of bytes. Returns 0 before an order has introduced a key. The keys have changed if
- * node_swarm_keys_changes has grown. They are secret: wipe them. */
+ * node_swarm_keys_changes has grown. Wipe `out` after use, because keys are secret. */
 size_t node_swarm_keys(const struct node *node, uint8_t *out);
 uint32_t node_swarm_keys_changes(const struct node *node);
 
 /* Facts about the swarm keys that do not reveal them. */
 struct node_swarm_key {
     uint8_t hash[HASH_BYTES]; /* hash of the newest key (swarm_key_hash) */
-    uint32_t order;   /* number of the order that introduced the newest key; 0 = the owner's key */
+    uint32_t order;   /* number of the order whose key this node lacks; 0 = it lacks no key */
     uint32_t missing; /* number of the order whose key this node lacks; 0 = it lacks none */
     uint32_t older;   /* number of older keys that this node also accepts */
     /* Time until which older keys are accepted, in ms since 1970; 0 = there are no older keys. */

@@ -19,9 +19,11 @@
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
-#define CHECK_NS  (SECOND_NS / 4) /* time between two calls of check_all */
-#define GOSSIP_NS SECOND_NS       /* time between two rounds of gossip, unless the node leaves */
-#define LATE_NS   SECOND_NS       /* if a timer is later than this, the process was suspended */
+/* Time between two checks of conversations and members (check_all). */
+#define CHECK_NS  (SECOND_NS / 4)
+#define GOSSIP_NS SECOND_NS /* time between two rounds of gossip, unless the node leaves */
+/* A timer that comes later than this shows that the process was suspended. */
+#define LATE_NS SECOND_NS
 
 struct timers {
     uint64_t gossip_ns; /* time when the next round of gossip is due */
@@ -41,8 +43,8 @@ struct timers *timers_new(struct arena *arena, struct node *node)
     return timers;
 }
 
-/* Returns the time between two rounds of gossip. While the node leaves it is shorter, as far as
- * the size of the swarm permits, because other members wait for its records. */
+/* Returns the time between two rounds of gossip. The time is shorter while the node leaves, as
+ * far as the size of the swarm permits, because other members wait for its records. */
 static uint64_t round_ns(const struct node *node)
 {
     const uint64_t period_ns = member_gossip_period_ns(node);
@@ -93,8 +95,8 @@ static void check_peer(struct node *node, const struct peer *peer)
     connection_hang_up(node, peer, BYE_SILENT, "the peer was silent for too long");
 }
 
-/* Extends all timeouts after the process was suspended: messages from that time have not been
- * read yet (Lifeguard). */
+/* Extends all timeouts by late_ns after the process was suspended: messages from that time have
+ * not been read yet (Lifeguard). */
 static void forgive(struct node *node, uint64_t late_ns)
 {
     CHECK(late_ns > LATE_NS);
