@@ -2,7 +2,7 @@
  * them whenever one is added or dropped. Also passes a new key from `hearsay rekey` to the node.
  *
  *   state_dir/swarm.key, .older ─► node ─ new keys ─► state_dir/swarm.key, .older
- *   state_dir/swarm.key.next ────► node_on_swarm_key        once a second, if one is missing
+ *   state_dir/swarm.key.next ────► node_on_swarm_key        once a second, if a key is missing
  */
 #ifndef HEARSAY_DAEMON_KNOWN_SWARM_KEYS_H
 #define HEARSAY_DAEMON_KNOWN_SWARM_KEYS_H

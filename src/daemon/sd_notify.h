@@ -3,7 +3,7 @@
  *
  *   NOTIFY_SOCKET   the socket: a path, or @name in the abstract namespace; unset = no manager
  *   WATCHDOG_USEC   microseconds without WATCHDOG=1 after which the manager kills the process;
- *                   it is sent after half of that time
+ *                   WATCHDOG=1 is sent after half of that time
  *   WATCHDOG_PID    the watched process; unset = this one
  *
  *   READY=1 (the node listens and its loop runs) ─► STATUS=…, WATCHDOG=1 ─► STOPPING=1

@@ -6,9 +6,10 @@
  *   order ─► gather ─► learner.h ─► scatter          PUBLISH: all entries; APPLY: entries of the
  *                                                    update; WRITE, SAVE: their range; READ: none
  *
- * Everything happens on the caller's thread, inside its calls; CHECKs make sure of this. The
- * exception is READ, which only reads the base and may run on the loop's thread (learner_link.h).
- * The tensors are neither read nor written before they are filled for the first time.
+ * Everything happens on the caller's thread, inside its calls of the library; CHECKs make sure of
+ * this. The exception is READ, which only reads the base and may run on the loop's thread
+ * (learner_link.h). The tensors are neither read nor written before they are filled for the first
+ * time.
  *
  * The tensors may be copies of the weights that the program trains. Then a call runs the program's
  * `fetch` before it reads the first tensor, and `store` at its end if it has written one

@@ -4,11 +4,11 @@
  *                   ── wishes ────────────────────────────────────►
  *                   ◄── standing ───────────────────────────────────
  *
- * The learner and its weights belong to the caller's thread, inside its calls. Node, sockets, log
- * and saver belong to the loop's thread, from engine_begin until that thread has ended, then to the
- * caller's thread. CHECKs make sure of this. One mutex, which is held only briefly, protects wishes
- * and standing. The caller's thread waits for the loop only in engine_wait, and performs orders
- * meanwhile. The loop never waits for the caller.
+ * The learner and its weights belong to the caller's thread, inside its calls of the library. Node,
+ * sockets, log and saver belong to the loop's thread, from engine_begin until that thread has
+ * ended, then to the caller's thread. CHECKs make sure of this. One mutex, which is held only
+ * briefly, protects wishes and standing. The caller's thread waits for the loop only in
+ * engine_wait, and performs orders meanwhile. The loop never waits for the caller.
  */
 #ifndef HEARSAY_LIBRARY_ENGINE_H
 #define HEARSAY_LIBRARY_ENGINE_H

@@ -1,8 +1,8 @@
 /* The best base: a copy of the saved base with the best score. `hearsay rewind --to best` returns
  * to it after training has diverged (commands/rewind.h).
  *
- *   FOLDER/base-best.safetensors   base.safetensors at that time. A hard link to it, until the
- *                                  next save replaces base.safetensors
+ *   FOLDER/base-best.safetensors   base.safetensors that had the best score: a hard link to it,
+ *                                  until the next save replaces base.safetensors
  *   FOLDER/best                    its score, as JSON; "digest" identifies the base of this score
  *
  * The two files are replaced one after the other. After a crash in between, the digest in the score

@@ -3,8 +3,9 @@
  *   describe: node ID in swarm "NAME": INPUT, layout N: LAYERS; START
  *   of_swarm: START is "swarm HEX": the initial weights came from the swarm with that model hash
  *
- * A node continues only from a checkpoint with one of these texts. Otherwise the message names the
- * first part that differs, and the remedy. Tests: tests/process/test_from_model.sh. */
+ * A node continues only from a checkpoint with one of these texts. For any other text, the
+ * message names the first part that differs, and the remedy. Tests:
+ * tests/process/test_from_model.sh. */
 #ifndef HEARSAY_STATE_CHECKPOINT_OWNER_H
 #define HEARSAY_STATE_CHECKPOINT_OWNER_H
 

@@ -2,8 +2,8 @@
  * (wire/equivocation_proof.h) and expulsion votes (wire/vote.h) in the state folder.
  *
  *   FOLDER/orders   all orders that the node knows, back to back
- *   FOLDER/order    new orders from `hearsay expel` or `admit` for the running node, which removes
- *                   the file
+ *   FOLDER/order    new orders from `hearsay expel`, `admit` or `rekey` for the running node, which
+ *                   removes the file
  *   FOLDER/proofs   all proofs that the node knows, back to back
  *   FOLDER/votes    all votes that the node knows, back to back
  *

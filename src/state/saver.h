@@ -6,10 +6,10 @@
  *        └── wake ◄──────────────── thread: checkpoint.h ◄────────────────────┘
  *   node ── node_on_saved ─► own ─► saver_end ──► thread: the end, export.h ─► wake, saver_took
  *
- * The learner is interrupted only while one part is copied, and no thread waits for the disk: the
- * next part is requested when the previous one is written. One save runs at a time. If the disk is
- * so slow that updates no longer fit the queue, the save is abandoned; earlier checkpoints stay,
- * and the next save tries again. The functions below are called on the loop's
+ * The learner is interrupted only while one part is copied, and no other thread waits for the
+ * disk: the next part is requested when the previous one is written. One save runs at a time. If
+ * the disk is so slow that updates no longer fit the queue, the save is abandoned; earlier
+ * checkpoints stay, and the next save tries again. The functions below are called on the loop's
  * thread. Tests: tests/unit/state/test_saver.c and tests/process/test_from_model.sh and
  * test_resume.sh.
  */

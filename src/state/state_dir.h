@@ -3,10 +3,13 @@
  *   STATE_DIR/incarnation        incarnation.h
  *   STATE_DIR/checkpoint-N       checkpoint.h: state from which the node continues
  *   STATE_DIR/device             startup_notes.c: computing device of the last start
- *   STATE_DIR/orders             order_files.h: the operator's orders
+ *   STATE_DIR/orders             order_files.h: the operator's orders; beside it proofs and votes
+ *   STATE_DIR/swarm.key          swarm_key_files.h: swarm key that came with an order
  *   STATE_DIR/started.conf       saved_config.h: the configuration of the last start
  *   STATE_DIR/base.safetensors   export.h: the model, for other programs
  *   STATE_DIR/base-T.safetensors older_bases.h: base.safetensors at time T
+ *   STATE_DIR/base-best.safetensors, base-averaged.safetensors   best_base.h, averaged_base.h
+ *   STATE_DIR/caller             library/caller_file.h: bytes of a host program
  */
 #ifndef HEARSAY_STATE_STATE_DIR_H
 #define HEARSAY_STATE_STATE_DIR_H
