@@ -9,7 +9,7 @@
 #define OFFERS_AT 2 /* offset of the offers in an introduction */
 #define NEWER_AT  3
 #define FORM_AT   4
-#define START     "; " /* separates FORM and START in a model description */
+#define START     "; " /* text between FORM and START in a model description */
 
 _Static_assert(REFUSAL_BYTES == WIDE_NONCE_BYTES + GATE_BYTES, "a refusal is a nonce and a gate");
 
@@ -67,7 +67,7 @@ static void introduction_decode(struct introduction *to,
     to->parameters = bytes_get(in + 40, 8);
 }
 
-/* Formats 235146 as "235,146". */
+/* Formats a number with a comma between groups of three digits: 235146 as "235,146". */
 static void group_digits(char out[static 32], uint64_t number)
 {
     char digits[24];
@@ -122,7 +122,7 @@ void introduction_context(uint8_t context[static CONTEXT_BYTES], const struct in
     secret_blake2b(context, CONTEXT_BYTES, bytes, sizeof bytes, NULL, 0);
 }
 
-/* Formats the versions as "11" or "11 to 12". */
+/* Formats the protocol versions of an introduction as "11" or "11 to 12". */
 static void put_versions(char out[static 16], const struct introduction *of)
 {
     if (of->newer == 0)
@@ -201,8 +201,8 @@ void gate_init(struct gate *gate, const uint8_t swarm_key[static KEY_BYTES],
     gate->ours = *ours;
 }
 
-/* Encodes an introduction with the bytes that a prologue leaves zero: standing and form. A build
- * without PROTOCOL_OF_FORM writes zeros. */
+/* Encodes an introduction, including the fields that a prologue leaves zero: standing and form.
+ * A build without PROTOCOL_OF_FORM writes zeros there. */
 static void encode_all(uint8_t out[static INTRODUCTION_BYTES], const struct introduction *from)
 {
     CHECK(from->standing <= STANDING_MAX);
@@ -259,7 +259,8 @@ enum error refusal_consume(const struct gate *gate, const uint8_t in[static REFU
     return error;
 }
 
-/* Associated data that distinguishes a frame of model parts from the refusal before it. */
+/* Associated data that keeps a frame of model parts apart from the refusal before it, so that
+ * neither opens as the other. */
 #define PARTS_LABEL "hearsay parts"
 
 struct parts_bound {

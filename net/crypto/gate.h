@@ -29,34 +29,37 @@
 #include "crypto/secret.h"
 #include "wire/protocol.h"
 
-#define OFFERS_ANSWERS     1  /* bit of introduction.offers: the node serves inference requests */
-#define OFFERS_PARTS       2  /* bit: the node's model parts (model_parts.h) follow its refusal */
-#define STANDING_MAX       63 /* introduction.standing has six bits */
+#define OFFERS_ANSWERS 1 /* bit of introduction.offers: the node serves inference */
+/* Bit of introduction.offers: the node's model parts (model_parts.h) follow its refusal. */
+#define OFFERS_PARTS       2
+#define STANDING_MAX       63 /* largest introduction.standing, which has six bits */
 #define FORM_BYTES         4
 #define INTRODUCTION_BYTES 48
 #define GATE_BYTES         (INTRODUCTION_BYTES + TAG_BYTES)
 #define REFUSAL_BYTES      (WIDE_NONCE_BYTES + INTRODUCTION_BYTES + TAG_BYTES)
 
 struct introduction {
-    uint16_t protocol;        /* oldest version that the node speaks */
-    uint8_t newer;            /* number of newer versions that it also speaks */
-    uint8_t offers;           /* OFFERS_ bits; set in refusals only */
-    uint8_t standing;         /* how established its first weights are (node/first_weights.h) */
-    uint8_t form[FORM_BYTES]; /* hash of the form of the model; zeros before version 12 */
-    uint8_t swarm[16];        /* hash of the swarm id */
-    uint8_t model[16];        /* hash of the model description */
-    uint64_t parameters;      /* number of model parameters */
+    uint16_t protocol; /* oldest protocol version that the node speaks */
+    uint8_t newer;     /* number of newer protocol versions that the node also speaks */
+    uint8_t offers;    /* OFFERS_ bits; set in refusals only */
+    /* How established the node's first weights are (node/first_weights.h). */
+    uint8_t standing;
+    /* Hash of the form of the model; zeros from a build before version 12. */
+    uint8_t form[FORM_BYTES];
+    uint8_t swarm[16];   /* hash of the swarm id */
+    uint8_t model[16];   /* hash of the model description */
+    uint64_t parameters; /* number of model parameters */
 };
 
-/* Makes an introduction with the versions of this build and the hashes of both texts; offers and
- * standing are 0. model: "FORM; START", or FORM only. */
+/* Makes an introduction with the protocol versions of this build and the hashes of both texts;
+ * offers and standing are 0. model: "FORM; START", or FORM only. */
 void introduction_make(struct introduction *introduction, const char *swarm_id, const char *model,
                        uint64_t parameters);
-/* Sets the versions that this build speaks. */
+/* Sets the introduction's protocol versions to those that this build speaks. */
 void introduction_set_versions(struct introduction *introduction);
 void introduction_encode(uint8_t out[static INTRODUCTION_BYTES], const struct introduction *from);
 
-/* Returns the newest version that both nodes speak, or PROTOCOL_PROBE if there is none. */
+/* Returns the newest protocol version that both nodes speak, or PROTOCOL_PROBE if there is none. */
 uint16_t introduction_common(const struct introduction *ours, const struct introduction *theirs);
 
 /* Writes the prologue of the handshake: the dialer's introduction with zeros in bytes 2 to 7. The
@@ -68,48 +71,50 @@ void introduction_prologue(uint8_t out[static INTRODUCTION_BYTES], const struct 
  * protocol versions. */
 void introduction_context(uint8_t context[static CONTEXT_BYTES], const struct introduction *of);
 
-/* Returns true if both nodes can work together once one has taken over the first weights of the
- * other. */
+/* Returns true if both nodes can work together once one of them has taken over the first weights
+ * of the other. */
 bool introduction_same_form(const struct introduction *ours, const struct introduction *theirs);
 
-/* Returns true if both forms are known and the models differ in form or size. */
+/* Returns true if the forms of both models are known and the models differ in form or size. */
 bool introduction_has_other_form(const struct introduction *ours,
                                  const struct introduction *theirs);
 
-/* Returns OK if the two nodes belong together. Otherwise MISMATCH with a sentence such as "other
- * model: theirs has 235,146 parameters, ours 215,370". */
+/* Returns OK if the two nodes belong together. Otherwise returns MISMATCH and sets *problem to a
+ * sentence such as "other model: theirs has 235,146 parameters, ours 215,370". */
 enum error introduction_compare(const struct introduction *ours, const struct introduction *theirs,
                                 struct problem *difference) MUST_USE;
 
 struct gate {
-    uint8_t key[KEY_BYTES];   /* BLAKE2b("hearsay gate", key = swarm key) */
+    uint8_t key[KEY_BYTES];   /* BLAKE2b of "hearsay gate", keyed with the swarm key */
     struct introduction ours; /* this node's introduction */
 };
 
 void gate_init(struct gate *gate, const uint8_t swarm_key[static KEY_BYTES],
                const struct introduction *ours);
 
-/* gate_create seals our introduction; gate_consume opens the caller's. The nonce is the first 24
- * bytes of message 1 (its fresh public key), and all of message 1 is associated data. A gate
- * therefore opens for its own handshake only. gate_consume returns FORGED for another key or
- * another message 1, and MALFORMED if message 1 is too short. */
+/* gate_create seals our introduction; gate_consume opens that of the peer that dials. The nonce
+ * is the first 24 bytes of message 1 (its fresh public key), and all of message 1 is associated
+ * data. A gate therefore opens for its own handshake only. gate_consume returns FORGED for another
+ * key or another message 1, and MALFORMED if message 1 is too short. */
 void gate_create(const struct gate *gate, uint8_t out[static GATE_BYTES], const uint8_t *message_1,
                  size_t message_1_bytes);
 enum error gate_consume(const struct gate *gate, const uint8_t in[static GATE_BYTES],
                         const uint8_t *message_1, size_t message_1_bytes,
                         struct introduction *theirs) MUST_USE;
 
-/* Seals or opens a refusal, the answer to a gate whose introduction does not match. It is bound to
- * the fresh public key of message 1, so an old refusal cannot be replayed. */
+/* Seals (create) or opens (consume) a refusal, the answer to a gate whose introduction does not
+ * match. A refusal is bound to the fresh public key of message 1, so an old refusal cannot be
+ * replayed. */
 void refusal_create(const struct gate *gate, struct entropy *entropy,
                     const uint8_t ephemeral[static DH_BYTES], uint8_t out[static REFUSAL_BYTES]);
 enum error refusal_consume(const struct gate *gate, const uint8_t in[static REFUSAL_BYTES],
                            const uint8_t ephemeral[static DH_BYTES],
                            struct introduction *theirs) MUST_USE;
 
-/* Seals or opens the parts of the called node's model, a frame behind the refusal with
- * OFFERS_PARTS: nonce ‖ ciphertext ‖ tag, PARTS_ADD bytes more than the text. parts_consume writes
- * bytes - PARTS_ADD bytes, or returns MALFORMED or FORGED. */
+/* PARTS_ADD: bytes that sealing adds to a list of model parts. parts_create seals the list of
+ * the refusing node's model parts, which follows a refusal with OFFERS_PARTS: nonce ‖ ciphertext
+ * ‖ tag. parts_consume opens it: it writes bytes - PARTS_ADD bytes, or returns MALFORMED or
+ * FORGED. */
 #define PARTS_ADD (WIDE_NONCE_BYTES + TAG_BYTES)
 void parts_create(const struct gate *gate, struct entropy *entropy,
                   const uint8_t ephemeral[static DH_BYTES], const char *parts, size_t bytes,

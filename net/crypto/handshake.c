@@ -5,10 +5,11 @@
 static const char name_plain[] = "Noise_XX_25519_ChaChaPoly_SHA256";
 static const char name_psk[] = "Noise_XXpsk3_25519_ChaChaPoly_SHA256";
 
-#define ADDED_MAX 128 /* most bytes that a message adds to its payload */
+#define ADDED_MAX 128 /* largest number of bytes that a message adds to its payload */
 _Static_assert(HANDSHAKE_2_BYTES <= ADDED_MAX, "ADDED_MAX covers message 2");
 
-/* Cursors: the next byte to write, and the bytes that are left to read. */
+/* Positions in a buffer. writer: the next byte to write. reader: the next byte to read, and the
+ * number of bytes left. */
 struct writer {
     uint8_t *at;
 };
@@ -17,7 +18,8 @@ struct reader {
     size_t left;
 };
 
-/* HKDF from HMAC (Noise section 4.3), with two outputs, or three if out_3 is not NULL. */
+/* The function HKDF of Noise section 4.3, from HMAC, with two outputs, or three if out_3 is not
+ * NULL. */
 static void hkdf(uint8_t *out_1, uint8_t *out_2, uint8_t *out_3,
                  const uint8_t chaining[static HASH_BYTES], const uint8_t *input,
                  size_t input_bytes)
@@ -31,7 +33,7 @@ static void hkdf(uint8_t *out_1, uint8_t *out_2, uint8_t *out_3,
     secret_wipe(temporary, sizeof temporary);
 }
 
-/* The symmetric state, Noise section 5.2. */
+/* The following functions work on the symmetric state (Noise section 5.2). */
 
 static void mix_hash(struct handshake *h, const void *data, size_t bytes)
 {
@@ -73,7 +75,8 @@ static void encrypt_and_hash(struct handshake *h, struct writer *out, const uint
     out->at += sealed_bytes;
 }
 
-/* Decrypts `bytes` bytes of plaintext into out. */
+/* Takes `bytes` bytes of plaintext from the message into `out`, decrypted if a key is set. Mixes
+ * the bytes of the message into the hash. */
 static enum error decrypt_and_hash(struct handshake *h, struct reader *in, uint8_t *out,
                                    size_t bytes)
 {
@@ -91,7 +94,7 @@ static enum error decrypt_and_hash(struct handshake *h, struct reader *in, uint8
     return OK;
 }
 
-/* The tokens, Noise section 5.3. */
+/* The following functions process the tokens of a message (Noise section 5.3). */
 
 /* Mixes an ephemeral public key into the hash and, with a psk, also into the key (section 9.2). */
 static void mix_ephemeral(struct handshake *h, const uint8_t public_key[static DH_BYTES])
@@ -143,16 +146,16 @@ static enum error mix_ee(struct handshake *h)
     return mix_dh(h, h->ephemeral_secret, h->their_ephemeral);
 }
 
-/* Mixes in es: the shared secret of the initiator's ephemeral key and the responder's static
- * key. */
+/* Mixes in the token es: the shared secret of the initiator's ephemeral key and the responder's
+ * static key. */
 static enum error mix_es(struct handshake *h)
 {
     return h->initiator ? mix_dh(h, h->ephemeral_secret, h->their_public)
                         : mix_dh(h, h->own_secret, h->their_ephemeral);
 }
 
-/* Mixes in se: the shared secret of the initiator's static key and the responder's ephemeral
- * key. */
+/* Mixes in the token se: the shared secret of the initiator's static key and the responder's
+ * ephemeral key. */
 static enum error mix_se(struct handshake *h)
 {
     return h->initiator ? mix_dh(h, h->own_secret, h->their_ephemeral)
@@ -165,9 +168,10 @@ static void mix_psk(struct handshake *h)
         mix_key_and_hash(h, h->psk, KEY_BYTES);
 }
 
-/* The three messages: create_N writes one, consume_N reads it. */
+/* The following functions process the three messages: create_N writes message N, consume_N reads
+ * it. */
 
-/* -> e */
+/* Writes message 1, from the initiator: e. */
 static enum error create_1(struct handshake *h, struct writer *out)
 {
     write_e(h, out);
@@ -180,7 +184,7 @@ static enum error consume_1(struct handshake *h, struct reader *in)
     return OK;
 }
 
-/* <- e, ee, s, es */
+/* Writes message 2, from the responder: e, ee, s, es. */
 static enum error create_2(struct handshake *h, struct writer *out)
 {
     write_e(h, out);
@@ -198,7 +202,7 @@ static enum error consume_2(struct handshake *h, struct reader *in)
     return mix_es(h);
 }
 
-/* -> s, se, psk */
+/* Writes message 3, from the initiator: s, se, psk. */
 static enum error create_3(struct handshake *h, struct writer *out)
 {
     write_s(h, out);
@@ -248,7 +252,7 @@ static enum error consume_tokens(struct handshake *h, struct reader *in)
     return MALFORMED;
 }
 
-/* Returns true if it is the initiator's turn: messages 1 and 3 are the initiator's, message 2 the
+/* Returns true if the next message is the initiator's: message 1 or 3. Message 2 is the
  * responder's. */
 static bool is_initiators_turn(const struct handshake *h)
 {
@@ -268,7 +272,7 @@ static size_t added_bytes(const struct handshake *h)
     return h->state == HANDSHAKE_1 ? HANDSHAKE_2_BYTES : HANDSHAKE_3_BYTES;
 }
 
-/* Advances by one message on success; any failure leaves the handshake DEAD. */
+/* Advances the handshake by one message if error is OK. Any other error leaves it DEAD. */
 static void move(struct handshake *handshake, struct handshake *next, enum error error)
 {
     if (error == OK) {
@@ -299,7 +303,7 @@ enum error handshake_create(struct handshake *handshake, const uint8_t *payload,
     return error;
 }
 
-/* Reads tokens and payload of a message whose length has been checked. */
+/* Reads the tokens and the payload of a message whose length is right. */
 static enum error consume_message(struct handshake *h, const uint8_t *in, size_t in_bytes,
                                   uint8_t *payload, size_t payload_bytes)
 {
@@ -330,7 +334,8 @@ enum error handshake_consume(struct handshake *handshake, const uint8_t *in, siz
     return error;
 }
 
-/* Noise section 5.2, Initialize: pads a name of up to 32 bytes and hashes a longer one. */
+/* Hashes the name of the pattern as Noise section 5.2 (Initialize) says: pads a name of up to 32
+ * bytes, hashes a longer one. */
 static void hash_name(uint8_t hash[static HASH_BYTES], const char *name)
 {
     size_t bytes = strlen(name);

@@ -20,51 +20,53 @@
 #include "crypto/secret.h"
 
 #define HANDSHAKE_PAYLOAD_MAX 256
-/* Bytes that each message adds to its payload. */
-#define HANDSHAKE_1_BYTES (DH_BYTES + TAG_BYTES) /* with a psk; DH_BYTES without */
+/* The following constants: bytes that each message adds to its payload. */
+#define HANDSHAKE_1_BYTES (DH_BYTES + TAG_BYTES) /* with a psk; without one, DH_BYTES */
 #define HANDSHAKE_2_BYTES (DH_BYTES + DH_BYTES + TAG_BYTES + TAG_BYTES)
 #define HANDSHAKE_3_BYTES (DH_BYTES + TAG_BYTES + TAG_BYTES)
 
 enum handshake_state { HANDSHAKE_START, HANDSHAKE_1, HANDSHAKE_2, HANDSHAKE_DONE, HANDSHAKE_DEAD };
 
 struct handshake {
-    enum handshake_state state;         /* phase of the handshake; see the drawing above */
-    bool initiator;                     /* true on the side that sends message 1 */
-    bool has_psk;                       /* the pattern is XXpsk3, not XX */
-    bool has_key;                       /* key is set, so payloads are encrypted */
-    uint64_t nonce;                     /* Noise's n: nonce of the next encryption with key */
-    uint8_t key[KEY_BYTES];             /* Noise's k */
-    uint8_t chaining[HASH_BYTES];       /* Noise's ck */
-    uint8_t hash[HASH_BYTES];           /* Noise's h; once DONE, the channel binding */
+    enum handshake_state state; /* phase of the handshake; see the drawing in this file's header */
+    bool initiator;             /* this side sends message 1 */
+    bool has_psk;               /* the pattern is XXpsk3; false = XX */
+    bool has_key;               /* `key` is set, so payloads are encrypted */
+    uint64_t nonce;             /* nonce of the next encryption with `key`; Noise's n */
+    uint8_t key[KEY_BYTES];     /* encryption key; Noise's k */
+    uint8_t chaining[HASH_BYTES];       /* chaining key; Noise's ck */
+    uint8_t hash[HASH_BYTES];           /* hash so far; in DONE, the channel binding; Noise's h */
     uint8_t psk[KEY_BYTES];             /* pre-shared key */
-    uint8_t own_secret[DH_BYTES];       /* Noise's s, secret half */
-    uint8_t own_public[DH_BYTES];       /* Noise's s, public half */
-    uint8_t ephemeral_secret[DH_BYTES]; /* Noise's e, secret half */
-    uint8_t ephemeral_public[DH_BYTES]; /* Noise's e, public half */
-    uint8_t their_public[DH_BYTES]; /* Noise's rs: set by message 2 (initiator) or 3 (responder) */
-    uint8_t their_ephemeral[DH_BYTES]; /* Noise's re */
+    uint8_t own_secret[DH_BYTES];       /* our static key, secret half; Noise's s */
+    uint8_t own_public[DH_BYTES];       /* our static key, public half; Noise's s */
+    uint8_t ephemeral_secret[DH_BYTES]; /* our ephemeral key, secret half; Noise's e */
+    uint8_t ephemeral_public[DH_BYTES]; /* our ephemeral key, public half; Noise's e */
+    /* The other side's static key, from message 2 (initiator) or 3 (responder); Noise's rs. */
+    uint8_t their_public[DH_BYTES];
+    uint8_t their_ephemeral[DH_BYTES]; /* the other side's ephemeral key; Noise's re */
 };
 
-/* Starts a handshake. psk may be NULL, then the pattern is XX. ephemeral holds 32 fresh random
+/* Starts a handshake. psk: pre-shared key; NULL = the pattern is XX. ephemeral: 32 fresh random
  * bytes. */
 void handshake_init(struct handshake *handshake, bool initiator, const void *prologue,
                     size_t prologue_bytes, const uint8_t *psk,
                     const uint8_t own_secret[static DH_BYTES],
                     const uint8_t ephemeral[static DH_BYTES]);
 
-/* Writes our next message to out (payload_bytes + 128 bytes) and sets *out_bytes. Returns MALFORMED
- * if it is not our turn, FORGED if the other side's key has low order. */
+/* Writes our next message to `out`, which has payload_bytes + 128 bytes, and sets *out_bytes.
+ * Returns MALFORMED if the next message is the other side's, FORGED if the other side's key has low
+ * order. */
 enum error handshake_create(struct handshake *handshake, const uint8_t *payload,
                             size_t payload_bytes, uint8_t *out, size_t *out_bytes) MUST_USE;
 
-/* Reads the next message. On OK, writes its payload to payload (HANDSHAKE_PAYLOAD_MAX bytes).
- * Returns FORGED if a tag does not verify, MALFORMED for a wrong length or if it is not the other
- * side's turn. */
+/* Reads the other side's next message. On OK, writes the message's payload to `payload`, which
+ * has HANDSHAKE_PAYLOAD_MAX bytes. Returns FORGED if a tag does not verify, MALFORMED for a wrong
+ * length or if the next message is ours. */
 enum error handshake_consume(struct handshake *handshake, const uint8_t *in, size_t in_bytes,
                              uint8_t *payload, size_t *payload_bytes) MUST_USE;
 
-/* Derives the key of each direction; allowed only when DONE. Wipes everything except hash and
- * their_public. */
+/* Derives the session key of each direction. Call it only in state DONE. Wipes everything in the
+ * handshake except hash and their_public. */
 void handshake_split(struct handshake *handshake, uint8_t send_key[static KEY_BYTES],
                      uint8_t receive_key[static KEY_BYTES]);
 void handshake_wipe(struct handshake *handshake);

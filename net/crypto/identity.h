@@ -19,19 +19,22 @@
 #include "crypto/secret.h"
 
 #define ID_BYTES          SIGN_PUBLIC_BYTES
-#define CERTIFICATE_BYTES (ID_BYTES + SIGNATURE_BYTES) /* id ‖ signature */
+#define CERTIFICATE_BYTES (ID_BYTES + SIGNATURE_BYTES) /* size of a certificate: id ‖ signature */
 
 struct identity {
-    uint8_t seed[SEED_BYTES];               /* 32 random bytes, the source of all other members */
+    /* 32 random bytes, from which all other members are derived. */
+    uint8_t seed[SEED_BYTES];
     uint8_t id[ID_BYTES];                   /* public signing key */
     uint8_t sign_secret[SIGN_SECRET_BYTES]; /* secret signing key */
     uint8_t noise_public[DH_BYTES];         /* public half of Noise's static key */
     uint8_t noise_secret[DH_BYTES];         /* secret half of Noise's static key */
-    uint8_t certificate[CERTIFICATE_BYTES]; /* proves that noise_public belongs to id */
+    /* Signature that proves that noise_public belongs to `id`. */
+    uint8_t certificate[CERTIFICATE_BYTES];
 };
 
 struct operator_key {
-    uint8_t seed[SEED_BYTES];               /* 32 random bytes, the source of all other members */
+    /* 32 random bytes, from which all other members are derived. */
+    uint8_t seed[SEED_BYTES];
     uint8_t id[ID_BYTES];                   /* public signing key */
     uint8_t sign_secret[SIGN_SECRET_BYTES]; /* secret signing key */
 };
@@ -40,16 +43,16 @@ void identity_from_seed(struct identity *identity, const uint8_t seed[static SEE
 
 void operator_key_from_seed(struct operator_key *key, const uint8_t seed[static SEED_BYTES]);
 
-/* Verifies a certificate for this Noise key and sets id to the id in it. Returns FORGED if the
- * signature does not verify. */
+/* Verifies a certificate for this Noise key and sets `id` to the id in the certificate. Returns
+ * FORGED if the signature does not verify. */
 enum error identity_check(uint8_t id[static ID_BYTES],
                           const uint8_t certificate[static CERTIFICATE_BYTES],
                           const uint8_t noise_public[static DH_BYTES]) MUST_USE;
 
-/* Key files. Loading returns MISSING if the file does not exist (the sentence says how to create
- * it), FAILED if it cannot be read, MALFORMED for another kind of file, FORGED for a wrong mode or
- * owner. Saving creates the file with mode 0600 and fsyncs it. It returns FAILED if the file
- * exists, which is never overwritten, or cannot be written. */
+/* The following functions load and save key files. Loading returns MISSING if the file does not
+ * exist (*problem says how to create it), FAILED if it cannot be read, MALFORMED for another kind
+ * of file, FORGED for a wrong mode or owner. Saving creates the file with mode 0600 and fsyncs it.
+ * It returns FAILED if the file cannot be written, or exists: a key file is never overwritten. */
 enum error identity_load(struct identity *identity, const char *path,
                          struct problem *problem) MUST_USE;
 enum error identity_save(const struct identity *identity, const char *path,
@@ -67,16 +70,18 @@ enum error operator_key_load(struct operator_key *key, const char *path,
 enum error operator_key_save(const struct operator_key *key, const char *path,
                              struct problem *problem) MUST_USE;
 
-/* Writes the line of a swarm key file, with its newline. The line is secret: wipe it after use. */
+/* swarm_key_line writes the line of a swarm key file, with its newline. The line is secret: wipe
+ * it after use. */
 #define SWARM_KEY_LINE_BYTES 85
 void swarm_key_line(char line[static SWARM_KEY_LINE_BYTES], const uint8_t key[static KEY_BYTES]);
 
-/* Converts 32 bytes to 64 hex digits and back. Returns MALFORMED for any other text. */
+/* key_hex converts 32 bytes to 64 hex digits; key_from_hex converts them back, and returns
+ * MALFORMED for any other text. */
 #define KEY_HEX_BYTES (2 * KEY_BYTES + 1)
 void key_hex(char text[static KEY_HEX_BYTES], const uint8_t key[static KEY_BYTES]);
 enum error key_from_hex(uint8_t key[static KEY_BYTES], const char *text) MUST_USE;
 
-/* Writes the first 8 hex digits of an id, as shown to people. */
+/* identity_text writes the first 8 hex digits of an id, as people see it. */
 #define ID_TEXT_BYTES 9
 void identity_text(char text[static ID_TEXT_BYTES], const uint8_t id[static ID_BYTES]);
 

@@ -16,15 +16,16 @@
 #include "base/error.h"
 
 struct locked_memory {
-    struct arena arena;     /* allocates from the region */
-    struct check_hook hook; /* wipes the region when a CHECK fails */
+    struct arena arena;     /* allocator of memory in the region */
+    struct check_hook hook; /* hook that wipes the region when a CHECK fails */
     int refusal;            /* errno of the failed attempt to lock the region; 0 = locked */
 };
 
-/* Allocates at least `bytes` bytes for the arena. The struct must not move: it registers a
- * check_hook (base/error.h) until locked_memory_free. */
+/* Allocates a region of at least `bytes` bytes for the arena. The struct must not move: it
+ * registers a check_hook (base/error.h) until locked_memory_free. */
 void locked_memory_init(struct locked_memory *memory, size_t bytes);
-/* Describes the state, with a remedy if needed: "... locked", or "... may be swapped out". */
+/* LOCKED_MEMORY_TEXT_BYTES: capacity for locked_memory_text, which describes in `text` whether
+ * the region is locked, with a remedy if it is not: "... locked", or "... may be swapped out". */
 #define LOCKED_MEMORY_TEXT_BYTES 160
 void locked_memory_text(const struct locked_memory *memory,
                         char text[static LOCKED_MEMORY_TEXT_BYTES]);
@@ -32,7 +33,7 @@ void locked_memory_text(const struct locked_memory *memory,
 /* Disables core dumps of this process. For commands that hold keys only briefly. */
 void locked_memory_refuse_dumps(void);
 
-/* Wipes and frees the region; does nothing if there is none. */
+/* Wipes and frees the region. Does nothing if there is no region. */
 void locked_memory_free(struct locked_memory *memory);
 
 #endif

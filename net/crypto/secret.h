@@ -24,14 +24,14 @@
 #define SEED_BYTES        32
 #define CONTEXT_BYTES     16 /* bytes that bind signatures to one swarm and model (gate.h) */
 
-/* Initializes libsodium; call it before anything else here. Aborts if the system has no randomness.
- */
+/* Initializes libsodium; call it before any other function of this file. Aborts if the system
+ * has no randomness. */
 void secret_start(void);
 void secret_wipe(void *memory, size_t bytes);
 
 /* Allocates zeroed memory for keys: a multiple of 64 bytes, aligned to 64, between guard pages,
  * excluded from core dumps and locked against swapping. *refusal is the errno if locking failed, or
- * 0; unlocked memory is usable. secret_memory_free wipes it and accepts NULL. */
+ * 0; unlocked memory is usable. secret_memory_free wipes and frees the memory; it accepts NULL. */
 void *secret_memory_new(size_t bytes, int *refusal);
 void secret_memory_free(void *memory);
 
@@ -44,18 +44,19 @@ void entropy_from_system(struct entropy *entropy);
 void entropy_from_seed(struct entropy *entropy, const uint8_t seed[static SEED_BYTES]);
 void entropy_bytes(struct entropy *entropy, void *out, size_t bytes);
 
-/* BLAKE2b (RFC 7693) with a digest of 1 .. 64 bytes. key may be NULL if key_bytes is 0. */
+/* Computes BLAKE2b (RFC 7693) with a digest of 1 .. 64 bytes. key may be NULL if key_bytes is 0. */
 void secret_blake2b(uint8_t *out, size_t out_bytes, const void *in, size_t in_bytes,
                     const uint8_t *key, size_t key_bytes);
 
-/* SHA-256 and HMAC-SHA-256 of a ‖ b, for Noise. b may be empty. */
+/* Compute SHA-256 and HMAC-SHA-256 of a ‖ b, for Noise. b may be empty. */
 void secret_sha256(uint8_t out[static HASH_BYTES], const void *a, size_t a_bytes, const void *b,
                    size_t b_bytes);
 void secret_hmac(uint8_t out[static HASH_BYTES], const uint8_t key[static HASH_BYTES],
                  const void *a, size_t a_bytes, const void *b, size_t b_bytes);
 
-/* X25519 (RFC 7748). secret_dh returns FORGED for a public key of low order, whose result is zero.
- */
+/* X25519 (RFC 7748): secret_dh_public returns the public key of a secret key; secret_dh computes
+ * the shared secret. secret_dh returns FORGED for a public key of low order, whose shared secret is
+ * zero. */
 void secret_dh_public(uint8_t public_key[static DH_BYTES], const uint8_t secret[static DH_BYTES]);
 enum error secret_dh(uint8_t shared[static DH_BYTES], const uint8_t secret[static DH_BYTES],
                      const uint8_t public_key[static DH_BYTES]) MUST_USE;
@@ -70,7 +71,7 @@ enum error secret_open(uint8_t *out, const uint8_t key[static KEY_BYTES], uint64
                        const void *associated, size_t associated_bytes, const uint8_t *in,
                        size_t bytes) MUST_USE;
 
-/* XChaCha20-Poly1305, which has a 24-byte nonce, for the gate. */
+/* XChaCha20-Poly1305, which has a 24-byte nonce (WIDE_NONCE_BYTES); used by the gate. */
 #define WIDE_NONCE_BYTES 24
 void secret_seal_wide(uint8_t *out, const uint8_t key[static KEY_BYTES],
                       const uint8_t nonce[static WIDE_NONCE_BYTES], const void *associated,
@@ -79,7 +80,7 @@ enum error secret_open_wide(uint8_t *out, const uint8_t key[static KEY_BYTES],
                             const uint8_t nonce[static WIDE_NONCE_BYTES], const void *associated,
                             size_t associated_bytes, const uint8_t *in, size_t bytes) MUST_USE;
 
-/* Ed25519 (RFC 8032). */
+/* The following functions are Ed25519 (RFC 8032). */
 void secret_sign_keys(uint8_t public_key[static SIGN_PUBLIC_BYTES],
                       uint8_t secret[static SIGN_SECRET_BYTES],
                       const uint8_t seed[static SEED_BYTES]);
@@ -89,20 +90,21 @@ enum error secret_verify(const uint8_t signature[static SIGNATURE_BYTES],
                          const uint8_t public_key[static SIGN_PUBLIC_BYTES], const void *message,
                          size_t bytes) MUST_USE;
 
-/* Observer for simulations, which run many nodes in one thread. It sees every seal, and it
- * remembers verified signatures so that none is verified twice: the result depends on the bytes
- * only. A mark is a hash over key, signature and message. */
+/* Observer for simulations, which run many nodes in one thread. It sees each call of
+ * secret_seal, and it remembers verified signatures so that none is verified twice: the result
+ * depends on the bytes only. A mark is a hash over key, signature and message. */
 #define SECRET_MARK_BYTES 16
 struct secret_watch {
-    void *self; /* owner's pointer, passed to each call below */
+    void *self; /* first argument of each function below */
     /* Called before a message is sealed with this key and counter. */
     void (*on_seal)(void *self, const uint8_t key[static KEY_BYTES], uint64_t counter);
-    /* Returns whether `held` was called with this mark. Such a signature is not verified again. */
+    /* Returns true if `held` was called with this mark. Then the signature is not verified
+     * again. */
     bool (*has_held)(void *self, const uint8_t mark[static SECRET_MARK_BYTES]);
     /* Called when a signature with this mark was made, or was verified. */
     void (*held)(void *self, const uint8_t mark[static SECRET_MARK_BYTES]);
 };
-/* Sets the observer, kept by reference. NULL, the default, means none. */
+/* Sets the observer, which must stay valid; NULL = no observer, the default. */
 void secret_watch(const struct secret_watch *watch);
 
 #endif

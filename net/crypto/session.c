@@ -16,7 +16,7 @@ void session_seal(struct session *session, const uint8_t *message, size_t bytes,
 {
     CHECK(!session->wiped);
     CHECK(bytes >= 1 && bytes <= MESSAGE_MAX);
-    /* Noise reserves the last nonce, and no (key, nonce) pair is ever used twice. */
+    /* Noise reserves the last nonce. No (key, nonce) pair may be used twice. */
     CHECK(session->sent_records < UINT64_MAX);
     frame_head(out, bytes + TAG_BYTES);
     secret_seal(out + LENGTH_BYTES, session->send_key, session->sent_records, NULL, 0, message,

@@ -27,23 +27,24 @@
 struct session {
     uint8_t send_key[KEY_BYTES];
     uint8_t receive_key[KEY_BYTES];
-    uint64_t sent_records;     /* records sealed, and nonce of the next one */
-    uint64_t received_records; /* records opened, and nonce of the next one */
-    uint64_t sent_bytes;       /* sealed message bytes */
-    uint64_t received_bytes;   /* opened message bytes */
-    bool dead;                 /* a tag failed: no further record is opened */
-    bool wiped;                /* keys are wiped: no further record is sealed or opened */
+    uint64_t sent_records;     /* number of records sealed; also the nonce of the next one */
+    uint64_t received_records; /* number of records opened; also the nonce of the next one */
+    uint64_t sent_bytes;       /* bytes of the messages sealed so far */
+    uint64_t received_bytes;   /* bytes of the messages opened so far */
+    bool dead;                 /* a tag did not verify: no further record is opened */
+    bool wiped;                /* the keys are wiped: no further record is sealed or opened */
 };
 
 void session_init(struct session *session, const uint8_t send_key[static KEY_BYTES],
                   const uint8_t receive_key[static KEY_BYTES]);
 
-/* Writes a whole record (bytes + RECORD_OVERHEAD) to out. 1 <= bytes <= MESSAGE_MAX. Not allowed
- * after session_wipe. */
+/* Seals a message as a record of bytes + RECORD_OVERHEAD bytes, and writes it to `out`. 1 <=
+ * bytes <= MESSAGE_MAX. Not allowed after session_wipe. */
 void session_seal(struct session *session, const uint8_t *message, size_t bytes, uint8_t *out);
 
-/* Decrypts a frame's content (without its length) in place. The message is then at `frame`, *bytes
- * long. Returns FORGED if this or an earlier tag failed, MALFORMED for an impossible length. */
+/* Decrypts a record in place; `frame` holds it without its length. The message is then at
+ * `frame`, *bytes long. Returns FORGED if the tag of this or an earlier record did not verify,
+ * MALFORMED for an impossible length. */
 enum error session_open(struct session *session, uint8_t *frame, size_t frame_bytes,
                         size_t *bytes) MUST_USE;
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-#define HOST_BYTES         64 /* a name or numeric address, with its final zero */
+#define HOST_BYTES         64 /* capacity for a name or numeric address, with its final zero */
 #define ADDRESS_TEXT_BYTES 72
 
 struct address {
@@ -16,31 +16,33 @@ struct address {
     uint16_t port;         /* TCP port */
 };
 
-/* Parses host:port. Returns MALFORMED for any other text and TOO_BIG for a port above 65535;
- * *problem then has a sentence. */
+/* Parses host:port. Returns MALFORMED for any other text and TOO_BIG for a port above 65535, and
+ * then sets *problem to a sentence. */
 enum error address_parse(struct address *address, const char *text,
                          struct problem *problem) MUST_USE;
 
-/* Writes "host:port", with brackets around IPv6, and returns text. */
+/* Writes "host:port", with brackets around an IPv6 address, and returns `text`. */
 const char *address_text(const struct address *address, char text[static ADDRESS_TEXT_BYTES]);
 
 bool address_equal(const struct address *a, const struct address *b);
 
-/* Returns the network of a numeric address (/24 of IPv4, /48 of IPv6) as a number; 0 for a name. */
+/* Returns the network of a numeric address (/24 of IPv4, /48 of IPv6), as a number that is equal
+ * for two addresses of one network; 0 for a name. */
 uint64_t address_network(const struct address *address);
 
-/* Returns whether the host is IPv4 or IPv6, not a name. */
+/* Returns true if the host is an IPv4 or IPv6 address; false if it is a name. */
 bool address_is_number(const struct address *address);
 
-/* Returns false if the host stands for no machine or for several: multicast, broadcast, 0.0.0.0/8
- * and ::. A name counts as one machine. */
+/* Returns false if the host stands for no machine or for several machines: multicast, broadcast,
+ * 0.0.0.0/8 and ::. A name counts as one machine. */
 bool address_is_one_machine(const struct address *address);
 
-/* Returns whether the host is in 127.0.0.0/8 or is ::1. */
+/* Returns true if the host is in 127.0.0.0/8 or is ::1. */
 bool address_is_loopback(const struct address *address);
 
-/* Converts a socket address of IPv4 or IPv6. An IPv4-mapped IPv6 address becomes IPv4. */
 struct sockaddr;
+/* Returns a socket address of IPv4 or IPv6 as an address. An IPv4-mapped IPv6 address becomes
+ * IPv4. */
 struct address address_of_socket(const struct sockaddr *socket);
 
 #endif

@@ -14,25 +14,27 @@
 const struct connector_times CONNECTOR_USUAL = {
     .lookup_ms = 15000, .connect_ms = 8000, .stagger_ms = 250};
 
-/* A connection attempt to one address. Freed when its handle is closed, unless handed to the owner.
- */
+/* A connection attempt to one address. Freed when its handle is closed, unless the owner of the
+ * dial has received the handle. */
 struct attempt {
-    uv_tcp_t tcp; /* must be first: freeing it frees the attempt */
+    uv_tcp_t tcp; /* must be the first member, because freeing the handle frees the attempt */
     uv_connect_t connect;
-    /* Dial that the attempt is part of; NULL = another attempt won, or the dial is over. */
+    /* Dial that the attempt belongs to; NULL = another attempt has won, or the dial is over. */
     struct connector *dial;
     int index; /* index of the address in connector.order */
     uint64_t begun_ns;
 };
 
-/* A dial. Freed when its timer is closed and no lookup is running. */
+/* A dial of one name: its lookup and its attempts. Freed when its timer is closed and no lookup
+ * is running. */
 struct connector {
     uv_loop_t *loop;
     struct connector_owner owner;
     struct connector_times times;
     uint32_t segment_bytes;
-    uv_timer_t timer; /* timeout of the lookup or of all attempts, and delay to the next attempt */
-    bool has_timer;   /* timer is not closed yet */
+    /* Fires when the lookup or all attempts took too long, or when the next attempt is due. */
+    uv_timer_t timer;
+    bool has_timer; /* the timer is not closed yet */
     bool is_resolving;
     bool is_over;    /* the dial has ended and only waits for its handles to close */
     bool has_failed; /* the dial failed, and on_failed has not been called yet */
@@ -41,10 +43,10 @@ struct connector {
     const struct addrinfo *order[CONNECTOR_ADDRESSES_MAX];
     /* running attempts, indexed like order; NULL = none */
     struct attempt *attempt[CONNECTOR_ADDRESSES_MAX];
-    /* `count`: number of addresses; `next`: index of the address to try next. */
+    /* `count`: number of addresses in `order`; `next`: index of the address to try next. */
     int count, next;
-    uint64_t end_ms;               /* deadline of all attempts, by the loop's clock */
-    char why[CONNECTOR_WHY_BYTES]; /* errors of the addresses that were tried so far */
+    uint64_t end_ms;               /* time at which all attempts end, by the loop's clock */
+    char why[CONNECTOR_WHY_BYTES]; /* errors of the addresses that have failed so far */
 };
 
 int connector_order(const struct addrinfo *found, const struct addrinfo **at, int most)
@@ -170,7 +172,8 @@ static void on_connect(uv_connect_t *request, int error)
     }
     dial->attempt[attempt->index] = NULL;
     attempt->dial = NULL;
-    append_timeouts(dial, attempt->index); /* only for earlier attempts: later ones had less time */
+    /* The winner's later attempts had less time, so they count as no timeout. */
+    append_timeouts(dial, attempt->index);
     const struct connector_owner owner = dial->owner;
     struct connector_result result = {.connect_ns = uv_hrtime() - attempt->begun_ns};
     memcpy(result.tried, dial->why, sizeof result.tried);
@@ -178,7 +181,8 @@ static void on_connect(uv_connect_t *request, int error)
     owner.on_connected(owner.self, &attempt->tcp, &result);
 }
 
-/* Limits the segment size before connecting, so that the other side learns the limit. */
+/* Limits the size of a packet's payload before connecting, so that the other side learns the
+ * limit. */
 static void limit_segments(const struct connector *dial, const struct attempt *attempt)
 {
     const int most = (int)dial->segment_bytes;
@@ -187,7 +191,7 @@ static void limit_segments(const struct connector *dial, const struct attempt *a
         (void)setsockopt(file, IPPROTO_TCP, TCP_MAXSEG, &most, sizeof most);
 }
 
-/* Starts one attempt. Returns a libuv error, or 0. */
+/* Starts an attempt for the address with this index. Returns a libuv error, or 0. */
 static int attempt_begin(struct connector *dial, int index)
 {
     const struct sockaddr *to = dial->order[index]->ai_addr;
@@ -226,7 +230,7 @@ static void on_timer(uv_timer_t *timer)
     }
 }
 
-/* Tries addresses until an attempt is running, then sets the timer. */
+/* Tries the next addresses until an attempt is running, then sets the timer. */
 static void try_next(struct connector *dial)
 {
     bool has_begun = false;
@@ -286,7 +290,7 @@ struct connector *connector_begin(uv_loop_t *loop, const struct address *address
     (void)snprintf(port, sizeof port, "%u", (unsigned)address->port);
     const int error = uv_getaddrinfo(loop, &dial->lookup, on_resolved, address->host, port, &hints);
     dial->is_resolving = error == 0;
-    if (error) { /* uv_strerror(0) would allocate a text and leak it */
+    if (error) { /* only for an error: uv_strerror(0) would allocate a text and leak it */
         (void)snprintf(why, sizeof why, "its name cannot be resolved (%s)", uv_strerror(error));
         connector_fail(dial, why);
     } else {

@@ -1,6 +1,5 @@
-/* Sockets held by libuv: closed in forked children, and shut down for every process that shares
- * them. A part of the transport.
- * Tests: tests/unit/daemon/test_transport.c. */
+/* Sockets held by libuv: a forked child closes them, and closing one shuts it down for every
+ * process that shares it. A part of the transport. Tests: tests/unit/daemon/test_transport.c. */
 #ifndef HEARSAY_NET_SOCKET_HANDLES_H
 #define HEARSAY_NET_SOCKET_HANDLES_H
 
@@ -9,7 +8,8 @@
 /* Registers the socket of a handle, so that a forked child closes it (base/fork_files.h). */
 void handles_keep(const uv_stream_t *stream);
 
-/* Shuts the socket down, then calls uv_close: the connection ends even if a child shares it. */
+/* Shuts the socket down, then calls uv_close. So the connection ends even if a child process
+ * shares the socket. */
 void handles_close(uv_stream_t *stream, uv_close_cb on_closed);
 
 #endif

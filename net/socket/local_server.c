@@ -30,7 +30,7 @@ static void client_close(struct local_client *client)
 
 static void on_written(uv_write_t *write, int error)
 {
-    (void)error; /* nothing to do if the client has gone */
+    (void)error; /* if the client has gone, nothing is left to do */
     client_close(write->data);
 }
 

@@ -15,25 +15,26 @@
 
 struct local_client {
     struct local_server *server; /* server that accepted the client */
-    int handles;                 /* number of handles not closed yet; 0 = this slot is free */
+    /* Number of the client's handles not closed yet; 0 = this slot is free. */
+    int handles;
     uv_pipe_t pipe;
-    uv_timer_t timeout; /* drops the client when it fires */
+    uv_timer_t timeout; /* timer that drops the client */
     uv_write_t write;
-    char *text; /* text that is being sent, from malloc */
+    char *text; /* text being sent to the client, from malloc */
 };
 
 struct local_server {
-    /* Returns a new text for one client, from malloc, and sets its size. */
+    /* Returns a new text for one client, from malloc, and sets *count to its size. */
     char *(*make)(void *self, size_t *count);
     void *self;        /* first argument of make */
-    bool is_open;      /* listener is in use */
+    bool is_open;      /* the listening socket is open */
     bool client_waits; /* a client waits for a free slot */
     uv_pipe_t listener;
     struct local_client clients[LOCAL_CLIENTS_MAX];
 };
 
-/* Starts serving on a bound socket, which it takes over. server is zeroed except for make and self.
- */
+/* Starts serving on a bound socket, which the server then owns. `server` is zeroed except for
+ * make and self. */
 void local_server_open(struct local_server *server, uv_loop_t *loop, int socket);
 /* Stops serving. Run the loop once more before freeing the memory. */
 void local_server_close(struct local_server *server);

@@ -21,7 +21,7 @@
 #define READ_BYTES   (64 * 1024)
 #define BACKLOG      128
 #define SIGNALS      3
-#define FILES_NEEDED 12 /* descriptors for an event loop and its pipes, and one to spare */
+#define FILES_NEEDED 12 /* descriptors needed for an event loop and its pipes, and one more */
 /* Signals that the transport passes to on_signal; SIGHUP only after transport_take_hangups. */
 static const int TAKEN[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 
@@ -30,28 +30,31 @@ _Static_assert(TRANSPORT_WHY_BYTES == CONNECTOR_WHY_BYTES, "a dial's reason fits
 /* One connection. Freed when its dial is over and its handle is closed. */
 struct link {
     struct transport *transport; /* transport that owns the connection */
-    struct link *next;           /* next in the list of all links */
-    uint64_t conn;          /* id that the owner gave the connection; 0 = the owner refused it */
-    uv_tcp_t *tcp;          /* from malloc; NULL = not connected, or closed */
-    bool is_closing;        /* tcp is being closed */
-    struct connector *dial; /* running dial, or NULL */
-    uv_write_t write;       /* the one send in progress */
+    struct link *next;           /* next connection in the list of all links */
+    /* Id of the connection, chosen by the owner; 0 = the owner refused it. */
+    uint64_t conn;
+    /* Handle of the connection, from malloc; NULL = not connected, or closed. */
+    uv_tcp_t *tcp;
+    bool is_closing;                 /* the handle is being closed */
+    struct connector *dial;          /* running dial; NULL = none */
+    uv_write_t write;                /* request of the one send in progress */
     struct connector_result dialled; /* result of the dial, if the link was dialled */
-    char why[CONNECTOR_WHY_BYTES];   /* reason of the close, for on_closed; "" = none */
+    /* Reason why the connection closes, for on_closed; "" = none. */
+    char why[CONNECTOR_WHY_BYTES];
 };
 
 struct transport {
     struct transport_owner owner;
     uv_loop_t loop;
     uv_tcp_t listener;
-    bool listens; /* listener is in use */
+    bool listens; /* the listening socket is open */
     uv_timer_t timer;
     uv_async_t wake;
     uv_signal_t signals[SIGNALS];
-    struct link *links;        /* all connections */
-    struct local_server local; /* server at the unix socket of transport_serve_local */
-    uv_poll_t watched;         /* file of transport_watch */
-    bool watches;              /* watched is in use */
+    struct link *links;        /* list of all connections */
+    struct local_server local; /* server of texts at the unix socket of transport_serve_local */
+    uv_poll_t watched;         /* handle of the file that transport_watch watches */
+    bool watches;              /* `watched` is in use */
     char *buffer;              /* [READ_BYTES] buffer of the read in progress */
     bool freeing;              /* transport_free has begun: the owner is no longer called */
 };
@@ -123,7 +126,7 @@ void transport_take_hangups(struct transport *transport)
           uv_signal_start(&transport->signals[2], on_signal, SIGHUP) == 0);
 }
 
-/* Links. */
+/* The following functions manage connections (links). */
 
 static struct link *link_new(struct transport *transport)
 {
@@ -181,7 +184,7 @@ static void link_close(struct link *link, const char *why)
         handles_close((uv_stream_t *)link->tcp, on_tcp_closed);
 }
 
-/* Reading. */
+/* The following functions read from connections. */
 
 static void on_buffer(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 {
@@ -210,13 +213,13 @@ static void link_start(struct link *link)
         link_close(link, uv_strerror(error));
 }
 
-/* Listening. */
+/* The following functions listen and accept. */
 
 static void on_connection(uv_stream_t *listener, int error)
 {
     struct transport *transport = listener->data;
     if (error < 0)
-        return; /* no free file descriptor: libuv calls this function again */
+        return; /* without a free file descriptor: libuv calls this function again later */
     struct link *link = link_new(transport);
     link->tcp = memory_new(1, sizeof *link->tcp);
     CHECK(uv_tcp_init(&transport->loop, link->tcp) == 0);
@@ -286,7 +289,7 @@ enum error transport_listen(struct transport *transport, const struct address *a
     return OK;
 }
 
-/* Dialling. */
+/* The following functions dial. */
 
 static void on_dialled(void *self, uv_tcp_t *tcp, const struct connector_result *result)
 {
@@ -353,7 +356,7 @@ size_t transport_unacknowledged(const struct transport *transport, uint64_t conn
     return (size_t)bytes;
 }
 
-/* Sending and closing. */
+/* The following functions send, and close connections. */
 
 static void on_written(uv_write_t *request, int error)
 {
@@ -370,7 +373,7 @@ void transport_send(struct transport *transport, uint64_t conn, const uint8_t *b
 {
     struct link *link = link_find(transport, conn);
     if (!link || link->is_closing)
-        return; /* nothing to do: on_closed follows and reports the error */
+        return; /* after an error, on_closed follows and reports it */
     CHECK(link->tcp);
     uv_buf_t buffer = uv_buf_init((char *)bytes, (unsigned)count);
     int error = uv_write(&link->write, (uv_stream_t *)link->tcp, &buffer, 1, on_written);
@@ -385,7 +388,7 @@ void transport_hang_up(struct transport *transport, uint64_t conn)
         link_close(link, "");
 }
 
-/* Local clients and watched files. */
+/* The following functions serve local clients and watch files. */
 
 void transport_serve_local(struct transport *transport, int socket)
 {
@@ -395,7 +398,7 @@ void transport_serve_local(struct transport *transport, int socket)
 static void on_ready(uv_poll_t *poll, int status, int events)
 {
     struct transport *transport = poll->data;
-    (void)status; /* a broken file reads as ready, and reading it shows the error */
+    (void)status; /* a broken file also counts as readable: reading it shows the error */
     (void)events;
     transport->owner.on_ready(transport->owner.self);
 }
@@ -409,7 +412,7 @@ void transport_watch(struct transport *transport, int file)
     CHECK(uv_poll_start(&transport->watched, UV_READABLE, on_ready) == 0);
 }
 
-/* Time and running. */
+/* The following functions handle time and run the loop. */
 
 uint64_t transport_now_ns(void)
 {

@@ -30,10 +30,10 @@ struct transport_owner {
     void (*on_connected)(void *self, uint64_t conn);
     /* Bytes were received; they are valid during the call. */
     void (*on_bytes)(void *self, uint64_t conn, const uint8_t *bytes, size_t count);
-    /* The system has the bytes of transport_send: the next send is allowed. */
+    /* The system has taken the bytes of transport_send: the next send is allowed. */
     void (*on_sent)(void *self, uint64_t conn);
-    /* The connection is closed, by either side; no call about conn follows. why: a reason, or "".
-     */
+    /* The connection was closed by either side; no call about conn follows. why: a reason, or
+     * "". */
     void (*on_closed)(void *self, uint64_t conn, const char *why);
     /* Called at the time that transport_set_timer requested. */
     void (*on_timer)(void *self);
@@ -50,48 +50,48 @@ struct transport_owner {
 };
 
 struct transport_reached {
-    struct address address; /* address of the connection */
+    struct address address; /* address to which the connection was made */
     uint64_t connect_ns;    /* round trip time, measured while connecting */
-    /* errors of addresses of the same name that failed before, such as "fd00::1: no answer"; or
-     * "" */
+    /* errors of other addresses of the dialled name that failed before, such as "fd00::1: no
+     * answer"; "" = none failed */
     char tried[TRANSPORT_WHY_BYTES];
 };
 
 /* Creates a transport. Returns NULL if the system provides no event loop because this process has
  * too many open files. */
 struct transport *transport_try_new(const struct transport_owner *owner);
-/* As transport_try_new, but ends the program with an error message (fatal) if there is no event
- * loop. */
+/* Creates a transport. If there is no event loop, ends the program with an error message
+ * (fatal). */
 struct transport *transport_new(const struct transport_owner *owner);
 
-/* Listens on the address and sets *port to the actual port. Returns FAILED with a sentence if it
- * cannot. */
+/* Listens on the address and sets *port to the actual port. If it cannot, returns FAILED and
+ * sets *problem. */
 enum error transport_listen(struct transport *transport, const struct address *address,
                             uint16_t *port, struct problem *problem) MUST_USE;
 
-/* Serves each client of this bound unix socket the text that on_local_client returns
- * (local_server.h). The transport takes over the socket. */
+/* Sends each client of this bound unix socket the text that on_local_client returns
+ * (local_server.h). The transport then owns the socket. */
 void transport_serve_local(struct transport *transport, int socket);
 
-/* Calls on_ready whenever this file is readable. Only one file can be watched, until
- * transport_free. */
+/* Calls on_ready whenever this file is readable, until transport_free. Only one file can be
+ * watched. */
 void transport_watch(struct transport *transport, int file);
 
-/* Resolves and connects (connector.h). on_connected or on_closed follows; on_closed says whether
- * lookup or connection failed. segment_bytes: most payload bytes of a packet in both directions; 0
- * = the system's default. */
+/* Looks up the address's name and connects (connector.h). on_connected or on_closed follows;
+ * on_closed says whether lookup or connection failed. segment_bytes: largest payload of a packet in
+ * both directions, in bytes; 0 = the system's default. */
 void transport_dial(struct transport *transport, uint64_t conn, const struct address *address,
                     uint32_t segment_bytes);
-/* Sets *reached to how a dialled connection was made. Returns false if the connection is not
- * open. */
+/* Sets *reached to the address and the round-trip time of a connection that was dialled. Returns
+ * false if the connection is not open. */
 bool transport_reached(const struct transport *transport, uint64_t conn,
                        struct transport_reached *reached);
-/* Returns how many sent bytes the other system has not acknowledged; 0 if there are none or conn is
- * not connected. Sets *segment_bytes to the payload of a packet. */
+/* Returns how many sent bytes the other system has not acknowledged; 0 if all are acknowledged
+ * or conn is not connected. Sets *segment_bytes to the payload of a packet. */
 size_t transport_unacknowledged(const struct transport *transport, uint64_t conn,
                                 uint32_t *segment_bytes);
-/* Sends bytes, which must stay valid until on_sent or on_closed. One send per connection at a time.
- */
+/* Sends bytes, which must stay valid until on_sent or on_closed. Each connection has at most one
+ * send at a time. */
 void transport_send(struct transport *transport, uint64_t conn, const uint8_t *bytes, size_t count);
 /* Closes the connection; on_closed follows. */
 void transport_hang_up(struct transport *transport, uint64_t conn);
@@ -101,13 +101,13 @@ void transport_hang_up(struct transport *transport, uint64_t conn);
 uint64_t transport_now_ns(void);
 void transport_set_timer(struct transport *transport, uint64_t at_ns);
 
-/* Makes SIGHUP call on_signal instead of ending the process. */
+/* Lets SIGHUP call on_signal instead of ending the process. */
 void transport_take_hangups(struct transport *transport);
 
-/* Requests on_wake. May be called from any thread. */
+/* Requests one call of on_wake. May be called from any thread. */
 void transport_wake(struct transport *transport);
 
-/* Runs until transport_stop. */
+/* Runs the event loop until transport_stop. */
 void transport_run(struct transport *transport);
 void transport_stop(struct transport *transport);
 /* Closes everything without further callbacks and frees the transport. */

@@ -16,7 +16,8 @@
 #include <string.h>
 
 #define BITS_TAIL_BYTES 16
-#define BITS_AT_ONCE    56 /* most bits of one bits_put, or of all bits_take between two fills */
+/* Largest number of bits for one bits_put, or for all bits_take between two fills. */
+#define BITS_AT_ONCE 56
 
 /* Load and store eight bytes, little-endian. Compilers emit one instruction for each. */
 static inline uint64_t bits_load(const void *from)
@@ -44,8 +45,8 @@ static inline uint64_t bits_mask(unsigned bits)
 struct bit_writer {
     uint8_t *out;       /* first byte of the stream */
     size_t at;          /* number of whole bytes written to `out` */
-    uint64_t held;      /* bits after the written bytes, not written yet */
-    unsigned held_bits; /* number of bits in held, 0 .. 7 between two calls */
+    uint64_t held;      /* bits that follow the written bytes and are not written yet */
+    unsigned held_bits; /* number of bits in `held`, 0 .. 7 between two calls */
 };
 
 /* Appends the low `bits` bits of value. Requires bits <= BITS_AT_ONCE and value < 2^bits. */
@@ -66,14 +67,15 @@ static inline uint64_t bits_written(const struct bit_writer *w)
 
 struct bit_reader {
     const uint8_t *in;  /* first byte of the stream */
-    size_t bytes;       /* readable bytes: the stream and its tail */
+    size_t bytes;       /* number of readable bytes: the stream and its tail */
     size_t at;          /* index of the next byte to load */
     uint64_t held;      /* loaded bits that bits_take has not returned yet */
-    unsigned held_bits; /* number of bits in held */
+    unsigned held_bits; /* number of bits in `held` */
 };
 
-/* Refills held to at least BITS_AT_ONCE bits. Bits of held above held_bits are zero or already
- * equal the next bits, so loading them twice changes nothing (branch-free refill by F. Giesen). */
+/* Loads bytes until `held` has at least BITS_AT_ONCE bits. Bits of `held` above held_bits are
+ * zero or already equal the next bits, so loading them twice changes nothing (branch-free refill by
+ * F. Giesen). */
 static inline void bits_fill(struct bit_reader *r)
 {
     if (r->at + 8 <= r->bytes)

@@ -17,7 +17,8 @@
 
 #include "base/error.h"
 
-#define BLOCK_ENTRIES 8192 /* the largest block and its version fit one message */
+/* Entries of a block; a block of this size and its version fit one message. */
+#define BLOCK_ENTRIES 8192
 #define BLOCK_MAX     (1 + BLOCK_ENTRIES * 4)
 
 /* block_count returns how many blocks of `each` entries a base has, block_entries how many entries
@@ -25,7 +26,8 @@
 uint32_t block_count(uint64_t parameters, uint32_t each);
 uint32_t block_entries(uint64_t parameters, uint32_t each, uint32_t block);
 
-/* Encodes units[count] to out[BLOCK_MAX] and returns the size. 1 <= count <= BLOCK_ENTRIES. */
+/* Encodes units[count], 1 <= count <= BLOCK_ENTRIES, to out[BLOCK_MAX]. Returns the number of
+ * bytes. */
 size_t block_encode(const int32_t *units, uint32_t count, uint8_t *out);
 
 /* Decodes `count` entries. Returns MALFORMED unless the bytes are exactly what block_encode

@@ -34,27 +34,31 @@
 
 /* How one layer is written. */
 struct body_layer {
-    uint32_t listed;   /* number of positions that the layer lists */
-    bool inverted;     /* the listed entries stay in the previous layer */
-    uint8_t parameter; /* Rice parameter; 0 when nothing is listed */
+    uint32_t listed; /* number of positions that the layer lists */
+    /* The layer lists the entries of the previous layer that are not in this one. */
+    bool inverted;
+    uint8_t parameter; /* Rice parameter k of the gaps; 0 if the layer lists nothing */
 };
 
-/* How to write a body. Valid only for the entries for which body_plan_make made the plan. */
+/* How to write the body of a rumor. Valid only for the entries for which body_plan_make made the
+ * plan. */
 struct body_plan {
-    uint32_t count;                         /* number of entries */
-    uint64_t bits;                          /* exact size of the body in bits */
-    struct body_layer layer[LEVEL_MAX + 1]; /* indexed by layer number, from 1 */
+    uint32_t count; /* number of entries in the body */
+    uint64_t bits;  /* exact size of the body in bits */
+    /* How to write each layer; index = number of the layer, from 1. */
+    struct body_layer layer[LEVEL_MAX + 1];
 };
 
-#define BODY_ENTRIES_MAX (1u << 18) /* most entries of a plan */
+#define BODY_ENTRIES_MAX (1u << 18) /* largest number of entries in a plan */
 
 /* Plans a body with the first entries of index[count] and level[count]: all if they fit in
- * room_bytes, else as many as fill room_bytes to within a few percent. room_bytes must hold at
+ * room_bytes, otherwise as many as fill room_bytes to within a few percent. room_bytes must hold at
  * least one entry: 64 bytes suffice. */
 void body_plan_make(struct body_plan *plan, const uint32_t *index, const int8_t *level,
                     uint32_t count, size_t room_bytes);
 
-/* Writes the body and returns its size. Touches up to BITS_TAIL_BYTES bytes after it. */
+/* Writes the body to `out` and returns its size. May also write up to BITS_TAIL_BYTES bytes
+ * after the body. */
 size_t body_encode(const struct body_plan *plan, const uint32_t *index, const int8_t *level,
                    uint8_t *out);
 

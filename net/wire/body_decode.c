@@ -6,7 +6,7 @@
  * level of its members. So the members of layer j are the entries whose level is at least j. Signs
  * come last. */
 
-#define RICE_USUAL 3 /* typical length of a code in bits, without its k low bits */
+#define RICE_USUAL 3 /* typical length of a Rice code in bits, without the low k bits */
 
 static enum error take_first(struct bit_reader *reader, uint64_t parameters, uint32_t count,
                              uint32_t *index)
@@ -14,8 +14,8 @@ static enum error take_first(struct bit_reader *reader, uint64_t parameters, uin
     struct bit_reader r = *reader;
     bits_fill(&r);
     unsigned k = (unsigned)bits_take(&r, 5);
-    uint64_t next = 0; /* cannot wrap: count and gap have 32 bits */
-    /* codes per refill of the reader; the latency of a refill dominates */
+    uint64_t next = 0; /* the sum cannot wrap, because count and gap have 32 bits */
+    /* number of codes read per refill of the reader; the latency of a refill dominates the time */
     const uint32_t at_once = BITS_AT_ONCE / (k + RICE_USUAL);
     for (uint32_t i = 0; i < count;) {
         const uint32_t end = count - i < at_once ? count : i + at_once;
@@ -31,7 +31,7 @@ static enum error take_first(struct bit_reader *reader, uint64_t parameters, uin
     return next <= parameters ? OK : MALFORMED;
 }
 
-/* Raises every entry at level `from` to `from + 1`. */
+/* Raises the level of every entry at level `from` by 1. */
 static void raise_all(int8_t *level, uint32_t count, unsigned from)
 {
     int8_t there = (int8_t)from;
@@ -46,7 +46,7 @@ static enum error take_second(struct bit_reader *reader, int8_t *level, uint32_t
     struct bit_reader r = *reader;
     bits_fill(&r);
     unsigned k = (unsigned)bits_take(&r, 5);
-    uint64_t at = 0; /* cannot wrap: listed and gap have 32 bits */
+    uint64_t at = 0; /* the sum cannot wrap, because listed and gap have 32 bits */
     for (uint32_t i = 0; i < listed; i++) {
         bits_fill(&r);
         at += rice_take(&r, k);
@@ -59,7 +59,7 @@ static enum error take_second(struct bit_reader *reader, int8_t *level, uint32_t
     return OK;
 }
 
-/* Adds `step` to the level of each entry that layer `layer` lists: 1, or -1 if the layer is
+/* Adds `step` to the level of each entry that this layer lists. step: 1, or -1 if the layer is
  * inverted. */
 static enum error take_listed(struct bit_reader *reader, int8_t *level, uint32_t count,
                               unsigned layer, uint32_t listed, int step)
@@ -67,7 +67,9 @@ static enum error take_listed(struct bit_reader *reader, int8_t *level, uint32_t
     struct bit_reader r = *reader;
     bits_fill(&r);
     unsigned k = (unsigned)bits_take(&r, 5);
-    uint64_t members = 0; /* members not yet passed, among the eight levels before `at` */
+    /* Set of the previous layer's members that the loop has not passed, among the eight levels
+     * before `at`. */
+    uint64_t members = 0;
     uint32_t at = 0;
     for (uint32_t i = 0; i < listed; i++) {
         bits_fill(&r);
@@ -89,7 +91,7 @@ static enum error take_listed(struct bit_reader *reader, int8_t *level, uint32_t
     return OK;
 }
 
-/* Returns how many entries belong to a layer if the layer before it has `members` entries. */
+/* Returns how many entries belong to `layer` if the previous layer has `members` entries. */
 static uint32_t members_after(const struct body_layer *layer, uint32_t members)
 {
     return layer->inverted ? members - layer->listed : layer->listed;
@@ -147,7 +149,7 @@ enum error body_decode(const uint8_t *in, size_t bytes, uint64_t parameters, uin
     struct bit_reader reader = {.in = in, .bytes = bytes + BITS_TAIL_BYTES};
     uint32_t members = count;
     if (2 * (uint64_t)count > 8 * (uint64_t)bytes)
-        return MALFORMED; /* a gap and a sign need at least two bits */
+        return MALFORMED; /* each entry takes at least two bits: a gap and a sign */
     if (take_first(&reader, parameters, count, index) != OK)
         return MALFORMED;
     memset(level, 1, count);

@@ -29,12 +29,12 @@ static inline uint32_t bits_in(uint64_t set)
 struct view {
     const int8_t *level;
     uint32_t count;
-    uint64_t member[WORDS_MAX]; /* members of the previous layer, 64 to a word */
-    uint64_t above[WORDS_MAX];  /* members of this layer, 64 to a word */
+    uint64_t member[WORDS_MAX]; /* bit per entry: it is a member of the previous layer */
+    uint64_t above[WORDS_MAX];  /* bit per entry: it is a member of this layer */
     int8_t few[FEW_MAX];
 };
 
-/* Starts at layer 2, where every entry is a member. */
+/* Starts a view of the levels for layer 2: every entry is a member of layer 1. */
 static void view_init(struct view *view, const int8_t *level, uint32_t count)
 {
     CHECK(count <= BODY_ENTRIES_MAX);
@@ -57,7 +57,7 @@ static uint32_t view_layer(struct view *view, unsigned layer)
     return reached;
 }
 
-/* Advances: the `reached` members of this layer are the previous ones of the next layer. */
+/* Advances the view: the `reached` members of this layer become those of the previous layer. */
 static void view_next(struct view *view, uint32_t reached)
 {
     uint32_t words = (view->count + 63) / 64;
@@ -73,13 +73,14 @@ static void view_next(struct view *view, uint32_t reached)
     view_init(view, view->few, kept);
 }
 
-/* Iterates over the positions that a layer lists, as gaps. */
+/* Iterates over the positions that a layer lists, and gives them as gaps. */
 struct walk {
     const struct view *view;
     bool inverted;
-    uint32_t at;      /* index of the next word to look at */
-    uint32_t skipped; /* members passed since the last listed one */
-    /* members of the previous layer, in the current word, that have not been passed */
+    uint32_t at; /* index of the next word of view->member to look at */
+    /* Members of the previous layer that were passed since the last listed position. */
+    uint32_t skipped;
+    /* bits of the current word: members of the previous layer that have not been passed */
     uint64_t members;
     uint64_t listed;
 };
@@ -89,7 +90,7 @@ static struct walk walk_new(const struct view *view, bool inverted)
     return (struct walk){.view = view, .inverted = inverted};
 }
 
-/* Sets *gap to the next gap; returns false at the end. */
+/* Sets *gap to the gap before the next listed position. Returns false at the end of the layer. */
 static inline bool walk_next(struct walk *walk, uint32_t *gap)
 {
     const struct view *view = walk->view;
@@ -109,7 +110,7 @@ static inline bool walk_next(struct walk *walk, uint32_t *gap)
     return true;
 }
 
-/* Planning: Rice parameters and exact sizes. */
+/* The following functions plan a body: Rice parameters and exact sizes. */
 
 /* Total bits of all gaps with Rice parameters guess - 1, guess and guess + 1. */
 struct costs {
@@ -151,8 +152,8 @@ static unsigned parameter_guess(uint64_t passed, uint32_t listed)
     return k < 1 ? 1 : k > RICE_PARAMETER_MAX - 1 ? RICE_PARAMETER_MAX - 1 : k;
 }
 
-/* Moves the guess towards the lower cost, always leaving a smaller and a larger parameter. Returns
- * true at the minimum, with *k and *bits set. */
+/* Moves the guess towards the parameter with the lower cost, so that a smaller and a larger
+ * parameter are left to compare. Returns true at the minimum, with *k and *bits set. */
 static bool parameter_settle(const struct costs *costs, unsigned *guess, unsigned *k,
                              uint32_t *bits)
 {
@@ -184,7 +185,8 @@ static void plan_first(struct body_plan *plan, const uint32_t *index)
     plan->bits = 5 + bits;
 }
 
-/* Plans layer `layer`: `reached` of the `members` entries of the previous layer belong to it. */
+/* Plans layer number `layer`: `reached` of the `members` entries of the previous layer belong to
+ * it. */
 static void plan_later(struct body_plan *plan, const struct view *view, unsigned layer,
                        uint32_t members, uint32_t reached)
 {
@@ -205,7 +207,7 @@ static void plan_later(struct body_plan *plan, const struct view *view, unsigned
     plan->bits += 5 + bits;
 }
 
-/* Plans exactly `count` entries. */
+/* Plans a body with exactly the first `count` entries. */
 static void plan_exactly(struct body_plan *plan, const uint32_t *index, const int8_t *level,
                          uint32_t count)
 {
@@ -220,7 +222,7 @@ static void plan_exactly(struct body_plan *plan, const uint32_t *index, const in
         view_next(&view, reached);
         members = reached;
     }
-    plan->bits += count; /* signs */
+    plan->bits += count; /* one sign bit per entry */
 }
 
 #define SAMPLE_ENTRIES  2048
@@ -283,7 +285,7 @@ static void put_first(struct bit_writer *writer, const struct body_layer *layer,
     *writer = w;
 }
 
-/* Writes one layer; returns false if no later layer has entries. */
+/* Writes one layer. Returns false if no later layer has entries, so that the body ends. */
 static bool put_later(struct bit_writer *writer, const struct body_layer *how, unsigned layer,
                       struct view *view)
 {
@@ -292,8 +294,8 @@ static bool put_later(struct bit_writer *writer, const struct body_layer *how, u
     gamma_put(&w, how->listed);
     *writer = w;
     if (how->listed == 0)
-        /* No further gaps: an inverted layer then has all entries of the previous one, any other
-         * has none. */
+        /* Nothing is listed: an inverted layer then has all entries of the previous layer, any
+         * other layer has none. */
         return how->inverted;
     uint32_t reached = view_layer(view, layer);
     struct walk walk = walk_new(view, how->inverted);

@@ -26,7 +26,7 @@
 enum proof_kind {
     PROOF_EQUIVOCATION, /* the member signed two different streams */
     PROOF_EXCESS,       /* a rumor of the member exceeds a limit */
-    PROOF_VOTES         /* no heads: more than half of the members voted (vote.h) */
+    PROOF_VOTES         /* the proof has no heads: more than half of the members voted (vote.h) */
 };
 
 struct proof {
@@ -51,8 +51,8 @@ enum error proof_parse(const uint8_t in[static PROOF_BYTES],
 enum error proof_verify(const uint8_t in[static PROOF_BYTES],
                         const uint8_t context[static CONTEXT_BYTES]) MUST_USE;
 
-/* Returns whether a proof keeps fewer rumors than another against the same author: the lowest
- * incarnation in doubt is stricter, and for equal ones the lowest keep. */
+/* Returns true if `proof` keeps fewer rumors than `than`, a proof against the same author: the
+ * lower incarnation in doubt is stricter, and for equal ones the lower keep. */
 bool proof_is_stricter(const struct proof *proof, const struct proof *than);
 
 /* Returns how many rumors of this incarnation of the author are not in doubt; UINT32_MAX = all. */

@@ -14,7 +14,7 @@
 #define EACH_ONE 0x0101010101010101u
 #define EACH_TOP 0x8080808080808080u
 
-/* Returns the levels with index at .. at + 7, and zeros for indexes from `count` on. */
+/* Returns the eight levels with index at .. at + 7, with zeros for indexes from `count` on. */
 static inline uint64_t levels_load(const int8_t *level, uint32_t count, uint32_t at)
 {
     if (count - at >= 8)
@@ -30,7 +30,8 @@ static inline uint64_t levels_magnitudes(uint64_t levels)
     return (levels ^ negative * 0xFF) + negative;
 }
 
-/* Returns the set of the bytes that are >= bound (1 .. 127). All bytes are 0 .. 127. */
+/* Returns the set of those of the eight bytes that are >= bound (1 .. 127). All bytes are 0 ..
+ * 127. */
 static inline uint64_t levels_at_least(uint64_t bytes, unsigned bound)
 {
     return (bytes + EACH_ONE * (128 - bound)) & EACH_TOP;

@@ -66,8 +66,8 @@ static const struct {
                 FIELD(BULK, bulk)}},
 };
 
-/* Protocol version that introduced a kind. Kinds without an entry are older than all versions
- * spoken. */
+/* Protocol version that introduced each kind of message. Kinds without an entry are older than
+ * all versions spoken. */
 static const uint16_t SINCE[MESSAGE_KINDS] = {[INFERENCE] = 12, [REPLY] = 12};
 
 uint16_t message_since(enum message_kind kind)
@@ -128,7 +128,7 @@ size_t message_encode(const struct message *message, uint8_t *out, size_t capaci
 
 bool message_is_secret(const uint8_t *bytes, size_t count)
 {
-    return count > 1 && bytes[1] == SWARM_KEY; /* the kind follows the one-byte array header */
+    return count > 1 && bytes[1] == SWARM_KEY; /* byte 0 is the array header, byte 1 the kind */
 }
 
 struct message_reader {
@@ -160,22 +160,22 @@ static bool scan_length(const uint8_t *in, size_t bytes, size_t width, uint64_t 
     return true;
 }
 
-/* Returns the size of the integer, text or bin item at `in`; 0 if the item has another type or
- * the input ends before it. */
+/* Returns the size of the msgpack item at `in`: an integer, text or bin. Returns 0 if the item
+ * has another type or the input ends before the item. */
 static size_t scan_item(const uint8_t *in, size_t bytes)
 {
     const uint8_t type = in[0];
     size_t width = 0;
     uint64_t length = 0;
-    if (type <= 0x7f || type >= 0xe0) /* small integers */
+    if (type <= 0x7f || type >= 0xe0) /* positive and negative integers of one byte */
         return 1;
-    if (type >= 0xcc && type <= 0xcf) /* unsigned 8 .. 64 bits */
+    if (type >= 0xcc && type <= 0xcf) /* unsigned integers of 8 .. 64 bits */
         return bytes > ((size_t)1 << (type - 0xcc)) ? ((size_t)1 << (type - 0xcc)) + 1 : 0;
     if (type >= 0xa0 && type <= 0xbf) /* text up to 31 bytes */
         length = type & 0x1f;
-    else if (type >= 0xc4 && type <= 0xc6) /* bin 8 .. 32 */
+    else if (type >= 0xc4 && type <= 0xc6) /* raw bytes with a length of 8 .. 32 bits */
         width = (size_t)1 << (type - 0xc4);
-    else if (type >= 0xd9 && type <= 0xdb) /* text 8 .. 32 */
+    else if (type >= 0xd9 && type <= 0xdb) /* text with a length of 8 .. 32 bits */
         width = (size_t)1 << (type - 0xd9);
     else
         return 0;
@@ -185,8 +185,8 @@ static size_t scan_item(const uint8_t *in, size_t bytes)
 }
 
 /* Checks the bytes before msgpack-c parses them: one flat array of few items, every claimed size
- * within the input, and no trailing bytes. msgpack-c therefore never allocates for data that is not
- * there. */
+ * within the input, and no bytes behind the array. So msgpack-c never allocates for data that is
+ * not there. */
 static bool scan(const uint8_t *in, size_t bytes)
 {
     if (bytes < 2 || (in[0] & 0xf0) != 0x90)

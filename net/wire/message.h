@@ -81,11 +81,11 @@ enum message_kind {
 
 enum bye_reason {
     BYE_LEAVING = 1,    /* the sender leaves the swarm */
-    BYE_DUPLICATE,      /* another connection between the two nodes is kept */
-    BYE_SELF,           /* the caller has called itself */
-    BYE_IDENTITY_TAKEN, /* another running node has the same identity */
+    BYE_DUPLICATE,      /* the two nodes keep another connection */
+    BYE_SELF,           /* the receiver has dialled itself */
+    BYE_IDENTITY_TAKEN, /* another running node has the same identity as the receiver */
     BYE_BROKEN,         /* the receiver sent something invalid */
-    BYE_SILENT,         /* nothing was received for too long */
+    BYE_SILENT,         /* the sender received nothing from the receiver for too long */
     BYE_RENEW,          /* session keys must be renewed: dial again */
     BYE_FULL,           /* the sender has enough neighbours: try others */
     BYE_EXPELLED,       /* the receiver was expelled by the operator, a proof or votes */
@@ -97,49 +97,54 @@ struct bytes {
     size_t count;
 };
 
-/* The fields of all kinds. Fields that a kind lacks are not written and read as zero. */
+/* The fields of all kinds of messages. Fields that a kind lacks are not written; they are 0
+ * after decoding. */
 struct message {
     enum message_kind kind;
     uint64_t incarnation; /* incarnation of the sender */
     uint64_t port;        /* TCP port that the sender listens on; 0 = it only dials */
-    uint64_t token;       /* copied from PING to PONG */
-    uint64_t received;    /* bytes read from this connection so far */
-    uint64_t clock;       /* time of the last received byte, microseconds of the sender's clock */
-    uint64_t held;        /* microseconds from `clock` to the sending of this ACK */
-    uint64_t most;        /* most bytes per second that the sender accepts; 0 = unlimited */
-    uint64_t tag;         /* tag of an origin (version.h) */
-    uint64_t seq;         /* number of a rumor in the origin's stream */
-    uint64_t digest;      /* digest of a base (base/digest.h) */
-    uint64_t hash;        /* hash of a whole version (version.h), or of all known proofs or votes */
-    uint64_t rumors;      /* number of rumors */
-    uint64_t members;     /* number of live members that the sender knows */
-    uint64_t base;        /* 1 = the sender's base is whole; 0 = not yet */
-    /* 1 = bulk has the latest entries, and text the learned samples of their origins */
+    uint64_t token;       /* value in a PING that the PONG repeats */
+    uint64_t received;    /* number of bytes that the sender has received on this connection */
+    /* Time of the last received byte, in microseconds of the sender's clock. */
+    uint64_t clock;
+    uint64_t held; /* microseconds from `clock` until this ACK was sent */
+    /* Largest number of bytes per second that the sender accepts; 0 = unlimited. */
+    uint64_t most;
+    uint64_t tag;     /* tag of an origin (version.h) */
+    uint64_t seq;     /* number of a rumor in the origin's stream */
+    uint64_t digest;  /* digest of a base (base/digest.h) */
+    uint64_t hash;    /* hash of a whole version (version.h), or of all known proofs or votes */
+    uint64_t rumors;  /* number of rumors */
+    uint64_t members; /* number of live members that the sender knows */
+    uint64_t base;    /* 1 = the sender's base is complete; 0 = it is not yet */
+    /* 1 = bulk has the latest entries of the whole version, and text the learned samples of
+     * their origins */
     uint64_t whole;
-    uint64_t part;   /* HISTORY: index of the part of the history that is in bulk, from 0 */
+    uint64_t part;   /* HISTORY: index of the part of the history that bulk holds, from 0 */
     uint64_t parts;  /* HISTORY: number of parts of the history */
     uint64_t block;  /* index of a block, from 0 */
     uint64_t count;  /* number of blocks from `block` on, or number of samples */
     uint64_t reason; /* enum bye_reason or reply_reason (reply.h) */
-    uint64_t wait;   /* least milliseconds before the next INFERENCE */
-    uint64_t number; /* number of an order; in ORDERS the latest known, or 0 */
+    /* Milliseconds that the client must at least wait before its next INFERENCE. */
+    uint64_t wait;
+    uint64_t number; /* number of an order; in ORDERS that of the latest order known, or 0 */
     /* HELLO: the receiver's address as the sender sees it; BYE: a sentence; SETTINGS: lines; REPLY:
      * description of the model's input; VERSION: learned samples; BLOCK: entries of its version. */
     struct bytes text;
     struct bytes bulk; /* records, a rumor, entries, a block, orders ..., depending on the kind */
 };
 
-#define SETTINGS_MAX 2048 /* most bytes of the text of SETTINGS */
-#define MESSAGE_ADDS 96   /* most bytes of a message beyond text and bulk */
+#define SETTINGS_MAX 2048 /* largest size of the text of SETTINGS, in bytes */
+#define MESSAGE_ADDS 96   /* upper limit of the bytes of a message beyond text and bulk */
 
-/* Returns the protocol version (protocol.h) that introduced a kind. */
+/* Returns the protocol version (protocol.h) that introduced this kind of message. */
 uint16_t message_since(enum message_kind kind);
 
-/* Encodes a message and returns its size. A capacity of text + bulk + MESSAGE_ADDS suffices. */
+/* Encodes a message to `out` and returns its size. A capacity of text + bulk + MESSAGE_ADDS
+ * bytes suffices. */
 size_t message_encode(const struct message *message, uint8_t *out, size_t capacity);
 
-/* Returns whether an encoded message carries a swarm key, so that its bytes must be wiped after
- * sending. */
+/* Returns true if an encoded message carries a swarm key. Then wipe its bytes after sending. */
 bool message_is_secret(const uint8_t *bytes, size_t count);
 
 /* Memory of a decoder, allocated once so that decoding never allocates. */

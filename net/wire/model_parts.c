@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-#define SHOWN 72 /* most bytes of a part in the sentence, with the final zero */
+#define SHOWN 72 /* capacity for one part as the sentence shows it, with the final zero */
 
 /* A line of text without its newline and without a final zero. */
 struct line {
@@ -36,7 +36,8 @@ void model_parts_of(char *out, const char *description)
     out[length] = '\0';
 }
 
-/* Returns the next line and moves *at behind it. The line is empty at the end. */
+/* Returns the next line and moves *at behind that line. The result is empty at the end of the
+ * text. */
 static struct line next_line(const uint8_t **at, const uint8_t *end)
 {
     struct line line = {*at, 0};
@@ -64,7 +65,7 @@ static void show(char out[static SHOWN], struct line line)
         (void)snprintf(out, SHOWN, "nothing");
 }
 
-/* Returns true if `longer` is a prefix that ends with a point, followed by `shorter`. */
+/* Returns true if `longer` is `shorter` with a prefix before it that ends with a point. */
 static bool has_prefix(struct line longer, struct line shorter)
 {
     const size_t prefix = longer.bytes - shorter.bytes;

@@ -11,19 +11,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MODEL_PARTS_MAX        32768 /* most bytes sent; a longer list is cut after a whole line */
-#define MODEL_PARTS_DIFFERENCE 256   /* most bytes of the sentence, with its final zero */
+/* Largest size of a list that is sent; a longer list is cut after a whole line. */
+#define MODEL_PARTS_MAX 32768
+/* Capacity for the sentence about a difference, with its final zero. */
+#define MODEL_PARTS_DIFFERENCE 256
 
 /* Splits the description "INPUT, layout N: LAYERS; START" into parts, one a line, without START.
  * out holds as many bytes as the description with its final zero. */
 void model_parts_of(char *out, const char *description);
 
-/* Returns how many bytes of the list to send: all, or the whole lines that fit in
+/* Returns how many bytes of the list `ours` to send: all, or the whole lines that fit in
  * MODEL_PARTS_MAX. */
 size_t model_parts_bytes(const char *ours);
 
-/* Finds the first part that differs and writes a sentence: "other model: theirs PART, ours PART; "
- * and advice. theirs: any bytes of another node. Returns false if the sent parts are equal. */
+/* Finds the first part that differs between the two lists and writes a sentence: "other model:
+ * theirs PART, ours PART; " and advice. theirs: any bytes of another node. Returns false if all
+ * parts that were sent are equal. */
 bool model_parts_difference(char out[static MODEL_PARTS_DIFFERENCE], const uint8_t *theirs,
                             size_t theirs_bytes, const char *ours);
 

@@ -4,7 +4,8 @@
 
 #include "base/error.h"
 
-#define PART 8 /* a rumor may move the base, as a vector, by sqrt(P) / PART weights of 1 */
+/* A rumor may move the base, as a vector, by at most sqrt(P) / PART weights of 1. */
+#define PART 8
 
 /* Returns the square root of `square`, rounded up. */
 static uint32_t root(uint64_t square)

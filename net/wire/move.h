@@ -33,11 +33,12 @@ struct move {
 
 struct move move_of(uint32_t amount, const int8_t *level, uint32_t count);
 
-/* Returns whether a model of `parameters` parameters allows this move. */
+/* Returns true if a rumor of a model with `parameters` parameters may move the base by this
+ * much. */
 bool move_is_allowed(const struct move *move, uint64_t parameters);
 
-/* Returns how many of the first entries of level[count] fit one rumor without exceeding the
- * length limit. That is at least 1 if each entry by itself is allowed. */
+/* Returns how many of the first entries of level[count] fit in one rumor without exceeding the
+ * limit for all entries together. The result is at least 1 if each entry by itself is allowed. */
 uint32_t move_entries(uint32_t amount, const int8_t *level, uint32_t count, uint64_t parameters);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "wire/bytes.h"
 
-#define KEEP_MAX     (1u << 28) /* most rumors of one incarnation */
+#define KEEP_MAX     (1u << 28) /* largest number of rumors of one incarnation */
 #define SIGNED_LABEL "hearsay order"
 #define LABEL_BYTES  (sizeof SIGNED_LABEL - 1)
 #define SIGNED_MAX   (LABEL_BYTES + CONTEXT_BYTES + ORDER_BYTES_MAX - SIGNATURE_BYTES)

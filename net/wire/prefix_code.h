@@ -14,8 +14,8 @@
 
 #include "wire/bit_stream.h"
 
-/* Rice codes with a parameter k <= RICE_PARAMETER_MAX, so that no code exceeds BITS_AT_ONCE
- * bits. */
+/* RICE_ESCAPE: number of ones that mark an escaped number. The parameter k of a Rice code is at
+ * most RICE_PARAMETER_MAX. With these limits no code exceeds BITS_AT_ONCE bits. */
 #define RICE_ESCAPE        24
 #define RICE_PARAMETER_MAX 31
 #define RICE_ESCAPE_BITS   (RICE_ESCAPE + 32)
@@ -27,7 +27,7 @@ static inline uint32_t rice_bits(uint32_t number, unsigned k)
 }
 
 struct rice_code {
-    uint64_t value; /* bits of the code, the first one lowest */
+    uint64_t value; /* bits of the code, the first one in the lowest bit */
     unsigned bits;  /* number of bits in the code */
 };
 
@@ -37,7 +37,7 @@ static inline struct rice_code rice_code(uint32_t number, unsigned k)
     if (ones >= RICE_ESCAPE)
         return (struct rice_code){(uint64_t)number << RICE_ESCAPE | bits_mask(RICE_ESCAPE),
                                   RICE_ESCAPE_BITS};
-    /* 2^ones - 1 gives the ones and the zero above them. */
+    /* The subtraction turns the lowest 1 into a zero above `ones` ones. */
     return (struct rice_code){((2 * (number & bits_mask(k)) + 1) << ones) - 1, ones + 1 + k};
 }
 
@@ -47,7 +47,7 @@ static inline void rice_put(struct bit_writer *w, uint32_t number, unsigned k)
     bits_put(w, code.value, code.bits);
 }
 
-/* Writes two numbers, usually with one bits_put. */
+/* Writes the Rice codes of two numbers, usually with one bits_put. */
 static inline void rice_put_two(struct bit_writer *w, uint32_t first, uint32_t second, unsigned k)
 {
     struct rice_code a = rice_code(first, k);
@@ -66,7 +66,7 @@ static inline unsigned bits_ones(const struct bit_reader *r)
     return (unsigned)__builtin_ctzll(~r->held | (uint64_t)1 << RICE_ESCAPE);
 }
 
-/* Returns whether the reader holds the whole code and it is no escape. */
+/* Returns true if the reader holds the next code completely and the code is no escape. */
 static inline bool rice_is_held(const struct bit_reader *r, unsigned k)
 {
     return bits_ones(r) + 1 + k <= r->held_bits && bits_ones(r) < RICE_ESCAPE;
@@ -86,7 +86,8 @@ static inline uint32_t rice_take(struct bit_reader *r, unsigned k)
     return (uint32_t)bits_take(r, 32);
 }
 
-/* Elias gamma codes of number < 2^GAMMA_MAX_BITS - 1. A larger number reads as UINT32_MAX. */
+/* GAMMA_MAX_BITS limits Elias gamma codes: they encode numbers < 2^GAMMA_MAX_BITS - 1. A larger
+ * number reads as UINT32_MAX. */
 #define GAMMA_MAX_BITS 20
 
 static inline unsigned gamma_bits(uint32_t number)

@@ -19,13 +19,14 @@
 #ifndef HEARSAY_NET_WIRE_PROTOCOL_H
 #define HEARSAY_NET_WIRE_PROTOCOL_H
 
-/* Version that a probe shows. No node speaks it, so the called node refuses, and the caller
- * receives the introduction of that node. */
+/* Version that a version probe shows. No node speaks it, so the node that is dialled refuses,
+ * and the probe receives that node's introduction. */
 #define PROTOCOL_PROBE      0
 #define PROTOCOL_OLDEST     11
 #define PROTOCOL_NEWEST     12
 #define PROTOCOL_OF_CONTEXT 11
-#define PROTOCOL_OF_FORM    12 /* first version with take-over of first weights */
+/* First version in which a node can take over the first weights of another. */
+#define PROTOCOL_OF_FORM 12
 
 _Static_assert(PROTOCOL_OF_CONTEXT <= PROTOCOL_OLDEST, "all versions spoken share one context");
 _Static_assert(PROTOCOL_NEWEST - PROTOCOL_OLDEST <= 1, "a release speaks at most two versions");

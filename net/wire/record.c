@@ -68,7 +68,7 @@ enum error record_parse(const uint8_t in[static RECORD_BYTES], struct record *re
         parsed.renew_ms > RENEW_MS_MAX || in[HOST_AT + HOST_BYTES - 1] != 0)
         return MALFORMED;
     if (parsed.address
-            .host[0]) { /* the host is dialled and printed, so it must parse as an address */
+            .host[0]) { /* the host will be dialled and printed, so it must parse as an address */
         char text[ADDRESS_TEXT_BYTES];
         struct address again;
         struct problem ignored;

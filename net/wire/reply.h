@@ -1,4 +1,4 @@
-/* Results of an inference request (INFERENCE). */
+/* Results of an inference request, for the field `reason` of a REPLY. */
 #ifndef HEARSAY_NET_WIRE_REPLY_H
 #define HEARSAY_NET_WIRE_REPLY_H
 

@@ -31,7 +31,7 @@ static bool entries_hold(const uint32_t *index, const int8_t *level, uint32_t co
     return hold;
 }
 
-/* Writes the head without the hash of the body. */
+/* Writes the head of a rumor, except the hash of the body. */
 static void head_store(uint8_t *out, const struct rumor_head *head, const struct update *update,
                        const struct move *move, uint32_t count)
 {
@@ -110,7 +110,7 @@ void rumor_signed_head(const uint8_t *in, size_t bytes, const uint8_t context[st
     signed_head_read(head, signed_bytes, context);
 }
 
-/* Checks the origin's signature of the head, and the hash of the body. */
+/* Checks the origin's signature of the rumor's head, and the hash of the body. */
 static enum error signature_check(const uint8_t *in, size_t bytes,
                                   const uint8_t context[static CONTEXT_BYTES])
 {
@@ -123,7 +123,7 @@ static enum error signature_check(const uint8_t *in, size_t bytes,
     return signed_head_verify(&head);
 }
 
-/* Decodes a rumor without checking limits or signature. */
+/* Decodes a rumor without checking its limits or signature. */
 static enum error content_decode(const uint8_t *in, size_t bytes, uint64_t parameters,
                                  struct update *update)
 {
@@ -154,8 +154,8 @@ enum error rumor_decode(const uint8_t *in, size_t bytes,
         return MALFORMED;
     if (count > capacity)
         return TOO_BIG;
-    /* The signature is checked before the body is decoded: only the origin itself can make this
-     * node decode a hostile body. */
+    /* The signature is checked before the body is decoded, so only the origin itself can make
+     * this node decode a hostile body. */
     if (signature_check(in, bytes, context) != OK)
         return FORGED;
     return content_decode(in, bytes, parameters, update);

@@ -16,36 +16,39 @@
 #include "crypto/identity.h"
 #include "wire/signed_head.h"
 
-#define RUMOR_MAX   65000 /* most bytes of head, body and signature; fits one message */
-#define RUMOR_LEAST 1024  /* smallest `most` that rumor_encode accepts */
+/* Largest size of a rumor (head, body and signature) in bytes; fits in one message. */
+#define RUMOR_MAX   65000
+#define RUMOR_LEAST 1024 /* smallest `most` that rumor_encode accepts */
 #define RUMOR_MIN   (HEAD_BYTES + 1 + SIGNATURE_BYTES)
 
 struct rumor_head {
     uint8_t origin[ID_BYTES]; /* id of the node that published the rumor */
     uint64_t incarnation;     /* incarnation of the node that published the rumor */
-    uint32_t seq;             /* number in the stream of this incarnation, from 0 */
-    uint64_t samples;         /* samples that the origin had learned by this rumor */
-    uint32_t count;           /* number of entries; set by rumor_peek, ignored by rumor_encode */
+    uint32_t seq;             /* number of the rumor in the stream of this incarnation, from 0 */
+    /* Samples that the origin had learned when it published the rumor. */
+    uint64_t samples;
+    uint32_t count; /* number of entries; set by rumor_peek, ignored by rumor_encode */
     /* Hash of the previous head in the stream; zeros where seq is 0. */
     uint8_t prev[HEAD_HASH_BYTES];
 };
 
 /* Encodes and signs the entries of `update` from number `from` on: as many as fill `most` bytes
- * (RUMOR_LEAST .. RUMOR_MAX) to within a few percent, or all that are left. Sets *taken to their
- * number (>= 1) and *bytes to the size. `identity` must be the head's origin, and the update must
- * be valid. Does not check how far it moves the base (move.h). */
+ * (RUMOR_LEAST .. RUMOR_MAX) to within a few percent, or all that are left. Sets *taken to the
+ * number of these entries (>= 1) and *bytes to the rumor's size. `identity` must be that of the
+ * head's origin, and the update must be valid. Does not check how far the rumor moves the base
+ * (move.h). */
 void rumor_encode(const struct rumor_head *head, const struct update *update, uint32_t from,
                   size_t most, const struct identity *identity,
                   const uint8_t context[static CONTEXT_BYTES], uint8_t out[static RUMOR_MAX],
                   uint32_t *taken, size_t *bytes);
 
-/* Sets the hash of the body, signs an otherwise complete rumor and returns its size. For
- * rumor_encode, and for tests that forge rumors. */
+/* Writes the hash of the body into a rumor whose other bytes are complete, signs it and returns
+ * its size. For rumor_encode, and for tests that forge rumors. */
 size_t rumor_seal(uint8_t *rumor, size_t body_bytes, const struct identity *identity,
                   const uint8_t context[static CONTEXT_BYTES]);
 
-/* Reads only the head and checks only the size. Returns MALFORMED if the rumor is too short or
- * too long. */
+/* Reads the head of a rumor. Checks only the rumor's size: returns MALFORMED if the rumor is too
+ * short or too long. */
 enum error rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head) MUST_USE;
 
 /* Copies the rumor's head and signature to *head and computes its hash. The size must be right;
@@ -68,7 +71,7 @@ enum error rumor_decode(const uint8_t *in, size_t bytes,
 void rumor_decode_again(const uint8_t *in, size_t bytes, uint64_t parameters,
                         struct update *update);
 
-/* Most entries of a rumor: a gap and a sign need at least two bits. */
+/* Largest number of entries of a rumor: each takes at least two bits, a gap and a sign. */
 #define RUMOR_ENTRIES_MAX (4u * RUMOR_MAX)
 
 #endif

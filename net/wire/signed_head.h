@@ -43,18 +43,20 @@
 #define HEAD_PREV_AT        64
 #define HEAD_BODY_AT        96
 
-/* A head with its hash; all zeros = no head. */
+/* A signed head with its hash; all zeros = no head. */
 struct signed_head {
-    uint8_t bytes[SIGNED_HEAD_BYTES]; /* the head as drawn above */
-    uint8_t hash[HEAD_HASH_BYTES];    /* hash of the first HEAD_BYTES bytes */
+    /* The head and its signature, as drawn at the top of this file. */
+    uint8_t bytes[SIGNED_HEAD_BYTES];
+    /* Hash of the first HEAD_BYTES bytes, which excludes the signature. */
+    uint8_t hash[HEAD_HASH_BYTES];
 };
 
-/* Copies the bytes and computes the hash; checks nothing. */
+/* Copies the bytes of a signed head and computes its hash. Checks nothing. */
 void signed_head_read(struct signed_head *head, const uint8_t bytes[static SIGNED_HEAD_BYTES],
                       const uint8_t context[static CONTEXT_BYTES]);
 
-/* Checks prev and the signature. Returns MALFORMED unless prev is zero exactly where seq is 0,
- * and FORGED if the origin did not sign the head. */
+/* Checks prev and the signature of a head. Returns MALFORMED unless prev is zero exactly where
+ * seq is 0, and FORGED if the origin did not sign the head. */
 enum error signed_head_verify(const struct signed_head *head) MUST_USE;
 
 static inline uint64_t signed_head_incarnation(const struct signed_head *head)
@@ -69,7 +71,8 @@ static inline uint32_t signed_head_seq(const struct signed_head *head)
 
 #define HEAD_COUNT_BYTES   3
 #define HEAD_SAMPLES_BYTES 6
-#define HEAD_SAMPLES_STEP  (1u << 24) /* most samples that a rumor claims beyond its predecessor */
+/* Largest number of samples that a rumor may claim beyond its predecessor. */
+#define HEAD_SAMPLES_STEP (1u << 24)
 
 static inline uint64_t head_samples(const uint8_t head[static HEAD_BYTES])
 {
@@ -81,14 +84,14 @@ static inline uint64_t signed_head_samples(const struct signed_head *head)
     return head_samples(head->bytes);
 }
 
-/* Returns whether the rumor respects the limits of move.h and, if it is the first of its stream,
- * claims no more than HEAD_SAMPLES_STEP samples. */
+/* Returns true if the head's rumor keeps the limits of move.h and, if it is the first of its
+ * stream, claims no more than HEAD_SAMPLES_STEP samples. */
 bool head_is_within(const uint8_t head[static HEAD_BYTES], uint64_t parameters);
 
-/* Returns whether a rumor may claim `samples` after one that claimed `before`. */
+/* Returns true if a rumor may claim `samples` samples after a rumor that claimed `before`. */
 bool head_samples_follow(uint64_t before, uint64_t samples);
 
-/* Returns true if prev is all zeros exactly when seq is 0. */
+/* Returns true if the head's prev is all zeros exactly when its seq is 0. */
 bool head_prev_fits(const uint8_t head[static HEAD_BYTES]);
 
 #endif

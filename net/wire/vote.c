@@ -9,7 +9,7 @@
 #define KEEP_AT        40
 #define VOTER_AT       44
 #define SIGNED_BYTES   (VOTE_BYTES - SIGNATURE_BYTES)
-#define KEEP_MAX       (1u << 28) /* most rumors of one incarnation */
+#define KEEP_MAX       (1u << 28) /* largest number of rumors of one incarnation */
 #define LABEL          "hearsay vote"
 #define LABEL_BYTES    (sizeof LABEL - 1)
 #define MESSAGE_BYTES  (LABEL_BYTES + CONTEXT_BYTES + SIGNED_BYTES)
