@@ -38,12 +38,12 @@ enum hearsay_error {
     HEARSAY_TIMEOUT,     /* the time limit came first; another call continues the wait */
     HEARSAY_ARGUMENT,    /* an argument is missing, wrong, or not the same as at hearsay_open */
     HEARSAY_ABI_UNKNOWN, /* a struct has another HEARSAY_ABI than the library */
-    HEARSAY_UNSUPPORTED, /* this library cannot use the device, type or flag */
-    HEARSAY_BUSY,        /* another thread is inside a call */
+    HEARSAY_UNSUPPORTED, /* this library cannot use the tensors' device or type, or a flag */
+    HEARSAY_BUSY,        /* another thread is inside a call of this node */
     HEARSAY_CLOSED,      /* the node is not open */
     HEARSAY_FORKED,      /* the node belongs to the parent process, and this is a child */
     HEARSAY_NOT_JOINED,  /* hearsay_join has not returned 0 yet */
-    HEARSAY_TOO_SMALL,   /* the buffer is too small; *bytes is the size needed */
+    HEARSAY_TOO_SMALL,   /* the buffer is too small; *bytes is the size that it needs */
     HEARSAY_CONFIG,  /* the configuration is wrong; hearsay_error_text names file, line and key */
     HEARSAY_FAILED,  /* a key file, a port, the state folder, memory or the disk failed */
     HEARSAY_REFUSED, /* no member accepts this node: it has another swarm or model, or is not on the
@@ -52,23 +52,27 @@ enum hearsay_error {
 };
 
 enum hearsay_dtype { HEARSAY_FLOAT32 = 0, HEARSAY_BFLOAT16 = 1, HEARSAY_FLOAT16 = 2 };
-enum hearsay_device { HEARSAY_CPU = 1, HEARSAY_CUDA = 2 }; /* the numbers are those of DLPack */
+/* The values of the constants are those of DLPack. */
+enum hearsay_device { HEARSAY_CPU = 1, HEARSAY_CUDA = 2 };
 
 enum hearsay_level { HEARSAY_NONE = 0, HEARSAY_INFO, HEARSAY_WARNING, HEARSAY_ERROR };
 
 #define HEARSAY_DIMENSIONS_MAX 8
-#define HEARSAY_NAME_MAX       256 /* most bytes of a tensor's name */
-#define HEARSAY_RUN_MAX        64  /* most bytes of a run's name */
+#define HEARSAY_NAME_MAX       256 /* largest size of a tensor's name, in bytes */
+#define HEARSAY_RUN_MAX        64  /* largest size of a run's name, in bytes */
 
 /* A tensor of the caller, dense and in C order. The caller owns `data` and keeps it valid from open
  * to close. The library reads and writes it only inside calls. */
 struct hearsay_tensor {
     const char *name; /* unique name within the model */
-    void *data;       /* [product of shape] the numbers, aligned; not shared with another tensor */
+    /* [product of shape] numbers of the tensor, aligned to their size; not shared with another
+     * tensor. */
+    void *data;
     int64_t shape[HEARSAY_DIMENSIONS_MAX]; /* size of each dimension, >= 1 */
     uint32_t dimensions;                   /* number of dimensions; 0 = a single number */
     uint32_t dtype;                        /* type of the numbers, an enum hearsay_dtype */
-    int32_t device; /* device of data, an enum hearsay_device; equal for all tensors of a model */
+    /* Device of `data`, an enum hearsay_device; equal for all tensors of a model. */
+    int32_t device;
     int32_t device_index; /* index of the GPU for HEARSAY_CUDA; ignored for HEARSAY_CPU */
     uint32_t flags;       /* no flags are defined; must be 0 */
 };
@@ -76,7 +80,8 @@ struct hearsay_tensor {
 struct hearsay_options {
     uint32_t abi;           /* version of this struct: HEARSAY_ABI */
     uint32_t tensors_count; /* number of tensors, >= 1 */
-    /* [tensors_count] trained and shared tensors; open copies all but their data. */
+    /* [tensors_count] tensors that are trained and shared; hearsay_open copies all members but
+     * the numbers. */
     const struct hearsay_tensor *tensors;
     const char *config; /* path of the configuration file; NULL = default configuration */
     /* [settings_count] lines SECTION.KEY=VALUE that override the file; NULL = no lines. */
@@ -84,18 +89,18 @@ struct hearsay_options {
     uint32_t settings_count; /* number of settings */
     const char *run;         /* name of the run, the same on all nodes of a swarm; NULL = no run */
 
-    /* Callbacks for data that is a copy of the trained weights, for example because those are not
-     * dense; NULL = data itself is trained. A call runs fetch(self) before it first reads or writes
-     * data, and store(self) at its end if it has written data, both on the caller's thread. For
-     * data on a GPU, fetch must wait for its GPU work before it returns. The library waits for its
-     * own GPU work before it calls store and before a call returns. After hearsay_stream both
-     * follow the order of that stream instead. */
+    /* Callbacks for tensors whose `data` is a copy of the trained weights, for example because
+     * those are not dense; NULL = `data` itself is trained. A call runs fetch(self) before it first
+     * reads or writes `data`, and store(self) at its end if it has written `data`, both on the
+     * caller's thread. For `data` on a GPU, fetch must wait for its GPU work before it returns. The
+     * library waits for its own GPU work before it calls store and before a call returns. After
+     * hearsay_stream, both callbacks follow the order of that stream instead. */
     void (*fetch)(void *self);
     void (*store)(void *self);
     void *self;
 };
 
-/* Current numbers of the node, some up to a second old. After the node has ended: its last
+/* Present numbers of the node, some up to a second old; after the node has ended, its last
  * numbers. */
 struct hearsay_info {
     uint32_t abi;        /* version of this struct: HEARSAY_ABI, set by the caller */
@@ -104,15 +109,16 @@ struct hearsay_info {
     uint32_t members;    /* live members, including this node */
     uint64_t parameters; /* number of weights in all tensors */
     uint64_t steps;      /* steps of this node since open */
-    uint64_t samples;    /* samples of this node since open */
+    uint64_t samples;    /* samples that this node has learned since open */
     /* Samples that all nodes have learned since the swarm began; schedules use this number. */
     uint64_t swarm_samples;
     uint64_t digest;         /* digest of the shared model; equal digests mean equal models */
-    uint64_t rumors;         /* number of rumors in the shared model, including those that wait */
+    uint64_t rumors;         /* number of rumors that the node knows, including those that wait */
     uint64_t waiting;        /* number of known rumors that the next calls will apply */
     uint64_t sent_bytes;     /* bytes sent to all other nodes since open */
     uint64_t received_bytes; /* bytes received from all other nodes since open */
-    uint64_t resets;         /* resets to the base after a weight became NaN or infinite */
+    /* Number of resets to the base after a weight became NaN or infinite. */
+    uint64_t resets;
     /* Number of weights beyond the largest value that can be shared; the excess stays in this
      * node. */
     uint64_t saturated;
@@ -176,10 +182,10 @@ HEARSAY_API int hearsay_revert(struct hearsay *node);
 HEARSAY_API int hearsay_base(struct hearsay *node, const struct hearsay_tensor *tensors,
                              uint32_t tensors_count);
 
-/* Saves `bytes` bytes of the caller (for example the optimizer's state) in the state folder, then
- * saves a checkpoint, and returns when both are on disk. extra NULL and bytes 0: keeps the bytes
- * saved before. The node also saves checkpoints by itself (save_s) without new bytes, so after a
- * crash the weights may be newer than the bytes. */
+/* Saves `bytes` bytes of the caller (for example the optimizer's state) in the state folder,
+ * then saves a checkpoint, and returns when both are on disk. extra = NULL and bytes = 0: keeps the
+ * bytes saved before. The node also saves checkpoints by itself (save_s) without new bytes, so
+ * after a crash the weights may be newer than the bytes. */
 HEARSAY_API int hearsay_save(struct hearsay *node, const void *extra, size_t bytes);
 
 /* Reads the bytes of the last hearsay_save, also if an earlier process made it. *bytes: on entry

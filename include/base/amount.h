@@ -9,17 +9,18 @@
 /* Formats a number of bytes: "12.3 MB". */
 const char *amount_bytes(double bytes, char out[static AMOUNT_BYTES]);
 
-/* Formats a rate as a scenario file writes it, such as "10.0 Mbit/s"; "no limit" for 0. */
+/* Formats a rate as scenario files write it, such as "10.0 Mbit/s"; "no limit" for a rate of 0. */
 const char *amount_rate(double bytes_per_s, char out[static AMOUNT_BYTES]);
 
-/* A formatted number with three digits and a unit: "1.23 MB", "45.6 kB/s", "812"; "-" if
- * unknown. */
+/* A formatted number with three digits and a unit: "1.23 MB", "45.6 kB/s", "812"; "-" if the
+ * number is unknown. */
 struct amount {
     char text[AMOUNT_BYTES];
 };
 struct amount amount_of(double amount, const char *unit);
 
-/* Formats a duration: "0.25 ms", "850 ms", "12.3 s", "5m03s", "2h13m", "3d04h"; "-" if unknown. */
+/* Formats a duration: "0.25 ms", "850 ms", "12.3 s", "5m03s", "2h13m", "3d04h"; "-" if the
+ * duration is unknown. */
 struct amount amount_span(double seconds);
 
 /* Formats milliseconds since 1970 as "2026-11-24 13:00 UTC"; "-" after the year 9999. */

@@ -8,7 +8,8 @@
 #ifndef HEARSAY_BASE_C_LOCALE_H
 #define HEARSAY_BASE_C_LOCALE_H
 
-/* Switches this thread to the C locale until the matching c_locale_leave. Calls nest. */
+/* Switches this thread to the C locale until the matching c_locale_leave. Pairs of calls may be
+ * nested. */
 void c_locale_enter(void);
 
 /* Restores the locale that this thread had before the outermost c_locale_enter. */

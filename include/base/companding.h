@@ -25,12 +25,15 @@
 #include "base/float_bits.h"
 #include "base/update.h"
 
-#define COMPANDING_FROM 2.0f           /* a weight below this is its own value */
-#define VALUE_MAX       0x1.fffffep+6f /* the largest value below 128 that a float32 has */
-#define VALUE_END       129.0f         /* upper end of the octave of the largest float32 */
+/* Smallest weight that is compressed: below it, a weight is its own value. */
+#define COMPANDING_FROM 2.0f
+/* Largest float32 below 128, the largest value that a base can hold. */
+#define VALUE_MAX 0x1.fffffep+6f
+/* Value at the upper end of the octave that contains the largest float32. */
+#define VALUE_END 129.0f
 
-/* Returns the value of a weight, between -VALUE_MAX and VALUE_MAX; larger weights have larger
- * values. Infinity and NaN stay unchanged. */
+/* Returns the value of a weight, between -VALUE_MAX and VALUE_MAX. A larger weight never has a
+ * smaller value. Infinity and NaN stay unchanged. */
 ON_DEVICE static inline float companding_compress(float weight)
 {
     const uint32_t bits = bits_of_float(weight), size = bits & 0x7FFFFFFFu;
@@ -57,8 +60,8 @@ ON_DEVICE static inline float companding_expand(float value)
     return float_of_bits(bits_of_float(weight) | (bits & 0x80000000u));
 }
 
-/* Largest initial weight without companding: if an initial weight is this large, the base is
- * companded. */
+/* Largest initial weight without companding: if an initial weight is this large or larger, the
+ * base is companded. */
 #define COMPANDING_WEIGHT 16.0f
 /* Largest initial weight of a companded base. Its value is 64, and a publication moves no value
  * beyond 64 (exchange/error_feedback.h). */
@@ -77,8 +80,8 @@ ON_DEVICE static inline float weight_of_value(float value, bool companded)
     return companded ? companding_expand(value) : value;
 }
 
-/* Returns the base units of a weight, rounded to nearest; the weight must not be NaN. A base that
- * is not companded cannot hold 128 or more, so such a weight counts as VALUE_MAX. */
+/* Returns a weight in base units, rounded to nearest; the weight must not be NaN. A base that is
+ * not companded cannot hold 128 or more, so such a weight counts as VALUE_MAX. */
 static inline int32_t units_of_weight(float weight, bool companded)
 {
     const float value = value_of_weight(weight, companded);

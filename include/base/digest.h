@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "base/update.h"
 
-/* Returns the two hash factors of a base entry, h1(c) and h2(c), packed into 64 bits. */
+/* Returns the two odd hash factors of base entry `index`, h1 and h2, packed into 64 bits. */
 ON_DEVICE static inline uint64_t digest_hash(uint32_t index)
 {
     return rng_mix(index + 0x9E3779B97F4A7C15u) | 0x0000000100000001u;
@@ -26,7 +26,7 @@ ON_DEVICE static inline uint64_t digest_add(uint64_t a, uint64_t b)
     return high | (uint32_t)((uint32_t)a + (uint32_t)b);
 }
 
-/* Returns the change of the digest when `units` are added to base entry `index`. */
+/* Returns the change of a base's digest when `units` are added to base entry `index`. */
 ON_DEVICE static inline uint64_t digest_of_entry(uint32_t index, uint32_t units)
 {
     uint64_t hash = digest_hash(index);
@@ -35,7 +35,7 @@ ON_DEVICE static inline uint64_t digest_of_entry(uint32_t index, uint32_t units)
     return (uint64_t)high << 32 | low;
 }
 
-/* Returns the change of the digest by an update: the sum over its entries. */
+/* Returns the change of a base's digest by an update: the sum over the update's entries. */
 uint64_t digest_of_update(const struct update *update);
 
 #endif

@@ -16,12 +16,13 @@
 
 enum error {
     OK = 0,
-    MALFORMED, /* the bytes break their format */
+    MALFORMED, /* bytes or text do not have their format */
     TOO_BIG,   /* a limit or a buffer is exceeded */
     FORGED,    /* an authentication tag or a signature is invalid */
-    MISMATCH,  /* valid format, and of another swarm, model or protocol */
-    MISSING,   /* the file, key or thing asked for is not there */
-    FAILED     /* the operating system refused */
+    /* The format is valid, but the content belongs to another swarm, model or protocol. */
+    MISMATCH,
+    MISSING, /* the requested file, key or thing does not exist */
+    FAILED   /* the operating system refused a request */
 };
 
 const char *error_name(enum error error);
@@ -31,7 +32,8 @@ struct problem {
     char text[512];
 };
 
-/* Writes the message (printf format) and returns error, for `return problem_set(…);`. */
+/* Writes the message (printf format) to *problem and returns `error`, for `return
+ * problem_set(…);`. */
 enum error problem_set(struct problem *problem, enum error error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -45,12 +47,12 @@ _Noreturn void fatal(const char *format, ...) __attribute__((format(printf, 1, 2
  * program at once. */
 _Noreturn void check_failed(const char *file, int line, const char *condition);
 
-/* An action for the case that a CHECK fails. Its owner registers it and keeps it in place until its
- * removal. Hooks run once, the latest first, on the thread that failed. They may not allocate
+/* An action for the case that a CHECK fails. Its owner registers it and keeps it in place until
+ * it is removed. Hooks run once, the latest first, on the thread that failed. They may not allocate
  * memory, take a lock or use stdio streams. Any thread may register and remove them. */
 struct check_hook {
     void (*run)(void *context); /* the action */
-    void *context;              /* argument of the action */
+    void *context;              /* argument of `run` */
     struct check_hook *before;  /* hook registered before this one; set by check_on_failure */
 };
 void check_on_failure(struct check_hook *hook);

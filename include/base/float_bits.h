@@ -1,4 +1,4 @@
-/* Converts a float32 to its bits (IEEE 754) and back. */
+/* Converts a float32 to the integer with the same bits (IEEE 754) and back. */
 #ifndef HEARSAY_BASE_FLOAT_BITS_H
 #define HEARSAY_BASE_FLOAT_BITS_H
 

@@ -12,8 +12,8 @@
 /* Registers an open file; a second registration has no effect. */
 void fork_files_add(int file);
 
-/* Removes a file from the register if it is there. Call it before close(), because another thread
- * may open a file with the same number right after. */
+/* Removes a file from the register. Does nothing if it is not there. Call it before close(),
+ * because another thread may open a file with the same number right after. */
 void fork_files_remove(int file);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum half_type { HALF_BFLOAT16, HALF_FLOAT16 };
 
-/* bfloat16 is the upper half of a float32. */
+/* Returns a bfloat16 as float32: it is the upper half of the float32's bits. */
 static inline ON_DEVICE float half_of_bfloat16(uint16_t half)
 {
     return float_of_bits((uint32_t)half << 16);
@@ -27,7 +27,8 @@ static inline ON_DEVICE uint16_t half_to_bfloat16(float value)
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* float16: 1 sign, 5 of exponent (bias 15), 10 of fraction. */
+/* Returns a float16 as float32. A float16 has 1 sign bit, 5 exponent bits (bias 15) and 10
+ * fraction bits. */
 static inline ON_DEVICE float half_of_float16(uint16_t half)
 {
     const uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31;
@@ -45,9 +46,11 @@ static inline ON_DEVICE uint16_t half_to_float16(float value)
     const float size = fabsf(value);
     if (isnan(value))
         return sign | 0x7e00;
-    if (size >= 65520.0f) /* midpoint between the largest float16 (65504) and 2^16 */
+    /* From the midpoint between 65504, the largest float16, and 2^16 on, a number rounds to
+     * infinity. */
+    if (size >= 65520.0f)
         return sign | 0x7c00;
-    if (size < 0x1p-14f) /* subnormal: count units of 2^-24 */
+    if (size < 0x1p-14f) /* a subnormal float16 counts units of 2^-24 */
         return (uint16_t)(sign | (uint32_t)lrintf(size * 0x1p24f));
     const uint32_t bits = bits_of_float(size);
     return (uint16_t)(sign | (((bits + 0xfff + (bits >> 13 & 1)) >> 13) - (112u << 10)));
@@ -63,9 +66,9 @@ static inline ON_DEVICE uint16_t half_to(enum half_type type, float value)
     return type == HALF_BFLOAT16 ? half_to_bfloat16(value) : half_to_float16(value);
 }
 
-/* Returns the new weight after the caller has changed its 16-bit copy. The copy was w rounded and
- * is now `half`. The difference is added to w; a NaN or an infinity in the copy also reaches the
- * weight. */
+/* Returns the new weight after the caller has changed its 16-bit copy. w: weight before. The
+ * copy was w rounded to 16 bits, and is now `half`. The change of the copy is added to w; a NaN or
+ * an infinity in the copy also reaches the weight. */
 static inline ON_DEVICE float half_follow(enum half_type type, uint16_t half, float w)
 {
     const float now = half_of(type, half), before = half_of(type, half_to(type, w));

@@ -11,10 +11,10 @@
 
 #include <stddef.h>
 
-/* Returns zeroed memory for count items. The caller owns it and calls free(). */
+/* Returns zeroed memory for `count` items. The caller owns it and calls free(). */
 void *memory_new(size_t count, size_t item_bytes);
 
-/* Resizes memory to count items and returns it, possibly moved. New items are not zeroed. */
+/* Resizes memory to `count` items and returns it; it may have moved. New items are not zeroed. */
 void *memory_more(void *memory, size_t count, size_t item_bytes);
 
 /* Returns a copy of this text. The caller owns it and calls free(). */

@@ -19,9 +19,9 @@
 
 struct ring {
     uint8_t *bytes;                     /* [size] memory of the ring, in the arena */
-    uint64_t size;                      /* bytes of the ring; a power of two */
-    _Alignas(64) _Atomic uint64_t head; /* bytes written so far, by the writer */
-    _Alignas(64) _Atomic uint64_t tail; /* bytes read so far, by the reader */
+    uint64_t size;                      /* size of the ring in bytes; a power of two */
+    _Alignas(64) _Atomic uint64_t head; /* number of bytes that the writer has written so far */
+    _Alignas(64) _Atomic uint64_t tail; /* number of bytes that the reader has read so far */
 };
 
 /* Returns size_bytes rounded up to a power of two. */
@@ -31,8 +31,8 @@ uint64_t ring_bytes(uint64_t size_bytes);
  * it. */
 void ring_init(struct ring *ring, struct arena *arena, uint64_t size_bytes);
 
-/* Called by the writer: returns space for a record of `bytes` bytes (8-byte aligned), or NULL if
- * the ring is full. Fill the space, then call ring_put with the same number of bytes. */
+/* Called by the writer: returns space for a record of `bytes` bytes (aligned to 8 bytes), or
+ * NULL if the ring is full. Fill the space, then call ring_put with the same number of bytes. */
 void *ring_room(struct ring *ring, uint32_t bytes);
 void ring_put(struct ring *ring, uint32_t bytes);
 

@@ -7,7 +7,8 @@
 
 #include "base/on_device.h"
 
-#define RNG_STEP 0x9E3779B97F4A7C15u /* increment of the counter per number */
+/* Amount by which the generator's counter grows for each number. */
+#define RNG_STEP 0x9E3779B97F4A7C15u
 
 struct rng {
     uint64_t state;

@@ -1,4 +1,4 @@
-/* Starts threads, or ends the program with a sentence (fatal). */
+/* Starts threads. If the system has none left, ends the program with a sentence (fatal). */
 #ifndef HEARSAY_BASE_THREAD_H
 #define HEARSAY_BASE_THREAD_H
 

@@ -10,10 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define QUANTUM    0x1p-24f /* q: the value of one unit of the base (companding.h) */
-#define LEVEL_MAX  127      /* largest |level|; a level is never 0 */
-#define TAU_MAX    1.0f /* upper bound of an honest update's tau: the move of a value per level */
-#define MOVE_MAX   (1u << 24) /* largest amount · |level|: no update moves a value by more than 1 */
+/* Value of one unit of the base (companding.h); written q in formulas. */
+#define QUANTUM   0x1p-24f
+#define LEVEL_MAX 127 /* largest |level|; a level is never 0 */
+/* Upper bound of tau, by which one level moves a value, in an honest update. */
+#define TAU_MAX 1.0f
+/* Largest amount · |level| in units: no update moves a value by more than 1. */
+#define MOVE_MAX   (1u << 24)
 #define AMOUNT_MAX MOVE_MAX
 
 struct update {
@@ -22,25 +25,31 @@ struct update {
     uint32_t amount;
     uint32_t count;  /* number of entries */
     uint32_t *index; /* [count] indices of the base entries, strictly increasing */
-    int8_t *level;   /* [count] multiples of amount, -127..127, not 0 */
+    int8_t *level;   /* [count] move of each entry in multiples of `amount`: -127 .. 127, not 0 */
 };
 
-/* Returns the largest |level| that this amount (1 .. AMOUNT_MAX) permits; at least 1. */
+/* Returns the largest |level| that an update with this amount (1 .. AMOUNT_MAX) may have; at
+ * least 1. */
 static inline int update_level_max(uint32_t amount)
 {
     return MOVE_MAX / amount < LEVEL_MAX ? (int)(MOVE_MAX / amount) : LEVEL_MAX;
 }
 
-/* Parameters of one publication (use: model/exchange/replica.h). */
+/* Parameters of one publication (used by model/exchange/replica.h). */
 struct publish_terms {
-    uint32_t budget_bytes; /* target size of the rumors */
-    uint32_t bytes_max;    /* hard limit on the size of the rumors; 0 = budget_bytes */
-    uint64_t last_bytes;   /* size of the last publication's rumors; 0 = unknown or empty */
-    float tau;             /* threshold; 0 = the threshold that fits the budget best */
-    double share;          /* this node's part of the swarm's learning, 0 < share <= 1 */
+    uint32_t budget_bytes; /* size in bytes that the publication's rumors should have */
+    /* Size in bytes that the publication's rumors may have at most; 0 = budget_bytes. */
+    uint32_t bytes_max;
+    /* Size in bytes of the last publication's rumors; 0 = unknown or empty. */
+    uint64_t last_bytes;
+    /* Threshold of the update; 0 = the threshold that fits the budget best. */
+    float tau;
+    double share; /* this node's part of the swarm's learning, 0 < share <= 1 */
     double gain;
-    double at_once; /* own publications in 16 steps, >= 1 (overlap.h); 0 = no novelty weight */
-    double beta;    /* outer momentum, 0 .. 1: part of a move of the base that the weights repeat */
+    /* Own publications in 16 steps (overlap.h), >= 1; 0 = use no novelty weight. */
+    double at_once;
+    /* Outer momentum, 0 .. 1: part of each move of the base that the weights make a second time. */
+    double beta;
     double withheld; /* part of the unpublished residual that is taken out of the weights, 0 .. 1 */
     uint64_t swarm_samples; /* samples that all members have learned so far, as far as known */
 };

@@ -18,9 +18,9 @@
 #include "base/on_device.h"
 
 struct weights_part {
-    float *at;    /* the part's first number */
+    float *at;    /* address of the part's first weight */
     size_t first; /* index of the part's first entry in the model */
-    size_t count; /* number of entries, >= 1 */
+    size_t count; /* number of entries in the part, >= 1 */
 };
 
 struct weights {
@@ -33,15 +33,15 @@ struct weights {
 
 /* A tensor of a host program that is a copy of some weights, as float32 or rounded to 16 bits. */
 struct weights_copy {
-    void *at;     /* address of its first number, a float or uint16_t */
-    size_t first; /* index of its first entry in the model */
-    size_t count; /* number of entries, >= 1 */
+    void *at;     /* address of the copy's first number, a float or uint16_t */
+    size_t first; /* index of the copy's first entry in the model */
+    size_t count; /* number of entries in the copy, >= 1 */
     enum half_type type;
-    bool is_rounded; /* numbers are rounded to `type`; false = float32 */
+    bool is_rounded; /* the numbers are rounded to `type`; false = they are float32 */
 };
 
-/* Returns the new weight for entry i of a copy, which the program may have changed. w: the weight
- * so far. */
+/* Returns the new weight of entry i of a copy, which the program may have changed. w: weight
+ * before. */
 static inline ON_DEVICE float weights_copy_read(const struct weights_copy *copy, size_t i, float w)
 {
     return copy->is_rounded ? half_follow(copy->type, ((const uint16_t *)copy->at)[i], w)
@@ -57,9 +57,10 @@ static inline ON_DEVICE void weights_copy_write(const struct weights_copy *copy,
 }
 
 struct weights weights_flat(float *flat);
-/* Returns the vector of weights that are not in parts. */
+/* Returns the vector of all weights; they must not be in parts. */
 float *weights_all(struct weights weights);
-/* Returns the entries from `first` on that are contiguous in memory, at most up to end - 1. */
+/* Returns the longest part that begins at entry `first`, ends before entry `end` and is
+ * contiguous in memory. */
 struct weights_part weights_part(struct weights weights, size_t first, size_t end);
 
 #endif

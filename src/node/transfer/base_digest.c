@@ -43,7 +43,7 @@ static uint64_t digest_of_missing(const struct node *node, const struct update *
 {
     const uint32_t each = node->options.block_entries;
     const uint64_t *from = node->transfer->fetch.from;
-    /* End: number of the first entry after the block of the last entry looked at. */
+    /* `end`: number of the first entry after the block of the last entry looked at. */
     uint64_t digest = 0, end = 0;
     bool is_missing = false;
     CHECK(each > 0 && update->count <= node->options.parameters);

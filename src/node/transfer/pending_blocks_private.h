@@ -26,7 +26,7 @@ struct pending_block {
 struct pending_blocks {
     struct pending_block blocks[PENDING_MAX];
     uint32_t ready_at; /* index of the next block to consider among those that make_ready chose */
-    /* Make_ready has chosen blocks, which now match our base, and not all are written. */
+    /* Blocks chosen by make_ready match our base now and are not all written. */
     bool is_ready;
 };
 
