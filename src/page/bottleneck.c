@@ -14,23 +14,26 @@
 static bool say_beginning(const struct bottleneck *found, char *out)
 {
     if (strcmp(found->stage, "joining") == 0)
-        (void)snprintf(out, BOTTLENECK_BYTES, "It looks for the swarm: nobody has answered yet.");
+        (void)snprintf(out, BOTTLENECK_BYTES,
+                       "The node looks for the swarm; no peer has answered yet.");
     else if (strcmp(found->stage, "catching up") == 0 && found->fetched < 1)
-        (void)snprintf(out, BOTTLENECK_BYTES, "It takes over the model: %.0f %% are here.",
+        (void)snprintf(out, BOTTLENECK_BYTES, "The node fetches the model and has %.0f %% of it.",
                        100 * found->fetched);
     else if (strcmp(found->stage, "catching up") == 0)
-        (void)snprintf(out, BOTTLENECK_BYTES, "It takes in what the others have learned since.");
+        (void)snprintf(out, BOTTLENECK_BYTES,
+                       "The node applies the progress that other nodes have published since.");
     else if (strcmp(found->stage, "leaving") == 0)
-        (void)snprintf(out, BOTTLENECK_BYTES, "It leaves, and hands on its last rumors.");
+        (void)snprintf(out, BOTTLENECK_BYTES, "The node leaves and sends its last rumors.");
     else if (strcmp(found->stage, "finishing") == 0)
         (void)snprintf(out, BOTTLENECK_BYTES,
-                       "It trains no more, and waits for the other members to finish.");
+                       "The node has ended training and waits for the other members to finish.");
     else if (strcmp(found->stage, "finished") == 0)
         (void)snprintf(out, BOTTLENECK_BYTES, "All members have finished, with one model.");
     else if (found->alone_s > 0)
-        (void)snprintf(out, BOTTLENECK_BYTES,
-                       "It has had no neighbour for %.0f s: what it learns reaches nobody.",
-                       found->alone_s);
+        (void)snprintf(
+            out, BOTTLENECK_BYTES,
+            "The node has had no neighbour for %.0f s; its progress reaches no other node.",
+            found->alone_s);
     else
         return false;
     return true;
@@ -43,7 +46,7 @@ static void say_room(const struct bottleneck *found, char *out)
     if (found->computing < MUCH_COMPUTED)
         (void)snprintf(out, BOTTLENECK_BYTES,
                        "%s %s%.0f %% used, and the machine%s %.0f %% of the time: neither limits "
-                       "it; see train.steps_per_s, and what else runs here.",
+                       "training; check train.steps_per_s and other programs on this machine.",
                        whose, bound, 100 * found->link_use,
                        found->is_whole ? "s compute" : " computes", 100 * found->computing);
     else
@@ -58,11 +61,10 @@ void bottleneck_sentence(const struct bottleneck *found, char out[static BOTTLEN
     if (say_beginning(found, out))
         return;
     if (found->lag_s > LATE_S)
-        (void)snprintf(
-            out, BOTTLENECK_BYTES,
-            "It lacks what others learned %.0f s ago: its line, or its machine, takes in "
-            "less than all of them publish.",
-            found->lag_s);
+        (void)snprintf(out, BOTTLENECK_BYTES,
+                       "The node has missed a rumor for %.0f s: its line or machine is slower than "
+                       "the swarm publishes.",
+                       found->lag_s);
     else if (found->link_use > FULL_USE)
         (void)snprintf(out, BOTTLENECK_BYTES,
                        "%s %.0f %% used: faster lines let more of what is learned through, and "
@@ -75,8 +77,7 @@ void bottleneck_sentence(const struct bottleneck *found, char out[static BOTTLEN
                        "batch), or a longer exchange.interval_s.",
                        100 * found->exchange);
     else if (!found->trains)
-        (void)snprintf(out, BOTTLENECK_BYTES,
-                       "It passes on what others learn, and does not train.");
+        (void)snprintf(out, BOTTLENECK_BYTES, "The node relays rumors and does not train.");
     else if (isfinite(found->link_use))
         say_room(found, out);
 }

@@ -264,7 +264,8 @@ static void put_members(json_t *snapshot, const json_t *page)
                                         "samples/s",    "share %", "up, kB/s", "lag, s",
                                         "heard, s ago", NULL};
     const json_t *members = json_object_get(page, "members");
-    json_t *table = page_snapshot_table(snapshot, "Members", "What each says of itself.", HEADS, 3);
+    json_t *table =
+        page_snapshot_table(snapshot, "Members", "Values that each member reports.", HEADS, 3);
     char name[TEXT_BYTES];
     for (size_t i = 0; i < json_array_size(members); i++) {
         const json_t *member = json_array_get(members, i);
@@ -289,8 +290,8 @@ static void put_neighbours(json_t *snapshot, const json_t *page)
                                         "carries, kB/s", "sent, kB/s", "received, kB/s",
                                         "waits, ms",     NULL};
     const json_t *links = json_object_get(page, "links");
-    json_t *table = page_snapshot_table(snapshot, "Neighbours",
-                                        "What links carry is known at least so far.", HEADS, 2);
+    json_t *table =
+        page_snapshot_table(snapshot, "Neighbours", "Capacities are lower bounds.", HEADS, 2);
     char id[TEXT_BYTES];
     for (size_t i = 0; i < json_array_size(links); i++) {
         const json_t *link = json_array_get(links, i);
@@ -322,15 +323,16 @@ struct drawn {
 #define BY_TIME .x = TRAIL_AT_S, .x_factor = 1
 
 static const struct drawn DRAWN[] = {
-    {{"loss", "Loss", "Of what this node learned, and of the shared model on the test set.",
+    {{"loss", "Loss", "Training loss of this node, and loss of the shared model on the test set.",
       "time (s)", "loss", false, false},
      {{BY_TIME, .y = TRAIL_LOSS, .y_factor = 1, .name = "learned here", .style = "line"},
       {BY_TIME, .y = TRAIL_BASE_LOSS, .y_factor = 1, .name = "shared model", .style = "bold"}}},
-    {{"accuracy", "Accuracy", "Of the shared model on the test set, as of its last evaluation.",
-      "time (s)", "accuracy (%)", false, false},
+    {{"accuracy", "Accuracy",
+      "Accuracy of the shared model on the test set at its last evaluation.", "time (s)",
+      "accuracy (%)", false, false},
      {{BY_TIME, .y = TRAIL_ACCURACY, .y_factor = 100, .name = "shared model", .style = "bold"}}},
-    {{"bytes", "Loss against bytes", "What it cost: all that this node sent.", "sent (MB)", "loss",
-      false, false},
+    {{"bytes", "Loss against bytes", "Loss over all bytes that this node sent.", "sent (MB)",
+      "loss", false, false},
      {{.x = TRAIL_SENT_BYTES,
        .x_factor = 1e-6,
        .y = TRAIL_LOSS,
@@ -347,22 +349,22 @@ static const struct drawn DRAWN[] = {
       "samples/s", false, true},
      {{BY_TIME, .y = TRAIL_SPEED, .y_factor = 1, .name = "this node", .style = "line"},
       {BY_TIME, .y = TRAIL_ALL_SPEED, .y_factor = 1, .name = "all", .style = "bold"}}},
-    {{"traffic", "Traffic", "Everything that this node sends and receives.", "time (s)", "kB/s",
+    {{"traffic", "Traffic", "All traffic of this node, sent and received.", "time (s)", "kB/s",
       false, true},
      {{BY_TIME, .y = TRAIL_SENT, .y_factor = 1e-3, .name = "sent", .style = "line"},
       {BY_TIME, .y = TRAIL_RECEIVED, .y_factor = 1e-3, .name = "received", .style = "line"}}},
-    {{"lag", "Lag", "For how long something that others know has been missing.", "time (s)",
-      "lag (s)", false, true},
+    {{"lag", "Lag", "Time for which a rumor has been missing on this node.", "time (s)", "lag (s)",
+      false, true},
      {{BY_TIME, .y = TRAIL_LAG_S, .y_factor = 1, .name = "this node", .style = "line"},
       {BY_TIME, .y = TRAIL_MOST_LAG_S, .y_factor = 1, .name = "the last of all", .style = "line"}}},
-    {{"rumors", "Rumors", "Known to this node, and of those not yet applied.", "time (s)", "rumors",
-      false, true},
+    {{"rumors", "Rumors", "Rumors that this node has received, and those not yet applied.",
+      "time (s)", "rumors", false, true},
      {{BY_TIME, .y = TRAIL_KNOWN, .y_factor = 1, .name = "known", .style = "line"},
       {BY_TIME, .y = TRAIL_WAITING, .y_factor = 1, .name = "waiting", .style = "line"}}},
-    {{"share", "Share", "Weight of this node's progress among all.", "time (s)", "share (%)", false,
-      true},
+    {{"share", "Share", "Weight of this node's progress among all nodes.", "time (s)", "share (%)",
+      false, true},
      {{BY_TIME, .y = TRAIL_SHARE, .y_factor = 100, .name = "this node", .style = "line"}}},
-    {{"members", "Members", "That are live, as this node knows.", "time (s)", "members", false,
+    {{"members", "Members", "Live members that this node knows.", "time (s)", "members", false,
       true},
      {{BY_TIME, .y = TRAIL_MEMBERS, .y_factor = 1, .name = "live", .style = "bold"}}},
 };

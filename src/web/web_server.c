@@ -208,7 +208,8 @@ static enum MHD_Result serve_events(struct web_server *server, struct MHD_Connec
     struct watcher *watcher = server->watchers;
     while (watcher->connection)
         if (++watcher == server->watchers + WEB_WATCHERS_MAX)
-            return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "too many watch this node\n");
+            return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                       "too many browsers watch this node; close one\n");
     char *text = memory_new(1, 32);
     const int count = snprintf(text, 32, "retry: %d\n\n", RETRY_MS);
     *watcher = (struct watcher){.server = server, .connection = connection};
@@ -288,10 +289,11 @@ static bool may_ask(const struct web_server *server, struct MHD_Connection *conn
 static enum MHD_Result refuse(const struct web_server *server, struct MHD_Connection *connection)
 {
     if (server->has_token)
-        return say(connection, MHD_HTTP_UNAUTHORIZED,
-                   "this node requires its password: Authorization: Bearer TOKEN, or ?token=TOKEN\n");
+        return say(
+            connection, MHD_HTTP_UNAUTHORIZED,
+            "this node requires its password: Authorization: Bearer TOKEN, or ?token=TOKEN\n");
     return say(connection, MHD_HTTP_FORBIDDEN,
-               "ask for localhost; under other names this node wants a token: node.http_token\n");
+               "use the name localhost; other names require a password: set node.http_token\n");
 }
 
 static enum MHD_Result serve_health(struct MHD_Connection *connection, bool is_well)
@@ -319,9 +321,9 @@ static enum MHD_Result serve(struct web_server *server, struct MHD_Connection *c
         return serve_text(server, connection, WEB_METRICS);
     if (strcmp(path, "/events") == 0)
         return serve_events(server, connection);
-    return say(
-        connection, MHD_HTTP_NOT_FOUND,
-        "there are /, /status.json, /snapshot.json, /events, /metrics, /livez and /readyz\n");
+    return say(connection, MHD_HTTP_NOT_FOUND,
+               "unknown path; known: /, /status.json, /snapshot.json, /events, /metrics, /livez "
+               "and /readyz\n");
 }
 
 static enum MHD_Result on_request(void *self, struct MHD_Connection *connection, const char *path,
@@ -438,7 +440,7 @@ enum error web_server_open(struct web_server **made, const struct address *liste
         (void)close(file);
         free(server);
         return problem_set(problem, FAILED,
-                           "libmicrohttpd cannot begin; give this process more files (ulimit -n)");
+                           "libmicrohttpd cannot start; raise the limit of open files (ulimit -n)");
     }
     server->socket = file;
     fork_files_add(file);

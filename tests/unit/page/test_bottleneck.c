@@ -58,16 +58,16 @@ static void a_stopped_node_is_the_first_bottleneck(void **state)
     found.link_use = 0.9;
     says(found, "faster lines");
     found.lag_s = 11;
-    says(found, "lacks what others learned 11 s ago");
+    says(found, "missed a rumor for 11 s");
     found.alone_s = 42;
     says(found, "no neighbour for 42 s");
     found.stage = "catching up";
     found.fetched = 0.63;
-    says(found, "63 % are here");
+    says(found, "has 63 % of it");
     found.fetched = 1;
-    says(found, "learned since");
+    says(found, "published since");
     found.stage = "joining";
-    says(found, "nobody has answered yet");
+    says(found, "no peer has answered yet");
     found.stage = "leaving";
     says(found, "leaves");
 }
@@ -77,7 +77,7 @@ static void an_idle_machine_is_said_to_be_one(void **state)
     (void)state;
     struct bottleneck found = WELL;
     found.computing = 0.4;
-    says(found, "computes 40 % of the time: neither limits it");
+    says(found, "computes 40 % of the time: neither limits training");
     found.is_whole = true;
     says(found, "machines compute 40 %");
 }
