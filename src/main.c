@@ -50,7 +50,7 @@ static void print_usage(FILE *out)
                 out);
     for (size_t i = 0; i < table.count; i++)
         (void)fprintf(out, "  %-12s%s\n", commands[i]->name, commands[i]->summary);
-    (void)fputs("  help        what a command can do: hearsay help COMMAND; how they end:\n"
+    (void)fputs("  help        help on a command: hearsay help COMMAND; exit codes:\n"
                 "              hearsay help " EXIT_CODES_TOPIC "\n\n"
                 "  --help, --version\n",
                 out);

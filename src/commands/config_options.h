@@ -37,9 +37,9 @@ struct config_options {
 #define CONFIG_OPTIONS_OF_NODE                                                                     \
     {"--state", "DIR", "the node's state folder (default state)",                                  \
      .set = config_options_set_state},                                                             \
-        {"--config", "FILE", "or: the node's configuration, which names the folder",               \
+        {"--config", "FILE", "instead: the node's configuration, which names the folder",          \
          .member = offsetof(struct config_options, file)},                                         \
-        CONFIG_OPTION_SET("set one key, as hearsay node takes it; may be repeated")
+        CONFIG_OPTION_SET("set one key as in hearsay node; may be repeated")
 
 /* Adds a --set, or sets --state. Returns TOO_BIG if there are already CONFIG_SETS_MAX
  * assignments. */

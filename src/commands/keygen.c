@@ -42,9 +42,9 @@ static enum error make_identity(const char *path, bool as_json, struct problem *
     if (error == OK && as_json)
         print_json(path, id);
     else if (error == OK)
-        (void)printf("%s: the identity of node %.8s. Keep it on one machine, and secret. Its id, "
-                     "which is no secret:\n%s\n",
-                     path, id, id);
+        (void)printf(
+            "%s: the identity of node %.8s. Keep it secret, on one machine. Its public id:\n%s\n",
+            path, id, id);
     return error;
 }
 
@@ -57,8 +57,8 @@ static enum error make_swarm(const char *path, bool as_json, struct problem *pro
     if (error == OK && as_json)
         print_json(path, NULL);
     else if (error == OK)
-        (void)printf("%s: a swarm key. Copy it to every machine of the swarm over a safe way "
-                     "(scp), mode 0600: who has it may enter.\n",
+        (void)printf("%s: a swarm key. Copy it to every machine of the swarm over a safe channel "
+                     "(scp), mode 0600: its holders can join.\n",
                      path);
     return error;
 }
@@ -77,11 +77,10 @@ static enum error make_operator(const char *path, bool as_json, struct problem *
     if (error == OK && as_json)
         print_json(path, id);
     else if (error == OK)
-        (void)printf(
-            "%s: the key of a swarm's operator, who may admit nodes and expel them. Keep it "
-            "secret, best on no node at all, and set on every node:\n"
-            "node.operator = %s\n",
-            path, id);
+        (void)printf("%s: the key of a swarm's operator, who admits and expels nodes. Keep it "
+                     "secret, best away from all nodes, and set on every node:\n"
+                     "node.operator = %s\n",
+                     path, id);
     return error;
 }
 
@@ -118,7 +117,7 @@ static const struct command_option OPTIONS[] = {
      .member = offsetof(struct options, json)},
     {0}};
 
-#define EXIT_CODES "0 made, 1 it could not be, or is there already, 2 wrong usage."
+#define EXIT_CODES "0 created, 1 failed or the file exists, 2 wrong usage."
 
 static int run_keygen(int argc, char **argv)
 {
@@ -127,8 +126,8 @@ static int run_keygen(int argc, char **argv)
 
 const struct command keygen_command = {
     .name = "keygen",
-    .summary = "make a node's identity",
-    .forms = {{"hearsay keygen [FILE]", "make the identity of one node (default node.key)"}},
+    .summary = "create a node's identity",
+    .forms = {{"hearsay keygen [FILE]", "create the identity of one node (default node.key)"}},
     .about = "The file must not exist yet. Keep it secret, on one machine; two nodes need two.",
     .options = OPTIONS,
     .column = 21,
@@ -145,10 +144,10 @@ static int run_swarmkey(int argc, char **argv)
 
 const struct command swarmkey_command = {
     .name = "swarmkey",
-    .summary = "make a swarm's key",
-    .forms = {{"hearsay swarmkey [FILE]", "make the key of a swarm (default swarm.key)"}},
-    .about = "The file must not exist yet. All nodes of a swarm have the same, and who has it\n"
-             "may enter.",
+    .summary = "create a swarm's key",
+    .forms = {{"hearsay swarmkey [FILE]", "create the key of a swarm (default swarm.key)"}},
+    .about = "The file must not exist yet. All nodes of a swarm have the same key, and its "
+             "holders\ncan join.",
     .options = OPTIONS,
     .column = 21,
     .exit_codes = EXIT_CODES,
@@ -164,13 +163,12 @@ static int run_operatorkey(int argc, char **argv)
 
 const struct command operatorkey_command = {
     .name = "operatorkey",
-    .summary = "make the key of who may admit and expel nodes",
+    .summary = "create the operator's key, which admits and expels nodes",
     .forms = {{"hearsay operatorkey [FILE]",
-               "make the key of a swarm's operator (default operator.key)"}},
+               "create the key of a swarm's operator (default operator.key)"}},
     .about =
-        "The file must not exist yet. Who has it can expel nodes from a swarm (hearsay expel)\n"
-        "and say who is in it (hearsay admit), if its nodes all have its public key, which is\n"
-        "printed, as node.operator.",
+        "The file must not exist yet. Its holder can expel nodes from a swarm (hearsay expel)\nand "
+        "admit nodes (hearsay admit), if all nodes have the printed public key as\nnode.operator.",
     .options = OPTIONS,
     .column = 21,
     .exit_codes = EXIT_CODES,

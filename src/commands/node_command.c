@@ -35,17 +35,17 @@ static int run(int argc, char **argv)
 const struct command node_command = {
     .name = "node",
     .summary = "run a node: train, publish and receive",
-    .forms = {{"hearsay node [options]", "train with the others, until SIGTERM or Ctrl+C"}},
+    .forms = {{"hearsay node [options]", "train with the swarm, until SIGTERM or Ctrl+C"}},
     .options =
         (const struct command_option[]){
             {"--config", "FILE", "the configuration; without it, all keys have defaults",
              .member = offsetof(struct config_options, file)},
-            CONFIG_OPTION_SET("set one key, after the file was read; may be repeated"),
-            {"--log", "FILE", "write notes there, one JSON object per line (-: stdout)",
+            CONFIG_OPTION_SET("set one key, overriding the file; may be repeated"),
+            {"--log", "FILE", "write notes to this file, one JSON object per line (-: stdout)",
              .member = offsetof(struct config_options, log)},
             {"--alone", NULL, "train even if the peers have another swarm or model",
              .member = offsetof(struct options, alone)},
-            {"--print-config", NULL, "print the resulting configuration, as a file, and end",
+            {"--print-config", NULL, "print the resulting configuration as a file, and exit",
              .member = offsetof(struct options, print_config)},
             {0}},
     .column = 26,

@@ -180,11 +180,11 @@ void completion_answer(FILE *out, const struct command_table *table, int count,
     if (count <= 1 || (count == 2 && strcmp(words[0], "help") == 0)) {
         offer_commands(&asked, table);
         if (count == 2)
-            offer(&asked, EXIT_CODES_TOPIC, "what the exit codes mean");
+            offer(&asked, EXIT_CODES_TOPIC, "meaning of the exit codes");
         if (count <= 1) {
-            offer(&asked, "help", "what a command can do");
+            offer(&asked, "help", "help on a command");
             offer(&asked, "--help", "all commands");
-            offer(&asked, "--version", "which version this is, and what computes");
+            offer(&asked, "--version", "version, and usable computing devices");
         }
         return;
     }
@@ -196,10 +196,10 @@ void completion_answer(FILE *out, const struct command_table *table, int count,
 static enum error finish(void *script, int count, char **words, struct problem *problem)
 {
     *(const char **)script = count == 1 ? completion_script(words[0]) : NULL;
-    return *(const char **)script ? OK
-                                  : problem_set(problem, MALFORMED,
-                                                "for bash, zsh or fish? see: hearsay completion "
-                                                "--help");
+    return *(const char **)script
+               ? OK
+               : problem_set(problem, MALFORMED,
+                             "name a shell: bash, zsh or fish; see: hearsay completion --help");
 }
 
 static int run(const struct command_table *all, int argc, char **argv)
@@ -218,19 +218,17 @@ static int run(const struct command_table *all, int argc, char **argv)
 
 const struct command completion_command = {
     .name = "completion",
-    .summary = "what completes these command lines in bash, zsh or fish",
-    .forms = {{"hearsay completion bash|zsh|fish", "what completes its command lines in a shell"}},
-    .about = "Printed as a script, which cmake --install has put where shells look for it; or try "
-             "it with\n"
+    .summary = "print a completion script for bash, zsh or fish",
+    .forms = {{"hearsay completion bash|zsh|fish", "print a completion script for a shell"}},
+    .about = "cmake --install puts the script where shells look for it. To try it:\n"
              "\n"
              "  source <(hearsay completion bash)\n"
              "  source <(hearsay completion zsh)\n"
              "  hearsay completion fish | source",
     .options = (const struct command_option[]){{0}},
     .column = 21,
-    .notes = "Commands, options, keys of the configuration after --set, and files are completed: "
-             "as the\n"
-             "program says that they are, since the script asks it.",
+    .notes = "The script completes commands, options, configuration keys after --set, and files. "
+             "It\nasks the program for them.",
     .exit_codes = "0 printed, 2 wrong usage.",
     .takes_operands = true,
     .finish = finish,

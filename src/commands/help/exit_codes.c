@@ -6,12 +6,12 @@
 #define INDENT  14
 
 static const struct exit_code CODES[] = {
-    {"0", "done; or what was asked is so"},
-    {"1", "failed; or what was asked is not so. A sentence on standard error says why"},
-    {"2", "wrong usage or configuration: the same command will not do"},
+    {"0", "done, or the tested condition holds"},
+    {"1", "failed, or the tested condition does not hold; standard error has the reason"},
+    {"2", "wrong usage or configuration; change the command"},
     {"3", "node: no peer took it in; status: the node answers, and is not ready"},
     {"4", "node: the operator, a proof or votes expelled it"},
-    {"5", "node: no node that it called has it as a member"},
+    {"5", "node: no member admits it"},
     {"6", "node: another process runs with its identity key"},
     {"128 + N", "signal N ended it, such as 130 after Ctrl+C; 134: a defect, which it prints"},
 };
@@ -46,7 +46,7 @@ void exit_codes_print(FILE *out, const struct command_table *table)
     (void)fputs("The exit codes of all commands:\n\n", out);
     for (size_t i = 0; exit_code_at(i); i++)
         (void)fprintf(out, "  %-10s%s\n", exit_code_at(i)->code, exit_code_at(i)->meaning);
-    (void)fputs("\nWhat each command says of its own:\n\n", out);
+    (void)fputs("\nThe exit codes of each command:\n\n", out);
     for (size_t i = 0; i < table->count; i++) {
         (void)fprintf(out, "  %-*s", INDENT - 2, table->command[i]->name);
         print_folded(out, table->command[i]->exit_codes);

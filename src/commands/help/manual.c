@@ -73,14 +73,15 @@ static void print_overview(FILE *out, const struct command_table *table)
     roff_heading(out, "SYNOPSIS");
     (void)fputs(".B hearsay\n.I COMMAND\n[options]\n", out);
     roff_heading(out, "DESCRIPTION");
-    roff_text(out,
-              "Each machine runs one node: it keeps a full copy of the model, trains on its own "
-              "data, gossips its progress to the others in compressed and encrypted form, and "
-              "never waits for anybody. At the end all nodes hold the same model, bit for bit.");
+    roff_text(
+        out,
+        "Each machine runs one node: it keeps a full copy of the model, trains on its own "
+        "data, gossips its progress to other nodes in compressed and encrypted form, and never "
+        "waits for another node. At the end all nodes hold the same model, bit for bit.");
     roff_heading(out, "COMMANDS");
     for (size_t i = 0; i < table->count; i++)
         roff_item(out, table->command[i]->name, "", table->command[i]->summary);
-    roff_item(out, "help", "COMMAND", "what a command can do; exit-codes: how they end");
+    roff_item(out, "help", "COMMAND", "help on a command; exit-codes: meaning of the exit codes");
     (void)fputs(".PP\nEach has a page of its own, such as\n.BR hearsay\\-node (1).\n", out);
     roff_heading(out, "EXIT STATUS");
     for (size_t i = 0; exit_code_at(i); i++)
@@ -92,7 +93,7 @@ static void print_key(FILE *out, const struct config_key *key)
 {
     char text[TEXT_BYTES];
     (void)snprintf(text, sizeof text, "%s%s", key->help,
-                   key->shared == CONFIG_SAME ? " The same on all nodes of a swarm." : "");
+                   key->shared == CONFIG_SAME ? " Must be equal on all nodes of a swarm." : "");
     roff_item(out, key->name, "", text);
     (void)fputs(".br\n", out);
     (void)snprintf(text, sizeof text, "Default: %s; allowed: %s.",
@@ -110,9 +111,9 @@ static void print_config(FILE *out)
     roff_text(out,
               "Sections in brackets, and in them lines NAME = VALUE; a line that begins with # is "
               "a comment. Every key has a default, so any line may be left out. Sizes may be "
-              "written with K, M or G, powers of 1024. A node is given the file with --config, "
-              "and single keys, which win, with --set SECTION.NAME=VALUE. What it comes to: "
-              "hearsay node --config FILE --print-config.");
+              "written with K, M or G, powers of 1024. A node reads the file with --config. Single "
+              "keys with --set SECTION.NAME=VALUE override it. To print the result: hearsay node "
+              "--config FILE --print-config.");
     for (size_t i = 0; i < config_key_count(); i++) {
         const struct config_key *key = config_key_at(i);
         if (i == 0 || strcmp(config_key_at(i - 1)->section, key->section) != 0) {
@@ -224,15 +225,13 @@ const struct command manual_command = {
     .name = "manual",
     .summary = "a page for man, of a command or of the configuration",
     .forms = {{"hearsay manual [options] [COMMAND]", "a page for man"}},
-    .about =
-        "Of a command, of the file of a node's keys (node.conf), or without a name of all. They "
-        "are\n"
-        "installed with the program (man hearsay, man hearsay-node, man hearsay-node.conf); where\n"
-        "they are not:\n"
-        "\n"
-        "  hearsay manual eval | man -l -",
+    .about = "Prints the page of a command, of the configuration (node.conf), or an overview. The "
+             "pages\nare installed with the program (man hearsay, man hearsay-node, man "
+             "hearsay-node.conf). To\nread one without installing it:\n"
+             "\n"
+             "  hearsay manual eval | man -l -",
     .options = (const struct command_option[]){{"--all", "DIR",
-                                                "write all pages into this folder, which is there",
+                                                "write all pages into this existing folder",
                                                 .member = offsetof(struct options, dir)},
                                                {0}},
     .column = 21,

@@ -36,20 +36,18 @@ static int run(int argc, char **argv)
 
 const struct command members_command = {
     .name = "members",
-    .summary = "who is in the swarm, by what, and what each contributed",
+    .summary = "list the members, their admission and their contribution",
     .forms = {{"hearsay members [options]",
-               "who is in the swarm of this machine's node, and what each gave"}},
+               "list the members of the swarm, their admission and contribution"}},
     .options = (const struct command_option[]){CONFIG_OPTIONS_OF_NODE,
                                                CONFIG_OPTION_JSON(
                                                    "print one JSON object, with everything"),
                                                {0}},
     .column = 26,
-    .notes =
-        "BY: by what it is a member: the swarm's key, the node's list (node.members), or an order "
-        "of\n"
-        "the operator. MET, SEEN: so long ago this node first and last heard of it. RUMORS, "
-        "SAMPLES,\n"
-        "SHARE: of all that the base has of it; BYTES: of its rumors since this node began.",
+    .notes = "BY: how the member was admitted: the swarm's key, the node's list (node.members), or "
+             "an order\nof the operator. MET, SEEN: time since the member's first and last record. "
+             "RUMORS, SAMPLES,\nSHARE: the member's part of the base. BYTES: its rumors since this "
+             "node started.",
     .exit_codes = "0 shown, 1 no node answers, 2 wrong usage.",
     .finish = config_options_check,
     .run = run,

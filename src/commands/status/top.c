@@ -216,15 +216,14 @@ static int run(int argc, char **argv)
 
 const struct command top_command = {
     .name = "top",
-    .summary = "the same, live, on the whole terminal",
+    .summary = "show the state of this machine's node, updated every second",
     .forms = {{"hearsay top [options]", "watch the node of this machine"}},
     .options = (const struct command_option[]){CONFIG_OPTIONS_OF_NODE, {0}},
     .column = 26,
-    .notes = "The same as hearsay status, once a second, on the whole terminal: with the loss "
-             "since you\n"
-             "watch, the part of all samples that each member has learned, and what changed last. "
-             "From 60\n"
-             "columns on; NO_COLOR leaves colours out. q or Ctrl+C ends.",
+    .notes =
+        "Shows hearsay status on the whole terminal, updated every second, with the loss since "
+        "the\nstart of hearsay top, each member's part of all samples, and the last changes. The "
+        "terminal\nneeds 60 columns; NO_COLOR turns colours off. q or Ctrl+C ends.",
     .exit_codes = "0 ended by q or a signal, 1 no terminal, 2 wrong usage.",
     .finish = config_options_check,
     .run = run,
