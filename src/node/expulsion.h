@@ -31,8 +31,8 @@ void expulsion_on_equivocation(struct node *node);
 /* Call it after a new vote against this member, or when the members have changed. Expels the
  * member if the votes suffice, or revokes its expulsion if they no longer do. */
 void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES]);
-/* Call it when a publication has ended: takes rumors out of the base that had to wait for its
- * end. */
+/* Call it when a publication has ended: takes rumors of expelled members out of the base if that
+ * had to wait for the publication. */
 void expulsion_on_published(struct node *node);
 /* Adds a note if this node has long needed another base and no neighbour has given one. Call it
  * a few times a second. */

@@ -30,19 +30,14 @@
 #include "socket/address.h"
 #include "wire/rumor.h"
 
-#define NODE_SEEDS_MAX 64
-/* Incarnations of a node within one process, at most. */
-#define NODE_INCARNATIONS 1024
-/* Upper limit of the time for which a neighbour may be silent. */
-#define NODE_PATIENCE_MAX_NS 10000000000ull
-#define NODE_READ_MAX        65536 /* entries of one READ, at most */
+#define NODE_SEEDS_MAX       64
+#define NODE_INCARNATIONS    1024           /* incarnations of a node within one process, at most */
+#define NODE_PATIENCE_MAX_NS 10000000000ull /* longest permitted silence of a neighbour */
+#define NODE_READ_MAX        65536          /* entries of one READ, at most */
 #define NODE_PEERS_MAX       128
-/* Value of serve_bytes_per_s: the node chooses the limit (serve.c). */
-#define NODE_SERVE_AUTO UINT64_MAX
-/* A node that no member has answered for this time trains alone. */
-#define NODE_JOIN_WAIT_NS 10000000000ull
-/* A node that has had a neighbour trains alone after this time without one. */
-#define NODE_LOST_WAIT_NS 60000000000ull
+#define NODE_SERVE_AUTO      UINT64_MAX     /* the node chooses serve_bytes_per_s (serve.c) */
+#define NODE_JOIN_WAIT_NS    10000000000ull /* a node without an answer then trains alone */
+#define NODE_LOST_WAIT_NS    60000000000ull /* a node without neighbours then trains alone */
 
 struct node_limits {
     uint32_t peers_max;   /* conversations at once, at most */
@@ -51,31 +46,25 @@ struct node_limits {
     uint32_t incarnations_max;
     /* Origins listed in each BLOCK, at most; 0 = LISTED_MAX of transfer/serve.c. For tests. */
     uint32_t listed_max;
-    /* Peers that dial this node and have not shown the swarm key, at once, at most. */
-    uint32_t half_open_max;
+    uint32_t half_open_max; /* accepted peers that have not shown the swarm key, at most */
     /* Of these peers, at most this many from one network of addresses (address_network). */
     uint32_t half_open_per_net_max;
-    bool low_ports;   /* other members' addresses with a port below 1024 may be dialled */
-    bool quarantines; /* a majority of votes expels a harmful member (quarantine.h) */
-    /* a claimed throughput counts up to this many times the median claim (shares.h); 0 =
-     * unlimited */
-    double weight_max;
+    bool low_ports;        /* other members' addresses with a port below 1024 may be dialled */
+    bool quarantines;      /* a majority of votes expels a harmful member (quarantine.h) */
+    double weight_max;     /* maximum of a claimed throughput, in medians; 0 = none (shares.h) */
     uint64_t handshake_ns; /* time limit of a handshake, after the connection is established */
-    /* Time limit of name lookup and connection; 0 = handshake_ns covers both and packets have no
-     * size (for simulations). */
+    /* time limit of lookup and connection; 0 = simulated: no packets, handshake_ns covers both */
     uint64_t dial_ns;
     uint64_t silence_ns;     /* silence after which a conversation with a neighbour ends */
     size_t send_queue_bytes; /* bytes queued for one peer, at most */
     double notes_per_s;      /* notes per second that other nodes can cause, at most */
-    /* Entries that the learner may have without an answer, at most. */
-    uint32_t apply_window;
+    uint32_t apply_window;   /* entries that the learner may have without an answer, at most */
     struct inference_form answers; /* form of the inference requests that the node serves */
     uint16_t protocol_max; /* newest protocol version to speak; 0 = PROTOCOL_NEWEST. For tests. */
 };
 
 struct node_keys {
-    /* arena of node_keys_bytes bytes for secrets, which outlives the node; NULL = use the node's
-     * arena */
+    /* arena of node_keys_bytes bytes for secrets; it outlives the node. NULL = the node's arena */
     struct arena *memory;
     /* [SEED_BYTES] seed of the keys that the node makes; only node_new reads it. */
     const uint8_t *entropy;
@@ -97,8 +86,7 @@ struct node_options {
     uint64_t digest;     /* digest of the base when the node starts */
     /* Entries per block, equal on all nodes: BLOCK_ENTRIES, or less in a small test. */
     uint32_t block_entries;
-    /* Present incarnation, higher than all earlier incarnations of this node. */
-    uint64_t incarnation;
+    uint64_t incarnation; /* present incarnation, higher than all earlier ones of this node */
     /* history of the base when the node starts, from node_on_saved; only node_new reads it */
     const uint8_t *history;
     size_t history_bytes;          /* size of `history`; 0 = the base has the first weights */
@@ -108,15 +96,13 @@ struct node_options {
     uint64_t wall_ms; /* wall clock time when the node starts, in ms since 1970; 0 = unknown */
     uint64_t seed;    /* seed of random choices; 0 = draw it from keys.entropy */
 
-    uint16_t listen_port; /* port on which the node listens; 0 = it only dials */
-    /* Address at which others dial this node; host "" = as others see it. */
-    struct address advertise;
+    uint16_t listen_port;     /* port on which the node listens; 0 = it only dials */
+    struct address advertise; /* address to dial this node; host "" = as others see it */
     struct address seeds[NODE_SEEDS_MAX]; /* addresses from the user, which are dialled first */
     uint32_t seeds_count;                 /* number of addresses in `seeds` */
 
     bool trains; /* the node trains; false = it only relays */
-    /* bytes per second that this node publishes, each rumor counted once; 0 = auto
-     * (rate/budget.c) */
+    /* bytes per second to publish, each rumor counted once; 0 = auto (rate/budget.c) */
     uint64_t bytes_per_s;
     uint64_t uplink_max;    /* bytes per second sent to all peers together; 0 = as links allow */
     uint64_t downlink_max;  /* bytes per second received from all peers together; 0 = unlimited */
@@ -124,18 +110,15 @@ struct node_options {
     uint64_t interval_ns;   /* mean time between publications; 0 = auto (outer_step.h) */
     uint32_t steps_min; /* local steps between publications; 0 = auto (rate/publish_schedule.c) */
     float tau;          /* threshold tau of published entries; 0 = as the budget allows */
-    /* Factor on the swarm's average progress (gain); 0 = auto (outer_step.h). */
-    double gain;
-    double beta;     /* outer momentum; < 0 = auto (outer_step.h) */
-    double withheld; /* part of the unpublished progress withheld from the weights; < 0 = auto */
-    double momentum; /* momentum of the optimizer, if it lengthens steps; in [0, 1) */
-    /* if two sides have trained separately for longer than this many seconds, they are a
-     * partition (partition.c) */
+    double gain;        /* factor on the swarm's average progress; 0 = auto (outer_step.h) */
+    double beta;        /* outer momentum; < 0 = auto (outer_step.h) */
+    double withheld;    /* part of the unpublished progress withheld from the weights; < 0 = auto */
+    double momentum;    /* momentum of the optimizer, if it lengthens steps; in [0, 1) */
+    /* two sides that trained apart for more than these seconds are a partition (partition.c) */
     double partition_s;
     bool weigh_throughput; /* shares depend on samples per second; false = shares are equal */
     size_t log_bytes;      /* size of the rumor log in bytes */
-    /* bytes of blocks per second sent while this node trains; 0 = unlimited; NODE_SERVE_AUTO =
-     * auto */
+    /* bytes of blocks per second sent while training; 0 = unlimited; or NODE_SERVE_AUTO */
     uint64_t serve_bytes_per_s;
     uint64_t save_ns;          /* time between checkpoints; 0 = no checkpoints */
     uint64_t grace_ns;         /* longest time that leaving may take */
@@ -143,20 +126,18 @@ struct node_options {
 };
 
 enum action_kind {
-    ACTION_DIAL,   /* connect to `address`; then call node_on_connected or node_on_closed */
-    ACTION_SEND,   /* send `bytes` to `conn`; then call node_on_sent */
-    ACTION_HANGUP, /* close `conn`; then call node_on_closed */
-    ACTION_APPLY,  /* apply `update`, valid until the next node_next; then call node_on_applied */
-    /* Start training, because the base is the swarm's; returned once, if options.trains. */
-    ACTION_TRAIN,
+    ACTION_DIAL,    /* connect to `address`; then call node_on_connected or node_on_closed */
+    ACTION_SEND,    /* send `bytes` to `conn`; then call node_on_sent */
+    ACTION_HANGUP,  /* close `conn`; then call node_on_closed */
+    ACTION_APPLY,   /* apply `update`, valid until the next node_next; then call node_on_applied */
+    ACTION_TRAIN,   /* start training from the swarm's base; once, if options.trains */
     ACTION_PUBLISH, /* cut an update according to `terms`; then call node_on_published */
     ACTION_READ,    /* read `entries` of the base, perhaps during a step; then call node_on_read */
     ACTION_WRITE,   /* write `units` into the base; then call node_on_applied */
     ACTION_SAVE,    /* save the learner; then call node_on_saved */
     ACTION_PREDICT, /* predict for `entries` samples; then call node_on_predicted */
     ACTION_NOTE,    /* show `note` to a person */
-    /* Start again from the checkpoint: no neighbour has the missing part of the base. */
-    ACTION_RESTART,
+    ACTION_RESTART, /* start again from the checkpoint: no neighbour has all missing blocks */
     ACTION_FINISHED /* stop: the node has left the swarm */
 };
 
@@ -170,24 +151,18 @@ struct action {
     const struct update *update; /* APPLY: update to apply */
     uint64_t tag;                /* APPLY: tag of the rumor's origin */
     uint32_t seq;                /* APPLY: number of the rumor in its origin */
-    /* APPLY: take the rumor out of the base; its levels are negated. */
-    bool takes_out;
-    /* APPLY: compare the update with the residual, and call node_on_agreement. */
-    bool compares;
-    /* APPLY: the rumor is of an earlier incarnation of this node (learner_apply_own). */
-    bool own;
-    double beta;                /* APPLY: outer momentum (replica.h) */
+    bool takes_out;              /* APPLY: take the rumor out of the base; its levels are negated */
+    bool compares; /* APPLY: compare it with the residual, and call node_on_agreement */
+    bool own;      /* APPLY: it is of an earlier incarnation of this node (learner_apply_own) */
+    double beta;   /* APPLY: outer momentum (replica.h) */
     uint64_t swarm_samples;     /* TRAIN: samples that the swarm has learned */
     struct publish_terms terms; /* PUBLISH: size limits and weight of the update */
-    /* PUBLISH: first end training; no other publication will follow. */
-    bool last;
-    uint64_t first;   /* READ, WRITE: first entry; SAVE: for use by the owner (executor.h) */
-    uint32_t entries; /* READ, WRITE: number of entries; PREDICT: number of samples */
-    /* WRITE: new base units of the entries; valid until the next node_next. */
-    const int32_t *units;
-    /* WRITE: keep the weights; their difference to the new base becomes residual. */
-    bool keep_weights;
-    struct note note; /* NOTE: what happened */
+    bool last;                  /* PUBLISH: first end training; no other publication will follow */
+    uint64_t first;       /* READ, WRITE: first entry; SAVE: for use by the owner (executor.h) */
+    uint32_t entries;     /* READ, WRITE: number of entries; PREDICT: number of samples */
+    const int32_t *units; /* WRITE: new base entries; valid until the next node_next */
+    bool keep_weights; /* WRITE: keep the weights; the residual takes the difference to the base */
+    struct note note;  /* NOTE: what happened */
 };
 
 struct node;
