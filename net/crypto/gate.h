@@ -111,11 +111,10 @@ enum error refusal_consume(const struct gate *gate, const uint8_t in[static REFU
                            const uint8_t ephemeral[static DH_BYTES],
                            struct introduction *theirs) MUST_USE;
 
-/* PARTS_ADD: bytes that sealing adds to a list of model parts. parts_create seals the list of
- * the refusing node's model parts, which follows a refusal with OFFERS_PARTS: nonce ‖ ciphertext
- * ‖ tag. parts_consume opens it: it writes bytes - PARTS_ADD bytes, or returns MALFORMED or
- * FORGED. */
-#define PARTS_ADD (WIDE_NONCE_BYTES + TAG_BYTES)
+#define PARTS_ADD (WIDE_NONCE_BYTES + TAG_BYTES) /* bytes that sealing adds to model parts */
+/* parts_create seals the list of this node's model parts, which follows a refusal with
+ * OFFERS_PARTS: nonce ‖ ciphertext ‖ tag. parts_consume opens it: it writes bytes - PARTS_ADD
+ * bytes, or returns MALFORMED or FORGED. */
 void parts_create(const struct gate *gate, struct entropy *entropy,
                   const uint8_t ephemeral[static DH_BYTES], const char *parts, size_t bytes,
                   uint8_t *out);

@@ -70,19 +70,18 @@ enum error operator_key_load(struct operator_key *key, const char *path,
 enum error operator_key_save(const struct operator_key *key, const char *path,
                              struct problem *problem) MUST_USE;
 
-/* swarm_key_line writes the line of a swarm key file, with its newline. The line is secret: wipe
- * it after use. */
-#define SWARM_KEY_LINE_BYTES 85
+#define SWARM_KEY_LINE_BYTES 85 /* capacity for the line of a swarm key file */
+/* Writes the line of a swarm key file, with its newline. The line is secret: wipe it after use. */
 void swarm_key_line(char line[static SWARM_KEY_LINE_BYTES], const uint8_t key[static KEY_BYTES]);
 
-/* key_hex converts 32 bytes to 64 hex digits; key_from_hex converts them back, and returns
+#define KEY_HEX_BYTES (2 * KEY_BYTES + 1) /* capacity for a key as hex digits */
+/* key_hex converts 32 bytes to 64 hex digits. key_from_hex converts them back, and returns
  * MALFORMED for any other text. */
-#define KEY_HEX_BYTES (2 * KEY_BYTES + 1)
 void key_hex(char text[static KEY_HEX_BYTES], const uint8_t key[static KEY_BYTES]);
 enum error key_from_hex(uint8_t key[static KEY_BYTES], const char *text) MUST_USE;
 
-/* identity_text writes the first 8 hex digits of an id, as people see it. */
-#define ID_TEXT_BYTES 9
+#define ID_TEXT_BYTES 9 /* capacity for an id as people see it */
+/* Writes the first 8 hex digits of an id, as people see it. */
 void identity_text(char text[static ID_TEXT_BYTES], const uint8_t id[static ID_BYTES]);
 
 #endif

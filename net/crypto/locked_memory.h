@@ -24,9 +24,9 @@ struct locked_memory {
 /* Allocates a region of at least `bytes` bytes for the arena. The struct must not move: it
  * registers a check_hook (base/error.h) until locked_memory_free. */
 void locked_memory_init(struct locked_memory *memory, size_t bytes);
-/* LOCKED_MEMORY_TEXT_BYTES: capacity for locked_memory_text, which describes in `text` whether
- * the region is locked, with a remedy if it is not: "... locked", or "... may be swapped out". */
-#define LOCKED_MEMORY_TEXT_BYTES 160
+#define LOCKED_MEMORY_TEXT_BYTES 160 /* capacity for the text of locked_memory_text */
+/* Writes whether the region is locked, with a remedy if it is not: "... locked", or "... may be
+ * swapped out". */
 void locked_memory_text(const struct locked_memory *memory,
                         char text[static LOCKED_MEMORY_TEXT_BYTES]);
 

@@ -71,8 +71,8 @@ enum error secret_open(uint8_t *out, const uint8_t key[static KEY_BYTES], uint64
                        const void *associated, size_t associated_bytes, const uint8_t *in,
                        size_t bytes) MUST_USE;
 
-/* XChaCha20-Poly1305, which has a 24-byte nonce (WIDE_NONCE_BYTES); used by the gate. */
-#define WIDE_NONCE_BYTES 24
+#define WIDE_NONCE_BYTES 24 /* bytes of a nonce of XChaCha20-Poly1305 */
+/* XChaCha20-Poly1305 with the given nonce; used by the gate. */
 void secret_seal_wide(uint8_t *out, const uint8_t key[static KEY_BYTES],
                       const uint8_t nonce[static WIDE_NONCE_BYTES], const void *associated,
                       size_t associated_bytes, const uint8_t *in, size_t bytes);
@@ -90,10 +90,10 @@ enum error secret_verify(const uint8_t signature[static SIGNATURE_BYTES],
                          const uint8_t public_key[static SIGN_PUBLIC_BYTES], const void *message,
                          size_t bytes) MUST_USE;
 
-/* Observer for simulations, which run many nodes in one thread. It sees each call of
- * secret_seal, and it remembers verified signatures so that none is verified twice: the result
- * depends on the bytes only. A mark is a hash over key, signature and message. */
-#define SECRET_MARK_BYTES 16
+#define SECRET_MARK_BYTES 16 /* bytes of a mark: a hash over key, signature and message */
+/* Observer for simulations, which run many nodes in one thread. It sees each call of secret_seal,
+ * and it remembers verified signatures by their marks, so that none is verified twice: the result
+ * depends on the bytes only. */
 struct secret_watch {
     void *self; /* first argument of each function below */
     /* Called before a message is sealed with this key and counter. */

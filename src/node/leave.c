@@ -7,8 +7,9 @@
 #include "node/membership/membership.h"
 #include "node/rate/rate.h"
 
-/* A settled node waits before it leaves: another node may have begun to leave a little later. */
-#define LINGER_EACH_NS (SECOND_NS / 8) /* added to the waiting time for each live member */
+/* A settled node waits before it leaves: another node may have begun to leave a little later.
+ * The wait is this time for each live member, between LINGER_MIN_NS and LINGER_MAX_NS. */
+#define LINGER_EACH_NS (SECOND_NS / 8)
 #define LINGER_MIN_NS  SECOND_NS
 #define LINGER_MAX_NS  (3 * SECOND_NS)
 

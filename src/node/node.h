@@ -36,8 +36,8 @@
 #define NODE_READ_MAX        65536          /* entries of one READ, at most */
 #define NODE_PEERS_MAX       128
 #define NODE_SERVE_AUTO      UINT64_MAX     /* the node chooses serve_bytes_per_s (serve.c) */
-#define NODE_JOIN_WAIT_NS    10000000000ull /* a node without an answer then trains alone */
-#define NODE_LOST_WAIT_NS    60000000000ull /* a node without neighbours then trains alone */
+#define NODE_JOIN_WAIT_NS    10000000000ull /* trains alone after this time without an answer */
+#define NODE_LOST_WAIT_NS    60000000000ull /* trains alone after this time without neighbours */
 
 struct node_limits {
     uint32_t peers_max;   /* conversations at once, at most */

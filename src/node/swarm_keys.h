@@ -29,8 +29,8 @@ uint32_t node_swarm_keys_changes(const struct node *node);
 /* Facts about the swarm keys that do not reveal them. */
 struct node_swarm_key {
     uint8_t hash[HASH_BYTES]; /* hash of the newest key (swarm_key_hash) */
-    uint32_t order;   /* number of the order whose key this node lacks; 0 = it lacks no key */
-    uint32_t missing; /* number of the order whose key this node lacks; 0 = it lacks none */
+    uint32_t order;   /* number of the order that introduced the newest key; 0 = the owner's key */
+    uint32_t missing; /* number of the order whose key this node lacks; 0 = it lacks no key */
     uint32_t older;   /* number of older keys that this node also accepts */
     /* Time until which older keys are accepted, in ms since 1970; 0 = there are no older keys. */
     uint64_t until_ms;

@@ -276,7 +276,7 @@ static bool close_gap(struct node *node, const struct peer *peer, struct origin 
     *of += !is_parent;
     if (change_parent(node, peer, origin) && broadcast_lags(node))
         node->broadcast->repair.asked_ns = node->now_ns;
-    set_missing(node, origin, false); /* if rumors are still missing, the next VERSION shows it */
+    set_missing(node, origin, false); /* the next VERSION shows rumors that are still missing */
     return true;
 }
 

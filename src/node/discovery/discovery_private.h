@@ -33,7 +33,7 @@ struct member_gossip {
 
 /* An address that may be dialled. */
 struct candidate {
-    struct address address; /* the address */
+    struct address address; /* address to dial */
     /* Id of the node that last answered at the address, or is expected there. */
     uint8_t id[ID_BYTES];
     bool has_id;       /* `id` is valid */

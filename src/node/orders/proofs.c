@@ -14,8 +14,8 @@ struct known {
     bool is_proven;             /* a proof is known: `proof` and `bytes` are valid */
     struct proof proof;         /* content of the proof */
     uint8_t bytes[PROOF_BYTES]; /* the proof with its signatures */
-    bool is_decided;            /* limit of the author's rumors that the majority voted for */
-    struct proof decision;      /* number of rumors that stay, as the majority decided */
+    bool is_decided;       /* most members have voted to expel the author: `decision` is valid */
+    struct proof decision; /* limit of the author's rumors that the majority voted for */
     /* The verdict is suspended: the author's rumors stay in the base (suspension.h). */
     bool is_suspended;
 };

@@ -52,7 +52,7 @@ struct within {
 };
 
 /* Subtracts our rumors of the origin from number `next` on. Returns false if the log lacks one
- * of them, or if there are more than `within->left`. */
+ * of these rumors, or if they are more than `within->left`. */
 static bool take_out(struct node *node, struct within *within, const struct origin *origin,
                      uint32_t next)
 {

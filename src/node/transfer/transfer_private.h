@@ -50,9 +50,8 @@ struct transfer_neighbour {
 
     struct span fetches[FETCHES_MAX]; /* spans of our base that the neighbour has requested */
     uint32_t fetches_count;           /* number of spans in `fetches` */
+    uint64_t fetched_ns; /* time when the neighbour last requested blocks or a history */
     /* Blocks for the neighbour must contain all rumors before this position in our log. */
-    uint64_t fetched_ns;
-    /* Blocks for the neighbour must contain all rumors before this log position. */
     uint64_t serve_from;
 };
 
