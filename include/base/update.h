@@ -52,6 +52,7 @@ struct publish_terms {
     double beta;
     double withheld; /* part of the unpublished residual that is taken out of the weights, 0 .. 1 */
     uint64_t swarm_samples; /* samples that all members have learned so far, as far as known */
+    double learners;        /* effective number of members that train; below 1 = unknown */
 };
 
 #endif

@@ -81,6 +81,7 @@ static void train_start(struct learner *learner, struct arena *arena, const stru
     CHECK(options->batch > 0 && options->batch <= most);
     learner->size = options->batch;
     learner->rate_factor = 1;
+    learner->learners = 1;
     gradients_init(&learner->gradients, backend, learner->model, train, &cut);
     batch_init(&learner->batch, arena, train->count, dataset_stride(train), options->data_seed,
                options->data_node);
@@ -188,6 +189,12 @@ void learner_follow(struct learner *learner, uint64_t swarm_samples)
     CHECK(learner->swarm_samples >= swarm_samples);
 }
 
+void learner_count_learners(struct learner *learner, double learners)
+{
+    CHECK(learners >= 1);
+    learner->learners = learners;
+}
+
 uint64_t learner_swarm_samples(const struct learner *learner)
 {
     return learner->swarm_samples;
@@ -226,8 +233,10 @@ static void upload_input(struct learner *learner)
     augmenter_draw(&gradients->augmenter, &before, input->sample, learner->size,
                    gradients_augmentations(gradients, input, learner->size));
     learner->steps++;
-    optimizer_step_set(&input->optimizer, &learner->options.optimizer, learner->model,
-                       learner->swarm_samples, learner->steps, parts_in(learner));
+    const struct swarm_progress swarm = {.samples = learner->swarm_samples,
+                                         .learners = learner->learners};
+    optimizer_step_set(&input->optimizer, &learner->options.optimizer, learner->model, swarm,
+                       learner->steps, parts_in(learner));
     optimizer_step_scale(&input->optimizer, learner->rate_factor);
     learner->backend->upload(learner->backend, gradients->input, input, bytes);
     if (learner->data_parallel)

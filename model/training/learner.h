@@ -112,6 +112,10 @@ uint32_t learner_batch(const struct learner *learner);
  * smaller number has no effect. Publications also raise it, and this learner's steps add to it
  * (tests/world/test_rate_schedule.c). */
 void learner_follow(struct learner *learner, uint64_t swarm_samples);
+
+/* Sets the effective number of nodes that train, at least 1, which learning-rate schedules use.
+ * Publications also set it. It is 1 in a new learner and is not part of a saved state. */
+void learner_count_learners(struct learner *learner, double learners);
 uint64_t learner_swarm_samples(const struct learner *learner);
 
 /* Publishes as replica_publish does and returns the update, which the learner owns and which is

@@ -1,4 +1,5 @@
 /* The learner's exchange: publications, updates, reads and snapshots. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ const struct learner_saturation *learner_saturation(const struct learner *learne
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms)
 {
     learner_follow(learner, terms->swarm_samples);
+    learner_count_learners(learner, fmax(terms->learners, 1));
     const struct update *update = replica_publish(&learner->replica, terms);
     CHECK(update->count <= learner->options.density_max);
     note_saturation(learner);

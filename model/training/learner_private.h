@@ -15,6 +15,7 @@ struct learner {
     struct learner_options options; /* options of learner_new; start is NULL */
     uint64_t samples;               /* samples learned by this learner */
     uint64_t swarm_samples;         /* samples learned by the swarm, as far as known */
+    double learners;                /* effective number of nodes that train, as far as known */
     struct learner_resets resets;
     struct learner_saturation saturation;
     struct base_average average; /* average of the base; its mean is NULL if none is kept */

@@ -7,15 +7,22 @@
 
 #include "training/optimizer.h"
 
-/* Returns the settings of SGD after `samples` samples. CONSTANT: rate. STEP: rate ·
- * decay^floor(samples / period). COSINE: from rate to rate · decay over one period, then constant
- * (Loshchilov, Hutter 2017, without restarts). DOWNHILL: linearly from rate to rate · decay over
- * one period, then constant. During the warm-up the rate rises linearly from about 0 to `rate`;
- * COSINE and DOWNHILL begin to fall after the warm-up. */
-struct sgd schedule_sgd(const struct optimizer *optimizer, uint64_t samples);
+/* What the swarm has learned, as far as a node knows. */
+struct swarm_progress {
+    uint64_t samples; /* samples that all nodes have learned */
+    double learners;  /* effective number of nodes that train, >= 1 */
+};
 
-/* Returns the settings of Adam after `samples` samples. step: number of the next step, from
- * 1. */
-struct adam schedule_adam(const struct optimizer *optimizer, uint64_t samples, uint64_t step);
+/* Returns the settings of SGD for the next step. CONSTANT: rate. STEP: rate · decay^floor(samples /
+ * period). COSINE: from rate to rate · decay over one period, then constant (Loshchilov, Hutter
+ * 2017, without restarts). DOWNHILL: linearly from rate to rate · decay over one period, then
+ * constant. INVERSE_ROOT: rate / sqrt(1 + samples / (period · learners)), but at least
+ * rate · decay; it needs no known end (tests/decisions/036-falling-rate.md). During the warm-up the
+ * rate rises linearly from about 0 to `rate`; all schedules but STEP fall after it. */
+struct sgd schedule_sgd(const struct optimizer *optimizer, struct swarm_progress swarm);
+
+/* Returns the settings of Adam for the next step. step: number of that step, from 1. */
+struct adam schedule_adam(const struct optimizer *optimizer, struct swarm_progress swarm,
+                          uint64_t step);
 
 #endif

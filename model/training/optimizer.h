@@ -20,7 +20,14 @@ enum optimizer_kind {
     OPTIMIZER_MUON,
     OPTIMIZER_AUTO /* only in a configuration: config_resolve replaces it */
 };
-enum schedule { CONSTANT, STEP, COSINE, DOWNHILL };
+enum schedule {
+    CONSTANT,
+    STEP,
+    COSINE,
+    DOWNHILL,
+    INVERSE_ROOT,
+    SCHEDULE_AUTO /* only in a configuration: config_resolve replaces it */
+};
 
 struct optimizer {
     enum optimizer_kind kind;
@@ -31,10 +38,13 @@ struct optimizer {
     float beta2; /* decay of the mean of squared gradients; not for SGD */
     float clip;  /* largest norm of a gradient; longer ones are scaled; 0 = no clipping */
     enum schedule schedule;
-    uint64_t warmup_samples; /* samples during which the rate rises; less than period_samples */
-    /* STEP: samples between two falls; COSINE, DOWNHILL: samples until the last fall ends. */
+    uint64_t warmup_samples; /* samples during which the rate rises */
+    /* STEP: samples between two falls; COSINE, DOWNHILL: samples until the last fall ends, more
+     * than warmup_samples; INVERSE_ROOT: samples of each node until the rate has
+     * fallen by √2.
+     */
     uint64_t period_samples;
-    /* STEP: factor on the rate at each fall; COSINE, DOWNHILL: last rate / first rate. */
+    /* STEP: factor on the rate at each fall; others: last rate / first rate. */
     float decay;
 };
 

@@ -1,18 +1,17 @@
 #include "training/optimizer_step.h"
 
 #include "base/error.h"
-#include "training/learning_rate_schedule.h"
 
 #define FOLLOW_RATE 0.1f /* weight of a new value in the moving average of a statistic */
 
 void optimizer_step_set(struct optimizer_step *step, const struct optimizer *optimizer,
-                        const struct model *model, uint64_t samples, uint64_t number,
+                        const struct model *model, struct swarm_progress swarm, uint64_t number,
                         uint32_t parts)
 {
     CHECK(parts > 0);
-    step->sgd = schedule_sgd(optimizer, samples);
+    step->sgd = schedule_sgd(optimizer, swarm);
     step->sgd.decayed = model_decayed(model);
-    step->adam = schedule_adam(optimizer, samples, number);
+    step->adam = schedule_adam(optimizer, swarm, number);
     step->bare = step->adam;
     step->adam.decayed = model_decayed(model);
     step->follow = (struct sgd){.rate = FOLLOW_RATE / (float)parts};

@@ -17,6 +17,7 @@
 #define HEARSAY_MODEL_TRAINING_OPTIMIZER_STEP_H
 
 #include "layers/model.h"
+#include "training/learning_rate_schedule.h"
 #include "training/optimizer.h"
 
 /* The settings of one step. */
@@ -29,11 +30,10 @@ struct optimizer_step {
     float factor;      /* factor on the gradients that clips them; set by optimizer_step_make */
 };
 
-/* Computes the settings of a step. samples: number of samples that the swarm has learned before
- * the step. number: number of the step, from 1. parts: number of parts whose gradients were
- * summed. */
+/* Computes the settings of a step. swarm: the swarm's progress before the step. number: number of
+ * the step, from 1. parts: number of parts whose gradients were summed. */
 void optimizer_step_set(struct optimizer_step *step, const struct optimizer *optimizer,
-                        const struct model *model, uint64_t samples, uint64_t number,
+                        const struct model *model, struct swarm_progress swarm, uint64_t number,
                         uint32_t parts);
 
 /* Multiplies all learning rates of the step by `factor`, except the rate of statistics. */

@@ -22,6 +22,7 @@ const float *ideal_play(struct experiment *experiment, struct outcome *outcome)
     const struct learner_options options = setup_learner_options(&config, &experiment->made, 0, 0);
     struct learner *learner = learner_new(&arena, experiment->backend, experiment->made.model,
                                           &experiment->train, NULL, &options);
+    learner_count_learners(learner, scenario->nodes_count);
     const double step_s = experiment->batch / samples_per_s(scenario);
     uint64_t now_ns = SECOND_NS;
     for (; now_ns <= scenario->span_ns && !experiment_is_stopped(experiment); now_ns += SECOND_NS) {

@@ -60,6 +60,7 @@ static void add_learner(struct rounds *rounds, uint32_t node)
     rounds->nodes[i] = node;
     arena_init_growing(&rounds->arenas[i]);
     rounds->learners[i] = experiment_learner(experiment, node, &rounds->arenas[i]);
+    learner_count_learners(rounds->learners[i], experiment->scenario->nodes_count);
     if (batch != learner_batch(rounds->learners[i]))
         learner_set_batch(rounds->learners[i], batch);
     rounds->step_samples += batch;

@@ -298,6 +298,7 @@ static void add_worker(struct workers *workers, uint32_t node)
     worker->step_ns = (uint64_t)(batch / samples_per_s * (double)SECOND_NS);
     arena_init_growing(&worker->arena);
     worker->learner = experiment_learner(experiment, node, &worker->arena);
+    learner_count_learners(worker->learner, experiment->scenario->nodes_count);
     if (batch != learner_batch(worker->learner))
         learner_set_batch(worker->learner, batch);
 }

@@ -94,7 +94,9 @@ static enum error check_data(const struct config_data *data, struct finding *fin
 
 static enum error check_rate(const struct config_train *train, struct finding *finding)
 {
-    if (train->schedule == CONSTANT)
+    const bool has_period =
+        train->schedule == STEP || train->schedule == COSINE || train->schedule == DOWNHILL;
+    if (!has_period)
         return OK;
     if (train->period_samples == 0)
         return against(finding, "train", "schedule", " needs period_samples, at least 1");

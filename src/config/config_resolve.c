@@ -9,16 +9,28 @@
 #define RATE_SGD    0.02
 #define RATE_ADAM   0.001
 #define RATE_MUON   0.004
+/* Rate of Muon at the start of INVERSE_ROOT, and that schedule's period (036-falling-rate). */
+#define RATE_MUON_FALLING 0.03
+#define ROOT_SAMPLES      200
 
 enum optimizer_kind config_usual_optimizer(const struct config *config)
 {
     return dataset_is_sequences(config->data.source) ? OPTIMIZER_MUON : OPTIMIZER_SGD;
 }
 
-double config_usual_rate(enum optimizer_kind kind)
+void config_resolve_rate(struct config_train *train, enum optimizer_kind kind)
 {
+    const bool is_usual = train->rate == CONFIG_AUTO_REAL;
     CHECK(kind < OPTIMIZER_AUTO);
-    return kind == OPTIMIZER_SGD ? RATE_SGD : kind == OPTIMIZER_MUON ? RATE_MUON : RATE_ADAM;
+    if (train->schedule == SCHEDULE_AUTO)
+        train->schedule = is_usual && kind == OPTIMIZER_MUON ? INVERSE_ROOT : CONSTANT;
+    if (train->schedule == INVERSE_ROOT && train->period_samples == 0)
+        train->period_samples = ROOT_SAMPLES;
+    if (is_usual)
+        train->rate = kind == OPTIMIZER_SGD             ? RATE_SGD
+                      : kind != OPTIMIZER_MUON          ? RATE_ADAM
+                      : train->schedule == INVERSE_ROOT ? RATE_MUON_FALLING
+                                                        : RATE_MUON;
 }
 
 /* Returns the automatic weight decay. It is 0 for XOR: its four training samples are all that
@@ -35,8 +47,7 @@ void config_resolve(struct config *config)
     struct config_train *train = &config->train;
     if (train->optimizer == OPTIMIZER_AUTO)
         train->optimizer = config_usual_optimizer(config);
-    if (train->rate == CONFIG_AUTO_REAL)
-        train->rate = config_usual_rate(train->optimizer);
+    config_resolve_rate(train, train->optimizer);
     if (train->weight_decay == CONFIG_AUTO_REAL)
         train->weight_decay = usual_decay(config);
     if (train->clip == CONFIG_AUTO_REAL)

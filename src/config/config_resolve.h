@@ -1,5 +1,5 @@
-/* Resolves `auto` for keys whose value follows from other keys: optimizer, rate, weight decay,
- * clip.
+/* Resolves `auto` for keys whose value follows from other keys: optimizer, rate, schedule,
+ * weight decay, clip.
  *
  *   data.source ─► optimizer ─► rate, weight decay, clip
  *
@@ -13,9 +13,11 @@
 
 void config_resolve(struct config *config);
 
-/* config_usual_optimizer returns the automatic optimizer: Muon for sequences, otherwise SGD.
- * config_usual_rate returns the automatic learning rate for an optimizer. */
+/* Returns the automatic optimizer: Muon for sequences, otherwise SGD. */
 enum optimizer_kind config_usual_optimizer(const struct config *config);
-double config_usual_rate(enum optimizer_kind kind);
+
+/* Resolves rate, schedule and period as for this optimizer, where they are automatic. A rate that
+ * somebody chose stays constant unless they also chose a schedule. */
+void config_resolve_rate(struct config_train *train, enum optimizer_kind kind);
 
 #endif

@@ -36,10 +36,10 @@ static enum error load(struct config_load *load, const struct hearsay_options *o
     for (uint32_t i = 0; error == OK && i < options->settings_count; i++)
         error = options->settings[i] ? config_load_set(load, options->settings[i], problem)
                                      : problem_set(problem, MALFORMED, "setting %u is NULL", i);
-    /* The host program has its own optimizer, but members compare train.rate. So the default of
-     * train.rate is that of a daemon with the same data and no settings. */
-    if (error == OK && load->config.train.rate == CONFIG_AUTO_REAL)
-        load->config.train.rate = config_usual_rate(config_usual_optimizer(&load->config));
+    /* The host program has its own optimizer, but members compare train.rate and its schedule. So
+     * the default is that of a daemon with the same data and no settings. */
+    if (error == OK)
+        config_resolve_rate(&load->config.train, config_usual_optimizer(&load->config));
     if (error == OK)
         error = config_load_check(load, options->config, problem);
     if (error == OK && strcmp(load->config.node.log, "-") == 0)

@@ -14,13 +14,17 @@ evaluations (on 5,000 test samples), the best evaluation, and the final accuracy
 averaged base on all 10,000 test samples. For text the last two columns are the loss in nats a byte, and
 the other columns are accuracies.
 
-Settings (images: SGD, rate 0.02, momentum 0.9; text: Muon, rate 0.004):
+Settings of images (SGD, rate 0.02, momentum 0.9):
   none       neither weight decay nor clipping
   clip       clip 1
   clip+wd    clip 1 and weight decay 5e-4
   default    the default settings
   cosine     the default, with a rate that falls to 1/100 at the end of the run, which it must know
-  cosine-5x  the same from five times the rate (text only)
+Settings of text (Muon):
+  default    the default settings: the rate falls as an inverse root
+  constant   a rate of 0.004
+  cosine     a rate that falls from 0.004 to 1/100 at the end of the run
+  cosine-5x  the same from 0.02
 
 --only: places and settings whose names have all these parts, such as half/16,cosine. A run takes one and
 a half to five minutes of one processor. --kept FILE: reads the results of earlier runs from FILE, and
@@ -54,7 +58,12 @@ SETTINGS = {
     "default": DEFAULT,
     "cosine": DEFAULT + COSINE,
 }
-TEXT_SETTINGS = {"default": "", "cosine": COSINE, "cosine-5x": "rate = 0.02\n" + COSINE}
+TEXT_SETTINGS = {
+    "default": "",
+    "constant": "rate = 0.004\n",
+    "cosine": "rate = 0.004\n" + COSINE,
+    "cosine-5x": "rate = 0.02\n" + COSINE,
+}
 SCENARIO = """
 [scenario]
 seconds = {seconds:.3f}

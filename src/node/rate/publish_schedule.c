@@ -109,6 +109,7 @@ void publish_schedule_renew(struct node *node)
         .publications = schedule->publications,
         .is_cut = schedule->is_cut,
     };
+    schedule->learners = measured.learners;
     schedule->outer_step = outer_step_of(&measured);
     if (options->beta >= 0)
         schedule->outer_step.beta = options->beta;
@@ -281,7 +282,8 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
                   .at_once = at_once(node),
                   .beta = facts->beta,
                   .withheld = schedule->withheld,
-                  .swarm_samples = facts->swarm_samples},
+                  .swarm_samples = facts->swarm_samples,
+                  .learners = schedule->learners},
         .last = schedule->is_last,
     };
     CHECK(action->terms.budget_bytes > 0);

@@ -61,6 +61,7 @@ struct budget {
 
 /* State of publish_schedule.c. */
 struct publish_schedule {
+    double learners;              /* effective number of live members that train */
     struct outer_step outer_step; /* present interval, gain and momentum */
     /* This node's share of the training as of the last publication, 0 .. 1. */
     double share;

@@ -372,6 +372,32 @@ static struct config_train resolved(const char *assignment)
     return config.train;
 }
 
+/* A rate that somebody chose stays as it is unless they also chose a schedule. */
+static void a_chosen_rate_does_not_fall_by_itself(void **state)
+{
+    (void)state;
+    struct config config;
+    config_defaults(&config);
+    must_set(&config, "train.optimizer=muon");
+    must_set(&config, "train.rate=0.01");
+    config_resolve(&config);
+    assert_true(config.train.rate == 0.01);
+    assert_int_equal(config.train.schedule, CONSTANT);
+    config_defaults(&config);
+    must_set(&config, "train.optimizer=muon");
+    must_set(&config, "train.schedule=constant");
+    config_resolve(&config);
+    assert_true(config.train.rate == 0.004);
+    config_defaults(&config);
+    must_set(&config, "train.rate=0.01");
+    must_set(&config, "train.schedule=inverse_root");
+    must_set(&config, "train.period_samples=5000");
+    config_resolve(&config);
+    assert_true(config.train.rate == 0.01);
+    assert_int_equal(config.train.schedule, INVERSE_ROOT);
+    assert_int_equal(config.train.period_samples, 5000);
+}
+
 static void auto_settings_of_training_follow_from_data_and_optimizer(void **state)
 {
     (void)state;
@@ -380,12 +406,17 @@ static void auto_settings_of_training_follow_from_data_and_optimizer(void **stat
     assert_true(image.rate == 0.02 && image.weight_decay == 0.0005 && image.clip == 5);
     const struct config_train text = resolved("data.source=text");
     assert_int_equal(text.optimizer, OPTIMIZER_MUON);
-    assert_true(text.rate == 0.004 && text.weight_decay == 0.1 && text.clip == 1);
+    assert_true(text.rate == 0.03 && text.weight_decay == 0.1 && text.clip == 1);
+    assert_int_equal(text.schedule, INVERSE_ROOT);
+    assert_int_equal(text.period_samples, 200);
+    assert_int_equal(image.schedule, CONSTANT);
     const struct config_train adam = resolved("train.optimizer=adam");
     assert_int_equal(adam.optimizer, OPTIMIZER_ADAM);
     assert_true(adam.rate == 0.001 && adam.weight_decay == 0.1 && adam.clip == 1);
     assert_true(resolved("data.source=xor").weight_decay == 0);
     assert_true(resolved("train.rate=0.5").rate == 0.5);
+    const struct config_train muon = resolved("train.optimizer=muon");
+    assert_true(muon.rate == 0.03 && muon.schedule == INVERSE_ROOT);
     assert_true(resolved("train.weight_decay=0").weight_decay == 0);
     assert_true(resolved("train.clip=0").clip == 0);
 }
@@ -403,6 +434,7 @@ int main(void)
         cmocka_unit_test(the_known_keys_are_complete_and_the_nearest_come_first),
         cmocka_unit_test(settings_that_contradict_each_other_are_refused),
         cmocka_unit_test(a_number_may_be_left_to_the_node_where_its_key_says_so),
+        cmocka_unit_test(a_chosen_rate_does_not_fall_by_itself),
         cmocka_unit_test(auto_settings_of_training_follow_from_data_and_optimizer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

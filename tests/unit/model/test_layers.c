@@ -150,9 +150,11 @@ static void exclusive_or_is_learned(void **state)
     }
 }
 
+static double learners = 1; /* effective number of nodes that train */
+
 static void check_rate(const struct optimizer *optimizer, uint64_t samples, double want)
 {
-    const struct sgd sgd = schedule_sgd(optimizer, samples);
+    const struct sgd sgd = schedule_sgd(optimizer, (struct swarm_progress){samples, learners});
     if (!(fabs((double)sgd.rate - want) <= 1e-6 * want))
         fail_msg("after %llu samples: rate %g, not %g", (unsigned long long)samples,
                  (double)sgd.rate, want);
@@ -227,6 +229,27 @@ static void a_cosine_rate_falls_over_the_period_and_stays(void **state)
     check_rate(&optimizer, UINT64_MAX, 0.05);
 }
 
+static void an_inverse_root_rate_falls_without_an_end(void **state)
+{
+    (void)state;
+    struct optimizer optimizer = optimizer_of(INVERSE_ROOT);
+    check_rate(&optimizer, 0, 0.5);
+    check_rate(&optimizer, 1000, 0.5 / sqrt(2));
+    check_rate(&optimizer, 15000, 0.125);
+    check_rate(&optimizer, 99000, 0.05);
+    check_rate(&optimizer, UINT64_MAX, 0.05); /* a tenth is the least */
+    learners = 4; /* four nodes learn a sample each in the time of one */
+    check_rate(&optimizer, 4000, 0.5 / sqrt(2));
+    check_rate(&optimizer, 60000, 0.125);
+    learners = 1;
+    optimizer.decay = 0;
+    check_rate(&optimizer, 9999000, 0.005);
+    optimizer.warmup_samples = 2000; /* longer than the period */
+    check_rate(&optimizer, 999, 0.5 * 1000 / 2001);
+    check_rate(&optimizer, 2000, 0.5);
+    check_rate(&optimizer, 3000, 0.5 / sqrt(2));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, gradient_begins, gradient_ends)
@@ -260,6 +283,7 @@ int main(void)
         cmocka_unit_test(a_stepped_rate_falls_once_a_period),
         cmocka_unit_test(a_rate_may_fall_in_a_straight_line),
         cmocka_unit_test(a_rate_rises_first_and_falls_behind_it),
+        cmocka_unit_test(an_inverse_root_rate_falls_without_an_end),
         cmocka_unit_test(a_cosine_rate_falls_over_the_period_and_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,7 +167,7 @@ static void check_rules(const char *line, struct shape in, enum optimizer_kind k
     draw(model_parameters(model));
     for (int i = 0; i < 4; i++)
         memcpy(by_hand[i], all[i], sizeof by_hand[i]);
-    optimizer_step_set(&step, &optimizer, model, 0, 4, 2);
+    optimizer_step_set(&step, &optimizer, model, (struct swarm_progress){.learners = 1}, 4, 2);
     optimizer_step_make(backend, &optimizer, model, &step, w, x, (float *[2]){m, v});
     for (int i = 0; i < model_tensors(model); i++) {
         const struct tensor tensor = model_tensor(model, i);

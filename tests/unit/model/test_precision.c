@@ -104,7 +104,8 @@ static double train_once(struct training *t, struct rng *rng, uint64_t number)
     model_learn(t->model, t->w, t->g, t->x, t->y, SAMPLES, t->score);
     t->device->download(t->device, t->host_g, t->g, t->count * sizeof *t->g);
     t->device->download(t->device, &score, t->score, sizeof score);
-    optimizer_step_set(&step, &optimizer, t->model, 0, number, 1);
+    optimizer_step_set(&step, &optimizer, t->model, (struct swarm_progress){.learners = 1}, number,
+                       1);
     optimizer_step_make(t->cpu, &optimizer, t->model, &step, t->host_w, t->host_g,
                         (float *[2]){t->m, t->v});
     return score.loss / score.labels;
