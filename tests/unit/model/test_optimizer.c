@@ -197,6 +197,40 @@ static void an_old_count_does_not_lead_back(void **state)
     trained_free(&one);
 }
 
+/* A rate that has fallen to half after 3,000 samples of each node. */
+static const struct optimizer FALLING = {
+    .sgd = {.rate = 0.01f}, .schedule = INVERSE_ROOT, .period_samples = 1000, .decay = 0};
+
+/* Returns the length of the next step after 12,000 samples of the swarm. learners: number that a
+ * publication states before the step; 0 = no publication. */
+static double step_of(double learners)
+{
+    static float before[ROOM], after[ROOM];
+    struct trained one = trained_on(DATASET_XOR, model_preset("xor"), &FALLING);
+    struct publish_terms terms = ALL;
+    double sum = 0;
+    terms.swarm_samples = 12000;
+    terms.learners = learners;
+    if (learners > 0)
+        (void)learner_publish(one.learner, &terms);
+    learner_follow(one.learner, 12000);
+    learner_read_weights(one.learner, before);
+    (void)learner_step(one.learner);
+    learner_read_weights(one.learner, after);
+    for (size_t c = 0; c < learner_parameters(one.learner); c++)
+        sum += pow((double)after[c] - (double)before[c], 2);
+    trained_free(&one);
+    return sqrt(sum);
+}
+
+static void a_publication_tells_how_many_nodes_share_the_samples(void **state)
+{
+    (void)state;
+    const double alone = step_of(1), four = step_of(4);
+    assert_true(fabs(step_of(0) / alone - 1) < 1e-3); /* a new learner is alone */
+    assert_true(fabs(four / alone - sqrt(13.0 / 4)) < 1e-3);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -207,6 +241,7 @@ int main(void)
         TEST(two_are_through_the_schedule_when_each_has_learned_half),
         TEST(a_joiner_continues_the_swarms_schedule),
         TEST(an_old_count_does_not_lead_back),
+        TEST(a_publication_tells_how_many_nodes_share_the_samples),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
 }
