@@ -193,7 +193,7 @@ static const struct config_key keys[] = {
      .max = CONFIG_NO_MAX, .unit = "samples",
      .help = "Period of the schedule, in samples of the whole swarm.", .shared = CONFIG_SAME},
     {"train", "decay", CONFIG_REAL, AT(train.decay), .initial = "0.1", .max = 1,
-     .help = "step: factor per period; cosine, linear: final rate, as a part of the initial rate.",
+     .help = "step: factor per period; others: final rate, as a part of the initial rate.",
      .shared = CONFIG_SAME},
     {"train", "samples_max", CONFIG_U64, AT(train.samples_max), .initial = "0",
      .max = CONFIG_NO_MAX, .unit = "samples",
