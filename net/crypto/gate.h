@@ -1,4 +1,4 @@
-/* The gate: proves that a caller has the swarm key before either side does any curve arithmetic.
+/* The gate: proves that the dialer has the swarm key before either side does any curve arithmetic.
  *
  *   dialer ──► GATE ‖ Noise message 1 ──► acceptor    sealed under a key derived from the swarm key
  *   dialer ◄── Noise message 2, or REFUSAL: the acceptor's introduction, sealed in the same way

@@ -1,6 +1,6 @@
 /* The parts of a model as text, one a line: its tensors ("0.weight [64, 20]"), or its input and
- * layers. After a refusal the called node sends them, so that the caller can name the first part
- * that differs.
+ * layers. After a refusal the accepting node sends them, so that the dialer can name the first
+ * part that differs.
  *
  * Tests: tests/unit/net/test_model_parts.c and tests/fuzz/fuzz_handshake.c.
  */

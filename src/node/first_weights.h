@@ -1,13 +1,13 @@
 /* First weights: two nodes of one form of model (crypto/gate.h) began from different weights, and
  * one takes over the other's.
  *
- *   caller ── gate: model hash, form, standing ──► called       the model hashes differ:
- *          ◄── refusal: the called node's data ──               each side knows both standings
+ *   dialer ── gate: model hash, form, standing ──► acceptor     the model hashes differ:
+ *          ◄── refusal: the acceptor's data ──                  each side knows both standings
  *
  *   the lower standing takes over the model hash and lacks a base ──► transfer: TAKE, FETCH
  *
  * The standing says how established the first weights of a node are:
- *    0         its base is not whole        3 + log2  of the rumors known, at most 62
+ *    0         its base is incomplete       3 + log2  of the rumors known, at most 62
  *    1         it has not joined            63        established: one incarnation has published
  *    2         it has joined, and no rumor            256 rumors, or rumors are known and there is
  *              is known                               an operator or a list of members

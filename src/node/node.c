@@ -348,7 +348,7 @@ static double beta(const struct node *node)
     return caught_up && goes_on ? publish_schedule_beta(node) : 0;
 }
 
-/* Sets *action to the next one that changes the learner's base: a retraction, or else an update.
+/* Sets *action to the next action that changes the learner's base: a retraction, or else an update.
  * Returns false if there is none. */
 static bool next_apply(struct node *node, struct action *action)
 {

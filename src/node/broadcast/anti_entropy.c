@@ -149,7 +149,7 @@ bool anti_entropy_on_version(struct node *node, const struct peer *from,
     }
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, from);
     neighbour->hash = version->hash;
-    /* 0: a neighbour without a whole base cannot serve the rumors in its version */
+    /* without a complete base, a neighbour cannot serve the rumors in its version */
     neighbour->knows = version->base ? version->rumors : 0;
     return true;
 }

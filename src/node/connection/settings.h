@@ -5,7 +5,7 @@
  *     train.rate=0.02            must be equal on both sides
  *     data.shard!2/5             must differ: each node learns another part
  *
- *   before HELLO, to the called node   SETTINGS ──► its SETTINGS, for a caller that will not join
+ *   before HELLO, from the dialer   SETTINGS ──► the acceptor's SETTINGS; the dialer need not join
  *
  * A setting that one side does not send is not compared, so versions may know different settings. A
  * difference causes only a note, since only people know which side is right. Differences that
