@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "base/memory.h"
+#include "base/system_clock.h"
 #include "socket/handles.h"
 
 const struct connector_times CONNECTOR_USUAL = {
@@ -175,7 +176,7 @@ static void on_connect(uv_connect_t *request, int error)
     /* The winner's later attempts had less time, so they count as no timeout. */
     append_timeouts(dial, attempt->index);
     const struct connector_owner owner = dial->owner;
-    struct connector_result result = {.connect_ns = uv_hrtime() - attempt->begun_ns};
+    struct connector_result result = {.connect_ns = monotonic_ns() - attempt->begun_ns};
     memcpy(result.tried, dial->why, sizeof result.tried);
     connector_end(dial, false);
     owner.on_connected(owner.self, &attempt->tcp, &result);
@@ -204,7 +205,7 @@ static int attempt_begin(struct connector *dial, int index)
     attempt->connect.data = attempt;
     attempt->dial = dial;
     attempt->index = index;
-    attempt->begun_ns = uv_hrtime();
+    attempt->begun_ns = monotonic_ns();
     dial->attempt[index] = attempt;
     handles_keep((const uv_stream_t *)&attempt->tcp);
     limit_segments(dial, attempt);

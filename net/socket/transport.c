@@ -414,14 +414,9 @@ void transport_watch(struct transport *transport, int file)
 
 /* The following functions handle time and run the loop. */
 
-uint64_t transport_now_ns(void)
-{
-    return uv_hrtime();
-}
-
 void transport_set_timer(struct transport *transport, uint64_t at_ns)
 {
-    const uint64_t now_ns = uv_hrtime();
+    const uint64_t now_ns = monotonic_ns();
     const uint64_t wait_ms = at_ns > now_ns ? (at_ns - now_ns + 999999) / 1000000 : 0;
     uv_update_time(&transport->loop);
     CHECK(uv_timer_start(&transport->timer, on_timer, wait_ms, 0) == 0);

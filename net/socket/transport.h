@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/system_clock.h"
 #include "socket/address.h"
 
 #define TRANSPORT_WHY_BYTES 256
@@ -96,9 +97,8 @@ void transport_send(struct transport *transport, uint64_t conn, const uint8_t *b
 /* Closes the connection; on_closed follows. */
 void transport_hang_up(struct transport *transport, uint64_t conn);
 
-/* transport_now_ns returns monotonic time. transport_set_timer requests one on_timer at that time,
- * or at once if it has passed, and replaces an earlier request. */
-uint64_t transport_now_ns(void);
+/* Requests one on_timer at that time (monotonic_ns), or at once if it has passed. Replaces an
+ * earlier request. */
 void transport_set_timer(struct transport *transport, uint64_t at_ns);
 
 /* Lets SIGHUP call on_signal instead of ending the process. */

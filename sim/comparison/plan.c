@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/system_clock.h"
 #include "comparison/score.h"
 #include "jobs/job_pool.h"
 #include "strategies/strategy.h"
@@ -200,13 +200,6 @@ static void on_play(void *self, uint64_t job, void *result)
         (void)snprintf(answer->why, sizeof answer->why, "%s", problem.text);
 }
 
-static double wall_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void clear_line(const struct progress *progress)
 {
     if (progress->is_terminal)
@@ -221,7 +214,7 @@ static void say(const struct progress *progress, const char *name)
     for (int i = 0; i < BAR_WIDTH; i++)
         bar[i] = i < part * BAR_WIDTH ? '#' : '.';
     if (progress->done > 0) {
-        const double used_s = wall_s() - progress->begin_s;
+        const double used_s = monotonic_s() - progress->begin_s;
         (void)snprintf(left, sizeof left, ", %.0f s left", used_s / part - used_s);
     }
     clear_line(progress);
@@ -272,8 +265,10 @@ static void on_tick(void *self)
 bool plan_play(struct plan *plan)
 {
     uint32_t *open = memory_new(plan->plays_count, sizeof *open);
-    struct progress progress = {
-        .plan = plan, .open = open, .begin_s = wall_s(), .is_terminal = isatty(STDERR_FILENO) == 1};
+    struct progress progress = {.plan = plan,
+                                .open = open,
+                                .begin_s = monotonic_s(),
+                                .is_terminal = isatty(STDERR_FILENO) == 1};
     for (uint32_t i = 0; i < plan->plays_count; i++)
         if (!plan->plays[i].is_read)
             open[progress.count++] = i;

@@ -10,8 +10,8 @@
 #define CALL_MAX_NS  (12 * SECOND_NS)
 #define PAUSE_MIN_NS (SECOND_NS / 5)
 #define PAUSE_NS     (3 * SECOND_NS)
-#define TICK_MIN_NS  (50 * MILLI_NS)
-#define TICK_NS      (400 * MILLI_NS)
+#define TICK_MIN_NS  (50 * MS_NS)
+#define TICK_NS      (400 * MS_NS)
 #define MUTE_NS      SECOND_NS
 /* A STREAM attack damages one in this many sends after the handshake. */
 #define DAMAGED_ONE_IN      3

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "network/wire_private.h"
 
-#define TIMEOUT_NS (200 * MILLI_NS) /* first retransmission timeout after a cut began: 200 ms */
+#define TIMEOUT_NS (200 * MS_NS) /* first retransmission timeout after a cut began: 200 ms */
 
 /* Finds the connection in a slot of a party. Sets *at to the connection's index and *end to the
  * party's end of it. Returns NULL if the slot is free. */

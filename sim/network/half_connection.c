@@ -8,7 +8,7 @@
 
 #define SEGMENT_MAX   16384
 #define SEGMENT_MIN   1448
-#define SEGMENT_NS    (10 * MILLI_NS) /* target duration of a segment on the slowest pipe */
+#define SEGMENT_NS    (10 * MS_NS) /* target duration of a segment on the slowest pipe */
 #define WINDOW_MAX    (4u << 20)
 #define FRAGMENT_BITS 16 /* a fragment has up to 2^16 bytes; their number is log-uniform */
 #define TAMPER_ONE_IN 8
@@ -24,7 +24,7 @@ uint64_t half_connection_travel_ns(struct wire *wire, const struct connection *c
 uint64_t half_connection_round_trip_ns(const struct wire *wire, const struct connection *connection)
 {
     return tcp_path(wire, connection, 0)->delay_ns + tcp_path(wire, connection, 1)->delay_ns +
-           MILLI_NS;
+           MS_NS;
 }
 
 static void ring_grow(struct half_connection *half, size_t bytes)

@@ -14,7 +14,7 @@
 #include "world/event_queue.h"
 
 /* Most time for which queued bytes wait; about that of a home router. */
-#define PIPE_QUEUE_NS (MILLI_NS * 400)
+#define PIPE_QUEUE_NS (MS_NS * 400)
 
 struct pipe {
     const struct rate *rate; /* rate over time; NULL = unlimited */

@@ -1,8 +1,8 @@
 /* Values and phrases for tables, files and plots. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "report/report_private.h"
 
 double report_figure(const struct outcome *outcome, uint32_t moment, uint32_t node,
@@ -38,12 +38,6 @@ bool report_has_figure(const struct outcome *outcome, enum figure figure)
     return false;
 }
 
-static int compare_values(const void *a, const void *b)
-{
-    const double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
 double report_quantile(double *values, uint32_t count, double q)
 {
     uint32_t finite = 0;
@@ -52,7 +46,7 @@ double report_quantile(double *values, uint32_t count, double q)
             values[finite++] = values[i];
     if (finite == 0)
         return NAN;
-    qsort(values, finite, sizeof *values, compare_values);
+    double_sort(values, finite);
     const double rank = ceil(q * finite);
     return values[rank < 1 ? 0 : (uint32_t)rank - 1];
 }

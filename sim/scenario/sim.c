@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/amount.h"
 #include "base/memory.h"
+#include "base/system_clock.h"
 #include "crypto/secret.h"
 #include "report/report.h"
 #include "scenario/interrupt.h"
@@ -93,13 +93,6 @@ struct live {
     double begin_s;
 };
 
-static double wall_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static double last_accuracy(const struct outcome *outcome)
 {
     for (uint32_t i = outcome->moments_count; i-- > 0;)
@@ -112,7 +105,7 @@ static void say_moment(const struct live *live, const struct outcome *outcome, d
 {
     char accuracy[24] = "", sent[AMOUNT_BYTES], flying[AMOUNT_BYTES], bar[BAR_WIDTH + 1];
     const struct moment *moment = &outcome->moments[outcome->moments_count - 1];
-    const double known = last_accuracy(outcome), used_s = wall_s() - live->begin_s;
+    const double known = last_accuracy(outcome), used_s = monotonic_s() - live->begin_s;
     if (isfinite(known))
         (void)snprintf(accuracy, sizeof accuracy, "%6.2f %%  ", 100 * known);
     for (int i = 0; i < BAR_WIDTH; i++)
@@ -176,7 +169,8 @@ static void play_beside(const struct outcome *outcome, const struct live *live,
     if (played->strategy != STRATEGY_GOSSIP || played->made_up || outcome_is_stopped(outcome))
         return;
     for (uint32_t i = 0; i < REPORT_BESIDE_MAX && !interrupt_signal(); i++) {
-        struct live another = {.out = live->out, .terminal = live->terminal, .begin_s = wall_s()};
+        struct live another = {
+            .out = live->out, .terminal = live->terminal, .begin_s = monotonic_s()};
         struct scenario *scenario = &beside->scenarios[beside->count];
         *scenario = *played;
         scenario->strategy = KINDS[i];
@@ -238,7 +232,8 @@ static void say_interrupted(const struct sim_options *options, const struct outc
 static enum error play(const struct scenario *scenario, const struct sim_options *options,
                        const char *command, int *code, struct problem *problem)
 {
-    struct live live = {.out = stderr, .terminal = isatty(STDERR_FILENO) == 1, .begin_s = wall_s()};
+    struct live live = {
+        .out = stderr, .terminal = isatty(STDERR_FILENO) == 1, .begin_s = monotonic_s()};
     struct experiment experiment;
     enum error error = experiment_open(&experiment, scenario, problem);
     experiment.watcher = &live;

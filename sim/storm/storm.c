@@ -16,10 +16,10 @@
 #include "wire/protocol.h"
 #include "world/u64_set.h"
 
-#define LOOK_NS (100 * MILLI_NS)
+#define LOOK_NS (100 * MS_NS)
 /* Time that a leaver gets, after its grace time, to send LEAVE and close its connections. */
 #define LEAVE_NS  (5 * SECOND_NS)
-#define PAUSED_NS (100 * MILLI_NS)
+#define PAUSED_NS (100 * MS_NS)
 #define WHY_BYTES 200
 
 /* Kinds of events, given to world_put as an event's amount; the event's subject is the node. */

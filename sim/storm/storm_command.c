@@ -5,12 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sort.h"
+#include "base/system_clock.h"
 #include "jobs/job_pool.h"
 
 #define LIVE_COLUMNS  78
@@ -20,7 +21,7 @@
 
 struct tally {
     const struct storm_options *options;
-    struct timespec began;
+    double began_s;
     uint64_t seeds;             /* number of seeds to play; 0 = all 2^64 */
     uint64_t done;              /* number of seeds played */
     uint64_t failed;            /* number of seeds that failed */
@@ -38,10 +39,7 @@ struct tally {
 
 static double elapsed_s(const struct tally *tally)
 {
-    struct timespec now;
-    CHECK(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
-    return (double)(now.tv_sec - tally->began.tv_sec) +
-           (double)(now.tv_nsec - tally->began.tv_nsec) * 1e-9;
+    return monotonic_s() - tally->began_s;
 }
 
 static void append(double **values, uint64_t count, double value)
@@ -139,18 +137,6 @@ static void on_play(void *self, uint64_t seed, void *storm)
     play(((struct tally *)self)->options, seed, NULL, storm);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, uint64_t count)
-{
-    qsort(values, count, sizeof *values, ascending);
-    return values[count / 2];
-}
-
 static void print_faults(const struct tally *tally)
 {
     (void)printf("seeds with");
@@ -177,10 +163,11 @@ static void print_summary(const struct tally *tally)
     (void)printf("%" PRIu64 " events, %.0f per second of CPU\n", tally->events,
                  (double)tally->events / cpu_s);
     (void)printf("CPU per seed: median %.3f s, most %.3f s (seed %" PRIu64 ")\n",
-                 median(tally->cpu_s, tally->done), tally->cpu_s_most, tally->slowest);
+                 double_median_high(tally->cpu_s, tally->done), tally->cpu_s_most, tally->slowest);
     if (tally->healed > 0)
         (void)printf("one version after: median %.1f s, most %.1f s (seed %" PRIu64 ")\n",
-                     median(tally->heal_s, tally->healed), tally->heal_s_most, tally->last_healed);
+                     double_median_high(tally->heal_s, tally->healed), tally->heal_s_most,
+                     tally->last_healed);
     print_faults(tally);
 }
 
@@ -229,8 +216,8 @@ int storm_command(const struct storm_options *given)
         options.jobs = 1;
     struct tally tally = {.options = &options,
                           .seeds = options.to - options.from + 1,
-                          .is_live = isatty(STDERR_FILENO) == 1};
-    CHECK(clock_gettime(CLOCK_MONOTONIC, &tally.began) == 0);
+                          .is_live = isatty(STDERR_FILENO) == 1,
+                          .began_s = monotonic_s()};
     const int code = options.from == options.to ? play_one(&tally) : play_all(&tally);
     print_summary(&tally);
     free(tally.cpu_s);

@@ -94,13 +94,13 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
     };
     options->block_entries = (uint32_t)between_log(rng, 20, 1000);
     options->bytes_per_s = between(rng, 100, 400);
-    options->interval_ns = between(rng, 500, 3000) * MILLI_NS;
+    options->interval_ns = between(rng, 500, 3000) * MS_NS;
     options->steps_min = (uint32_t)between(rng, 0, 8);
     options->beta = has_gain ? 0 : 0.5 * rng_uniform(rng);
     options->withheld = has_gain ? 0 : -1;
     options->partition_s = (double)between_log(rng, 1, 40);
     options->weigh_throughput = !one_in(rng, 4);
-    options->save_ns = one_in(rng, 4) ? 0 : between_log(rng, 500, 20000) * MILLI_NS;
+    options->save_ns = one_in(rng, 4) ? 0 : between_log(rng, 500, 20000) * MS_NS;
     options->limits.apply_window = (uint32_t)between(rng, 200, 4000);
     draw_limits(plan, rng);
     if (one_in(rng, 2))
@@ -133,7 +133,7 @@ static void draw_nodes(struct storm_plan *plan)
         node->region = rng_below(&rng, plan->regions);
         node->trains = !has_relays || i == 0 || !one_in(&rng, 5);
         node->dials_only = has_dialers && i > 0 && one_in(&rng, 4);
-        node->step_ns = between_log(&rng, 20, 200) * MILLI_NS;
+        node->step_ns = between_log(&rng, 20, 200) * MS_NS;
         node->step_samples = (uint32_t)between(&rng, 8, 64);
     }
 }
@@ -219,7 +219,7 @@ static void draw_links(struct storm_plan *plan)
         if (has_limits && one_in(&rng, 2))
             draw_rate(plan, &rng, rate_min(plan), &node->down);
         if (has_stalls && one_in(&rng, 4)) {
-            node->stall_ns = between(&rng, 300, 3000) * MILLI_NS;
+            node->stall_ns = between(&rng, 300, 3000) * MS_NS;
             node->stall_every_ns = between(&rng, 10, 20) * SECOND_NS;
         }
     }
@@ -245,13 +245,13 @@ static void draw_times(struct storm_plan *plan)
     const uint64_t crowd_ns = between(&rng, 5, 25) * SECOND_NS;
     for (uint32_t i = 0; i < plan->nodes; i++) {
         struct storm_node *node = &plan->node[i];
-        node->start_ns = between(&rng, 0, 500) * MILLI_NS;
+        node->start_ns = between(&rng, 0, 500) * MS_NS;
         if (i > 0 && has_crowd && one_in(&rng, 2))
-            node->start_ns = crowd_ns + between(&rng, 0, 100) * MILLI_NS;
+            node->start_ns = crowd_ns + between(&rng, 0, 100) * MS_NS;
         else if (i > 0 && has_late && one_in(&rng, 3))
-            node->start_ns = between(&rng, 3000, 28000) * MILLI_NS;
+            node->start_ns = between(&rng, 3000, 28000) * MS_NS;
         if (has_leavers && one_in(&rng, 3) && !is_needed(plan, i))
-            node->leave_ns = node->start_ns + between(&rng, 100, 25000) * MILLI_NS;
+            node->leave_ns = node->start_ns + between(&rng, 100, 25000) * MS_NS;
     }
 }
 
@@ -287,7 +287,7 @@ static uint64_t draw_span_ns(struct rng *rng, enum fault_kind kind)
         [FAULT_CHURN] = {10000, 25000},
         [FAULT_POISON] = {1000, 40000},
     };
-    return between_log(rng, spans[kind][0], spans[kind][1]) * MILLI_NS;
+    return between_log(rng, spans[kind][0], spans[kind][1]) * MS_NS;
 }
 
 /* Draws a clock jump in seconds: forward by any amount, or back by less than the time between two
@@ -330,7 +330,7 @@ static void draw_fault(struct storm_plan *plan, struct rng *rng, enum fault_kind
         break;
     case FAULT_PARTITION:
         fault->one_way = one_in(rng, 4);
-        fault->every_ns = one_in(rng, 4) ? between(rng, 500, 8000) * MILLI_NS : 0;
+        fault->every_ns = one_in(rng, 4) ? between(rng, 500, 8000) * MS_NS : 0;
         break;
     case FAULT_CLOCK:
         fault->value = draw_jump_s(rng);
@@ -338,9 +338,9 @@ static void draw_fault(struct storm_plan *plan, struct rng *rng, enum fault_kind
     case FAULT_CHURN:
         for (uint32_t i = 0; i < plan->nodes; i++)
             node_set_add(&fault->a, i);
-        fault->every_ns = between(rng, 3000, 10000) * MILLI_NS;
+        fault->every_ns = between(rng, 3000, 10000) * MS_NS;
         fault->disk = (enum fault_disk)rng_below(rng, FAULT_DISK_LOST + 1);
-        fault->away_ns = between(rng, 500, 5000) * MILLI_NS;
+        fault->away_ns = between(rng, 500, 5000) * MS_NS;
         break;
     case FAULT_POISON:
         draw_poison(rng, fault);
@@ -360,8 +360,8 @@ static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
             continue;
         struct fault *fault = &plan->faults[plan->faults_count++];
         *fault = (struct fault){.kind = FAULT_CRASH, .seed = rng_next(rng)};
-        fault->from_ns = node->start_ns + between(rng, 10, 3000) * MILLI_NS;
-        fault->to_ns = fault->from_ns + between(rng, 1000, 15000) * MILLI_NS;
+        fault->from_ns = node->start_ns + between(rng, 10, 3000) * MS_NS;
+        fault->to_ns = fault->from_ns + between(rng, 1000, 15000) * MS_NS;
         if (fault->to_ns > plan->faulty_ns)
             fault->to_ns = plan->faulty_ns;
         for (uint32_t j = 0; j < plan->nodes; j++)
@@ -394,7 +394,7 @@ static void draw_expulsion(struct storm_plan *plan)
     struct storm_expulsion *expulsion = &plan->expulsion;
     const bool is_wanted = one_in(&rng, EXPEL_EACH) && plan->nodes > 2;
     expulsion->villain = rng_below(&rng, plan->nodes);
-    expulsion->at_ns = between(&rng, 5000, plan->faulty_ns / MILLI_NS) * MILLI_NS;
+    expulsion->at_ns = between(&rng, 5000, plan->faulty_ns / MS_NS) * MS_NS;
     expulsion->is_since = one_in(&rng, 2);
     expulsion->is_drawn = is_wanted && !is_needed(plan, expulsion->villain);
     expulsion->voters = one_in(&rng, 2) ? plan->nodes : 0;
@@ -410,7 +410,7 @@ static void draw_rekey(struct storm_plan *plan)
 {
     struct rng rng = rng_new(plan->seed, STREAM_REKEY);
     plan->rekey.is_drawn = one_in(&rng, REKEY_EACH);
-    plan->rekey.at_ns = between(&rng, 2000, plan->faulty_ns / MILLI_NS) * MILLI_NS;
+    plan->rekey.at_ns = between(&rng, 2000, plan->faulty_ns / MS_NS) * MS_NS;
     if (plan->rekey.is_drawn)
         storm_expulsion_prepare(&plan->options);
 }

@@ -10,7 +10,7 @@ void storm_releases_draw(struct storm_plan *plan, struct rng rng)
         struct storm_node *node = &plan->node[i];
         node->is_older = one_in(&rng, 2);
         if (node->is_older && one_in(&rng, 2))
-            node->upgrade_ns = between(&rng, 1000, plan->faulty_ns / MILLI_NS) * MILLI_NS;
+            node->upgrade_ns = between(&rng, 1000, plan->faulty_ns / MS_NS) * MS_NS;
     }
 }
 

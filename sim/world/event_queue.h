@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SECOND_NS ((uint64_t)1000000000)
-#define MILLI_NS  ((uint64_t)1000000)
-#define NEVER_NS  UINT64_MAX
+#include "base/time_units.h"
+
+#define NEVER_NS UINT64_MAX
 
 struct event {
     uint64_t at_ns;   /* virtual time of the event */

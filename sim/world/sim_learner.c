@@ -1,15 +1,12 @@
 #include "world/sim_learner.h"
 
-#include <time.h>
-
 #include "base/error.h"
+#include "base/system_clock.h"
 #include "training/inference.h"
 
 double sim_learner_cpu_s(void)
 {
-    struct timespec now;
-    CHECK(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return system_clock_s(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 void sim_learner_step(struct sim_learner *sim_learner)

@@ -174,7 +174,7 @@ void world_introduce(struct world *world, uint32_t i, uint32_t j)
 
 uint64_t world_wall_ms(const struct world *world)
 {
-    return EPOCH_MS + world_now_ns(world) / MILLI_NS;
+    return EPOCH_MS + world_now_ns(world) / MS_NS;
 }
 
 /* Drops stored orders, proofs, votes and swarm keys that are signed for another model hash than the

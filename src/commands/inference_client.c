@@ -7,14 +7,13 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
+#include "base/time_units.h"
 #include "node/connection/peer.h"
 #include "socket/transport.h"
 #include "wire/frame.h"
 #include "wire/reply.h"
 
-#define SECOND_NS 1000000000ull
-#define MS_NS     (SECOND_NS / 1000)
-#define CALL_NS   (10 * SECOND_NS) /* time limit of connecting and the handshake */
+#define CALL_NS (10 * SECOND_NS) /* time limit of connecting and the handshake */
 /* Time limit of a reply. It is longer than a minute, after which a node closes a connection. */
 #define REPLY_NS    (70 * SECOND_NS)
 #define PATIENCE_S  300 /* seconds for which a request to a busy node is repeated */
@@ -93,7 +92,7 @@ static void on_reply(struct inference_client *client, const struct message *mess
 {
     struct reply *reply = &client->reply;
     const struct message ack = {
-        .kind = ACK, .received = client->received, .clock = transport_now_ns() / 1000};
+        .kind = ACK, .received = client->received, .clock = monotonic_ns() / 1000};
     if (message->reason > REPLY_NONE || message->text.count > sizeof reply->about ||
         message->bulk.count > sizeof reply->numbers) {
         note_why(client, "its answer makes no sense", 25);
@@ -136,7 +135,7 @@ static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t cou
     struct problem problem;
     client->received += count;
     while (count > 0 && client->peer.conn == conn)
-        switch (peer_take(&client->peer, &client->credentials, transport_now_ns(), &bytes, &count,
+        switch (peer_take(&client->peer, &client->credentials, monotonic_ns(), &bytes, &count,
                           &problem)) {
         case PEER_MET:
             flush(client);
@@ -162,7 +161,7 @@ static void on_connected(void *self, uint64_t conn)
 {
     struct inference_client *client = self;
     (void)conn;
-    peer_on_connected(&client->peer, &client->credentials, 0, transport_now_ns());
+    peer_on_connected(&client->peer, &client->credentials, 0, monotonic_ns());
     flush(client);
 }
 
@@ -205,7 +204,7 @@ static void on_signal(void *self, int number)
 static void wait_for(struct inference_client *client, uint64_t span_ns)
 {
     client->is_late = false;
-    transport_set_timer(client->transport, transport_now_ns() + span_ns);
+    transport_set_timer(client->transport, monotonic_ns() + span_ns);
     while (client->progress == NOTHING_YET && !client->is_late)
         transport_run(client->transport);
 }
@@ -216,7 +215,7 @@ static void sleep_for(struct inference_client *client, uint64_t span_ns)
 {
     const enum progress before = client->progress;
     client->is_late = false;
-    transport_set_timer(client->transport, transport_now_ns() + span_ns);
+    transport_set_timer(client->transport, monotonic_ns() + span_ns);
     while (client->progress == before && !client->is_late)
         transport_run(client->transport);
 }
@@ -244,7 +243,7 @@ static void call(struct inference_client *client, const struct introduction *int
     hang_up(client);
     credentials_init(&client->credentials, &client->identity, client->swarm_key, introduction,
                      &client->entropy);
-    peer_start(&client->peer, ++client->dials, true, &client->options.address, transport_now_ns());
+    peer_start(&client->peer, ++client->dials, true, &client->options.address, monotonic_ns());
     client->progress = NOTHING_YET;
     client->why[0] = '\0';
     client->bye = 0;
@@ -314,9 +313,9 @@ static bool may_return(const struct inference_client *client)
 static enum error ask(struct inference_client *client, const void *samples, uint32_t count,
                       struct problem *problem)
 {
-    const uint64_t end_ns = transport_now_ns() + PATIENCE_S * SECOND_NS;
+    const uint64_t end_ns = monotonic_ns() + PATIENCE_S * SECOND_NS;
     const struct reply *reply = &client->reply;
-    while (transport_now_ns() < end_ns) {
+    while (monotonic_ns() < end_ns) {
         if (client->peer.state != PEER_MEETING) {
             const enum error error = meet(client, problem);
             if (error != OK)

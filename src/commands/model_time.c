@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "socket/transport.h"
 
 /* State of one pass of a sample through the model. */
@@ -14,17 +15,11 @@ struct watch {
     uint64_t *took_ns; /* [layers] time of each layer in this pass */
 };
 
-static int by_size(const void *a, const void *b)
-{
-    const uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
-    return (first > second) - (first < second);
-}
-
 struct timing timing_of(uint64_t *ns, int count)
 {
     double sum = 0, squares = 0;
     CHECK(count > 0);
-    qsort(ns, (size_t)count, sizeof *ns, by_size);
+    u64_sort(ns, (size_t)count);
     for (int i = 0; i < count; i++)
         sum += (double)ns[i];
     const double mean = sum / count;
@@ -43,7 +38,7 @@ static void on_layer(void *context, int layer, struct numbers y)
     float number;
     watch->backend->download(watch->backend, &number, y.at,
                              number_bytes(y.type)); /* waits until the device is done */
-    const uint64_t now_ns = transport_now_ns();
+    const uint64_t now_ns = monotonic_ns();
     watch->took_ns[layer] = now_ns - watch->begun_ns;
     watch->begun_ns = now_ns;
 }
@@ -104,7 +99,7 @@ void model_time(struct model *model, struct backend *backend, int passes, struct
     for (int i = -passes; i < passes; i++) {
         struct watch watch = {.backend = backend,
                               .took_ns = took_ns + (size_t)(i < 0 ? 0 : i) * layers,
-                              .begun_ns = transport_now_ns()};
+                              .begun_ns = monotonic_ns()};
         model_forward_each(model, weights, x, on_layer, &watch);
     }
     backend->free(backend, weights);

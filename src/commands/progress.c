@@ -1,11 +1,11 @@
 #include "commands/progress.h"
 
 #include <math.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/amount.h"
 #include "base/error.h"
+#include "base/system_clock.h"
 #include "plot/bar.h"
 
 #define QUIET_S   2.0 /* seconds for which no line is shown, since the work may be short */
@@ -14,17 +14,12 @@
 #define TEXT_LEFT 32 /* columns for the text besides bar and name */
 #define CLEAR     "\r\033[K"
 
-static double now_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 void progress_begin(struct progress *progress, const char *what)
 {
-    *progress = (struct progress){
-        .what = what, .out = stderr, .terminal = terminal_of(STDERR_FILENO), .begin_s = now_s()};
+    *progress = (struct progress){.what = what,
+                                  .out = stderr,
+                                  .terminal = terminal_of(STDERR_FILENO),
+                                  .begin_s = monotonic_s()};
 }
 
 static void draw(const struct progress *progress, double passed_s, double part)
@@ -52,7 +47,7 @@ void progress_at_time(struct progress *progress, double at_s, double part)
 
 void progress_at(struct progress *progress, double part)
 {
-    progress_at_time(progress, now_s(), part);
+    progress_at_time(progress, monotonic_s(), part);
 }
 
 void progress_end(struct progress *progress)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/time_units.h"
 #include "daemon/host.h"
 #include "daemon/learner_thread.h"
 #include "daemon/sandbox.h"
@@ -13,7 +14,6 @@
 #include "daemon/startup_notes.h"
 #include "state/state_dir.h"
 
-#define SECOND_NS      1000000000ull
 #define SIGNAL_ONCE_NS SECOND_NS       /* signals within this time count as one signal */
 #define EVALUATED_PART 100             /* periodic evaluations take at most 1/100 of the time */
 #define LAST_NS_MAX    (5 * SECOND_NS) /* longest evaluation that a leaving node makes */
@@ -109,7 +109,7 @@ static void on_signal(void *self, int number)
 {
     struct daemon *daemon = self;
     struct host *host = &daemon->host;
-    const uint64_t now_ns = transport_now_ns();
+    const uint64_t now_ns = monotonic_ns();
     if (number == SIGHUP && members_file_is_used(&host->members)) {
         members_file_read_again(&host->members, host->node, &host->report, now_ns);
         host_pump(host);
@@ -131,7 +131,7 @@ static void on_signal(void *self, int number)
 static enum error make(void *self, struct setup *setup, struct problem *problem)
 {
     struct daemon *daemon = self;
-    startup_notes_reading(&daemon->host.report, transport_now_ns(), daemon->config);
+    startup_notes_reading(&daemon->host.report, monotonic_ns(), daemon->config);
     return setup_make(setup, daemon->config, problem);
 }
 
@@ -166,7 +166,7 @@ static void start(struct daemon *daemon)
 {
     const struct config *config = daemon->config;
     struct host *host = &daemon->host;
-    const uint64_t now_ns = transport_now_ns();
+    const uint64_t now_ns = monotonic_ns();
     struct learner_thread_options options = {
         .batch_size = setup_batch_size(config, host->setup.model),
         .samples_max = config->train.samples_max,
@@ -201,8 +201,7 @@ static int run(struct daemon *daemon)
                                      .saver = host->saving.saver,
                                      .history = host->saving.history,
                                      .report = &host->report,
-                                     .score =
-                                         training_watch_best(&host->training, transport_now_ns()),
+                                     .score = training_watch_best(&host->training, monotonic_ns()),
                                      .guard = &host->training.guard,
                                      .evaluates = final_evaluation(daemon)};
     const int code = host->starts_again  ? 0

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/time_units.h"
 #include "config/saved_config.h"
 #include "daemon/listen.h"
 #include "daemon/startup_notes.h"
@@ -12,8 +13,6 @@
 #include "state/incarnation.h"
 #include "state/saver.h"
 #include "state/state_dir.h"
-
-#define SECOND_NS 1000000000ull
 
 /* Performs the node's actions until no action is left. */
 static void do_actions(struct host *host)
@@ -60,7 +59,7 @@ static void end_clash(struct host *host)
 {
     host->has_clash = true;
     host->is_shared = node_phase(host->node) == NODE_RUNNING &&
-                      reach_is_shared(&host->report.reach, transport_now_ns());
+                      reach_is_shared(&host->report.reach, monotonic_ns());
     transport_stop(host->transport);
 }
 
@@ -73,9 +72,9 @@ void host_pump(struct host *host)
         end_clash(host);
     learner_link_set_more(host->link, node_is_learner_full(host->node));
     if (saving_knows_model(&host->saving)) {
-        operator_orders_keep(&host->orders, host->node, &host->report, transport_now_ns());
-        known_proofs_keep(&host->proofs, host->node, &host->report, transport_now_ns());
-        known_votes_keep(&host->votes, host->node, &host->report, transport_now_ns());
+        operator_orders_keep(&host->orders, host->node, &host->report, monotonic_ns());
+        known_proofs_keep(&host->proofs, host->node, &host->report, monotonic_ns());
+        known_votes_keep(&host->votes, host->node, &host->report, monotonic_ns());
     }
     uint64_t wake_ns = node_wake_ns(host->node);
     if (host->status_ns < wake_ns)
@@ -91,7 +90,7 @@ void host_pump(struct host *host)
 static uint64_t on_accept(void *self, const struct address *from)
 {
     struct host *host = self;
-    const uint64_t conn = node_on_accept(host->node, transport_now_ns(), from);
+    const uint64_t conn = node_on_accept(host->node, monotonic_ns(), from);
     host_pump(host);
     return conn;
 }
@@ -99,28 +98,28 @@ static uint64_t on_accept(void *self, const struct address *from)
 static void on_connected(void *self, uint64_t conn)
 {
     struct host *host = self;
-    node_on_connected(host->node, transport_now_ns(), conn);
+    node_on_connected(host->node, monotonic_ns(), conn);
     host_pump(host);
 }
 
 static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t count)
 {
     struct host *host = self;
-    node_on_bytes(host->node, transport_now_ns(), conn, bytes, count);
+    node_on_bytes(host->node, monotonic_ns(), conn, bytes, count);
     host_pump(host);
 }
 
 static void on_sent(void *self, uint64_t conn)
 {
     struct host *host = self;
-    node_on_sent(host->node, transport_now_ns(), conn);
+    node_on_sent(host->node, monotonic_ns(), conn);
     host_pump(host);
 }
 
 static void on_closed(void *self, uint64_t conn, const char *why)
 {
     struct host *host = self;
-    node_on_closed(host->node, transport_now_ns(), conn, why);
+    node_on_closed(host->node, monotonic_ns(), conn, why);
     host_pump(host);
 }
 
@@ -185,7 +184,7 @@ static void on_second(struct host *host, uint64_t now_ns)
 static void on_timer(void *self)
 {
     struct host *host = self;
-    const uint64_t now_ns = transport_now_ns();
+    const uint64_t now_ns = monotonic_ns();
     node_on_time(host->node, now_ns);
     if (now_ns >= host->status_ns)
         on_second(host, now_ns);
@@ -202,7 +201,7 @@ static void on_stepped(struct host *host, uint64_t now_ns, const struct learner_
 
 void host_leave(struct host *host)
 {
-    node_leave(host->node, transport_now_ns());
+    node_leave(host->node, monotonic_ns());
 }
 
 static void on_reset(struct host *host, uint64_t now_ns, const struct learner_event *event)
@@ -232,7 +231,7 @@ bool host_drain(struct host *host)
     bool said = false;
     while (learner_link_next(host->link, &event)) {
         /* The time is read again for each event, because handling one may take long. */
-        const uint64_t now_ns = transport_now_ns();
+        const uint64_t now_ns = monotonic_ns();
         said = true;
         switch (event.kind) {
         case LEARNER_STEPPED:
@@ -268,7 +267,7 @@ static void on_wake(void *self)
     (void)host_drain(host);
     if (host->web.is_due)
         on_ready(host);
-    saving_on_wake(&host->saving, &host->report, transport_now_ns());
+    saving_on_wake(&host->saving, &host->report, monotonic_ns());
     host_pump(host);
 }
 
@@ -288,12 +287,12 @@ json_t *host_status(const struct host *host)
         .listen = host->config->node.listen,
         .start_ns = host->report.start_ns,
         .training = &host->training,
-        .checkpoint_age_s = saved_ns ? (double)(transport_now_ns() - saved_ns) * 1e-9 : (double)NAN,
+        .checkpoint_age_s = saved_ns ? (double)(monotonic_ns() - saved_ns) * 1e-9 : (double)NAN,
         .free_bytes = disk_free_bytes(host->config->node.state_dir),
         .diverged = host->resets.count,
         .saturation = &host->saturation,
     };
-    return status_watch_page(&host->watch, host->node, &facts, transport_now_ns());
+    return status_watch_page(&host->watch, host->node, &facts, monotonic_ns());
 }
 
 char *host_page(const struct host *host, size_t *count)
@@ -349,7 +348,7 @@ static void on_refused(void *context, const struct problem *problem)
 {
     struct host *host = context;
     host->refused++;
-    event_log_say(&host->report, transport_now_ns(), NOTE_RESUMED, LEVEL_WARNING, problem->text);
+    event_log_say(&host->report, monotonic_ns(), NOTE_RESUMED, LEVEL_WARNING, problem->text);
 }
 
 /* Loads the checkpoint of an earlier run into the learner, if there is one. */
@@ -376,8 +375,7 @@ static enum error resume(struct host *host, struct problem *problem)
     else if (error == OK)
         error = state_dir_check_history(folder, options, problem);
     if (error == OK && averaged_base_load(folder, host->setup.learner, problem) != OK)
-        event_log_say(&host->report, transport_now_ns(), NOTE_RESUMED, LEVEL_WARNING,
-                      problem->text);
+        event_log_say(&host->report, monotonic_ns(), NOTE_RESUMED, LEVEL_WARNING, problem->text);
     options->model_hash = saver_model_hash(host->saving.saver);
     saving_on_loaded(&host->saving);
     options->digest = learner_digest(host->setup.learner);
@@ -416,7 +414,7 @@ enum error host_open(struct host *host, bool is_quiet, struct problem *problem)
                            "cannot start the event loop: the process has too many open files; "
                            "close some, or raise the limit (ulimit -n)");
     enum error error = event_log_open(&host->report, config->node.log, config->node.verbose,
-                                      transport_now_ns(), problem);
+                                      monotonic_ns(), problem);
     host->report.is_quiet = is_quiet;
     locked_memory_init(&host->keys, setup_keys_bytes(config));
     if (error == OK)
@@ -470,7 +468,7 @@ enum error host_prepare(struct host *host, struct problem *problem)
 void host_begin(struct host *host, size_t link_bytes)
 {
     const struct config *config = host->config;
-    const uint64_t now_ns = transport_now_ns();
+    const uint64_t now_ns = monotonic_ns();
     arena_init(&host->arena, node_arena_bytes(&host->node_options) + link_bytes);
     host->node = node_new(&host->arena, &host->node_options, now_ns);
     members_file_begin(&host->members, host->node, now_ns);
@@ -510,7 +508,7 @@ void host_run(struct host *host)
     training_watch_begin(&host->training, host->config, &host->setup, &host->report, host->link);
     host->saving.link = host->link;
     host->saving.training = &host->training;
-    host->owner_ns = host->owner.on_time(host->owner.self, transport_now_ns());
+    host->owner_ns = host->owner.on_time(host->owner.self, monotonic_ns());
     host_pump(host);
     transport_run(host->transport);
     training_watch_end(&host->training);

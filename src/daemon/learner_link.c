@@ -4,22 +4,11 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/time_units.h"
 
 #define EVENT_RING_BYTES (512 * 1024)
 /* Number of other events for which a report of progress leaves space in the ring. */
 #define OTHER_EVENTS 512
-
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    (void)clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-uint64_t learner_link_now_ns(void)
-{
-    return clock_ns(CLOCK_MONOTONIC);
-}
 
 static void lock(struct learner_link *link)
 {
@@ -69,9 +58,9 @@ void learner_link_done(struct learner_link *link)
 uint64_t learner_link_perform(struct learner_link *link, const struct action *order)
 {
     lock(link);
-    const uint64_t from_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const uint64_t from_ns = system_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     struct answer answer = executor_perform(&link->executor, order);
-    const uint64_t took_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - from_ns;
+    const uint64_t took_ns = system_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from_ns;
     answer.took_ns = took_ns;
     if (order->kind != ACTION_TRAIN)
         say_answer(link, &answer);
@@ -118,10 +107,10 @@ void learner_link_say_saturation(struct learner_link *link,
 void learner_link_sleep(struct learner_link *link, uint64_t due_ns, bool (*is_over)(void *context),
                         void *context)
 {
-    const struct timespec due = {.tv_sec = (time_t)(due_ns / 1000000000u),
-                                 .tv_nsec = (long)(due_ns % 1000000000u)};
+    const struct timespec due = {.tv_sec = (time_t)(due_ns / SECOND_NS),
+                                 .tv_nsec = (long)(due_ns % SECOND_NS)};
     CHECK(pthread_mutex_lock(&link->mutex) == 0);
-    while (!ring_peek(&link->requests) && !is_over(context) && learner_link_now_ns() < due_ns) {
+    while (!ring_peek(&link->requests) && !is_over(context) && monotonic_ns() < due_ns) {
         const int error = due_ns < UINT64_MAX
                               ? pthread_cond_timedwait(&link->woken, &link->mutex, &due)
                               : pthread_cond_wait(&link->woken, &link->mutex);

@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "base/ring.h"
+#include "base/system_clock.h"
 #include "daemon/time_spent.h"
 #include "executor/executor.h"
 #include "training/vitals.h"
@@ -141,7 +142,5 @@ void learner_link_sleep(struct learner_link *link, uint64_t due_ns, bool (*is_ov
 
 /* Makes the sleeping thread check its conditions again; any thread may call it. */
 void learner_link_nudge(struct learner_link *link);
-
-uint64_t learner_link_now_ns(void); /* returns the time of the monotonic clock */
 
 #endif

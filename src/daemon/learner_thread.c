@@ -1,7 +1,6 @@
 #include "daemon/learner_thread.h"
 
 #include <pthread.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "base/thread.h"
@@ -30,13 +29,6 @@ struct learner_thread {
     _Atomic uint64_t working_ns; /* time at which the present step or order began; 0 = none */
 };
 
-static uint64_t thread_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* The functions below run on the learner's thread. */
 
 /* Counts the time of a step, and adapts the batch size to it. */
@@ -59,7 +51,7 @@ static void count_device_times(struct learner_thread *thread)
 
 static void look_at_memory(struct learner_thread *thread)
 {
-    const uint64_t now_ns = learner_link_now_ns();
+    const uint64_t now_ns = monotonic_ns();
     if (now_ns - thread->memory_ns < MEMORY_NS)
         return;
     thread->progress.memory = learner_memory(thread->learner);
@@ -77,7 +69,7 @@ static void say_progress(struct learner_thread *thread)
     if (!learner_link_say_progress(&thread->link, &thread->progress))
         return;
     thread->progress = (struct learner_event){.kind = LEARNER_STEPPED};
-    thread->said_ns = learner_link_now_ns();
+    thread->said_ns = monotonic_ns();
 }
 
 /* Counts the time of a completed order. Some orders wait for steps that were queued on a GPU; the
@@ -98,10 +90,10 @@ static void perform(struct learner_thread *thread, const struct action *order)
         /* The node needs the number of learned samples for its next rumor. */
         say_progress(thread);
     count_device_times(thread);
-    const uint64_t from_ns = learner_link_now_ns();
+    const uint64_t from_ns = monotonic_ns();
     const uint64_t took_ns = learner_link_perform(&thread->link, order);
     if (order->kind != ACTION_PREDICT)
-        count_exchange(thread, learner_link_now_ns() - from_ns);
+        count_exchange(thread, monotonic_ns() - from_ns);
     if (order->kind != ACTION_TRAIN && order->kind != ACTION_SAVE && order->kind != ACTION_PREDICT)
         thread->used.exchange_ns += took_ns;
     if (order->kind == ACTION_TRAIN)
@@ -116,11 +108,11 @@ static void perform(struct learner_thread *thread, const struct action *order)
  * meanwhile, because the mutex `orders` is not held. */
 static void evaluate(struct learner_thread *thread)
 {
-    const uint64_t from_ns = learner_link_now_ns();
+    const uint64_t from_ns = monotonic_ns();
     struct learner_event evaluated = {.kind = LEARNER_EVALUATED,
                                       .evaluation = learner_evaluate(thread->learner, false)};
     evaluated.averaged = learner_evaluate_average(thread->learner, false);
-    evaluated.took_ns = learner_link_now_ns() - from_ns;
+    evaluated.took_ns = monotonic_ns() - from_ns;
     learner_link_say(&thread->link, &evaluated);
 }
 
@@ -144,7 +136,7 @@ static void do_request(struct learner_thread *thread, const struct learner_reque
 {
     switch (request->kind) {
     case LEARNER_ORDER:
-        thread->working_ns = learner_link_now_ns();
+        thread->working_ns = monotonic_ns();
         perform(thread, request->order);
         thread->working_ns = 0;
         break;
@@ -166,40 +158,40 @@ static void do_request(struct learner_thread *thread, const struct learner_reque
 
 static uint32_t timed_step(struct learner_thread *thread)
 {
-    const uint64_t from_ns = learner_link_now_ns();
+    const uint64_t from_ns = monotonic_ns();
     const uint32_t samples = learner_step(thread->learner);
     if (step_time_is_needed(thread->learner))
         count_device_times(thread);
     else
-        count_time(thread, samples, learner_link_now_ns() - from_ns);
+        count_time(thread, samples, monotonic_ns() - from_ns);
     return samples;
 }
 
 static void do_step(struct learner_thread *thread)
 {
-    const uint64_t from_ns = thread_ns();
-    thread->due_ns = learner_link_now_ns() + thread->options.step_ns_min;
+    const uint64_t from_ns = system_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    thread->due_ns = monotonic_ns() + thread->options.step_ns_min;
     const uint32_t samples = timed_step(thread);
-    thread->used.steps_ns += thread_ns() - from_ns;
+    thread->used.steps_ns += system_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from_ns;
     thread->progress.steps++;
     thread->progress.samples += samples;
     thread->progress.batch = thread->batch_size.step_ns > 0 ? learner_batch(thread->learner) : 0;
     const uint64_t most = thread->options.samples_max;
     if (most && learner_samples(thread->learner) >= most)
         thread->is_training = false;
-    if (!thread->is_training || learner_link_now_ns() - thread->said_ns >= PROGRESS_NS)
+    if (!thread->is_training || monotonic_ns() - thread->said_ns >= PROGRESS_NS)
         say_progress(thread);
 }
 
 static bool is_step_due(void *context)
 {
     const struct learner_thread *thread = context;
-    return thread->is_training && learner_link_now_ns() >= thread->due_ns;
+    return thread->is_training && monotonic_ns() >= thread->due_ns;
 }
 
 static void do_watched_step(struct learner_thread *thread)
 {
-    thread->working_ns = learner_link_now_ns();
+    thread->working_ns = monotonic_ns();
     do_step(thread);
     thread->working_ns = 0;
 }

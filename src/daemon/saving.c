@@ -20,10 +20,10 @@ void saving_begin(const struct saving *saving)
 {
     size_t bytes;
     if (saver_is_busy(saving->saver)) {
-        (void)node_on_saved(saving->node, transport_now_ns(), saving->history, &bytes);
+        (void)node_on_saved(saving->node, monotonic_ns(), saving->history, &bytes);
         return;
     }
-    training_watch_before_save(saving->training, transport_now_ns());
+    training_watch_before_save(saving->training, monotonic_ns());
     if (node_has_taken_first(saving->node) || saver_model_hash(saving->saver))
         saver_set_model_hash(saving->saver, node_model_hash(saving->node));
     saver_begin(saving->saver);

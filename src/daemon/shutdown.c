@@ -22,7 +22,7 @@ void shutdown_apply(struct node *node, const struct executor *executor, struct e
         if (action.kind != ACTION_APPLY && action.kind != ACTION_WRITE)
             continue;
         const struct answer answer = executor_perform(executor, &action);
-        executor_answer(node, transport_now_ns(), &answer);
+        executor_answer(node, monotonic_ns(), &answer);
     }
 }
 
@@ -128,11 +128,11 @@ int shutdown_run(const struct shutdown *closing)
     if (code != 0)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
     if (closing->evaluates != FINAL_NONE)
-        evaluate_final(closing, transport_now_ns(), &final);
+        evaluate_final(closing, monotonic_ns(), &final);
     (void)getrusage(RUSAGE_SELF, &usage);
     final.rss_bytes_max = (uint64_t)usage.ru_maxrss * 1024;
     id_hex(final.id, closing->setup->keys->identity.id);
-    const uint64_t now_ns = transport_now_ns();
+    const uint64_t now_ns = monotonic_ns();
     node_stats(closing->node, now_ns, &final.stats);
     event_log_final(closing->report, now_ns, &final);
     if (final.stats.digest != final.learner_digest && !node_is_catching_up(closing->node)) {

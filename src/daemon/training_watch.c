@@ -42,7 +42,7 @@ void training_watch_begin(struct training_watch *watch, const struct config *con
         .evaluates = config->train.evaluate_s > 0 && learner_tests(setup->learner) > 0,
         .keeps_best = config->node.best_base,
     };
-    training_watch_init(watch, &options, learner_link_now_ns());
+    training_watch_init(watch, &options, monotonic_ns());
     const struct device_watch_options device = {
         .report = report,
         .sample_flops = options.steps_here ? PASSES * model_flops(setup->model) : 0,

@@ -7,20 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "base/system_clock.h"
 #include "crypto/secret.h"
 #include "daemon/status_server.h"
 #include "web/metrics.h"
 
 #define TOKEN_BYTES 256
-
-static double wall_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* Returns the JSON value as text, and releases the value. */
 static char *text_of(json_t *json, size_t *count)
@@ -41,7 +34,7 @@ static char *make(void *self, enum web_text what, size_t *count)
     case WEB_STATUS:
         return text_of(page, count);
     case WEB_METRICS:
-        text = metrics_text(page, wall_s(), count);
+        text = metrics_text(page, system_clock_s(CLOCK_REALTIME), count);
         break;
     case WEB_STORY:
         text = text_of(node_snapshot_whole(page, &web->trail, &web->happened), count);

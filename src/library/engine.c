@@ -63,7 +63,7 @@ static bool look_at_finish(const struct engine *engine, struct engine_standing *
     const enum finish_state before = standing->finish;
     standing->finish = node_finish_state(node);
     if (standing->finish == FINISH_WAITING)
-        say_waits(node, transport_now_ns(), standing->waits_for);
+        say_waits(node, monotonic_ns(), standing->waits_for);
     return standing->finish != before;
 }
 
@@ -120,20 +120,20 @@ static bool grant(struct engine *engine)
     if (wishes->settle != engine->settle_heard) {
         /* The publication must include steps that were reported before the request. */
         asked = host_drain(host);
-        if (node_publish_soon(host->node, transport_now_ns())) {
+        if (node_publish_soon(host->node, monotonic_ns())) {
             engine->settle_heard = wishes->settle;
             asked = true;
         }
     }
     if (wishes->finishes && !engine->is_finishing) {
         asked = host_drain(host) || asked;
-        engine->is_finishing = node_finish(host->node, transport_now_ns());
+        engine->is_finishing = node_finish(host->node, monotonic_ns());
         asked = asked || engine->is_finishing;
     }
     if (wishes->saves != engine->saves_heard && !saver_is_busy(host->saving.saver)) {
         engine->saves_heard = wishes->saves;
         engine->saves_before = host->saving.ended;
-        node_save_soon(host->node, transport_now_ns());
+        node_save_soon(host->node, monotonic_ns());
         asked = true;
     }
     if (wishes->leaves && !engine->is_leaving) {
@@ -218,7 +218,7 @@ static void *run(void *argument)
     lock(engine);
     struct engine_standing *standing = &engine->standing;
     (void)look(engine, standing);
-    node_stats(host->node, transport_now_ns(), &standing->stats);
+    node_stats(host->node, monotonic_ns(), &standing->stats);
     standing->is_running = false;
     standing->end = end_of(engine);
     if (standing->end == ENGINE_CLASH)
@@ -333,7 +333,7 @@ void engine_perform(struct engine *engine)
 /* Counts a step. Its duration is the time since the last call of hearsay_step has returned. */
 void engine_step(struct engine *engine, uint64_t samples, double loss_sum)
 {
-    const uint64_t from_ns = learner_link_now_ns();
+    const uint64_t from_ns = monotonic_ns();
     learner_count(engine->caller.learner, samples);
     lock(engine);
     engine->count.steps++;
@@ -347,7 +347,7 @@ void engine_step(struct engine *engine, uint64_t samples, double loss_sum)
             time_spent_step(&engine->progress.spent, from_ns - engine->left_ns);
     }
     engine_perform(engine);
-    engine->left_ns = learner_link_now_ns();
+    engine->left_ns = monotonic_ns();
     time_spent_exchange(&engine->progress.spent, engine->left_ns - from_ns);
 }
 
@@ -382,7 +382,7 @@ bool engine_wait(struct engine *engine, uint64_t due_ns,
         engine_standing(engine, standing);
         if (is_over(engine, standing))
             return true;
-        if (standing->end != ENGINE_RUNS || learner_link_now_ns() >= due_ns)
+        if (standing->end != ENGINE_RUNS || monotonic_ns() >= due_ns)
             return false;
         learner_link_sleep(&engine->link, due_ns, has_changed, &sleeper);
     }

@@ -31,7 +31,7 @@ static bool due_of(double timeout_s, uint64_t *due_ns)
         return false;
     *due_ns = timeout_s < 0 || timeout_s > WAIT_MAX_S
                   ? UINT64_MAX
-                  : learner_link_now_ns() + (uint64_t)(timeout_s * 1e9);
+                  : monotonic_ns() + (uint64_t)(timeout_s * 1e9);
     return true;
 }
 

@@ -2,9 +2,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "node/broadcast/broadcast.h"
 
 #define EMA_DECAY 0.7 /* weight of the previous value in a moving average */
@@ -397,12 +397,6 @@ uint64_t byzantine_apart_ns(const struct node *node, uint32_t origin_index)
     return account_of(node, origin_index)->apart_ns;
 }
 
-static int by_size(const void *one, const void *other)
-{
-    const double a = *(const double *)one, b = *(const double *)other;
-    return (a > b) - (a < b);
-}
-
 static bool is_lately(const struct node *node, const struct account *account)
 {
     CHECK(account->came_ns <= node->now_ns);
@@ -447,8 +441,7 @@ static double median_of(struct node *node,
             byzantine->sorted[count++] = at(node, &byzantine->accounts[i]);
     if (count < ENOUGH)
         return 0;
-    qsort(byzantine->sorted, count, sizeof *byzantine->sorted, by_size);
-    return byzantine->sorted[count / 2];
+    return double_median_high(byzantine->sorted, count);
 }
 
 void byzantine_review(struct node *node)

@@ -16,14 +16,13 @@
 #define HEARSAY_NODE_CORE_H
 
 #include "base/rng.h"
+#include "base/time_units.h"
 #include "crypto/secret.h"
 #include "node/inspect.h"
 #include "node/notes.h"
 #include "wire/frame.h"
 
-#define SECOND_NS ((uint64_t)1000000000)
-#define MS_NS     (SECOND_NS / 1000)
-#define MESH_MAX  10 /* a swarm of up to this many live members is a full mesh */
+#define MESH_MAX 10 /* a swarm of up to this many live members is a full mesh */
 /* Number of neighbours that a node seeks in a swarm with more live members than MESH_MAX. */
 #define DEGREE 8
 

@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/rng.h"
+#include "base/system_clock.h"
+#include "base/time_units.h"
 #include "state/atomic_file.h"
 
 #define NAME     "incarnation"
@@ -15,9 +16,7 @@
 
 uint64_t incarnation_wall_ms(void)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return system_clock_ns(CLOCK_REALTIME) / MS_NS;
 }
 
 static int line_of(char line[LINE_MAX], uint64_t number)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "support/net/rumor_bytes.h"
 #include "training/learner.h"
 
@@ -199,16 +200,10 @@ static void play(struct swarm *swarm, uint32_t full_bytes, bool grows,
 
 /* Results. */
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void print_ratios(double *ratios, uint32_t count)
 {
     uint32_t within = 0;
-    qsort(ratios, count, sizeof *ratios, by_size);
+    double_sort(ratios, count);
     for (uint32_t i = 0; i < count; i++)
         within += fabs(ratios[i] - 1) <= 0.1;
     printf("  %5.3f %5.3f %5.3f  %5.1f", ratios[0], ratios[count / 2], ratios[count - 1],

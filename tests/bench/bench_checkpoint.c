@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/sort.h"
+#include "base/system_clock.h"
 #include "state/saver.h"
-#include "support/base/timing.h"
 #include "training/learner.h"
 
 #define ROUNDS    41
@@ -19,13 +19,6 @@
 #define STEPS_MAX 100000
 #define BATCH     32
 #define DENSITY   0.1
-
-static double now_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
 
 static void remove_one(void *context, const char *name)
 {
@@ -61,27 +54,27 @@ static void measure_save(struct saver *saver, struct learner *learner, struct co
 {
     static double step[STEPS_MAX];
     struct saver_result result;
-    const double began = now_ms();
+    const double began = 1e3 * monotonic_s();
     cost->parts = cost->steps = 0;
     saver_begin(saver);
     while (!saver_took(saver, &result)) {
         size_t first;
-        double from = now_ms();
+        double from = 1e3 * monotonic_s();
         if (saver_next(saver, &first)) {
             const size_t taken = snapshot_take(saver_queue(saver), first, take, learner);
             CHECK(cost->parts < PARTS_MAX);
-            cost->hold[cost->parts++] = now_ms() - from;
+            cost->hold[cost->parts++] = 1e3 * monotonic_s() - from;
             if (saver_on_taken(saver, taken) == SAVER_WHOLE)
                 saver_end(saver, 0, 1, NULL);
         }
-        from = now_ms();
+        from = 1e3 * monotonic_s();
         (void)learner_step(learner);
         CHECK(cost->steps < STEPS_MAX);
-        step[cost->steps++] = now_ms() - from;
+        step[cost->steps++] = 1e3 * monotonic_s() - from;
     }
     CHECK(result.error == OK);
-    cost->span = now_ms() - began;
-    cost->step = median(step, (size_t)cost->steps);
+    cost->span = 1e3 * monotonic_s() - began;
+    cost->step = double_median_high(step, (size_t)cost->steps);
 }
 
 static double largest(const double *of, int count)
@@ -101,15 +94,15 @@ static void measure_alone(struct learner *learner, size_t bytes, double *step_ms
     memset(from, 2, bytes);
     memset(to, 3, bytes);
     for (int i = 0; i < ROUNDS; i++) {
-        double at = now_ms();
+        double at = 1e3 * monotonic_s();
         (void)learner_step(learner);
-        step[i] = now_ms() - at;
-        at = now_ms();
+        step[i] = 1e3 * monotonic_s() - at;
+        at = 1e3 * monotonic_s();
         memcpy(to, from, bytes);
-        copy[i] = now_ms() - at;
+        copy[i] = 1e3 * monotonic_s() - at;
     }
-    *step_ms = median(step, ROUNDS);
-    *copy_ms = median(copy, ROUNDS);
+    *step_ms = double_median_high(step, ROUNDS);
+    *copy_ms = double_median_high(copy, ROUNDS);
     free(from);
     free(to);
 }
@@ -126,12 +119,12 @@ static void measure_with(struct saver *saver, struct learner *learner, size_t by
     measure_save(saver, learner, &cost); /* touches the queue's memory for the first time */
     measure_alone(learner, bytes, &step_ms, &copy_ms);
     measure_save(saver, learner, &cost);
-    const double from = now_ms();
+    const double from = 1e3 * monotonic_s();
     CHECK(saver_load(saver, learner, &refusal, &own, &own_bytes, &problem) == OK);
     (void)printf("%10zu %8.1f %5d %9.3f %9.3f %9.3f %9.3f %9.3f %6d %9.1f %9.1f\n",
                  learner_parameters(learner), (double)bytes / 1e6, cost.parts,
-                 median(cost.hold, (size_t)cost.parts), largest(cost.hold, cost.parts), copy_ms,
-                 step_ms, cost.step, cost.steps, cost.span, now_ms() - from);
+                 double_median_high(cost.hold, (size_t)cost.parts), largest(cost.hold, cost.parts),
+                 copy_ms, step_ms, cost.step, cost.steps, cost.span, 1e3 * monotonic_s() - from);
 }
 
 static void measure(struct backend *backend, const struct dataset *train, const char *line)

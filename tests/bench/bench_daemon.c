@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/system_clock.h"
 #include "node/broadcast/version.h"
 #include "node/connection/peer.h"
 #include "node/rate/congestion.h"
@@ -57,13 +57,6 @@ static void die(const char *why)
 {
     (void)fprintf(stderr, "bench_daemon: %s\n", why);
     exit(EXIT_FAILURE);
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* Preparation. */
@@ -133,7 +126,7 @@ static void begin(struct teller *teller)
 {
     if (teller->start_ns)
         return;
-    teller->start_ns = now_ns();
+    teller->start_ns = monotonic_ns();
     printf("%u %zu %.6f\n", (unsigned)teller->count, teller->ends[teller->count - 1],
            (double)teller->start_ns * 1e-9);
     (void)fflush(stdout);
@@ -161,19 +154,19 @@ static void apply(struct teller *teller)
 static void give_ack(struct teller *teller)
 {
     struct congestion *link = &teller->link;
-    if (teller->start_ns == 0 || !congestion_owes_ack(link, now_ns()))
+    if (teller->start_ns == 0 || !congestion_owes_ack(link, monotonic_ns()))
         return;
     say(teller, &(struct message){
                     .kind = ACK, .received = link->received, .clock = link->received_ns / 1000});
-    congestion_on_acked(link, now_ns());
+    congestion_on_acked(link, monotonic_ns());
 }
 
 static void take(struct teller *teller, const uint8_t *bytes, size_t count)
 {
     struct problem problem;
     enum peer_event event;
-    congestion_on_received(&teller->link, now_ns(), count);
-    while ((event = peer_take(&teller->peer, &teller->credentials, now_ns(), &bytes, &count,
+    congestion_on_received(&teller->link, monotonic_ns(), count);
+    while ((event = peer_take(&teller->peer, &teller->credentials, monotonic_ns(), &bytes, &count,
                               &problem)) != PEER_NOTHING) {
         if (event == PEER_REFUSED)
             die(problem.text);
@@ -190,7 +183,7 @@ static double density_max(const struct teller *teller)
 {
     if (teller->start_ns == 0)
         return 0;
-    const double span_ns = (double)(now_ns() - teller->start_ns);
+    const double span_ns = (double)(monotonic_ns() - teller->start_ns);
     return teller->rate > 0 ? teller->rate * span_ns : INFINITY;
 }
 
@@ -269,9 +262,9 @@ static void call(struct teller *teller, uint16_t port)
     (void)setsockopt(teller->socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     arena_init(&teller->arena, peer_arena_bytes(QUEUE_BYTES));
     peer_init(&teller->peer, &teller->arena, &teller->arena, QUEUE_BYTES);
-    peer_start(&teller->peer, 1, true, &address, now_ns());
-    congestion_init(&teller->link, now_ns());
-    peer_on_connected(&teller->peer, &teller->credentials, 0, now_ns());
+    peer_start(&teller->peer, 1, true, &address, monotonic_ns());
+    congestion_init(&teller->link, monotonic_ns());
+    peer_on_connected(&teller->peer, &teller->credentials, 0, monotonic_ns());
 }
 
 int main(int argc, char **argv)

@@ -21,8 +21,9 @@
 #include "backend/cuda/cuda_module.h"
 #include "backend/device.h"
 #include "base/rng.h"
+#include "base/sort.h"
+#include "base/system_clock.h"
 #include "crypto/secret.h"
-#include "support/base/timing.h"
 #include "training/learner.h"
 #include "wire/body_codec.h"
 #include "wire/rumor.h"
@@ -137,10 +138,10 @@ static struct learner *learner_for(struct arena *arena, const struct net *net, u
 static double steps_per_second(struct learner *learner, const struct publish_terms *terms,
                                double for_s)
 {
-    const double start = now_seconds();
+    const double start = monotonic_s();
     double passed = 0;
     int steps = 0;
-    for (int publications = 0; passed < for_s; passed = now_seconds() - start, steps++) {
+    for (int publications = 0; passed < for_s; passed = monotonic_s() - start, steps++) {
         (void)learner_step(learner);
         if (terms == NULL || passed * PUBLICATIONS_S < publications)
             continue;
@@ -150,7 +151,7 @@ static double steps_per_second(struct learner *learner, const struct publish_ter
         publications++;
     }
     (void)learner_losses(learner);
-    return steps / (now_seconds() - start);
+    return steps / (monotonic_s() - start);
 }
 
 static void bench_net(const struct net *net, int part)
@@ -163,13 +164,13 @@ static void bench_net(const struct net *net, int part)
     double seconds[ROUNDS];
     (void)steps_per_second(learner, NULL, WARM_S / part);
     for (int round = 0; round < ROUNDS; round++) {
-        const double start = now_seconds();
+        const double start = monotonic_s();
         for (int step = 0; step < steps; step++)
             (void)learner_step(learner);
         (void)learner_losses(learner);
-        seconds[round] = (now_seconds() - start) / steps;
+        seconds[round] = (monotonic_s() - start) / steps;
     }
-    const double step_s = median(seconds, ROUNDS);
+    const double step_s = double_median_high(seconds, ROUNDS);
     printf("%-9s batch %-5u %10.0f samples/s  %9.1f us a step\n", net->name, net->batch,
            net->batch / step_s, 1e6 * step_s);
     learner_free(learner);
@@ -195,18 +196,18 @@ static double gather_seconds(const void *pixels, uint32_t batch)
     double seconds[ROUNDS];
     for (int round = -1; round < ROUNDS; round++) {
         wait_for(x);
-        const double start = now_seconds();
+        const double start = monotonic_s();
         for (int i = 0; i < 100; i++)
             gpu->gather.pixels(gpu, (int)batch, SAMPLE_SIZE, pixels, picked, 100, 0.01f, x);
         wait_for(x);
         if (round >= 0)
-            seconds[round] = (now_seconds() - start) / 100;
+            seconds[round] = (monotonic_s() - start) / 100;
     }
     void *taken[] = {picked, x};
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
         gpu->free(gpu, taken[i]);
     free(pick);
-    return median(seconds, ROUNDS);
+    return double_median_high(seconds, ROUNDS);
 }
 
 /* Returns a function of the loaded CUDA runtime, or of its stand-in. */
@@ -253,16 +254,16 @@ static double copy_seconds(size_t parameters)
     float *to = gpu->alloc(gpu, parameters * sizeof *to);
     for (int round = -1; round < ROUNDS; round++) {
         wait_for(to);
-        const double start = now_seconds();
+        const double start = monotonic_s();
         for (int i = 0; i < 4; i++)
             gpu->copy(gpu, parameters, floats(from), floats(to));
         wait_for(to);
         if (round >= 0)
-            seconds[round] = (now_seconds() - start) / 4;
+            seconds[round] = (monotonic_s() - start) / 4;
     }
     gpu->free(gpu, from);
     gpu->free(gpu, to);
-    return median(seconds, ROUNDS);
+    return double_median_high(seconds, ROUNDS);
 }
 
 static double pass_seconds(struct replica *replica, float floor)
@@ -273,13 +274,13 @@ static double pass_seconds(struct replica *replica, float floor)
                                   .candidates_max = replica->candidates_max};
     double seconds[ROUNDS];
     for (int round = -1; round < ROUNDS; round++) {
-        const double start = now_seconds();
+        const double start = monotonic_s();
         (void)gpu->exchange.survey(gpu, &survey, replica->parameters, replica->weights,
                                    replica->base, bins);
         if (round >= 0)
-            seconds[round] = now_seconds() - start;
+            seconds[round] = monotonic_s() - start;
     }
-    return median(seconds, ROUNDS);
+    return double_median_high(seconds, ROUNDS);
 }
 
 /* Times the pass with a copy of the base that begins 64 KiB further on in its memory. So the weight
@@ -332,15 +333,15 @@ static void bench_exchange(size_t parameters, double density)
         /* Restores the residuals, so that there is something to publish. */
         replica_write_weights(&replica, residuals);
         wait_for(weights_all(replica.weights));
-        const double start = now_seconds();
+        const double start = monotonic_s();
         const struct update *update = replica_publish(&replica, &terms);
         bytes = encode(update);
-        const double between = now_seconds();
+        const double between = monotonic_s();
         replica_apply(&replica, update, (float)terms.beta);
         wait_for(weights_all(replica.weights));
         if (round >= 0) {
             publish_s[round] = between - start;
-            apply_s[round] = now_seconds() - between;
+            apply_s[round] = monotonic_s() - between;
         }
         published = update->count;
     }
@@ -348,7 +349,8 @@ static void bench_exchange(size_t parameters, double density)
     const float floor = (float)(-0.001 * log(density));
     const double pass_s = pass_seconds(&replica, floor);
     const double shifted_s = shifted_pass_seconds(&replica, floor);
-    const double published_s = median(publish_s, ROUNDS), applied_s = median(apply_s, ROUNDS);
+    const double published_s = double_median_high(publish_s, ROUNDS),
+                 applied_s = double_median_high(apply_s, ROUNDS);
     printf(
         "%zu parameters, %.2f %% published, %zu bytes: a copy moves %.0f GB/s, the pass reads %.0f "
         "(%.2f; with the base 64 KiB further on %.2f); publishing %.2f ms, applying %.2f ms\n",
@@ -377,7 +379,8 @@ static void bench_both(const struct net *net, int part)
         alone[round] = steps_per_second(learner, NULL, 1.0 / part);
         both[round] = steps_per_second(learner, &terms, 1.0 / part);
     }
-    const double alone_s = median(alone, ROUNDS), both_s = median(both, ROUNDS);
+    const double alone_s = double_median_high(alone, ROUNDS),
+                 both_s = double_median_high(both, ROUNDS);
     printf("%s, %zu parameters: %.1f steps/s, and %.1f with %d publications a second of %g %%, and "
            "three times as much applied: %.2f %% fewer\n",
            net->name, model_parameters(model), alone_s, both_s, PUBLICATIONS_S, 100 * net->density,

@@ -7,25 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/rng.h"
+#include "base/sort.h"
+#include "base/system_clock.h"
 #include "layers/model.h"
 
 #define TOKENS 256
-
-static double now_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 struct training {
     struct backend *backend;
@@ -94,11 +82,11 @@ int main(int argc, char **argv)
     model_init(training.model, 1, training.weights);
     draw(&training, count);
     for (int i = 0; i < steps; i++) {
-        const double began = now_s();
+        const double began = monotonic_s();
         step(&training, (uint64_t)i + 1);
-        took[i] = now_s() - began;
+        took[i] = monotonic_s() - began;
     }
-    qsort(took, (size_t)steps, sizeof *took, compare);
+    double_sort(took, (size_t)steps);
     printf("%s, %d sequences of %d: fastest step %.1f ms, middle %.1f ms\n", name, training.batch,
            length, 1e3 * took[0], 1e3 * took[steps / 2]);
     return 0;

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
+#include "base/sort.h"
+#include "base/system_clock.h"
 #include "layers/model.h"
-#include "support/base/timing.h"
 
 #define ROUNDS 15
 
@@ -16,12 +17,12 @@ static double median_seconds(void (*work)(void *), void *state, int calls)
     double seconds[ROUNDS];
     work(state);
     for (int round = 0; round < ROUNDS; round++) {
-        double start = now_seconds();
+        double start = monotonic_s();
         for (int i = 0; i < calls; i++)
             work(state);
-        seconds[round] = (now_seconds() - start) / calls;
+        seconds[round] = (monotonic_s() - start) / calls;
     }
-    return median(seconds, ROUNDS);
+    return double_median_high(seconds, ROUNDS);
 }
 
 static float *random_floats(struct backend *backend, size_t count)

@@ -15,16 +15,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/sort.h"
+#include "base/system_clock.h"
 #include "crypto/identity.h"
 #include "crypto/secret.h"
 #include "executor/executor.h"
 #include "hearsay.h"
-#include "support/base/timing.h"
 
 #define LAYERS     10
 #define SIDE       1000
@@ -69,13 +69,6 @@ struct answer __wrap_executor_perform(const struct executor *executor, const str
     if (kind > ordered)
         ordered = kind;
     return __real_executor_perform(executor, order);
-}
-
-static double thread_seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 /* Returns a line of /proc/self/status in bytes. */
@@ -219,15 +212,15 @@ static void *run(void *argument)
     struct program *program = argument;
     must(program, "join", hearsay_join(program->node, -1));
     (void)pthread_barrier_wait(program->together);
-    const double end = now_seconds() + program->seconds;
-    while (program->steps < STEPS_MOST && now_seconds() < end) {
+    const double end = monotonic_s() + program->seconds;
+    while (program->steps < STEPS_MOST && monotonic_s() < end) {
         const int i = program->steps++;
-        const double start = thread_seconds();
+        const double start = system_clock_s(CLOCK_THREAD_CPUTIME_ID);
         const double loss = train(program);
-        const double trained = thread_seconds();
+        const double trained = system_clock_s(CLOCK_THREAD_CPUTIME_ID);
         ordered = NOTHING;
         must(program, "step", hearsay_step(program->node, (uint64_t)program->batch, loss, NULL));
-        program->stepped[i] = thread_seconds() - trained;
+        program->stepped[i] = system_clock_s(CLOCK_THREAD_CPUTIME_ID) - trained;
         program->trained[i] = trained - start;
         program->kinds[i] = ordered;
     }
@@ -239,7 +232,7 @@ static void *run(void *argument)
 
 static double quantile(double *values, int count, double part)
 {
-    (void)median(values, (size_t)count); /* sorts the values */
+    double_sort(values, (size_t)count); /* sorts the values */
     return values[(int)(part * (count - 1))];
 }
 

@@ -7,21 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
+#include "base/sort.h"
+#include "base/system_clock.h"
 #include "web/metrics.h"
 #include "web/node_snapshot.h"
 
 #define ROUNDS 101
 #define LINKS  32
-
-static uint64_t cpu_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static json_t *member(int i)
 {
@@ -53,17 +47,11 @@ static json_t *page_of(int members)
     return page;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return (left > right) - (left < right);
-}
-
 static void report(const char *what, uint64_t *took_ns, size_t bytes)
 {
-    qsort(took_ns, ROUNDS, sizeof *took_ns, by_value);
-    (void)printf("%-28s %8.0f us, %.3f %% of a second; %zu bytes\n", what,
-                 (double)took_ns[ROUNDS / 2] * 1e-3, (double)took_ns[ROUNDS / 2] * 1e-7, bytes);
+    const double median_ns = (double)u64_median_high(took_ns, ROUNDS);
+    (void)printf("%-28s %8.0f us, %.3f %% of a second; %zu bytes\n", what, median_ns * 1e-3,
+                 median_ns * 1e-7, bytes);
 }
 
 int main(int argc, char **argv)
@@ -79,19 +67,19 @@ int main(int argc, char **argv)
     (void)trail_add(&trail, second);
     (void)printf("%d members, %d neighbours\n", members, LINKS);
     for (int i = 0; i < ROUNDS; i++) {
-        const uint64_t from_ns = cpu_ns();
+        const uint64_t from_ns = system_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
         json_t *snapshot = node_snapshot_update(page, &trail, true, &happened, 0);
         char *text = json_dumps(snapshot, JSON_COMPACT | JSON_REAL_PRECISION(9));
         json_decref(snapshot);
-        took_ns[i] = cpu_ns() - from_ns;
+        took_ns[i] = system_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - from_ns;
         bytes = strlen(text);
         free(text);
     }
     report("an update for those who watch", took_ns, bytes);
     for (int i = 0; i < ROUNDS; i++) {
-        const uint64_t from_ns = cpu_ns();
+        const uint64_t from_ns = system_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
         free(metrics_text(page, 0, &bytes));
-        took_ns[i] = cpu_ns() - from_ns;
+        took_ns[i] = system_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - from_ns;
     }
     report("a scrape", took_ns, bytes);
     json_decref(page);

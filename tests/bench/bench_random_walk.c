@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
-#include "support/base/timing.h"
+#include "base/system_clock.h"
 #include "training/random_walk_learner.h"
 
 #define NODES  256
@@ -25,18 +24,18 @@ static void play(struct random_walk **nodes, int i, const struct publish_terms *
                  struct spent *spent)
 {
     struct random_walk *const near[] = {nodes[i], nodes[(i + 1) % NODES], nodes[(i + 7) % NODES]};
-    double at[5] = {now_seconds()};
+    double at[5] = {monotonic_s()};
     for (int step = 0; step < STEPS; step++)
         random_walk_step(near[0]);
-    at[1] = now_seconds();
+    at[1] = monotonic_s();
     const struct update *update = random_walk_publish(near[0], terms);
-    at[2] = now_seconds();
+    at[2] = monotonic_s();
     random_walk_apply(near[1], update, 0.3f);
     random_walk_apply(near[2], update, 0.3f);
-    at[3] = now_seconds();
+    at[3] = monotonic_s();
     for (int j = 0; j < 3; j++)
         (void)random_walk_digest(near[j]);
-    at[4] = now_seconds();
+    at[4] = monotonic_s();
     spent->step += at[1] - at[0];
     spent->terms += at[2] - at[1];
     spent->apply += at[3] - at[2];

@@ -4,11 +4,10 @@
  * the codec only; "rumor" includes hash and signature. Prints medians of several runs, in CPU time,
  * which does not count other processes. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "support/base/timing.h"
+#include "base/sort.h"
+#include "base/system_clock.h"
 #include "support/base/updates.h"
 #include "wire/body_codec.h"
 #include "wire/rumor.h"
@@ -24,13 +23,6 @@ static int8_t heard_level[RUMOR_ENTRIES_MAX];
 static uint8_t wire[RUMORS_MAX][RUMOR_MAX];
 static size_t wire_bytes[RUMORS_MAX];
 static uint32_t wire_from[RUMORS_MAX + 1];
-
-static double now_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static struct update told = {.tau = 0.01f, .amount = 1000, .index = index_of, .level = level_of};
 
@@ -87,22 +79,22 @@ static void bench_density(double density, const struct identity *identity, const
     double seconds[4][RUNS];
     int rumors = 0;
     for (int run = 0; run < RUNS; run++) {
-        double start = now_s();
+        double start = system_clock_s(CLOCK_PROCESS_CPUTIME_ID);
         rumors = encode_all(identity, context);
-        double encoded = now_s();
+        double encoded = system_clock_s(CLOCK_PROCESS_CPUTIME_ID);
         decode_all(rumors, context, parameters);
-        double decoded = now_s();
+        double decoded = system_clock_s(CLOCK_PROCESS_CPUTIME_ID);
         encode_bodies();
-        double bodies_encoded = now_s();
+        double bodies_encoded = system_clock_s(CLOCK_PROCESS_CPUTIME_ID);
         decode_bodies(rumors, parameters);
         seconds[0][run] = bodies_encoded - decoded;
-        seconds[1][run] = now_s() - bodies_encoded;
+        seconds[1][run] = system_clock_s(CLOCK_PROCESS_CPUTIME_ID) - bodies_encoded;
         seconds[2][run] = encoded - start;
         seconds[3][run] = decoded - encoded;
     }
     double rate[4];
     for (int i = 0; i < 4; i++)
-        rate[i] = ENTRIES / median(seconds[i], RUNS) * 1e-6;
+        rate[i] = ENTRIES / double_median_high(seconds[i], RUNS) * 1e-6;
     double bytes = 0;
     for (int i = 0; i < rumors; i++)
         bytes += (double)wire_bytes[i];

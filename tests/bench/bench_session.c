@@ -2,12 +2,11 @@
  * crypto_aead_chacha20poly1305_ietf on as many bytes, in the same run. Prints medians. */
 #include <sodium.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/sort.h"
+#include "base/system_clock.h"
 #include "crypto/session.h"
-#include "support/base/timing.h"
 
 #define RECORDS       200
 #define RUNS          15
@@ -21,7 +20,7 @@ static const uint8_t key[KEY_BYTES] = {7};
 
 static double median_rate(double *seconds)
 {
-    return (double)RECORDS * MESSAGE_BYTES / median(seconds, RUNS) * 1e-9;
+    return (double)RECORDS * MESSAGE_BYTES / double_median_high(seconds, RUNS) * 1e-9;
 }
 
 static void raw_seal(void)
@@ -66,9 +65,9 @@ static void session_open_all(void)
 
 static double timed(void (*work)(void))
 {
-    double start = now_seconds();
+    double start = monotonic_s();
     work();
-    return now_seconds() - start;
+    return monotonic_s() - start;
 }
 
 int main(void)

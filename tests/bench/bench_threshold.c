@@ -9,9 +9,10 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/sort.h"
+#include "base/system_clock.h"
 #include "exchange/replica.h"
 #include "exchange/survey_simd.h"
-#include "support/base/timing.h"
 
 #define P      10000000u
 #define ROUNDS 15
@@ -79,12 +80,12 @@ static void measure_pass(const struct state *state, float *other)
     volatile uint32_t sink = 0;
     double add[ROUNDS];
     for (int round = 0; round < ROUNDS; round++) {
-        const double from = now_seconds();
+        const double from = monotonic_s();
         add_all(other, state->w);
-        add[round] = now_seconds() - from;
+        add[round] = monotonic_s() - from;
     }
     printf("one pass over %u parameters, 8 bytes each; a += b moves %.1f GB/s\n", P,
-           12e-9 * P / median(add, ROUNDS));
+           12e-9 * P / double_median_high(add, ROUNDS));
     printf("%-8s  %13s  %10s  %7s  %s\n", "way", "above a floor", "GB/s: read", "pass",
            "pass / read");
     for (int i = 0; survey_simd_way(i); i++)
@@ -92,18 +93,19 @@ static void measure_pass(const struct state *state, float *other)
             double read[ROUNDS], pass[ROUNDS];
             uint32_t picked = 0;
             for (int round = 0; round < ROUNDS; round++) {
-                const double start = now_seconds();
+                const double start = monotonic_s();
                 sink = sink + read_all(state);
-                const double between = now_seconds();
+                const double between = monotonic_s();
                 picked = survey_simd_all(survey_simd_way(i), state,
                                          (float)(-0.001 * log(densities[d])), bins);
                 read[round] = between - start;
-                pass[round] = now_seconds() - between;
+                pass[round] = monotonic_s() - between;
             }
-            const double seconds = median(read, ROUNDS);
+            const double seconds = double_median_high(read, ROUNDS);
             printf("%-8s  %11.1f %%  %10.1f  %7.1f  %.2f\n", survey_simd_way(i)->name,
-                   100.0 * picked / P, 8e-9 * P / seconds, 8e-9 * P / median(pass, ROUNDS),
-                   seconds / median(pass, ROUNDS));
+                   100.0 * picked / P, 8e-9 * P / seconds,
+                   8e-9 * P / double_median_high(pass, ROUNDS),
+                   seconds / double_median_high(pass, ROUNDS));
         }
 }
 
@@ -132,22 +134,23 @@ static void measure_exchange(double density)
     for (int round = -1; round < 2 * ROUNDS - 1; round++) { /* every other round compares */
         for (uint32_t c = 0; c < P; c++)                    /* plays training */
             weights_all(replicas[0]->weights)[c] += 0.1f * laplace(&rng);
-        const double start = now_seconds();
+        const double start = monotonic_s();
         const struct update *update = replica_publish(replicas[0], &terms);
-        const double between = now_seconds();
+        const double between = monotonic_s();
         const bool compares = round % 2 == 0;
         if (compares)
             (void)replica_agreement(replicas[1], update);
         replica_apply(replicas[1], update, (float)terms.beta);
-        const double end = now_seconds();
+        const double end = monotonic_s();
         told = update->count;
         if (round < 0)
             continue; /* the first publication surveys all entries */
         publish_ns[round / 2] = (between - start) * 1e9;
         (compares ? compare_ns : apply_ns)[round / 2] = (end - between) * 1e9 / told;
     }
-    printf("%8.2f %%  %16.2f  %16.2f  %24.2f\n", 100.0 * told / P, median(publish_ns, ROUNDS) / P,
-           median(apply_ns, ROUNDS - 1), median(compare_ns, ROUNDS));
+    printf("%8.2f %%  %16.2f  %16.2f  %24.2f\n", 100.0 * told / P,
+           double_median_high(publish_ns, ROUNDS) / P, double_median_high(apply_ns, ROUNDS - 1),
+           double_median_high(compare_ns, ROUNDS));
     for (int i = 0; i < 2; i++)
         replica_free(replicas[i]);
     free(init);

@@ -20,7 +20,7 @@
 
 #define OPERATIONS_MAX 64
 #define ENTRIES_MAX    8
-#define MILLI_NS       ((uint64_t)1000000)
+#define MS_NS          ((uint64_t)1000000)
 
 static struct scene *scenes[2];
 /* Member records. */
@@ -316,7 +316,7 @@ static void pass(void)
 {
     static const uint16_t spans_ms[] = {1, 30, 300, 1000, 1000, 3000, 3000, 5000};
     const uint8_t shape = input_byte(&input);
-    scene_pass(scene, spans_ms[shape % 8] * MILLI_NS * (1 + shape / 64));
+    scene_pass(scene, spans_ms[shape % 8] * MS_NS * (1 + shape / 64));
 }
 
 static void step(void)
@@ -382,9 +382,9 @@ static struct scene *settled(void)
     input = (struct input){script, sizeof script};
     say_hello();
     say_hello();
-    scene_pass(scene, 12000 * MILLI_NS);
+    scene_pass(scene, 12000 * MS_NS);
     scene_step(scene, 8, 256);
-    scene_pass(scene, 2000 * MILLI_NS);
+    scene_pass(scene, 2000 * MS_NS);
     return scene;
 }
 

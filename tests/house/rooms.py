@@ -43,6 +43,8 @@ SEES = {
                  'onnx', 'commands'},
     'socket': {'base', 'net', 'socket'},
 }
+HAS_CLOCK = {'base', 'socket', 'state', 'daemon', 'library', 'commands', 'sim'}
+CLOCK = 'include/base/system_clock.h'
 LEVEL_OF_ROOM = {'lifecycle': 1, 'connection': 2, 'membership': 2, 'rate': 3, 'orders': 3, 'broadcast': 4,
                  'discovery': 5, 'transfer': 6}
 LEVEL_OF_FILE = {'join': 7, 'leave': 7, 'finish': 7, 'settle': 7, 'expulsion': 7, 'suspension': 7, 'admit': 7, 'byzantine': 7,
@@ -81,6 +83,8 @@ def why_not(path, target):
         return None
     if other not in SEES[room]:
         return f'{room} does not see {other}'
+    if target == CLOCK and room not in HAS_CLOCK and not path.startswith('tests/'):
+        return f'{room} reads no clock'
     if path.startswith('src/node/') and target.startswith('src/node/'):
         (level, folder), (upper, there) = level_of(path), level_of(target)
         if upper > level:
@@ -95,4 +99,6 @@ def why_no_library(path, name):
     room = room_of(path)
     if name == 'uv.h' and room and room not in ('socket', 'daemon', 'commands'):
         return f'{room} works without libuv'
+    if name == 'time.h' and room in SEES and room not in HAS_CLOCK and not path.startswith('tests/'):
+        return f'{room} reads no clock'
     return None

@@ -132,6 +132,18 @@ class HouseTest(TreeTest):
                            'src/node/rate/congestion.c:2: includes state/disk.h: node does not see state',
                            'src/node/rate/congestion.c:3: includes uv.h: node works without libuv')
 
+    def test_clocks(self):
+        self.write('include/base/system_clock.h', text_of(('HEARSAY_BASE_SYSTEM_CLOCK_H', '')))
+        clock = '#include <time.h>\n\n#include "base/system_clock.h"\n'
+        self.write('model/data/idx.c', clock)
+        self.write('src/node/timers.c', clock)
+        self.write('src/daemon/ring.c', clock)
+        self.write('tests/unit/model/test_idx.c', clock)
+        self.assert_broken('model/data/idx.c:1: includes time.h: model reads no clock',
+                           'model/data/idx.c:3: includes base/system_clock.h: model reads no clock',
+                           'src/node/timers.c:1: includes time.h: node reads no clock',
+                           'src/node/timers.c:3: includes base/system_clock.h: node reads no clock')
+
     def test_arrows_of_unit_tests(self):
         self.write('tests/support/node/link_story.h',
                    text_of(('HEARSAY_TESTS_SUPPORT_NODE_LINK_STORY_H', '')))

@@ -76,7 +76,7 @@ static void stranger_enter(struct stranger *stranger)
 static void stranger_tries(struct stranger *stranger)
 {
     stranger_calls(stranger);
-    run(MILLI_NS);
+    run(MS_NS);
 }
 
 static uint32_t inside(const struct stranger *strangers, uint32_t count)
@@ -110,7 +110,7 @@ static void callers_from_few_addresses_displace_each_other(void **state)
     stranger_tries(&strangers[1]);
     for (int i = 0; i < 20; i++)
         stranger_tries(&strangers[0]);
-    run(100 * MILLI_NS);
+    run(100 * MS_NS);
     assert_int_equal(strangers[0].let_in, 20);
     assert_int_equal(inside(&strangers[0], 1), PER_NET);
     assert_int_equal(inside(&strangers[1], 1), 1);
@@ -127,7 +127,7 @@ static void the_most_crowded_network_makes_way(void **state)
     /* This network has the most connections, so they are closed, although they are the newest. */
     for (int i = 0; i < 6; i++)
         stranger_tries(&strangers[0]);
-    run(100 * MILLI_NS);
+    run(100 * MS_NS);
     assert_int_equal(inside(strangers, 7), PLACES);
     assert_int_equal(inside(&strangers[0], 1), PLACES - 12);
     assert_int_equal(inside(&strangers[1], 6), 12);
@@ -139,9 +139,9 @@ static void a_silent_caller_is_closed_after_two_seconds(void **state)
     struct stranger stranger;
     stranger_enter(&stranger);
     stranger_tries(&stranger);
-    run(1900 * MILLI_NS);
+    run(1900 * MS_NS);
     assert_int_equal(stranger.shut_out, 0);
-    run(500 * MILLI_NS);
+    run(500 * MS_NS);
     assert_int_equal(stranger.shut_out, 1);
     assert_int_equal(world.nodes[0].notes[NOTE_REFUSED], 1);
 }

@@ -16,7 +16,7 @@ static void a_rumor_lost_with_its_connection_is_requested_again(void **state)
     (void)state;
     start_usual_swarm(3);
     for (uint32_t i = 0; i < 40; i++) {
-        run(270 * MILLI_NS);
+        run(270 * MS_NS);
         wire_reset(&world.wire, i % 3, (i + 1) % 3);
     }
     must_agree(8 * SECOND_NS);
@@ -211,7 +211,7 @@ static void renewed_session_keys_lose_nothing(void **state)
     (void)state;
     struct node_options options = usual_options();
     options.interval_ns = 2 * SECOND_NS;
-    paths[HERE][HERE].delay_ns = 150 * MILLI_NS; /* long enough for both nodes to dial each other */
+    paths[HERE][HERE].delay_ns = 150 * MS_NS; /* long enough for both nodes to dial each other */
     start_swarm(2, &options);
     world.nodes[0].step_ns = world.nodes[1].step_ns = SECOND_NS / 2;
     run(590 * SECOND_NS);

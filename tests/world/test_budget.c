@@ -37,7 +37,7 @@ static void start_eager(uint32_t n, const struct node_options *options)
 {
     start_swarm(n, options);
     for (uint32_t i = 0; i < n; i++)
-        world.nodes[i].step_ns = MILLI_NS;
+        world.nodes[i].step_ns = MS_NS;
 }
 
 struct traffic {
@@ -278,7 +278,7 @@ static void the_first_publication_is_small(void **state)
     options.bytes_per_s = 50000;
     start_eager(2, &options);
     while (stats_of(0).rumors_published == 0)
-        run(MILLI_NS);
+        run(MS_NS);
     assert_true(stats_of(0).rumor_bytes_published < 512);
     const uint64_t first = stats_of(0).rumor_bytes_published;
     run(20 * SECOND_NS);
@@ -352,7 +352,7 @@ static void a_fast_node_finds_what_idle_lines_carry_within_a_second(void **state
     (void)state;
     double least = INFINITY;
     for (uint64_t seed = 1; seed <= 8; seed++) {
-        start_unlike(seed, MILLI_NS / 4);
+        start_unlike(seed, MS_NS / 4);
         run(SECOND_NS + SECOND_NS / 5);
         least = fmin(least, stats_of(0).budget);
         assert_true(stats_of(1).budget <= 4096); /* the budget doubled at most once */

@@ -341,7 +341,7 @@ static void an_order_arrives_during_a_checkpoint(void **state)
     start_four(saving(usual_options(), 0.2));
     expel(0, 3);
     for (int moment = 0; moment < 20; moment++) {
-        run(50 * MILLI_NS);
+        run(50 * MS_NS);
         world_kill(&world, 1, false);
         world_start(&world,
                     /* Checks that the saved base is the sum of its rumors. */

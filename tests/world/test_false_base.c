@@ -56,7 +56,7 @@ static uint32_t start_joiner(uint32_t n, const struct node_options *options)
         world_introduce(&world, joiner, i);
     cut_off(joiner, true);
     world_start(&world, joiner);
-    run(100 * MILLI_NS);
+    run(100 * MS_NS);
     return joiner;
 }
 
@@ -65,7 +65,7 @@ static struct liar *meet(uint32_t node, enum lie lie)
     struct liar *liar = &liars[liars_count++];
     /* The twin, whose history the liar copies, must be at rest. */
     while (node_waiting(world.nodes[0].node) > 0)
-        run(MILLI_NS);
+        run(MS_NS);
     liar_meet(liar, node, 0, lie, (uint8_t)liars_count);
     return liar;
 }
@@ -95,7 +95,7 @@ static void must_blame(uint32_t joiner, struct liar *liar)
     const struct note *note = &world.nodes[joiner].last[NOTE_FALSE_BASE];
     assert_int_equal(note->level, LEVEL_WARNING);
     assert_string_equal(note->who, name_of(liar));
-    run(10 * MILLI_NS);
+    run(10 * MS_NS);
     assert_true(liar->puppet.closed);
     assert_int_equal(liar->puppet.bye_reason, BYE_BROKEN);
     assert_string_equal(liar->puppet.bye, "sent a base that contradicts its history");
@@ -153,7 +153,7 @@ static bool one_of_many_lies(uint64_t seed)
     cut_off(joiner, false);
     until(is_catching_up, joiner, SECOND_NS);
     while (world.nodes[joiner].notes[NOTE_FALSE_BASE] == 0)
-        run(10 * MILLI_NS);
+        run(10 * MS_NS);
     assert_true(is_catching_up(joiner));
     assert_false(liar->puppet.closed);
     assert_non_null(strstr(world.nodes[joiner].last[NOTE_FALSE_BASE].text, "and other members"));
@@ -243,12 +243,12 @@ static void meet_slanderer(uint32_t joiner, uint64_t aside)
 {
     struct liar *liar = &liars[liars_count++];
     while (node_waiting(world.nodes[joiner].node) > 0)
-        run(MILLI_NS);
+        run(MS_NS);
     liar_meet(liar, joiner, joiner, LIE_NONE, (uint8_t)liars_count);
     liar->aside = aside;
     for (int i = 0; i < 5; i++) { /* at least one shows exactly the joiner's current version */
         liar_show(liar);
-        run(MILLI_NS);
+        run(MS_NS);
     }
 }
 
@@ -307,7 +307,7 @@ static void a_restored_base_is_also_verified(void **state)
     world.nodes[joiner].options.trains = false;
     world.nodes[joiner].options.save_ns = SECOND_NS / 2;
     world_start(&world, joiner);
-    run(100 * MILLI_NS);
+    run(100 * MS_NS);
     (void)meet(joiner, LIE_FITS);
     run(4 * SECOND_NS);
     assert_true(has_base(joiner));

@@ -127,7 +127,7 @@ static void a_joiner_receives_rumors_only_from_its_donor(void **state)
     (void)state;
     start_slow_swarm(6, 2000);
     const uint64_t swarm_before = swarm_duplicates(6);
-    paths[HERE][HERE].delay_ns = 50 * MILLI_NS;
+    paths[HERE][HERE].delay_ns = 50 * MS_NS;
     const uint32_t joiner = join_busy_swarm(6);
     until(is_catching_up, joiner, 10 * SECOND_NS);
     const struct node_stats before = stats_of(joiner);
@@ -306,7 +306,7 @@ static void a_lagging_node_keeps_its_own_rumors_and_residual(void **state)
     start_busy_swarm(3);
     cut(0, 2);
     cut(1, 2);
-    run(1500 * MILLI_NS);
+    run(1500 * MS_NS);
     const uint64_t incarnation = incarnation_of(2);
     assert_true(known_of(2, 2) >= known_of(0, 2) + 10);
     world_pause(&world, 2, world_now_ns(&world) + 60 * SECOND_NS);
@@ -338,7 +338,7 @@ static void meet_again(uint64_t seed)
     world_free(&world);
     begin_world(seed);
     /* So that both can send a request before they receive one. */
-    paths[HERE][HERE].delay_ns = 400 * MILLI_NS;
+    paths[HERE][HERE].delay_ns = 400 * MS_NS;
     struct node_options options = busy_options();
     options.partition_s = 1e9;
     start_swarm(2, &options);
@@ -348,7 +348,7 @@ static void meet_again(uint64_t seed)
     heal_cut(0, 1);
     const uint64_t end_ns = world_now_ns(&world) + 60 * SECOND_NS;
     while (world_now_ns(&world) < end_ns) {
-        run(5 * MILLI_NS);
+        run(5 * MS_NS);
         assert_false(is_catching_up(0) && is_catching_up(1));
     }
     assert_int_equal(bases_of(0) + bases_of(1), 1);

@@ -197,7 +197,7 @@ static void one_whose_donor_has_gone_begins_again_with_its_own(void **state)
     run(5 * SECOND_NS);
     world_start(&world, late);
     while (notes_of(late) == 0)
-        run(MILLI_NS);
+        run(MS_NS);
     world_kill(&world, first, true);
     run(200 * SECOND_NS);
     assert_false(node_has_taken_first(world.nodes[late].node));

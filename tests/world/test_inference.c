@@ -12,7 +12,7 @@
 #include "support/sim/puppet.h"
 #include "wire/reply.h"
 
-#define STEP_NS   (20 * MILLI_NS)
+#define STEP_NS   (20 * MS_NS)
 #define PREDICTS  (STEP_NS / 4) /* time that a simulated learner takes for a request */
 #define MOST      4             /* samples of a request */
 #define EACH      3             /* bytes of a sample */
@@ -135,7 +135,7 @@ static void all_clients_together_get_a_fiftieth_of_the_learner(void **state)
         ask(1);
         run(STEP_NS);
         done += reply(puppet.heard[REPLY])->reason == REPLY_DONE;
-        run(reply(puppet.heard[REPLY])->wait * MILLI_NS);
+        run(reply(puppet.heard[REPLY])->wait * MS_NS);
         assert_false(puppet.closed);
     }
     const uint64_t took_ns = world_now_ns(&world) - from_ns;
@@ -151,7 +151,7 @@ static void disconnects_a_client_that_does_not_wait(void **state)
     begin(&options);
     ask(1);
     run(STEP_NS);
-    const uint64_t wait_ns = reply(1)->wait * MILLI_NS;
+    const uint64_t wait_ns = reply(1)->wait * MS_NS;
     assert_in_range(wait_ns, 48 * PREDICTS, 50 * PREDICTS);
     run(wait_ns / 2 - 2 * STEP_NS); /* a client's clock may run twice as fast */
     ask(1);
@@ -248,7 +248,7 @@ static void a_client_connection_has_a_limit_of_requests(void **state)
     begin(&options);
     for (uint32_t i = 0; i < ASKS_MAX; i++) {
         ask(0);
-        run(10 * MILLI_NS); /* a new link has a small congestion window */
+        run(10 * MS_NS); /* a new link has a small congestion window */
     }
     (void)reply(ASKS_MAX);
     ask(0);

@@ -47,7 +47,7 @@ static void start_eager(const struct node_options *options, uint64_t uplink)
         puppet_hello(&joiners[k]);
     }
     for (uint32_t i = 0; i < NODES; i++) {
-        world.nodes[i].step_ns = MILLI_NS;
+        world.nodes[i].step_ns = MS_NS;
         if (uplink)
             limit_up(i, uplink);
     }
@@ -83,7 +83,7 @@ static struct load play(const struct node_options *options, uint64_t uplink, uin
                  asked[k]++)
                 puppet_say(&joiners[k],
                            &(struct message){.kind = FETCH, .block = 0, .count = SPAN_BLOCKS});
-        run(5 * MILLI_NS);
+        run(5 * MS_NS);
     }
     const struct load after = load_now();
     for (uint32_t k = 0; k < JOINERS_MAX; k++)

@@ -17,11 +17,11 @@ static void nodes_that_leave_together_leave_with_one_base(void **state)
     start_usual_swarm(5);
     run(10 * SECOND_NS);
     /* Node 4 publishes for the last time after a long step. */
-    world.nodes[4].step_ns = 700 * MILLI_NS;
+    world.nodes[4].step_ns = 700 * MS_NS;
     const uint64_t left_ns = world_now_ns(&world);
     for (uint32_t i = 0; i < 5; i++) {
         world_leave(&world, i);
-        run(240 * MILLI_NS); /* node 4 leaves within the second that node 0 lingers */
+        run(240 * MS_NS); /* node 4 leaves within the second that node 0 lingers */
     }
     run(25 * SECOND_NS);
     for (uint32_t i = 0; i < 5; i++) {
@@ -42,7 +42,7 @@ static void a_leaving_node_publishes_everything(void **state)
     struct node_stats last = {0};
     while (!world.nodes[3].finished) {
         last = stats_of(3);
-        run(10 * MILLI_NS);
+        run(10 * MS_NS);
     }
     assert_int_equal(world.nodes[3].last[NOTE_LEFT].level, LEVEL_INFO);
     assert_true(last.rumors_published <= told + 1);
@@ -115,11 +115,11 @@ static void nodes_behind_one_hub_leave_together_with_it(void **state)
     for (uint32_t later = 0; later < 20; later++) {
         start_usual_swarm(3);
         cut(1, 2);
-        run(10 * SECOND_NS + later * 37 * MILLI_NS);
+        run(10 * SECOND_NS + later * 37 * MS_NS);
         const uint64_t left_ns = world_now_ns(&world);
         for (uint32_t i = 0; i < 3; i++) {
             world_leave(&world, i);
-            run(later * 10 * MILLI_NS);
+            run(later * 10 * MS_NS);
         }
         run(30 * SECOND_NS);
         for (uint32_t i = 0; i < 3; i++) {
@@ -156,11 +156,11 @@ static void a_publication_after_the_grace_time_changes_nothing(void **state)
     run(5 * SECOND_NS);
     /* The step is longer than the grace time of 20 s. */
     world.nodes[0].step_ns = 21 * SECOND_NS;
-    run(100 * MILLI_NS);
+    run(100 * MS_NS);
     world_leave(&world, 0);
     run(19 * SECOND_NS);
     cut(0, 1); /* the goodbye then takes longer than the grace time */
-    run(1500 * MILLI_NS);
+    run(1500 * MS_NS);
     assert_int_equal(world.nodes[0].notes[NOTE_LEFT], 1);
     const uint64_t told = stats_of(0).rumors_published;
     run(SECOND_NS);

@@ -160,7 +160,7 @@ static void a_killed_neighbour_is_shown_as_lost_until_it_returns(void **state)
 {
     (void)state;
     start_usual_swarm(4);
-    run(8130 * MILLI_NS);
+    run(8130 * MS_NS);
     assert_false(is_lost(2));
     world_kill(&world, 2, false);
     run(SECOND_NS);
@@ -175,7 +175,7 @@ static void the_others_agree_on_a_killed_nodes_rumors(void **state)
 {
     (void)state;
     start_usual_swarm(4);
-    run(8130 * MILLI_NS);
+    run(8130 * MS_NS);
     world_kill(&world, 2, false);
     run(5 * SECOND_NS);
     must_agree(5 * SECOND_NS);
@@ -236,7 +236,7 @@ static uint64_t wait_for_neighbours(uint32_t i, uint32_t count, uint64_t within_
     const uint64_t end_ns = world_now_ns(&world) + within_ns;
     while (neighbours(i) != count) {
         assert_true(world_now_ns(&world) < end_ns);
-        run(10 * MILLI_NS);
+        run(10 * MS_NS);
     }
     return world_now_ns(&world);
 }
@@ -313,8 +313,8 @@ static void a_paused_node_gives_up_no_neighbour(void **state)
     world_start(&world, 3);
     run(20 * SECOND_NS);
     assert_true(meshed());
-    while (node_wake_ns(world.nodes[3].node) > world_now_ns(&world) + MILLI_NS)
-        run(MILLI_NS); /* its timers must be due before it reads the others' messages */
+    while (node_wake_ns(world.nodes[3].node) > world_now_ns(&world) + MS_NS)
+        run(MS_NS); /* its timers must be due before it reads the others' messages */
     world_pause(&world, 3, world_now_ns(&world) + 20 * SECOND_NS);
     run(30 * SECOND_NS);
     assert_int_equal(world.nodes[3].notes[NOTE_NEIGHBOUR_LOST], 0);
@@ -374,7 +374,7 @@ static void a_joiner_requests_and_receives_rumors(void **state)
         world_introduce(&world, i, 0);
         world_start(&world, i);
     }
-    run(2500 * MILLI_NS); /* long enough to receive two versions, at one a second */
+    run(2500 * MS_NS); /* long enough to receive two versions, at one a second */
     for (uint32_t i = 1; i < 8; i++)
         assert_true(world.nodes[i].training);
 }
@@ -400,7 +400,7 @@ static void a_joiner_does_not_take_a_newcomer_for_the_swarm(void **state)
     world_start(&world, 3);
     for (uint32_t i = 2; i < 4; i++) {
         while (!world.nodes[i].training)
-            run(10 * MILLI_NS);
+            run(10 * MS_NS);
         assert_true(stats_of(i).version + 2 >= known); /* messages in flight may be missing */
     }
 }
@@ -416,7 +416,7 @@ static void a_joiner_that_loses_all_neighbours_waits_a_minute_before_training(vo
     limit_up(0, 1000);
     world_start(&world, 1);
     while (neighbours(1) == 0)
-        run(10 * MILLI_NS);
+        run(10 * MS_NS);
     wire_reset(&world.wire, 0, 1); /* the bytes in flight are lost */
     world_kill(&world, 0, false);
     run(50 * SECOND_NS);

@@ -111,7 +111,7 @@ static void a_free_interval_follows_the_duration_of_steps(void **state)
     (void)state;
     const struct node_options options = free_options();
     add_swarm(4, &options);
-    world.nodes[3].step_ns = 400 * MILLI_NS;
+    world.nodes[3].step_ns = 400 * MS_NS;
     start_all();
     run(20 * SECOND_NS);
     const uint64_t fast = told_by(0), slow = told_by(3);
@@ -129,7 +129,7 @@ static void a_node_that_becomes_faster_publishes_more_often(void **state)
     start_all();
     run(100 * SECOND_NS);
     assert_true(stats_of(1).interval_s > 16);
-    world.nodes[1].step_ns = 200 * MILLI_NS; /* a node that waits must not count as stuck */
+    world.nodes[1].step_ns = 200 * MS_NS; /* a node that waits must not count as stuck */
     run(60 * SECOND_NS);
     assert_true(stats_of(1).interval_s < 3);
     const uint64_t before = told_by(1);
@@ -173,7 +173,7 @@ static void a_long_interval_is_dropped_when_the_node_becomes_faster(void **state
     start_all();
     run(400 * SECOND_NS);
     assert_true(stats_of(1).interval_s > 50);
-    world.nodes[1].step_ns = 20 * MILLI_NS;
+    world.nodes[1].step_ns = 20 * MS_NS;
     run(10 * SECOND_NS); /* ends the running step */
     while (stats_of(1).interval_s > 1)
         run(SECOND_NS / 10);
@@ -217,7 +217,7 @@ static void many_nodes_publish_often_at_first(void **state)
     const struct node_options options = free_options();
     start_swarm(24, &options);
     for (uint32_t i = 0; i < 24; i++)
-        world.nodes[i].step_ns = 100 * MILLI_NS;
+        world.nodes[i].step_ns = 100 * MS_NS;
     while (told_by(0) == 0)
         run(SECOND_NS / 10);
     const struct node_stats first = stats_of(0);
@@ -264,7 +264,7 @@ static void configured_values_stay_fixed(void **state)
 static uint64_t told_with(uint64_t bytes_per_s, uint32_t steps_min)
 {
     struct node_options options = free_options();
-    options.interval_ns = 80 * MILLI_NS;
+    options.interval_ns = 80 * MS_NS;
     options.bytes_per_s = bytes_per_s;
     options.steps_min = steps_min;
     world_free(&world); /* world of the previous call */
@@ -363,7 +363,7 @@ static void publications_before_an_answer_have_no_higher_gain(void **state)
     (void)state;
     alike = true;
     beta = -1;
-    const uint64_t interval_ns = 40 * MILLI_NS;
+    const uint64_t interval_ns = 40 * MS_NS;
     const struct node_stats plain = stats_with(6, 0, interval_ns);
     const struct node_stats thin = stats_with(6, -1, interval_ns);
     assert_true(thin.withheld > 0.7);

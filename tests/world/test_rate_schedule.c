@@ -114,7 +114,7 @@ static void a_joiner_has_the_swarms_position_from_its_first_step(void **state)
     world_introduce(&world, late, 0);
     world_start(&world, late);
     while (world.nodes[late].steps < 1)
-        run(5 * MILLI_NS);
+        run(5 * MS_NS);
     assert_true(learned_by(late) <= 64);
     must_be_where_the_swarm_is(late);
     run(5 * SECOND_NS);
@@ -178,7 +178,7 @@ static uint32_t join_and_begin_to_learn(void)
     world_introduce(&world, late, 0);
     world_start(&world, late);
     while (world.nodes[late].steps < 1)
-        run(5 * MILLI_NS);
+        run(5 * MS_NS);
     return late;
 }
 
@@ -265,9 +265,9 @@ static void a_late_joiner_of_two_starts_at_the_older_count(void **state)
 {
     (void)state;
     start_usual_swarm(1);
-    world.nodes[0].step_ns = 200 * MILLI_NS;
+    world.nodes[0].step_ns = 200 * MS_NS;
     run(5000 * SECOND_NS);
-    world.nodes[0].step_ns = 20 * MILLI_NS;
+    world.nodes[0].step_ns = 20 * MS_NS;
     const uint32_t second = join_and_begin_to_learn();
     must_be_where_the_swarm_is(second);
     run(20 * SECOND_NS);
@@ -287,7 +287,7 @@ static void a_tenfold_learner_counts_fully(void **state)
     (void)state;
     const struct node_options options = usual_options();
     add_swarm(4, &options);
-    world.nodes[3].step_ns = 2 * MILLI_NS;
+    world.nodes[3].step_ns = 2 * MS_NS;
     start_all();
     run(60 * SECOND_NS);
     for (uint32_t i = 0; i < 4; i++)

@@ -86,7 +86,7 @@ static void ignores_an_incomplete_checkpoint(void **state)
     start_saving_swarm();
     const struct saved *saved = newest_of(2);
     while (saved->durable_ns < world_now_ns(&world)) /* until the next checkpoint begins */
-        run(MILLI_NS);
+        run(MS_NS);
     const uint64_t unfinished = rumors_in(saved, NULL);
     world_kill(&world, 2, true);
     assert_true(rumors_in(newest_of(2), NULL) < unfinished);
@@ -103,7 +103,7 @@ static void a_kill_between_two_parts_restores_the_previous_checkpoint(void **sta
     start_saving_swarm();
     const struct sim_disk *disk = &world.nodes[2].sim_disk;
     while (!disk->queue || sim_disk_written(disk) == 0)
-        run(MILLI_NS);
+        run(MS_NS);
     const void *before = newest_of(2)->memory;
     assert_true(sim_disk_written(disk) < PARAMETERS);
     world_kill(&world, 2, true);
@@ -128,9 +128,9 @@ static void own_rumors_after_the_checkpoint_are_recognized(void **state)
     const uint64_t at_first = rumors_in(newest_of(2), own);
     while (known_of(2, 2) != rumors_in(newest_of(2), own) ||
            rumors_in(newest_of(2), own) <= at_first)
-        run(MILLI_NS); /* until a checkpoint contains all publications */
+        run(MS_NS); /* until a checkpoint contains all publications */
     while (known_of(2, 2) == rumors_in(newest_of(2), own))
-        run(MILLI_NS); /* until one more publication */
+        run(MS_NS); /* until one more publication */
     world_rest(&world);
     run(SECOND_NS);
     world_kill(&world, 2, false);

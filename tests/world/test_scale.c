@@ -268,7 +268,7 @@ static void the_oldest_missing_rumor_is_the_lag(void **state)
     bytes_put(slice + 8, 1000, 4);
     puppet_say(&puppet, &(struct message){.kind = VERSION, .bulk = {slice, sizeof slice}});
     run(3 * SECOND_NS);
-    assert_in_range(stats_of(0).lag_ns, 2900 * MILLI_NS, 3100 * MILLI_NS);
+    assert_in_range(stats_of(0).lag_ns, 2900 * MS_NS, 3100 * MS_NS);
     /* No node has announced the rumor since, so it is lost and no longer counts as lag. */
     run(90 * SECOND_NS);
     assert_int_equal(stats_of(0).lag_ns, 0);

@@ -100,9 +100,9 @@ static void requests_beyond_the_queue_are_refused(void **state)
     struct node_options options = patient_options();
     options.serve_bytes_per_s = 50;
     start_talk(&options);
-    run(100 * MILLI_NS);
+    run(100 * MS_NS);
     fetch(0, 1);
-    run(100 * MILLI_NS);
+    run(100 * MS_NS);
     assert_int_equal(puppet.heard[BLOCK], 1);
     for (uint32_t i = 1; i < 5; i++)
         fetch(i, 1);
@@ -146,12 +146,12 @@ static void requests_do_not_wait_for_a_checkpoint(void **state)
     uint32_t given_meanwhile = 0;
     for (int saves = 0; saves < 5; saves++) {
         while (!disk->queue || sim_disk_written(disk) == 0)
-            run(MILLI_NS);
+            run(MS_NS);
         const uint32_t before = puppet.heard[BLOCK];
         fetch(0, 1);
         while (disk->queue) {
             given_meanwhile += puppet.heard[BLOCK] > before;
-            run(MILLI_NS);
+            run(MS_NS);
         }
     }
     assert_true(given_meanwhile > 0);

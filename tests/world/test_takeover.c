@@ -233,7 +233,7 @@ static uint32_t answer_with(uint32_t joiner, const struct message *answer, uint6
             block.block = puppet.last[FETCH].block;
             puppet_say(&puppet, &block);
         }
-        run(MILLI_NS);
+        run(MS_NS);
     }
     return answered;
 }

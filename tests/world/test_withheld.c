@@ -96,7 +96,7 @@ static void a_voted_out_publication_has_moved_no_base(void **state)
     start(true, NODES);
     /* So that many nodes are about to publish when it is decided. */
     for (uint32_t i = 0; i < LIAR; i += 2)
-        world.nodes[i].step_ns = 500 * MILLI_NS;
+        world.nodes[i].step_ns = 500 * MS_NS;
     for (uint32_t i = 0; i < LIAR; i++)
         had[i] = liar_at(i, &origin_index)->next;
     lie();
@@ -371,7 +371,7 @@ static void a_member_that_becomes_faster_stays(void **state)
     world.has_list = true;
     add_swarm(CROWD, &options);
     for (uint32_t i = 0; i < CROWD; i++) {
-        world.nodes[i].step_ns = 64 * MILLI_NS;
+        world.nodes[i].step_ns = 64 * MS_NS;
         world_start(&world, i);
     }
     run(20 * SECOND_NS);

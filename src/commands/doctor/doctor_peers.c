@@ -8,6 +8,7 @@
 
 #include "base/amount.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "commands/doctor/doctor.h"
 #include "commands/doctor/doctor_place.h"
 #include "commands/doctor/doctor_visit.h"
@@ -43,12 +44,12 @@ static void await_lookup(const struct lookup *lookup, uint64_t until_ns)
 {
     const struct gaicb *const list[] = {&lookup->request};
     while (gai_error((struct gaicb *)&lookup->request) == EAI_INPROGRESS) {
-        const uint64_t now_ns = transport_now_ns();
+        const uint64_t now_ns = monotonic_ns();
         if (now_ns >= until_ns)
             return;
         const uint64_t left_ns = until_ns - now_ns;
-        const struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000),
-                                      .tv_nsec = (long)(left_ns % 1000000000)};
+        const struct timespec left = {.tv_sec = (time_t)(left_ns / SECOND_NS),
+                                      .tv_nsec = (long)(left_ns % SECOND_NS)};
         (void)gai_suspend(list, 1, &left);
     }
 }
@@ -65,7 +66,7 @@ static void take_numbers(struct visit *visit, const struct addrinfo *found)
 static void find_numbers(struct round *round)
 {
     const struct address_list *peers = &round->doctor->config.node.peers;
-    const uint64_t until_ns = transport_now_ns() + NAME_WAIT_NS;
+    const uint64_t until_ns = monotonic_ns() + NAME_WAIT_NS;
     struct lookup *lookups = memory_new(peers->count + 1, sizeof *lookups);
     bool all_ended = true;
     start_lookups(lookups, peers);
@@ -107,17 +108,9 @@ static void find_self(struct round *round)
             round->visits[i].is_self |= is_self(round->doctor, &round->visits[i].number[n]);
 }
 
-/* Compares two times, for qsort: the shortest first. */
-static int by_length(const void *a, const void *b)
-{
-    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return left < right ? -1 : left > right;
-}
-
 static struct amount median_trip(struct visit *visit)
 {
-    qsort(visit->trip_ns, (size_t)visit->rounds, sizeof visit->trip_ns[0], by_length);
-    return amount_span((double)visit->trip_ns[visit->rounds / 2] * 1e-9);
+    return amount_span((double)u64_median_high(visit->trip_ns, (size_t)visit->rounds) * 1e-9);
 }
 
 static const char *remedy_for(const struct visit *visit)

@@ -15,7 +15,7 @@
 
 static void begin(struct round *round, struct visit *visit)
 {
-    const uint64_t now_ns = transport_now_ns();
+    const uint64_t now_ns = monotonic_ns();
     const uint64_t conn = ++round->dials << 32 | (uint64_t)(visit - round->visits);
     peer_start(&visit->peer, conn, true, &visit->address, now_ns);
     /* No earlier deadline: the transport has its own time limit for a dial. */
@@ -56,7 +56,7 @@ static void on_connected(void *self, uint64_t conn)
 {
     struct round *round = self;
     struct visit *visit = visit_at(round, conn);
-    const uint64_t now_ns = transport_now_ns();
+    const uint64_t now_ns = monotonic_ns();
     visit->is_connected = true;
     struct transport_reached reached = {.connect_ns = 0};
     (void)transport_reached(round->transport, conn, &reached);
@@ -132,13 +132,13 @@ static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t cou
     struct round *round = self;
     struct visit *visit = visit_at(round, conn);
     struct problem problem;
-    switch (peer_take(&visit->peer, &round->credentials, transport_now_ns(), &bytes, &count,
-                      &problem)) {
+    switch (
+        peer_take(&visit->peer, &round->credentials, monotonic_ns(), &bytes, &count, &problem)) {
     case PEER_MET:
         visit->is_through = true;
         memcpy(visit->id, visit->peer.id, ID_BYTES);
         visit->protocol = visit->peer.protocol;
-        visit->deadline_ns = transport_now_ns() + ARRIVAL_NS;
+        visit->deadline_ns = monotonic_ns() + ARRIVAL_NS;
         if (visit->rounds == SETTINGS_ROUND)
             show_settings(round, visit);
         else
@@ -203,7 +203,7 @@ static void on_closed(void *self, uint64_t conn, const char *why)
         (void)snprintf(visit->tried, sizeof visit->tried, "%s",
                        visit->late ? "no answer in time" : why);
     if (visit->is_connected && has_next_round(round, visit, why) &&
-        transport_now_ns() < round->end_ns) {
+        monotonic_ns() < round->end_ns) {
         begin(round, visit);
     } else {
         visit->is_over = true;
@@ -224,7 +224,7 @@ static void look_at_arrival(const struct round *round, struct visit *visit)
 static void on_timer(void *self)
 {
     struct round *round = self;
-    const uint64_t now_ns = transport_now_ns();
+    const uint64_t now_ns = monotonic_ns();
     for (uint32_t i = 0; i < round->count; i++) {
         struct visit *visit = &round->visits[i];
         if (visit->is_over || visit->late ||
@@ -270,7 +270,7 @@ void visit_all(struct round *round)
     arena_init(&arena, round->count * peer_arena_bytes(QUEUE_BYTES) + 4096);
     round->transport = transport_new(&owner);
     round->reader = message_reader_new();
-    round->end_ns = transport_now_ns() + VISIT_NS;
+    round->end_ns = monotonic_ns() + VISIT_NS;
     start_visits(round, &arena);
     set_timer(round);
     finish_if_over(round);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/system_clock.h"
 #include "commands/config_options.h"
 #include "commands/status/status.h"
 #include "commands/status/top_view.h"
@@ -144,13 +145,6 @@ static void show(const char *text)
     free(screen);
 }
 
-static double now_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void refresh(const char *dir, struct top_view *view)
 {
     json_t *page;
@@ -162,8 +156,8 @@ static void refresh(const char *dir, struct top_view *view)
         memory_missing(BUFSIZ);
     if (status_ask(dir, WAIT_MS, &page, &problem) == OK) {
         const struct terminal terminal = terminal_of(STDOUT_FILENO);
-        top_view_see(view, page, now_s());
-        top_view_draw(view, out, page, now_s(), &terminal);
+        top_view_see(view, page, monotonic_s());
+        top_view_draw(view, out, page, monotonic_s(), &terminal);
         json_decref(page);
     } else {
         (void)fprintf(out, "hearsay top: %s\n\nTrying again every second; q ends.\n", problem.text);

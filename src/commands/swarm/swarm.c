@@ -11,12 +11,12 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "backend/cuda/cuda_module.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/system_clock.h"
 #include "commands/swarm/swarm_folder.h"
 #include "commands/swarm/swarm_options.h"
 #include "commands/swarm/swarm_score.h"
@@ -47,13 +47,6 @@ static void on_interrupt(int number)
 {
     (void)number;
     interrupted++;
-}
-
-static double now_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 /* Fills in the configuration of node i (from 1). */
@@ -174,7 +167,7 @@ static int alive(const struct swarm *swarm)
 static void listen_for(struct swarm *swarm, double seconds)
 {
     struct pollfd polls[SWARM_NODES_MAX];
-    const double until = now_s() + seconds;
+    const double until = monotonic_s() + seconds;
     const int before = interrupted;
     double left = seconds;
     while (left > 0 && alive(swarm) > 0 && interrupted == before) {
@@ -184,7 +177,7 @@ static void listen_for(struct swarm *swarm, double seconds)
             for (int i = 0; i < swarm->started; i++)
                 if (polls[i].revents)
                     read_pipe(&swarm->nodes[i]);
-        left = until - now_s();
+        left = until - monotonic_s();
     }
 }
 
@@ -201,8 +194,8 @@ static enum error start_nodes(struct swarm *swarm, struct problem *problem)
 {
     struct swarm_node *first = &swarm->nodes[0];
     enum error error = start_node(swarm, 1, NULL, problem);
-    const double until = now_s() + START_WAIT_S;
-    while (error == OK && !first->address[0] && first->pid && now_s() < until && !interrupted)
+    const double until = monotonic_s() + START_WAIT_S;
+    while (error == OK && !first->address[0] && first->pid && monotonic_s() < until && !interrupted)
         listen_for(swarm, 0.05);
     if (error == OK && !first->address[0] && !interrupted)
         return problem_set(problem, FAILED, "the first node did not start");
@@ -224,8 +217,8 @@ static void watch(struct swarm *swarm)
     double next = 1;
     const char *why = NULL;
     while (!why) {
-        listen_for(swarm, fmax(0.01, swarm->start_s + next - now_s()));
-        const double seconds = now_s() - swarm->start_s;
+        listen_for(swarm, fmax(0.01, swarm->start_s + next - monotonic_s()));
+        const double seconds = monotonic_s() - swarm->start_s;
         swarm->end = swarm_goal_judge(&swarm->goal, swarm->nodes, swarm->started, seconds);
         if (interrupted)
             why = "interrupted";
@@ -244,10 +237,10 @@ static void watch(struct swarm *swarm)
 
 static void stop_nodes(struct swarm *swarm)
 {
-    const double until = now_s() + swarm->options.config.node.grace_s + 60;
+    const double until = monotonic_s() + swarm->options.config.node.grace_s + 60;
     int seen = interrupted;
     signal_nodes(swarm, SIGTERM);
-    while (alive(swarm) > 0 && now_s() < until) {
+    while (alive(swarm) > 0 && monotonic_s() < until) {
         listen_for(swarm, 1);
         if (interrupted != seen) {
             seen = interrupted;
@@ -419,7 +412,7 @@ static enum error prepare(struct swarm *swarm, struct problem *problem)
  * reached. */
 static bool live(struct swarm *swarm, struct problem *problem)
 {
-    swarm->start_s = now_s();
+    swarm->start_s = monotonic_s();
     swarm->goal = (struct swarm_goal){.target = swarm->options.target,
                                       .kind = swarm->options.kind,
                                       .seconds = swarm->options.seconds,

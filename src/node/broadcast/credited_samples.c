@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/sort.h"
 
 /* The reports of 1/4 of the learners are capped, of at least one learner. */
 #define PART 4
@@ -33,31 +34,18 @@ double credited_samples_sum(struct reported_samples *reported, uint32_t count, u
     return sum;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static uint64_t median(uint64_t *said, uint32_t count)
-{
-    CHECK(count > 0);
-    qsort(said, count, sizeof *said, ascending);
-    return said[(count - 1) / 2];
-}
-
 double credited_samples_begin(double all, double counted, uint64_t *said, uint32_t count)
 {
     CHECK(counted >= 0 && all >= 0);
     if (count == 0)
         return all;
-    const double usual = (double)median(said, count);
+    const double usual = (double)u64_median_low(said, count);
     return all <= usual + usual * NEAR ? all : fmax(counted, usual);
 }
 
 double credited_samples_continue(double all, double counted, uint64_t *said, uint32_t count)
 {
     CHECK(counted >= 0 && all >= 0);
-    const double usual = count > 0 ? fmin((double)median(said, count), all) : 0;
+    const double usual = count > 0 ? fmin((double)u64_median_low(said, count), all) : 0;
     return usual > counted + counted * NEAR ? usual : counted;
 }

@@ -4,11 +4,11 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/time_units.h"
 #include "wire/bytes.h"
 
 /* Number of renewal periods after which a member without a sign of life is dead. */
 #define PROMISES_KEPT 4
-#define MS_NS         1000000ull
 /* Longest renewal period that is believed: this time, and RENEW_PER_MEMBER_NS more per member. */
 #define RENEW_LEAST_NS      15000000000ull
 #define RENEW_PER_MEMBER_NS 1000000000ull

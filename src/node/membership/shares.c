@@ -2,7 +2,8 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
+
+#include "base/sort.h"
 
 /* A member's weight is at most this many times `moved` times the median ratio (shares.h). */
 #define SLACK 16.0
@@ -78,12 +79,6 @@ void shares_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
     CHECK(member->moved > 0 && isfinite(member->borne_out));
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void shares_review(struct members *members, bool by_throughput, uint64_t now_ns)
 {
     double *all = members->scratch;
@@ -96,8 +91,7 @@ void shares_review(struct members *members, bool by_throughput, uint64_t now_ns)
     CHECK(count <= members->max);
     if (count == 0)
         return;
-    qsort(all, count, sizeof *all, ascending);
-    members->claim_ratio = all[(count - 1) / 2];
+    members->claim_ratio = double_median_low(all, count);
 }
 
 /* Returns the member's claim_of divided by its movement of the base; 0 = unknown. If shares are
@@ -128,8 +122,7 @@ static double usual_ratio(const struct members *members, bool by_throughput, uin
     }
     if (count == 0)
         return 0;
-    qsort(ratios, count, sizeof *ratios, ascending);
-    return ratios[(count - 1) / 2];
+    return double_median_low(ratios, count);
 }
 
 /* Returns the largest claim_of that counts: `times` times the median over all members; INFINITY
@@ -146,8 +139,7 @@ static double most_of(const struct members *members, bool by_throughput, double 
     CHECK(count > 0 && times >= 0); /* claim_of is 1 for this node itself */
     if (times == 0)
         return INFINITY;
-    qsort(claims, count, sizeof *claims, ascending);
-    return times * claims[(count - 1) / 2];
+    return times * double_median_low(claims, count);
 }
 
 /* Writes the weights of all members to members->scratch and returns their sum. This node's

@@ -21,9 +21,9 @@
  * tests/world/test_budget.c.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "node/rate/rate_private.h"
 
 /* Part of a link's rate that a node plans to use; the remainder absorbs bursts. */
@@ -53,12 +53,6 @@
  * early. */
 #define UNDER_WAY (2 * ACK_BYTES)
 #define CAP_USED  0.9 /* part of uplink_max that rumors may take; the remainder is for requests */
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Updates the neighbour's moving averages: bytes per second received, and bytes per second sent
  * except own rumors and blocks. Blocks do not count, because they give way to rumors. span_s:
@@ -107,8 +101,7 @@ static struct standing standing_of(const struct rooms *rooms)
     CHECK(rooms->count > 0 && rooms->count <= NODE_PEERS_MAX);
     double sorted[NODE_PEERS_MAX];
     memcpy(sorted, rooms->room, rooms->count * sizeof *sorted);
-    qsort(sorted, rooms->count, sizeof *sorted, compare);
-    const double enough = STANDING * sorted[rooms->count / 2];
+    const double enough = STANDING * double_median_high(sorted, rooms->count);
     struct standing standing = {.room = INFINITY, .rate = INFINITY};
     for (uint32_t i = 0; i < rooms->count; i++) {
         if (rooms->room[i] < enough)

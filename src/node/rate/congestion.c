@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/time_units.h"
 
-#define SECOND_NS 1e9
 /* Minimum size of a write while at least that many bytes are queued. */
 #define SEGMENT_BYTES 1448.0
 /* Largest valid time of a receiver's clock, in µs: differences of two such times in ns cannot
@@ -62,7 +62,7 @@ static double pace_of(const struct congestion *link, uint64_t now_ns)
 {
     CHECK(now_ns >= link->tried_ns && link->rate > 0);
     const double rate = link->rate, trusted = rate * link->confidence;
-    const double age = (double)(now_ns - link->tried_ns) / SECOND_NS / FRESH_S;
+    const double age = (double)(now_ns - link->tried_ns) / (double)SECOND_NS / FRESH_S;
     return age > 1 ? fmax(trusted * exp2(1 - age), fmin(rate, LINK_RATE_FIRST)) : trusted;
 }
 
@@ -80,7 +80,8 @@ static double quantum_of(double rate, size_t waiting)
 bool congestion_is_open(struct congestion *link, uint64_t now_ns, double rate_max)
 {
     const double rate = fmin(pace_of(link, now_ns), rate_max);
-    const double window = fmax(rate * ((double)link->trip_ns / SECOND_NS + WINDOW_S), WINDOW_MIN);
+    const double window =
+        fmax(rate * ((double)link->trip_ns / (double)SECOND_NS + WINDOW_S), WINDOW_MIN);
     /* This limit lets the bytes in flight at most triple with each round trip. */
     const double proven = WINDOW_MIN + 2 * (double)link->arrived;
     CHECK(link->arrived <= link->sent);
@@ -116,7 +117,7 @@ uint64_t congestion_wake_ns(const struct congestion *link, uint64_t now_ns, size
     const double rate = fmin(pace_of(link, now_ns), rate_max);
     const double missing = quantum_of(rate, waiting) - link->bucket.credit;
     CHECK(missing > 0);
-    return now_ns + 1 + (uint64_t)ceil(missing / rate * SECOND_NS);
+    return now_ns + 1 + (uint64_t)ceil(missing / rate * (double)SECOND_NS);
 }
 
 void congestion_on_sent(struct congestion *link, uint64_t now_ns, size_t bytes)
@@ -208,7 +209,7 @@ static double next_rate(const struct congestion *link, double backlog_s, double 
         const double growth = may_double ? 1 : fmin(GROWTH * round_s, link->stride) * room;
         return is_used ? rate * (1 + growth) : rate;
     }
-    if (backlog_s < 0.8 * (double)link->backlog_ns / SECOND_NS)
+    if (backlog_s < 0.8 * (double)link->backlog_ns / (double)SECOND_NS)
         return rate;
     const double cut = rate * (1 - CUT_MAX * fmin(-room / CUT_FULL, 1));
     return -room > CUT_FULL && delivered > 0 ? fmin(cut, 0.9 * delivered) : cut;
@@ -245,9 +246,9 @@ static void end_round(struct congestion *link, uint64_t now_ns, const struct mar
 {
     CHECK(now_ns > link->round_ns);
     const int64_t way = way_of(link);
-    const double backlog_s = (double)(link->look_delay_ns - way) / SECOND_NS;
-    const double round_s = (double)(now_ns - link->round_ns) / SECOND_NS;
-    const double span_s = (double)(received->at_ns - link->round_from.at_ns) / SECOND_NS;
+    const double backlog_s = (double)(link->look_delay_ns - way) / (double)SECOND_NS;
+    const double round_s = (double)(now_ns - link->round_ns) / (double)SECOND_NS;
+    const double span_s = (double)(received->at_ns - link->round_from.at_ns) / (double)SECOND_NS;
     const double bytes = (double)(received->bytes - link->round_from.bytes);
     const double delivered = link->round_from.bytes && span_s > 0.03 ? bytes / span_s : 0;
     const bool is_good = backlog_s <= target_s(link);
@@ -281,7 +282,7 @@ bool congestion_on_ack(struct congestion *link, uint64_t now_ns, uint64_t bytes,
     const int64_t trip_ns =
         (int64_t)(now_ns - handed_ns) - (int64_t)ack_delay_us * 1000 - (delay_ns - way_of(link));
     link->trip_ns = trip_ns > 0 ? (uint64_t)trip_ns : 0;
-    if ((double)(delay_ns - way_of(link)) / SECOND_NS <= target_s(link))
+    if ((double)(delay_ns - way_of(link)) / (double)SECOND_NS <= target_s(link))
         link->round_from = (struct mark){0};
     else if (link->round_from.bytes == 0)
         link->round_from = received;

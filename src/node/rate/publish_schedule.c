@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "node/membership/shares.h"
 #include "node/rate/rate_private.h"
 
@@ -30,12 +31,6 @@
 /* Reported samples per second of a node that has stopped learning; 0 would mean unknown. */
 #define RATE_MIN 1e-6
 
-static int compare(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Returns the median one-way delay of the neighbours with a known round trip, so that one distant
  * neighbour delays no other. */
 static double delay_s(const struct node *node)
@@ -46,8 +41,7 @@ static double delay_s(const struct node *node)
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
         if (peer->rtt_ns > 0)
             trips_ns[count++] = peer->rtt_ns;
-    qsort(trips_ns, count, sizeof *trips_ns, compare);
-    return count > 0 ? (double)trips_ns[count / 2] / 2 * 1e-9 : 0;
+    return count > 0 ? (double)u64_median_high(trips_ns, count) / 2 * 1e-9 : 0;
 }
 
 static void measure_step(struct publish_schedule *schedule, uint64_t now_ns, uint32_t steps)

@@ -3,13 +3,12 @@
 #include <math.h>
 
 #include "base/error.h"
-
-#define SECOND_NS 1e9
+#include "base/time_units.h"
 
 void token_bucket_fill(struct token_bucket *bucket, uint64_t now_ns, double rate, double depth)
 {
     CHECK(now_ns >= bucket->at_ns && rate > 0 && depth > 0);
-    const double passed_s = (double)(now_ns - bucket->at_ns) / SECOND_NS;
+    const double passed_s = (double)(now_ns - bucket->at_ns) / (double)SECOND_NS;
     bucket->credit = fmin(bucket->credit + rate * passed_s, depth);
     bucket->at_ns = now_ns;
 }

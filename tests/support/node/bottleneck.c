@@ -1,5 +1,7 @@
 #include "support/node/bottleneck.h"
 
+#include "base/sort.h"
+
 struct net net;
 
 void bottleneck_begin(uint32_t flows, double rate, uint64_t delay_ms)
@@ -7,7 +9,7 @@ void bottleneck_begin(uint32_t flows, double rate, uint64_t delay_ms)
     net.count = flows;
     net.now_ns = net.waits_count = 0;
     net.rate = rate;
-    net.delay_ns = delay_ms * MILLI_NS;
+    net.delay_ns = delay_ms * MS_NS;
     net.free_ns = net.other_rate = 0;
     for (uint32_t i = 0; i < flows; i++) {
         struct flow *flow = &net.flows[i];
@@ -75,7 +77,7 @@ static void receive(struct flow *flow)
         flow->got += first->bytes;
         give_ack(flow);
     }
-    if (net.now_ns % (250 * MILLI_NS) == 0)
+    if (net.now_ns % (250 * MS_NS) == 0)
         give_ack(flow);
     for (; flow->back_from < flow->back_to; flow->back_from++) {
         const struct ack *first = &flow->back[flow->back_from % AIR_MAX];
@@ -89,7 +91,7 @@ static void receive(struct flow *flow)
 void run_ms(uint32_t ms)
 {
     for (; ms > 0; ms--) {
-        net.now_ns += MILLI_NS;
+        net.now_ns += MS_NS;
         for (uint32_t i = 0; i < net.count; i++) {
             receive(&net.flows[i]);
             hand_over(&net.flows[i]);
@@ -107,19 +109,12 @@ double use_of(uint32_t i, uint32_t ms)
     return (net.flows[i].got - before) / (net.rate * ms * 1e-3);
 }
 
-static int compare(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 double median_wait_ms(uint32_t ms)
 {
-    static uint32_t waits[60000];
+    static uint64_t waits[60000];
     for (uint32_t i = 0; i < ms; i++)
         waits[i] = net.waits[(net.waits_count - 1 - i) % 60000];
-    qsort(waits, ms, sizeof waits[0], compare);
-    return waits[ms / 2] * 1e-3;
+    return (double)u64_median_high(waits, ms) * 1e-3;
 }
 
 double most_wait_ms(uint32_t ms)

@@ -7,13 +7,11 @@
 #define HEARSAY_TESTS_SUPPORT_NODE_BOTTLENECK_H
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/error.h"
+#include "base/time_units.h"
 #include "node/rate/congestion.h"
 
-#define MILLI_NS  1000000ull
-#define SECOND_NS 1000000000ull
 #define FLOWS_MAX 2
 #define AIR_MAX   65536
 #define PIECE     4096

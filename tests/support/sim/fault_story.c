@@ -25,10 +25,10 @@ void begin_faults(const struct fault *faults, uint32_t count, uint64_t seed)
     const struct node_options options = fault_injector_options();
     begin_world(seed);
     world.on_user = on_user;
-    paths[HERE][HERE].jitter_ns = 2 * MILLI_NS;
+    paths[HERE][HERE].jitter_ns = 2 * MS_NS;
     for (uint32_t i = 0; i <= TWIN; i++) {
         (void)add_as(&options, i == TWIN ? 1 : i + 1);
-        world.nodes[i].step_ns = 50 * MILLI_NS;
+        world.nodes[i].step_ns = 50 * MS_NS;
         for (uint32_t k = 0; k < i; k++)
             world_introduce(&world, i, k);
     }

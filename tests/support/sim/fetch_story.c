@@ -46,7 +46,7 @@ void until(bool (*holds)(uint32_t i), uint32_t i, uint64_t within_ns)
     while (!holds(i)) {
         if (world_now_ns(&world) >= end_ns)
             fail_msg("node %u: what was waited for did not come", (unsigned)i);
-        run(MILLI_NS);
+        run(MS_NS);
     }
 }
 
@@ -56,7 +56,7 @@ void until_blocks(uint32_t i, uint32_t blocks, uint64_t within_ns)
     const uint64_t end_ns = world_now_ns(&world) + within_ns;
     while (stats_of(i).blocks_held < blocks) {
         assert_true(world_now_ns(&world) < end_ns);
-        run(MILLI_NS);
+        run(MS_NS);
     }
     assert_true(is_catching_up(i));
 }

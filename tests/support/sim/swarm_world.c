@@ -108,7 +108,7 @@ struct node_options usual_options(void)
 uint32_t add_as(const struct node_options *options, uint64_t identity)
 {
     const uint32_t i = world_add(&world, options, identity, HERE);
-    world.nodes[i].step_ns = 20 * MILLI_NS;
+    world.nodes[i].step_ns = 20 * MS_NS;
     world.nodes[i].step_samples = 32;
     return i;
 }

@@ -26,8 +26,8 @@
 #ifndef PARAMETERS
 #define PARAMETERS 600
 #endif
-#define DELAY_NS  (20 * MILLI_NS)
-#define NEARBY_NS (MILLI_NS / 10)
+#define DELAY_NS  (20 * MS_NS)
+#define NEARBY_NS (MS_NS / 10)
 
 enum region { HERE, NEARBY, REGIONS }; /* region of the nodes, and of the outsiders */
 

@@ -36,7 +36,7 @@ void must_ask_within(uint64_t within_ns)
     const uint64_t end_ns = world_now_ns(&world) + within_ns;
     while (puppet.heard[TAKE] == heard) {
         assert_true(world_now_ns(&world) < end_ns);
-        run(10 * MILLI_NS);
+        run(10 * MS_NS);
     }
 }
 

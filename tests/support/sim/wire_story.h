@@ -14,8 +14,8 @@
 #define BASE      10 /* first number of the wire's kinds of events */
 #define SLOTS     16
 #define HEARD_MAX (1u << 18)
-#define DELAY_NS  (40 * MILLI_NS)
-#define MS(n)     ((n)*MILLI_NS)
+#define DELAY_NS  (40 * MS_NS)
+#define MS(n)     ((n)*MS_NS)
 #define MBIT      125000u /* bytes per second of a link of 1 Mbit/s */
 #define TEN_KB    10000
 

@@ -16,17 +16,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/time_units.h"
 #include "commands/status/status.h"
 #include "daemon/status_server.h"
 #include "socket/local_server.h"
 #include "socket/transport.h"
 
-#define SECOND_NS 1000000000ull
-#define LARGE     ((size_t)2 << 20) /* more than the system's socket buffers */
-#define SMALL     ((size_t)20)
-#define WAIT_MS   60000
-#define BEGIN     "{\"stage\":\""
-#define END       "\"}"
+#define LARGE   ((size_t)2 << 20) /* more than the system's socket buffers */
+#define SMALL   ((size_t)20)
+#define WAIT_MS 60000
+#define BEGIN   "{\"stage\":\""
+#define END     "\"}"
 
 static char dir[CONFIG_PATH_BYTES];
 static struct status_endpoint endpoint;
@@ -89,7 +89,7 @@ static int start(void **state)
     (void)strcpy(dir, "/tmp/hearsay-test-XXXXXX");
     assert_non_null(mkdtemp(dir));
     transport = transport_new(&owner);
-    transport_set_timer(transport, transport_now_ns() + 60 * SECOND_NS);
+    transport_set_timer(transport, monotonic_ns() + 60 * SECOND_NS);
     answer_bytes = SMALL;
     asked = 0;
     stops_when_asked = false;

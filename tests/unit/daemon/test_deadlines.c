@@ -8,11 +8,10 @@
 
 #include <cmocka.h>
 
+#include "base/time_units.h"
 #include "config/setup.h"
 #include "node/node.h"
 
-#define MS_NS        1000000ull
-#define SECOND_NS    1000000000ull
 #define START_NS     (100 * SECOND_NS)
 #define DIAL_NS      (30 * SECOND_NS)
 #define HANDSHAKE_NS (5 * SECOND_NS)

@@ -6,9 +6,8 @@
 
 #include <cmocka.h>
 
+#include "base/time_units.h"
 #include "daemon/device_watch.h"
-
-#define S_NS 1000000000ull
 
 static struct device_watch watch;
 static struct event_log report;
@@ -31,7 +30,7 @@ static void make_steps(uint32_t steps, size_t total)
                                   .samples = 10 * steps,
                                   .memory = {.free = total / 4, .total = total}};
     for (uint32_t i = 0; i < steps; i++)
-        time_spent_step(&event.spent, 2 * S_NS);
+        time_spent_step(&event.spent, 2 * SECOND_NS);
     device_watch_on_step(&watch, &event);
 }
 
@@ -55,13 +54,13 @@ static void the_rate_follows_the_samples_of_a_second(void **state)
 {
     (void)state;
     make_steps(10, 4000);
-    device_watch_on_second(&watch, S_NS, 0);
+    device_watch_on_second(&watch, SECOND_NS, 0);
     assert_true(number("memory_bytes") == 4000 && number("memory_free_bytes") == 1000);
     assert_true(number("model_flops_per_s") == 1e8 && number("peak_part") == 0.1);
-    device_watch_on_second(&watch, 2 * S_NS, 0); /* a second without a step is ignored */
+    device_watch_on_second(&watch, 2 * SECOND_NS, 0); /* a second without a step is ignored */
     assert_true(number("model_flops_per_s") == 1e8);
     make_steps(20, 4000);
-    device_watch_on_second(&watch, 3 * S_NS, 0);
+    device_watch_on_second(&watch, 3 * SECOND_NS, 0);
     assert_true(number("model_flops_per_s") == 1.2e8);
 }
 
@@ -69,11 +68,11 @@ static void a_gpu_hangs_after_ten_times_the_usual_step(void **state)
 {
     (void)state;
     make_steps(16, 4000);
-    device_watch_on_second(&watch, 120 * S_NS, 100 * S_NS);
+    device_watch_on_second(&watch, 120 * SECOND_NS, 100 * SECOND_NS);
     assert_false(watch.is_hung); /* a step may take 20 s */
-    device_watch_on_second(&watch, 121 * S_NS, 100 * S_NS);
+    device_watch_on_second(&watch, 121 * SECOND_NS, 100 * SECOND_NS);
     assert_true(watch.is_hung);
-    device_watch_on_second(&watch, 122 * S_NS, 0);
+    device_watch_on_second(&watch, 122 * SECOND_NS, 0);
     assert_false(watch.is_hung);
 }
 
@@ -81,11 +80,11 @@ static void nothing_hangs_on_a_cpu_or_before_steps_are_known(void **state)
 {
     (void)state;
     make_steps(15, 4000);
-    device_watch_on_second(&watch, 500 * S_NS, 100 * S_NS);
+    device_watch_on_second(&watch, 500 * SECOND_NS, 100 * SECOND_NS);
     assert_false(watch.is_hung);
     assert_int_equal(begin(state), 0);
     make_steps(16, 0);
-    device_watch_on_second(&watch, 500 * S_NS, 100 * S_NS);
+    device_watch_on_second(&watch, 500 * SECOND_NS, 100 * SECOND_NS);
     assert_false(watch.is_hung);
 }
 

@@ -12,10 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/time_units.h"
 #include "daemon/event_log.h"
 #include "support/base/child.h"
-
-#define SECOND_NS 1000000000ull
 
 static char said[16384]; /* standard error of the last child process */
 

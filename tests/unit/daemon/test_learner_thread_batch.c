@@ -6,11 +6,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "base/time_units.h"
 #include "daemon/learner_thread.h"
 #include "support/model/each_device.h"
 
@@ -176,22 +176,15 @@ static struct learner_event wait_for_event(struct learner_thread *worker)
     return event;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void no_more_steps_are_made_in_a_second_than_was_asked_for(void **state)
 {
     (void)state;
-    const int64_t from_ms = now_ms();
-    struct learner_thread *worker = slow_thread(SLOW_STEP_MS * UINT64_C(1000000));
+    const uint64_t from_ns = monotonic_ns();
+    struct learner_thread *worker = slow_thread(SLOW_STEP_MS * MS_NS);
     for (uint32_t steps = 0; steps < SLOW_STEPS;)
         steps += wait_for_event(worker).steps;
     learner_thread_stop(worker);
-    assert_true(now_ms() - from_ms >= (SLOW_STEPS - 1) * SLOW_STEP_MS);
+    assert_true(monotonic_ns() - from_ns >= (SLOW_STEPS - 1) * SLOW_STEP_MS * MS_NS);
     assert_int_equal(learner_samples(learner), SLOW_STEPS * 32);
 }
 
@@ -199,7 +192,7 @@ static void no_more_steps_are_made_in_a_second_than_was_asked_for(void **state)
 static void orders_are_performed_while_a_step_is_waited_for(void **state)
 {
     (void)state;
-    struct learner_thread *worker = slow_thread(HOUR_S * UINT64_C(1000000000));
+    struct learner_thread *worker = slow_thread(HOUR_S * SECOND_NS);
     assert_int_equal(wait_for_event(worker).kind, LEARNER_STEPPED);
     for (int i = 0; i < 3; i++) {
         learner_link_order(

@@ -6,9 +6,8 @@
 
 #include <cmocka.h>
 
+#include "base/time_units.h"
 #include "daemon/resets.h"
-
-#define SECOND 1000000000ull
 
 static void three_within_an_hour_are_too_many(void **state)
 {
@@ -17,9 +16,9 @@ static void three_within_an_hour_are_too_many(void **state)
     resets_add(&resets, 1);
     resets_add(&resets, 2);
     assert_false(resets.are_too_many);
-    resets_add(&resets, 3600 * SECOND);
+    resets_add(&resets, 3600 * SECOND_NS);
     assert_true(resets.are_too_many);
-    resets_add(&resets, 36000 * SECOND);
+    resets_add(&resets, 36000 * SECOND_NS);
     assert_true(resets.are_too_many);
 }
 
@@ -28,7 +27,7 @@ static void now_and_then_is_not_too_often(void **state)
     (void)state;
     struct resets resets = {0};
     for (uint64_t hour = 1; hour < 100; hour++)
-        resets_add(&resets, hour * 1801 * SECOND);
+        resets_add(&resets, hour * 1801 * SECOND_NS);
     assert_false(resets.are_too_many);
 }
 

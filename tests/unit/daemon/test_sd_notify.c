@@ -10,9 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/time_units.h"
 #include "daemon/sd_notify.h"
-
-#define SECOND_NS 1000000000ull
 
 /* The manager's socket. */
 struct manager {

@@ -12,11 +12,11 @@
 #include <jansson.h>
 #include <math.h>
 
+#include "base/time_units.h"
 #include "config/setup.h"
 #include "daemon/status_watch.h"
 
-#define SECOND_NS 1000000000ull
-#define START_NS  (100 * SECOND_NS)
+#define START_NS (100 * SECOND_NS)
 
 static struct config config;
 static struct identity identity;

@@ -13,9 +13,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/time_units.h"
 #include "daemon/training_watch.h"
-
-#define MS_NS 1000000ull
 
 static struct training_watch watch;
 static struct event_log report;

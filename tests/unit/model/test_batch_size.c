@@ -6,13 +6,11 @@
 
 #include <cmocka.h>
 
+#include "base/time_units.h"
 #include "training/batch_size.h"
 
-#define MILLI_NS  1000000ull
-#define SECOND_NS 1000000000ull
-
 static const struct batch_size PACE = {
-    .step_ns = 100 * MILLI_NS, .batch_max = 256, .window_ns = 2 * SECOND_NS};
+    .step_ns = 100 * MS_NS, .batch_max = 256, .window_ns = 2 * SECOND_NS};
 
 static void a_machine_twice_as_fast_makes_steps_twice_as_large(void **state)
 {
@@ -59,8 +57,8 @@ static void nothing_is_decided_before_enough_was_measured(void **state)
     (void)state;
     struct batch_size batch_size = PACE;
     for (int i = 0; i < 199; i++)
-        assert_int_equal(batch_size_on_step(&batch_size, 32, 10 * MILLI_NS), 32);
-    assert_int_equal(batch_size_on_step(&batch_size, 32, 10 * MILLI_NS), 256);
+        assert_int_equal(batch_size_on_step(&batch_size, 32, 10 * MS_NS), 32);
+    assert_int_equal(batch_size_on_step(&batch_size, 32, 10 * MS_NS), 256);
     for (int i = 0; i < 2; i++) /* earlier measurements were dropped */
         assert_int_equal(batch_size_on_step(&batch_size, 256, 4 * SECOND_NS), 256);
     assert_int_equal(batch_size_on_step(&batch_size, 256, 4 * SECOND_NS), 8);

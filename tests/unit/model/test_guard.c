@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
+#include "base/time_units.h"
 #include "training/guard.h"
 
-#define BATCH     32
-#define SECOND_NS 1000000000ull
+#define BATCH 32
 
 static struct guard guard;
 static uint64_t now_ns;

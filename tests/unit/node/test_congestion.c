@@ -120,7 +120,7 @@ static void a_peer_that_acknowledges_nothing_gets_little(void **state)
     struct congestion link;
     congestion_init(&link, 0);
     size_t applied = 0;
-    for (uint64_t now_ns = 0; now_ns < 60 * SECOND_NS; now_ns += MILLI_NS) {
+    for (uint64_t now_ns = 0; now_ns < 60 * SECOND_NS; now_ns += MS_NS) {
         const size_t bytes = congestion_allows(&link, now_ns, EVER, INFINITY);
         if (bytes == 0 || !congestion_is_open(&link, now_ns, INFINITY))
             continue;
@@ -133,7 +133,7 @@ static void a_peer_that_acknowledges_nothing_gets_little(void **state)
 /* Sends what the link allows for 20 s. Returns the bytes that are then unacknowledged. */
 static uint64_t filled(struct congestion *link, uint64_t *now_ns)
 {
-    for (int ms = 0; ms < 20000; ms++, *now_ns += MILLI_NS) {
+    for (int ms = 0; ms < 20000; ms++, *now_ns += MS_NS) {
         const size_t bytes = congestion_allows(link, *now_ns, EVER, INFINITY);
         if (bytes > 0 && congestion_is_open(link, *now_ns, INFINITY))
             congestion_on_sent(link, *now_ns, bytes);
@@ -159,7 +159,7 @@ static void a_cap_is_kept(void **state)
     struct congestion link;
     congestion_init(&link, 0);
     size_t applied = 0;
-    for (uint64_t now_ns = MILLI_NS; now_ns <= 100 * SECOND_NS; now_ns += MILLI_NS) {
+    for (uint64_t now_ns = MS_NS; now_ns <= 100 * SECOND_NS; now_ns += MS_NS) {
         const size_t bytes = congestion_allows(&link, now_ns, EVER, 20000);
         if (bytes == 0)
             continue;

@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
+#include "base/time_units.h"
 #include "node/notes.h"
 
-#define MAX       8
-#define SECOND_NS 1000000000ull
+#define MAX 8
 
 static struct arena arena;
 static struct notes notes;

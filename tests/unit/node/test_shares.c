@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
+#include "base/time_units.h"
 #include "node/membership/shares.h"
 
 #define MAX        6
 #define SILENCE_NS ((uint64_t)1000000000000)
-#define SECOND     ((uint64_t)1000000000)
 
 static const uint8_t context[CONTEXT_BYTES] = {1, 2, 3};
 static struct arena arena;
@@ -80,11 +80,11 @@ static void publish_for(uint32_t seconds, const double *moved, const uint64_t *s
 {
     for (uint32_t second = 0; second <= seconds; second++) {
         for (uint8_t i = 1; i <= 4; i++)
-            publish(i, moved[i - 1], samples[i - 1], (second + 1) * SECOND);
+            publish(i, moved[i - 1], samples[i - 1], (second + 1) * SECOND_NS);
         if (second == 0)
             for (uint8_t i = 0; i < members.count; i++)
                 members.members[i].borne_out = 0;
-        shares_review(&members, true, (second + 1) * SECOND);
+        shares_review(&members, true, (second + 1) * SECOND_NS);
     }
 }
 
@@ -226,13 +226,13 @@ static void two_liars_do_not_vouch_for_each_other(void **state)
 static void an_unpublished_claim_counts_as_the_mean_and_then_as_zero(void **state)
 {
     (void)state;
-    meet(2, 1e30f, SECOND);
-    move(1, 1000, SECOND);
-    assert_true(near(shares_own(&members, true, SECOND), 0.5));
-    assert_true(near(shares_own(&members, true, 61 * SECOND), 0.5));
-    assert_true(near(shares_own(&members, true, 62 * SECOND), 1));
-    move(2, 1000, 63 * SECOND);
-    assert_true(shares_own(&members, true, 63 * SECOND) < 0.1);
+    meet(2, 1e30f, SECOND_NS);
+    move(1, 1000, SECOND_NS);
+    assert_true(near(shares_own(&members, true, SECOND_NS), 0.5));
+    assert_true(near(shares_own(&members, true, 61 * SECOND_NS), 0.5));
+    assert_true(near(shares_own(&members, true, 62 * SECOND_NS), 1));
+    move(2, 1000, 63 * SECOND_NS);
+    assert_true(shares_own(&members, true, 63 * SECOND_NS) < 0.1);
 }
 
 static void movement_decays_with_its_half_life(void **state)
@@ -242,17 +242,17 @@ static void movement_decays_with_its_half_life(void **state)
     move(1, 1000, 1);
     move(2, 1000, 1);
     assert_true(near(shares_own(&members, true, 1), 1.0 / 17));
-    move(1, 500, 1 + 600 * SECOND); /* ten minutes later this is as much as was left */
-    assert_true(near(shares_own(&members, true, 1 + 600 * SECOND), 1.0 / 9));
+    move(1, 500, 1 + 600 * SECOND_NS); /* ten minutes later this is as much as was left */
+    assert_true(near(shares_own(&members, true, 1 + 600 * SECOND_NS), 1.0 / 9));
 }
 
 /* After two weeks nothing is left of what the member moved, so nothing of its claim is credited. */
 static void a_single_publication_loses_its_credit(void **state)
 {
     (void)state;
-    meet(2, 1e30f, SECOND);
-    move(2, 1000, SECOND);
-    const uint64_t later = 1209600 * SECOND;
+    meet(2, 1e30f, SECOND_NS);
+    move(2, 1000, SECOND_NS);
+    const uint64_t later = 1209600 * SECOND_NS;
     meet(2, 1e30f, later);
     move(1, 1000, later);
     assert_true(near(shares_own(&members, true, later), 1));
@@ -261,17 +261,17 @@ static void a_single_publication_loses_its_credit(void **state)
 static void a_member_that_trains_again_gets_no_grace_time(void **state)
 {
     (void)state;
-    move(1, 1000, SECOND);
-    meet(2, 100, SECOND);
-    meet_as(2, 100, false, 50 * SECOND);
-    meet(2, 100, 70 * SECOND);
-    assert_true(near(shares_own(&members, true, 70 * SECOND), 1));
+    move(1, 1000, SECOND_NS);
+    meet(2, 100, SECOND_NS);
+    meet_as(2, 100, false, 50 * SECOND_NS);
+    meet(2, 100, 70 * SECOND_NS);
+    assert_true(near(shares_own(&members, true, 70 * SECOND_NS), 1));
 }
 
 static void meet_three(void)
 {
     for (uint8_t i = 2; i <= 4; i++)
-        meet(i, 100, SECOND);
+        meet(i, 100, SECOND_NS);
 }
 
 static void movement_in_proportion_to_samples_supports_a_claim(void **state)
@@ -318,21 +318,21 @@ static void stopped_members_take_no_share_from_the_others(void **state)
     be(100);
     meet_three();
     publish_for(60, (double[]){10, 10, 10, 10}, (uint64_t[]){100, 100, 100, 100});
-    const uint64_t later = 70 * SECOND;
+    const uint64_t later = 70 * SECOND_NS;
     assert_true(near(shares_own(&members, true, later), 0.25));
     meet(3, 1e-6f, later);
     meet(4, 1e-6f, later);
-    assert_true(near(shares_own(&members, true, later + SECOND), 0.5));
+    assert_true(near(shares_own(&members, true, later + SECOND_NS), 0.5));
     /* The other members go on for three hours. */
     for (uint32_t minute = 1; minute <= 180; minute++) {
-        const uint64_t now_ns = later + minute * 60 * SECOND;
+        const uint64_t now_ns = later + minute * 60 * SECOND_NS;
         meet(2, 100, now_ns);
         meet(3, 1e-6f, now_ns);
         meet(4, 1e-6f, now_ns);
         publish(1, 600, 6000, now_ns);
         publish(2, 600, 6000, now_ns);
         shares_review(&members, true, now_ns);
-        assert_true(near(shares_own(&members, true, now_ns + SECOND), 0.5));
+        assert_true(near(shares_own(&members, true, now_ns + SECOND_NS), 0.5));
     }
     assert_true(near(borne_out(2), 6000 + 180 * 6000));
 }

@@ -83,9 +83,9 @@ static void a_message_arrives_when_its_last_byte_does(void **state)
     assert_int_equal(messages_waiting(net.messages, 0, 1), 1);
     run(&net);
     assert_int_equal(net.count, 2);
-    assert_in_range(net.arrivals[0].at_ns, 1120 * MILLI_NS, 1121 * MILLI_NS);
+    assert_in_range(net.arrivals[0].at_ns, 1120 * MS_NS, 1121 * MS_NS);
     assert_true(net.arrivals[0].from == 0 && net.arrivals[0].to == 1);
-    assert_in_range(net.arrivals[1].at_ns, 1161 * MILLI_NS, 1162 * MILLI_NS);
+    assert_in_range(net.arrivals[1].at_ns, 1161 * MS_NS, 1162 * MS_NS);
     assert_true(net.arrivals[1].number == 99 && net.arrivals[1].to == 0);
     assert_int_equal(messages_sent(net.messages, 0), 125000);
     assert_int_equal(messages_received(net.messages, 1), 125000);
@@ -103,7 +103,7 @@ static void a_higher_priority_overtakes_waiting_messages(void **state)
     static const uint64_t order[] = {1, 4, 2, 3};
     struct net net;
     open_net(&net, two);
-    while (event_queue_next_ns(&net.queue) <= 80 * MILLI_NS) {
+    while (event_queue_next_ns(&net.queue) <= 80 * MS_NS) {
         const struct event event = event_queue_take(&net.queue);
         messages_on_event(net.messages, &event);
     }
@@ -173,8 +173,8 @@ static void messages_share_the_link_between_two_regions(void **state)
     messages_send(net.messages, 1, 2, &(struct sim_message){.bytes = 500000, .number = 2});
     run(&net);
     assert_int_equal(net.count, 2);
-    assert_in_range(net.arrivals[0].at_ns, 930 * MILLI_NS, 1010 * MILLI_NS);
-    assert_in_range(net.arrivals[1].at_ns, 1000 * MILLI_NS, 1010 * MILLI_NS);
+    assert_in_range(net.arrivals[0].at_ns, 930 * MS_NS, 1010 * MS_NS);
+    assert_in_range(net.arrivals[1].at_ns, 1000 * MS_NS, 1010 * MS_NS);
     close_net(&net);
 }
 

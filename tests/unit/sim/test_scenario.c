@@ -40,9 +40,9 @@ static void single_values_are_read(void **state)
                       "[train]\nbatch = 8\nthreads = 1\n[node]\ngrace_s = 4\n");
     assert_string_equal(scenario->about, "Two rooms");
     assert_string_equal(scenario->source, "nobody; knows");
-    assert_true(scenario->span_ns == 2500 * MILLI_NS && scenario->seed == 7);
+    assert_true(scenario->span_ns == 2500 * MS_NS && scenario->seed == 7);
     assert_int_equal(scenario->strategy, STRATEGY_LOCALSGD);
-    assert_true(scenario->skew == 0.5 && scenario->evaluate_ns == 250 * MILLI_NS);
+    assert_true(scenario->skew == 0.5 && scenario->evaluate_ns == 250 * MS_NS);
     assert_int_equal(scenario->evaluate_samples, 100);
     assert_true(scenario->settle_ns == 3 * SECOND_NS);
     assert_int_equal(scenario->settings.local_steps, 9);
@@ -97,7 +97,7 @@ static void every_clause_of_a_nodes_line_is_read(void **state)
     assert_true(group->samples_per_s == 0.5 && group->data == 2.5);
     assert_true(group->up.bytes_per_s == 1250000 && group->down.bytes_per_s == 2000);
     assert_true(group->start_ns == 60 * SECOND_NS && group->stop_ns == 90 * SECOND_NS);
-    assert_true(group->stall_ns == 300 * MILLI_NS && group->stall_every_ns == 2 * SECOND_NS);
+    assert_true(group->stall_ns == 300 * MS_NS && group->stall_every_ns == 2 * SECOND_NS);
     assert_true(group->memory_bytes == 1500000000);
     assert_true(group->dials_only);
     assert_int_equal(group->up.changes, 2);
@@ -165,15 +165,15 @@ static void links_apply_to_two_directions_one_or_all_others(void **state)
         "link = b b, rtt 1 ms\n");
     for (int i = 0; i < 2; i++) {
         const struct path *path = i ? &scenario->paths[1][0] : &scenario->paths[0][1];
-        assert_true(path->delay_ns == 40 * MILLI_NS && path->jitter_ns == 5 * MILLI_NS);
+        assert_true(path->delay_ns == 40 * MS_NS && path->jitter_ns == 5 * MS_NS);
         assert_true(path->loss == 0.001);
         assert_true(rate_at(&path->rate, 59 * SECOND_NS) == 2500000);
         assert_true(rate_at(&path->rate, 60 * SECOND_NS) == 5000000);
     }
-    assert_true(scenario->paths[0][2].delay_ns == 7 * MILLI_NS);
-    assert_true(scenario->paths[2][0].delay_ns == 9 * MILLI_NS);
-    assert_true(scenario->paths[1][2].delay_ns == 3 * MILLI_NS);
-    assert_true(scenario->paths[0][0].delay_ns == 3 * MILLI_NS);
+    assert_true(scenario->paths[0][2].delay_ns == 7 * MS_NS);
+    assert_true(scenario->paths[2][0].delay_ns == 9 * MS_NS);
+    assert_true(scenario->paths[1][2].delay_ns == 3 * MS_NS);
+    assert_true(scenario->paths[0][0].delay_ns == 3 * MS_NS);
     assert_true(scenario->paths[1][1].delay_ns == 500000);
 }
 
@@ -187,7 +187,7 @@ static void a_link_may_carry_more_one_way_than_the_other(void **state)
     const struct rate *up = &scenario->paths[0][1].rate, *down = &scenario->paths[1][0].rate;
     assert_true(rate_at(up, 59 * SECOND_NS) == 2000000 && rate_at(up, 60 * SECOND_NS) == 1000000);
     assert_true(rate_at(down, 0) == 20000000 && rate_at(down, 60 * SECOND_NS) == 20000000);
-    assert_true(scenario->paths[1][0].delay_ns == 40 * MILLI_NS);
+    assert_true(scenario->paths[1][0].delay_ns == 40 * MS_NS);
     up = &scenario->paths[1][2].rate;
     down = &scenario->paths[2][1].rate;
     assert_true(rate_at(up, 60 * SECOND_NS) == 4000000 && rate_at(up, 70 * SECOND_NS) == 5000000);
@@ -251,7 +251,7 @@ static void the_details_of_faults_are_read(void **state)
     assert_true(faults[5].disk == FAULT_DISK_ROTS && faults[5].value == 1);
     assert_true(faults[6].disk == FAULT_DISK_LOST);
     assert_true(faults[7].any && faults[7].every_ns == 9 * SECOND_NS);
-    assert_true(faults[7].least_ns == 100 * MILLI_NS && faults[7].most_ns == 30 * SECOND_NS);
+    assert_true(faults[7].least_ns == 100 * MS_NS && faults[7].most_ns == 30 * SECOND_NS);
     uint64_t seed = faults[0].seed;
     assert_true(played_set(SCENARIO_BASE "fault = crash any, at 5 s\n", "scenario.seed=2")
                     ->faults[0]
@@ -338,7 +338,7 @@ static void assignments_override_the_file_and_later_ones_win(void **state)
     assert_string_equal(scenario->groups[1].set[0], "train.batch=9");
     assert_true(scenario->config.train.rate == 0.5);
     assert_strikes(&scenario->faults[0], "0000111");
-    assert_true(scenario->paths[0][1].delay_ns == MILLI_NS);
+    assert_true(scenario->paths[0][1].delay_ns == MS_NS);
 }
 
 /* Any bytes must be accepted, or refused with a sentence. */

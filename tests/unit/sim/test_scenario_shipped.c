@@ -93,8 +93,8 @@ static void two_sites_loads_as_written(void **state)
     assert_true(scenario.groups[0].up.bytes_per_s == 125000000);
     assert_int_equal(scenario.groups[1].first, 4);
     assert_true(scenario.paths[0][0].delay_ns == 250000);
-    assert_true(scenario.paths[1][0].delay_ns == 40 * MILLI_NS);
-    assert_true(scenario.paths[0][1].jitter_ns == 4 * MILLI_NS);
+    assert_true(scenario.paths[1][0].delay_ns == 40 * MS_NS);
+    assert_true(scenario.paths[0][1].jitter_ns == 4 * MS_NS);
     assert_true(scenario.paths[0][1].loss == 0.001);
     assert_true(scenario.paths[1][0].rate.bytes_per_s == 2500000);
     assert_true(scenario.span_ns == 120 * SECOND_NS);

@@ -105,7 +105,7 @@ static void a_worker_that_may_not_step_waits(void **state)
     mine.steps_max = 7;
     struct played played = play_mine(NULL, 0);
     assert_int_equal(last_moment(&played)->samples, 3 * 7 * 32);
-    assert_int_equal(mine.last_ns[0], 7 * 200 * MILLI_NS);
+    assert_int_equal(mine.last_ns[0], 7 * 200 * MS_NS);
     assert_int_equal(played.outcome.nodes[0].steps_possible, 50);
     play_end(&played);
 }
@@ -152,7 +152,7 @@ static void ask_for_rates(void *self, uint32_t i)
     assert_true(workers_share(mine.workers, 0, 2) == 62500);
     assert_true(fabs(workers_seconds_to_all(mine.workers, 0, 31250) - 2) < 1e-9);
     assert_true(workers_batch(mine.workers, i) == 32);
-    assert_true(workers_step_ns(mine.workers, 2) == 100 * MILLI_NS);
+    assert_true(workers_step_ns(mine.workers, 2) == 100 * MS_NS);
 }
 
 static void rates_and_times_follow_the_bottleneck(void **state)

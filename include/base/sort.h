@@ -1,0 +1,18 @@
+/* Sorts numbers in ascending order. No number is a NAN. */
+#ifndef HEARSAY_BASE_SORT_H
+#define HEARSAY_BASE_SORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+void double_sort(double *values, size_t count);
+void u64_sort(uint64_t *values, size_t count);
+
+/* These sort the values and return the median. Of an even number of values, _low returns the
+ * smaller of the middle two and _high the larger. Requires count > 0. */
+double double_median_low(double *values, size_t count);
+double double_median_high(double *values, size_t count);
+uint64_t u64_median_low(uint64_t *values, size_t count);
+uint64_t u64_median_high(uint64_t *values, size_t count);
+
+#endif
