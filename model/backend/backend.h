@@ -23,6 +23,7 @@
 #include "backend/numbers.h"
 #include "backend/watch.h"
 #include "base/half.h"
+#include "base/min_max.h"
 #include "base/shape.h"
 #include "base/update.h"
 #include "base/weights.h"

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/min_max.h"
+
 #define BLOCK_BYTES ((uint64_t)64 * 1024)
 
 static uint64_t sample_bytes(const struct npy_file *file)
@@ -89,12 +91,12 @@ static enum error changed(const char *what, struct problem *problem)
  * The file's first sample has index pass->at in the run. */
 static enum error read_file(struct pass *pass, struct npy_file *file, struct problem *problem)
 {
-    const uint64_t end = pass->at + file->dims[0], to = end < pass->to ? end : pass->to;
+    const uint64_t end = pass->at + file->dims[0], to = u64_min(end, pass->to);
     enum error error = OK;
     if (pass->at < pass->from)
         error = npy_file_skip(file, pass->from - pass->at, problem);
     while (error == OK && pass->at + file->at < to) {
-        const uint64_t left = to - pass->at - file->at, now = left < pass->most ? left : pass->most;
+        const uint64_t left = to - pass->at - file->at, now = u64_min(left, pass->most);
         const struct array_block block = {.path = file->path,
                                           .data = pass->block,
                                           .at = pass->at + (uint32_t)file->at,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/min_max.h"
 #include "data/file_list.h"
 #include "data/token_file.h"
 
@@ -99,12 +100,12 @@ static uint32_t highest_of(const void *tokens, size_t count, int token_bytes)
     if (token_bytes == 2)
         for (size_t i = 0; i < count; i++) {
             const uint32_t token = ((const uint16_t *)tokens)[i];
-            highest = token > highest ? token : highest;
+            highest = u32_max(token, highest);
         }
     if (token_bytes == 4)
         for (size_t i = 0; i < count; i++) {
             const uint32_t token = ((const uint32_t *)tokens)[i];
-            highest = token > highest ? token : highest;
+            highest = u32_max(token, highest);
         }
     return highest;
 }
@@ -114,8 +115,8 @@ static uint32_t highest_of(const void *tokens, size_t count, int token_bytes)
 static void keep(struct range *range, const unsigned char *block, uint64_t at, size_t count,
                  size_t token_bytes)
 {
-    const uint64_t from = at > range->from ? at : range->from;
-    const uint64_t end = at + count, to = end < range->to ? end : range->to;
+    const uint64_t from = u64_max(at, range->from);
+    const uint64_t end = at + count, to = u64_min(end, range->to);
     if (from < to)
         memcpy(range->tokens + (from - range->from) * token_bytes,
                block + (from - at) * token_bytes, (to - from) * token_bytes);
@@ -132,7 +133,7 @@ static enum error read_blocks(struct token_file *file, uint64_t at, uint64_t cou
         if (error != OK)
             return error;
         const uint32_t highest = highest_of(block, now, file->token_bytes);
-        range->highest = highest > range->highest ? highest : range->highest;
+        range->highest = u32_max(highest, range->highest);
         keep(range, block, at, now, token_bytes);
         at += now;
         count -= now;

@@ -88,7 +88,7 @@ void replica_begin_part(struct replica *replica, size_t first, size_t count, con
 {
     CHECK(first <= replica->parameters && count <= replica->parameters - first);
     for (size_t at = 0; at < count; at += PIECE)
-        begin_piece(replica, first + at, count - at < PIECE ? count - at : PIECE, host_init + at);
+        begin_piece(replica, first + at, size_min(count - at, PIECE), host_init + at);
     settle(replica);
 }
 
@@ -204,7 +204,7 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
         uint32_t bins[HISTOGRAM_BINS];
         found = survey(replica, published->tau, bins);
     }
-    found = found < replica->candidates_max ? found : replica->candidates_max;
+    found = u32_min(found, replica->candidates_max);
     CHECK(published->tau > 0 && published->tau <= TAU_MAX && published->amount <= AMOUNT_MAX);
     replica->backend->exchange.cut(replica->backend, found, replica->candidates, (float)terms->beta,
                                    replica->weights, replica->base,
@@ -329,7 +329,7 @@ size_t replica_reset_to_base(struct replica *replica)
     float part[ANEW_PART];
     for (size_t first = 0; first < replica->parameters; first += ANEW_PART) {
         const size_t left = replica->parameters - first;
-        const size_t count = left < ANEW_PART ? left : ANEW_PART;
+        const size_t count = size_min(left, ANEW_PART);
         download_weights(replica, first, count, part);
         for (size_t c = 0; c < count && first_lost == replica->parameters; c++)
             if (!isfinite(part[c]))
@@ -349,7 +349,7 @@ size_t replica_first_saturated(const struct replica *replica)
     float weights[PIECE];
     int32_t units[PIECE];
     for (size_t first = 0; first < replica->parameters; first += PIECE) {
-        const size_t left = replica->parameters - first, count = left < PIECE ? left : PIECE;
+        const size_t left = replica->parameters - first, count = size_min(left, PIECE);
         download_weights(replica, first, count, weights);
         replica->backend->download(replica->backend, units, replica->base + first,
                                    count * sizeof *units);

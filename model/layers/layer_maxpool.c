@@ -15,7 +15,7 @@ static enum error maxpool_read(struct layer *layer, const struct layer_words *wo
     if (layer->in.length > 0)
         return layer_problem(words, problem, "windows are of images; here comes a sequence");
     const struct pool pool = {.in = layer->in, .window = window};
-    const int smaller = pool.in.height < pool.in.width ? pool.in.height : pool.in.width;
+    const int smaller = int_min(pool.in.height, pool.in.width);
     if (window > smaller)
         return layer_problem(words, problem,
                              "the window is larger than its input of %dx%d; at most 'maxpool %d'",

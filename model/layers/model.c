@@ -43,10 +43,9 @@ static void lay_out(struct model *model, enum part part)
 static size_t largest_buffer(const struct layer *layer)
 {
     const size_t in = shape_size(layer->in), out = shape_size(layer->out);
-    size_t most = in > out ? in : out;
+    size_t most = size_max(in, out);
     for (int k = 0; k < LAYER_KEPT_MAX; k++)
-        if (layer->kept_bytes[k] / number_bytes(layer->type) > most)
-            most = layer->kept_bytes[k] / number_bytes(layer->type);
+        most = size_max(most, layer->kept_bytes[k] / number_bytes(layer->type));
     return most;
 }
 

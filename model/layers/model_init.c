@@ -41,7 +41,7 @@ EACH_WIDTH static void draw_normal(struct rng rng, double deviation, size_t firs
         for (uint64_t draw = 0; draw < 12; draw++)
             for (size_t i = 0; i < SIDE_BY_SIDE; i++)
                 sum[i] += uniform_at(rng, 12 * (first + from + i) + draw);
-        const size_t left = count - from < SIDE_BY_SIDE ? count - from : SIDE_BY_SIDE;
+        const size_t left = size_min(count - from, SIDE_BY_SIDE);
         for (size_t i = 0; i < left; i++)
             weights[from + i] = (float)(deviation * (sum[i] - 6));
     }
@@ -118,7 +118,7 @@ void model_init_part(const struct model *model, uint64_t seed, size_t first, siz
         const struct layer *layer = model->tensor[t].layer;
         const struct layer_tensor *tensor = &layer->tensor[model->tensor[t].which];
         const size_t begins = tensor->offset, ends = begins + layer_tensor_count(tensor);
-        const size_t from = begins > first ? begins : first, to = ends < end ? ends : end;
+        const size_t from = size_max(begins, first), to = size_min(ends, end);
         if (from < to)
             init_tensor(model, t, seed, from - begins, to - from, host_weights + (from - first));
     }

@@ -25,8 +25,7 @@ static struct widest find_widest(const struct model *model)
         const size_t outputs = shape_size(layer->out);
         if (i + 1 < model->count && outputs > widest.outputs)
             widest.outputs = outputs;
-        widest.scratch =
-            layer->scratch_bytes > widest.scratch ? layer->scratch_bytes : widest.scratch;
+        widest.scratch = size_max(layer->scratch_bytes, widest.scratch);
     }
     return widest;
 }
@@ -77,7 +76,7 @@ static size_t shared_bytes(const struct model *model, int batch)
     for (int i = 0; i < model->count; i++) {
         const struct layer *layer = &model->layers[i];
         inside = is_shared(model, layer) ? inside + layer_bytes(model, layer, batch) : 0;
-        most = inside > most ? inside : most;
+        most = size_max(inside, most);
     }
     return most;
 }

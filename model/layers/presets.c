@@ -72,7 +72,7 @@ int model_line_tokens(const char *line)
     if (strncasecmp(line, embed, sizeof embed - 1) != 0 ||
         sscanf(line + sizeof embed - 1, "%7d", &tokens) != 1)
         return 0;
-    return tokens > 0 ? tokens : 0;
+    return int_max(tokens, 0);
 }
 
 int model_line_width(const char *line)

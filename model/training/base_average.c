@@ -11,7 +11,7 @@
 
 void base_average_init(struct base_average *average, struct arena *arena, size_t parameters)
 {
-    const size_t part = parameters < PART ? parameters : PART;
+    const size_t part = size_min(parameters, PART);
     *average = (struct base_average){.mean = arena_alloc(arena, parameters, sizeof(float)),
                                      .part = arena_alloc(arena, part, sizeof(float))};
 }
@@ -43,7 +43,7 @@ void base_average_add(struct base_average *average, const struct replica *replic
         return;
     const float weight = weight_of(average->samples, samples);
     for (size_t first = 0; first < parameters; first += PART) {
-        const size_t left = parameters - first, count = left < PART ? left : PART;
+        const size_t left = parameters - first, count = size_min(left, PART);
         replica_read_base_part(replica, first, count, average->part);
         add_part(average->mean + first, average->part, count, weight);
     }

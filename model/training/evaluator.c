@@ -77,7 +77,7 @@ struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, st
         .variance = variance_of(test),
     };
     const uint32_t most = (uint32_t)model_batch_max(model);
-    device_dataset_init(&evaluator->test, backend, test, test->count < most ? test->count : most);
+    device_dataset_init(&evaluator->test, backend, test, u32_min(test->count, most));
     return evaluator;
 }
 
@@ -122,7 +122,7 @@ struct evaluation evaluator_score(struct evaluator *evaluator, uint32_t from, ui
     backend->upload(backend, evaluator->score, &score, sizeof score);
     const uint32_t batch_max = evaluator->test.batch_max, all = to - from;
     while (from < to) {
-        const uint32_t size = to - from < batch_max ? to - from : batch_max;
+        const uint32_t size = u32_min(to - from, batch_max);
         run_batch(evaluator, from, size);
         from += size;
         if (evaluator->watch)
@@ -175,13 +175,13 @@ void evaluator_predict(struct evaluator *evaluator, const uint8_t *samples, uint
                        float *numbers)
 {
     const struct device_dataset *test = &evaluator->test;
-    const uint32_t most = test->batch_max < PREDICT_MAX ? test->batch_max : PREDICT_MAX;
+    const uint32_t most = u32_min(test->batch_max, PREDICT_MAX);
     const size_t each = test->sample_size * (test->is_floats ? sizeof(float) : 1);
     const size_t outputs = (size_t)model_outputs(evaluator->model);
     float *host_x = memory_new(most * test->sample_size, sizeof *host_x);
     for (uint32_t from = 0; from < count; from += most)
-        predict_batch(evaluator, samples + from * each, count - from < most ? count - from : most,
-                      host_x, numbers + from * outputs);
+        predict_batch(evaluator, samples + from * each, u32_min(count - from, most), host_x,
+                      numbers + from * outputs);
     free(host_x);
 }
 

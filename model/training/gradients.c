@@ -62,24 +62,19 @@ static void learn_part(struct gradients *gradients, const float *weights, uint32
     model_learn_part(gradients->model, weights, to, &part, gradients->score);
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 void gradients_compute(struct gradients *gradients, const float *weights,
                        const struct step_cut *cut, uint32_t which)
 {
     struct backend *backend = gradients->backend;
     const size_t parameters = model_parameters(gradients->model);
-    const uint32_t begin = smaller(which * cut->each, cut->size);
-    const uint32_t end = smaller(begin + cut->each, cut->size);
+    const uint32_t begin = u32_min(which * cut->each, cut->size);
+    const uint32_t end = u32_min(begin + cut->each, cut->size);
     CHECK(cut->part > 0 && cut->part <= gradients->train.batch_max);
     if (begin == end)
         backend->clear(backend, parameters, gradients->sum);
     for (uint32_t first = begin; first < end; first += cut->part) {
         float *to = first == begin ? gradients->sum : gradients->part;
-        learn_part(gradients, weights, cut->size, first, smaller(cut->part, end - first), to);
+        learn_part(gradients, weights, cut->size, first, u32_min(cut->part, end - first), to);
         if (first > begin)
             backend->add(backend, parameters, floats(gradients->sum), floats(to),
                          floats(gradients->sum));
@@ -89,7 +84,7 @@ void gradients_compute(struct gradients *gradients, const float *weights,
 /* Before the first step the input is all zeros, so every sample of this step is sample 0. */
 void gradients_reserve(struct gradients *gradients, const float *weights, uint32_t size)
 {
-    const uint32_t part = smaller(gradients->train.batch_max, size);
+    const uint32_t part = u32_min(gradients->train.batch_max, size);
     learn_part(gradients, weights, size, 0, part, gradients->sum);
     (void)gradients_take_score(gradients);
 }

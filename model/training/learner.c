@@ -17,7 +17,7 @@ static void draw_start(struct learner *learner)
     const size_t parameters = model_parameters(learner->model);
     float *part = memory_new(START_PART, sizeof *part);
     for (size_t first = 0; first < parameters; first += START_PART) {
-        const size_t left = parameters - first, count = left < START_PART ? left : START_PART;
+        const size_t left = parameters - first, count = size_min(left, START_PART);
         model_init_part(learner->model, learner->options.model_seed, first, count, part);
         replica_begin_part(&learner->replica, first, count, part);
     }
@@ -42,7 +42,7 @@ static void replica_start(struct learner *learner, struct arena *arena)
 
 static uint32_t parts_of(const struct learner *learner)
 {
-    return learner->options.micro_batches > 1 ? learner->options.micro_batches : 1;
+    return u32_max(learner->options.micro_batches, 1);
 }
 
 static uint32_t rounded_up(uint32_t number, uint32_t by)
@@ -184,8 +184,7 @@ uint32_t learner_batch(const struct learner *learner)
 
 void learner_follow(struct learner *learner, uint64_t swarm_samples)
 {
-    if (learner->swarm_samples < swarm_samples)
-        learner->swarm_samples = swarm_samples;
+    learner->swarm_samples = u64_max(learner->swarm_samples, swarm_samples);
     CHECK(learner->swarm_samples >= swarm_samples);
 }
 
@@ -370,7 +369,7 @@ static void show_base(struct learner *learner)
     CHECK(learner->evaluator);
     for (size_t first = 0; first < parameters; first += EVALUATED_PART) {
         const size_t left = parameters - first;
-        const size_t count = left < EVALUATED_PART ? left : EVALUATED_PART;
+        const size_t count = size_min(left, EVALUATED_PART);
         float part[EVALUATED_PART];
         replica_read_base_part(&learner->replica, first, count, part);
         evaluator_set_part(learner->evaluator, first, count, part);

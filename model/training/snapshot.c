@@ -23,12 +23,11 @@ size_t snapshot_part_parameters(size_t parameters, uint32_t moments)
 {
     const size_t entry_bytes = (2 + moments) * sizeof(float);
     const size_t bytes = parameters * entry_bytes / PARTS;
-    const size_t part_bytes = bytes < PART_BYTES_MIN   ? PART_BYTES_MIN
-                              : bytes > PART_BYTES_MAX ? PART_BYTES_MAX
-                                                       : bytes;
+    const size_t part_bytes =
+        bytes < PART_BYTES_MIN ? PART_BYTES_MIN : size_min(bytes, PART_BYTES_MAX);
     const size_t most = part_bytes / entry_bytes;
     CHECK(parameters > 0);
-    return parameters < most ? parameters : most;
+    return size_min(parameters, most);
 }
 
 static uint64_t records_bytes(size_t entries)
@@ -99,7 +98,7 @@ size_t snapshot_take(struct snapshot_queue *queue, size_t first, snapshot_save *
         return 0;
     const size_t left = queue->parameters - first;
     queue->part.first = first;
-    queue->part.parameters = left < queue->part_parameters ? left : queue->part_parameters;
+    queue->part.parameters = size_min(left, queue->part_parameters);
     save(learner, &queue->part);
     *record = (struct snapshot_record){.kind = SNAPSHOT_PART, .part = queue->part};
     queue->end += queue->part.parameters;
@@ -145,7 +144,7 @@ void snapshot_note_update(struct snapshot_queue *queue, enum snapshot_kind kind,
     const uint32_t entries = is_under_way(queue) ? entries_before(update, queue->end) : 0;
     for (uint32_t first = 0; first < entries && is_under_way(queue);) {
         const uint32_t left = entries - first;
-        const uint32_t count = left < SNAPSHOT_ENTRIES_MAX ? left : SNAPSHOT_ENTRIES_MAX;
+        const uint32_t count = u32_min(left, SNAPSHOT_ENTRIES_MAX);
         note_entries(queue, kind, update, beta, first, count);
         first += count;
     }

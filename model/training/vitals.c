@@ -16,7 +16,7 @@ static double norm_of(const struct learner *learner, const float *device, size_t
     float *part = memory_new(READ_PART, sizeof *part);
     double sum = 0;
     for (size_t first = 0; first < count; first += READ_PART) {
-        const size_t left = count - first, size = left < READ_PART ? left : READ_PART;
+        const size_t left = count - first, size = size_min(left, READ_PART);
         learner->backend->download(learner->backend, part, device + first, size * sizeof *part);
         for (size_t i = 0; i < size; i++) {
             sum += (double)part[i] * (double)part[i];

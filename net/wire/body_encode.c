@@ -1,6 +1,7 @@
 /* Plans and writes a body. body_decode.c reads one. */
 #include "wire/body_codec.h"
 
+#include "base/min_max.h"
 #include "wire/levels.h"
 
 /* Returns 64 bits, one for each level from index `at` on: 1 where |level| >= bound. */
@@ -149,7 +150,7 @@ static unsigned parameter_guess(uint64_t passed, uint32_t listed)
 {
     uint64_t scaled = (2 * passed + listed) * 77 / 160 / listed;
     unsigned k = scaled == 0 ? 0 : 63 - (unsigned)__builtin_clzll(scaled);
-    return k < 1 ? 1 : k > RICE_PARAMETER_MAX - 1 ? RICE_PARAMETER_MAX - 1 : k;
+    return k < 1 ? 1 : u32_min(k, RICE_PARAMETER_MAX - 1);
 }
 
 /* Moves the guess towards the parameter with the lower cost, so that a smaller and a larger
@@ -248,10 +249,9 @@ void body_plan_make(struct body_plan *plan, const uint32_t *index, const int8_t 
     CHECK(count >= 1);
     uint64_t room_bits = 8 * (uint64_t)room_bytes;
     uint32_t fits = 0;
-    if (count > BODY_ENTRIES_MAX)
-        count = BODY_ENTRIES_MAX;
+    count = u32_min(count, BODY_ENTRIES_MAX);
     uint32_t too_many = count + 1;
-    uint32_t next = count < SAMPLE_ENTRIES ? count : SAMPLE_ENTRIES;
+    uint32_t next = u32_min(count, SAMPLE_ENTRIES);
     bool is_full = false;
     for (int tries = 0; !is_full && fits + 1 < too_many; tries++) {
         plan_exactly(plan, index, level, next);
@@ -312,7 +312,7 @@ static void put_signs(struct bit_writer *writer, const int8_t *level, uint32_t c
 {
     struct bit_writer w = *writer;
     for (uint32_t at = 0; at < count; at += 8) {
-        unsigned bits = count - at < 8 ? count - at : 8;
+        unsigned bits = u32_min(count - at, 8);
         bits_put(&w, gather_tops(levels_load(level, count, at)), bits);
     }
     *writer = w;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/min_max.h"
 
 /* A rumor may move the base, as a vector, by at most sqrt(P) / PART weights of 1. */
 #define PART 8
@@ -23,7 +24,7 @@ static uint64_t length_max(uint64_t parameters)
 {
     CHECK(parameters > 0);
     const uint64_t units = (uint64_t)root(parameters) * (MOVE_MAX / PART);
-    return units > MOVE_MAX ? units : MOVE_MAX;
+    return u64_max(units, MOVE_MAX);
 }
 
 struct move move_of(uint32_t amount, const int8_t *level, uint32_t count)
@@ -32,7 +33,7 @@ struct move move_of(uint32_t amount, const int8_t *level, uint32_t count)
     uint64_t squares = 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t size = (uint32_t)(level[i] < 0 ? -level[i] : level[i]);
-        top = size > top ? size : top;
+        top = u32_max(size, top);
         squares += size * size;
     }
     return (struct move){.amount = amount, .top = top, .length = root(squares)};

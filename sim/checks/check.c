@@ -261,11 +261,6 @@ static void check_caps(struct check *check, uint32_t i, const struct world_node 
         check_fail(check, "6: node %u allocates more memory than it announced", i);
 }
 
-static uint64_t later(uint64_t a_ns, uint64_t b_ns)
-{
-    return a_ns > b_ns ? a_ns : b_ns;
-}
-
 /* Checks that node i begins to train in time, even if no peer answers it. */
 static void check_training_begins(struct world *world, uint32_t i)
 {
@@ -293,11 +288,11 @@ static void check_progress(struct world *world, uint32_t i)
     if (!at->training || at->step_ns == 0 || at->ended)
         return;
     const struct node_options *options = &at->options;
-    const uint64_t step_ns = later(at->step_ns, at->step_ns_most);
+    const uint64_t step_ns = u64_max(at->step_ns, at->step_ns_most);
     const uint64_t steps = options->steps_min > 0 ? options->steps_min : STEPS_MOST;
-    const uint64_t most_ns = later(later(before_ns, now_ns), steps * step_ns);
+    const uint64_t most_ns = u64_max(u64_max(before_ns, now_ns), steps * step_ns);
     const uint64_t published_ns =
-        later(later(at->published_ns, at->began_ns), world->wire.parties[i].paused_ns);
+        u64_max(u64_max(at->published_ns, at->began_ns), world->wire.parties[i].paused_ns);
     if (!at->stepping)
         check_fail(&world->check, "8: node %u does not train", i);
     if (world_now_ns(world) > published_ns + most_ns + 2 * step_ns + SLACK_NS)
@@ -326,11 +321,12 @@ static void check_ghost(struct world *world, const struct connection *connection
         return;
     const struct party *party = &world->wire.parties[mine->party];
     const struct node_options *options = &world->nodes[mine->party].options;
-    const uint64_t arrived_ns = later(later(half->arrive_ns, half->clear_ns), connection->since_ns);
-    const uint64_t received_ns = later(arrived_ns, later(party->paused_ns, party->deaf_ns));
+    const uint64_t arrived_ns =
+        u64_max(u64_max(half->arrive_ns, half->clear_ns), connection->since_ns);
+    const uint64_t received_ns = u64_max(arrived_ns, u64_max(party->paused_ns, party->deaf_ns));
     if (world_now_ns(world) > received_ns +
-                                  later(later(options->limits.silence_ns, NODE_PATIENCE_MAX_NS),
-                                        options->limits.handshake_ns) +
+                                  u64_max(u64_max(options->limits.silence_ns, NODE_PATIENCE_MAX_NS),
+                                          options->limits.handshake_ns) +
                                   SLACK_NS)
         check_fail(&world->check, "6: node %u does not notice that its peer is gone", mine->party);
 }

@@ -72,7 +72,7 @@ static enum error each_part(const char *list, void *self,
     while (list) {
         const char *comma = strchr(list, ',');
         const size_t length = comma ? (size_t)(comma - list) : strlen(list);
-        (void)snprintf(part, sizeof part, "%.*s", (int)(length < 60 ? length : 60), list);
+        (void)snprintf(part, sizeof part, "%.*s", (int)size_min(length, 60), list);
         const enum error error = with(self, part, problem);
         if (error != OK)
             return error;

@@ -63,7 +63,7 @@ static uint64_t over_ns(const struct fault *fault)
 static uint32_t nodes_of(const struct fault_injector *injector)
 {
     const uint32_t count = injector->world->nodes_count;
-    return count < FAULT_NODES_MAX ? count : FAULT_NODES_MAX;
+    return u32_min(count, FAULT_NODES_MAX);
 }
 
 static bool is_up(const struct fault_injector *injector, uint32_t i)
@@ -224,8 +224,7 @@ static void reset(struct fault_injector *injector, const struct injection *injec
 
 static void extend_until(uint64_t *until_ns, uint64_t to_ns)
 {
-    if (*until_ns < to_ns)
-        *until_ns = to_ns;
+    *until_ns = u64_max(*until_ns, to_ns);
 }
 
 /* Extends a pause or a slow reader's silence by one slice plus a nanosecond, so that slices
@@ -273,7 +272,7 @@ static void stall(struct fault_injector *injector, struct injection *injection, 
         fault->least_ns + rng_next(&injection->rng) % (fault->most_ns - fault->least_ns + 1);
     const uint64_t until_ns = now_ns(injector) + takes_ns;
     if (injection->begun && world_is_running(injector->world, i))
-        world_pause(injector->world, i, until_ns < over_ns(fault) ? until_ns : over_ns(fault));
+        world_pause(injector->world, i, u64_min(until_ns, over_ns(fault)));
 }
 
 static void strike(struct fault_injector *injector, struct injection *injection, uint32_t i)

@@ -81,7 +81,7 @@ static void send_damaged(struct hostile *hostile, const uint8_t *bytes, size_t c
 
 static void keep(uint8_t *old, size_t *old_bytes, const uint8_t *bytes, size_t count)
 {
-    *old_bytes = count < GREETING_MAX ? count : GREETING_MAX;
+    *old_bytes = size_min(count, GREETING_MAX);
     memcpy(old, bytes, *old_bytes);
 }
 

@@ -126,7 +126,7 @@ static void send_parts(struct hostile *hostile)
             .part = part,
             .parts = parts,
             .bulk = {base->history + part * PART * HISTORY_ENTRY_BYTES,
-                     (left < PART ? left : PART) * (size_t)HISTORY_ENTRY_BYTES}};
+                     u32_min(left, PART) * (size_t)HISTORY_ENTRY_BYTES}};
         send_message(hostile, &history);
     }
 }

@@ -433,9 +433,7 @@ void hostile_observe(struct hostile *hostile, const uint8_t *bytes, size_t count
         observed->hash = message.hash;
         observed->rumors = message.rumors;
         observed->members = message.members;
-        observed->entries_count = bulk->count / VERSION_ENTRY_BYTES;
-        if (observed->entries_count > OBSERVED_ENTRIES)
-            observed->entries_count = OBSERVED_ENTRIES;
+        observed->entries_count = size_min(bulk->count / VERSION_ENTRY_BYTES, OBSERVED_ENTRIES);
         memcpy(observed->entries, bulk->at, observed->entries_count * VERSION_ENTRY_BYTES);
         break;
     default:

@@ -38,7 +38,7 @@ static void ring_grow(struct half_connection *half, size_t bytes)
     for (size_t i = 0; i < half->held;) {
         const size_t at = (half->first + i) & (half->ring_bytes - 1);
         size_t run = half->ring_bytes - at;
-        run = run < half->held - i ? run : half->held - i;
+        run = size_min(run, half->held - i);
         memcpy(ring + i, half->ring + at, run);
         i += run;
     }
@@ -52,7 +52,7 @@ void half_connection_put(struct half_connection *half, const uint8_t *bytes, siz
 {
     ring_grow(half, half->held + count);
     const size_t at = (half->first + half->held) & (half->ring_bytes - 1);
-    const size_t run = half->ring_bytes - at < count ? half->ring_bytes - at : count;
+    const size_t run = size_min(half->ring_bytes - at, count);
     memcpy(half->ring + at, bytes, run);
     memcpy(half->ring, bytes + run, count - run);
     half->held += count;
@@ -120,8 +120,7 @@ static void cross(struct wire *wire, uint32_t at, int to, size_t bytes, uint64_t
     }
     at_ns += half_connection_travel_ns(wire, connection, to);
     const bool waits = party != WIRE_NOBODY && pipe_is_limited(&wire->parties[party].down);
-    if (at_ns < half->arrive_ns)
-        at_ns = half->arrive_ns;
+    at_ns = u64_max(at_ns, half->arrive_ns);
     /* The down pipe has no limit now, but may still hold earlier segments from the time when it
      * had one. */
     if (!waits && at_ns < half->clear_ns)
@@ -172,7 +171,7 @@ void half_connection_advance(struct wire *wire, uint32_t at, int to)
                      most = segment_of(rate);
         while (half->held > half->flying && half->flying + half->unacked < window) {
             const size_t waiting = half->held - half->flying;
-            launch(wire, at, to, waiting < most ? waiting : most);
+            launch(wire, at, to, size_min(waiting, most));
         }
     }
     if (half->sending && half->held == half->flying) {
@@ -190,8 +189,7 @@ void half_connection_arrive(struct wire *wire, uint32_t at, int to, size_t bytes
     uint64_t at_ns =
         pipe_pass(&wire->parties[connection->end[to].party].down, wire->event_queue->now_ns, bytes,
                   half_connection_round_trip_ns(wire, connection), &lost);
-    if (at_ns < half->clear_ns)
-        at_ns = half->clear_ns;
+    at_ns = u64_max(at_ns, half->clear_ns);
     half->clear_ns = at_ns;
     count_segment(wire, crossing, bytes, at_ns, lost);
     tcp_put(wire, at_ns, WIRE_DELIVER, at, to, bytes);
@@ -207,11 +205,11 @@ void half_connection_hand_over(struct wire *wire, uint32_t at, int to, size_t by
         struct connection *connection = &wire->connections[at];
         struct half_connection *half = &connection->half[to];
         const size_t from = half->first & (half->ring_bytes - 1);
-        size_t run = half->ring_bytes - from < bytes ? half->ring_bytes - from : bytes;
+        size_t run = size_min(half->ring_bytes - from, bytes);
         if (now_ns < wire->parties[party].fragment_ns) {
             const size_t piece =
                 1 + rng_below(&wire->rng, 1u << rng_below(&wire->rng, FRAGMENT_BITS + 1));
-            run = piece < run ? piece : run;
+            run = size_min(piece, run);
         }
         if (now_ns < wire->parties[party].tamper_ns && rng_below(&wire->rng, TAMPER_ONE_IN) == 0)
             half->ring[from + rng_below(&wire->rng, (uint32_t)run)] ^=

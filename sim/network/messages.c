@@ -114,7 +114,7 @@ static void advance(struct messages *messages, uint32_t from, uint32_t to)
         letter = letter->next;
     if (!letter || !outbox->is_open || outbox->is_busy)
         return;
-    const uint64_t bytes = letter->unsent < PIECE_BYTES ? letter->unsent : PIECE_BYTES;
+    const uint64_t bytes = u64_min(letter->unsent, PIECE_BYTES);
     letter->unsent -= bytes;
     messages->sent[from] += bytes;
     outbox->is_busy = true;

@@ -46,7 +46,7 @@ static uint64_t until_change(const struct pipe *pipe, uint64_t now_ns)
         return until_ns;
     const uint64_t phase = own_time(pipe, now_ns) % pipe->stall_every_ns;
     const uint64_t stall_ns = now_ns - phase + pipe->stall_every_ns - pipe->stall_ns;
-    return stall_ns < until_ns ? stall_ns : until_ns;
+    return u64_min(stall_ns, until_ns);
 }
 
 /* Returns the time at which the last of `bytes` bytes leaves the pipe if the first one starts
@@ -83,8 +83,7 @@ uint64_t pipe_pass(struct pipe *pipe, uint64_t now_ns, uint64_t bytes, uint64_t 
         *lost = true;
         begin += again_ns;
     }
-    if (begin < pipe->free_ns)
-        begin = pipe->free_ns;
+    begin = u64_max(begin, pipe->free_ns);
     pipe->free_ns = work(pipe, begin, (double)bytes);
     pipe->bytes += bytes;
     return pipe->free_ns;
@@ -92,8 +91,7 @@ uint64_t pipe_pass(struct pipe *pipe, uint64_t now_ns, uint64_t bytes, uint64_t 
 
 void pipe_clog(struct pipe *pipe, uint64_t until_ns)
 {
-    if (pipe->clogged_ns < until_ns)
-        pipe->clogged_ns = until_ns;
+    pipe->clogged_ns = u64_max(pipe->clogged_ns, until_ns);
 }
 
 void pipe_unclog(struct pipe *pipe, uint64_t now_ns)

@@ -85,7 +85,7 @@ void tcp_leave(struct wire *wire, uint32_t at, int end)
 uint64_t tcp_behind_ns(const struct wire *wire, const struct connection *connection, int to)
 {
     const uint64_t at_ns = wire->event_queue->now_ns + tcp_path(wire, connection, to)->delay_ns;
-    return at_ns < connection->half[to].arrive_ns ? connection->half[to].arrive_ns : at_ns;
+    return u64_max(at_ns, connection->half[to].arrive_ns);
 }
 
 void tcp_close(struct wire *wire, uint32_t at, int end, uint64_t at_ns, const char *why)

@@ -312,9 +312,8 @@ static void put_marks(json_t *snapshot, const struct outcome *outcome)
         const struct fault *fault = &scenario->faults[i];
         char text[REPORT_TEXT_BYTES];
         report_fault_text(scenario, fault, text);
-        page_snapshot_mark(
-            snapshot, seconds_of(fault->from_ns),
-            seconds_of(fault->to_ns > fault->from_ns ? fault->to_ns : fault->from_ns), text);
+        page_snapshot_mark(snapshot, seconds_of(fault->from_ns),
+                           seconds_of(u64_max(fault->to_ns, fault->from_ns)), text);
     }
 }
 

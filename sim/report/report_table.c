@@ -367,7 +367,7 @@ static void add_link(struct table *table, const struct link_total *link)
 static void fill_links(struct table *table, const struct outcome *outcome)
 {
     const uint32_t count = outcome->links_count;
-    const uint32_t shown = count > REPORT_ROWS_MAX ? REPORT_ROWS_MAX : count;
+    const uint32_t shown = u32_min(count, REPORT_ROWS_MAX);
     table_init(
         table, "Links between regions",
         (const char *const[]){"from", "to", "bytes", "rate", "use %", "delay ms", "resent", NULL},

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/min_max.h"
 #include "page/page_snapshot.h"
 #include "report/escape.h"
 
@@ -91,7 +92,7 @@ static size_t column_width(const struct table *table, uint32_t column)
     size_t width = escape_width(table->heads[column]);
     for (uint32_t row = 0; row < table_rows(table); row++) {
         const size_t cell = escape_width(table_cell(table, row, column));
-        width = cell > width ? cell : width;
+        width = size_max(cell, width);
     }
     return width;
 }
@@ -105,7 +106,7 @@ static void fit_columns(const struct table *table, size_t widths[static TABLE_CO
     }
     const size_t room =
         others + FIRST_WIDTH_MIN < TABLE_WIDTH ? TABLE_WIDTH - others : FIRST_WIDTH_MIN;
-    widths[0] = widths[0] > room ? room : widths[0];
+    widths[0] = size_min(widths[0], room);
 }
 
 static void print_blanks(FILE *out, size_t count)
@@ -182,7 +183,7 @@ void table_print_words(FILE *out, const char *text, int indent)
     while (*text) {
         char word[TABLE_CELL_BYTES];
         const size_t length = strcspn(text, " ");
-        escape_clean(word, length + 1 < sizeof word ? length + 1 : sizeof word, text);
+        escape_clean(word, size_min(length + 1, sizeof word), text);
         const size_t width = escape_width(word);
         if (column > (size_t)indent && column + 1 + width > TABLE_WIDTH) {
             (void)fprintf(out, "\n%*s", indent, "");

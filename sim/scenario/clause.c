@@ -232,7 +232,7 @@ static enum error take_unit(struct clause *clause, const struct measure *measure
         return clause_fail(clause, problem, "the unit is missing; %s is written in %s",
                            measure->what, known);
     return clause_fail(clause, problem, "unknown unit %.*s; %s is written in %s",
-                       (int)(length < 24 ? length : 24), text, measure->what, known);
+                       (int)size_min(length, 24), text, measure->what, known);
 }
 
 static enum error take_measure(struct clause *clause, const struct measure *measure, double *value,

@@ -86,7 +86,7 @@ static uint32_t batch_of(const struct experiment *experiment)
     for (uint32_t i = 0; i < experiment->scenario->nodes_count; i++) {
         struct config *config = node_config(experiment, i);
         const uint32_t batch = setup_batch_max(config, &experiment->train, 0);
-        most = batch > most ? batch : most;
+        most = u32_max(batch, most);
         sum += experiment_batch(experiment, i);
         free(config);
     }

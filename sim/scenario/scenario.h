@@ -15,6 +15,7 @@
 #ifndef HEARSAY_SIM_SCENARIO_SCENARIO_H
 #define HEARSAY_SIM_SCENARIO_SCENARIO_H
 
+#include "base/min_max.h"
 #include "config/config.h"
 #include "faults/fault.h"
 #include "scenario/expectation.h"

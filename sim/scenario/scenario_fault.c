@@ -362,7 +362,7 @@ static void derive_times(const struct scenario *scenario, struct fault *fault, u
 static enum error check_times(const struct scenario *scenario, const struct fault *fault,
                               unsigned int seen, struct problem *problem)
 {
-    uint64_t last_ns = fault->to_ns > fault->from_ns ? fault->to_ns : fault->from_ns;
+    uint64_t last_ns = u64_max(fault->to_ns, fault->from_ns);
     if (last_ns > scenario->span_ns)
         return problem_set(problem, MALFORMED,
                            "%.10g s comes after the end; [scenario] seconds = %.10g",

@@ -307,7 +307,7 @@ static enum error parse_seeds(const char *text, struct storm_options *storms,
     char first[128];
     const char *dots = strstr(text, ".."), *plus = strchr(text, '+');
     const size_t length = dots ? (size_t)(dots - text) : strcspn(text, "+");
-    (void)snprintf(first, sizeof first, "%.*s", (int)(length < 127 ? length : 127), text);
+    (void)snprintf(first, sizeof first, "%.*s", (int)size_min(length, 127), text);
     uint64_t count = 1;
     bool holds = storm_seed_of(first, &storms->from);
     storms->to = storms->from;

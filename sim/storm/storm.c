@@ -207,7 +207,7 @@ static bool run_until(struct play *play, uint64_t until_ns)
     struct world *world = &play->world;
     while (world_now_ns(world) < until_ns && !has_failed(play)) {
         const uint64_t next_ns = (world_now_ns(world) / SECOND_NS + 1) * SECOND_NS;
-        world_run_until(world, next_ns < until_ns ? next_ns : until_ns);
+        world_run_until(world, u64_min(next_ns, until_ns));
         check_second(world);
         check_leavers(play);
     }

@@ -312,8 +312,7 @@ static void draw_fault(struct storm_plan *plan, struct rng *rng, enum fault_kind
     *fault = (struct fault){.kind = kind, .from_ns = between(rng, SECOND_NS, last_ns)};
     fault->seed = rng_next(rng);
     fault->to_ns = fault->from_ns + draw_span_ns(rng, kind);
-    if (fault->to_ns > plan->faulty_ns)
-        fault->to_ns = plan->faulty_ns;
+    fault->to_ns = u64_min(fault->to_ns, plan->faulty_ns);
     const uint32_t node = rng_below(rng, plan->nodes);
     if (kind == FAULT_PARTITION || kind == FAULT_RESET)
         draw_sides(plan, rng, fault, node);
@@ -362,8 +361,7 @@ static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
         *fault = (struct fault){.kind = FAULT_CRASH, .seed = rng_next(rng)};
         fault->from_ns = node->start_ns + between(rng, 10, 3000) * MS_NS;
         fault->to_ns = fault->from_ns + between(rng, 1000, 15000) * MS_NS;
-        if (fault->to_ns > plan->faulty_ns)
-            fault->to_ns = plan->faulty_ns;
+        fault->to_ns = u64_min(fault->to_ns, plan->faulty_ns);
         for (uint32_t j = 0; j < plan->nodes; j++)
             if (node->knows >> j & 1)
                 node_set_add(&fault->a, j);

@@ -142,9 +142,8 @@ static void on_step(void *self, uint32_t i)
     struct content *content = take_largest(choco, i);
     const uint64_t sparse = content->count * ENTRY_BYTES;
     const uint64_t whole = choco->parameters * sizeof(float);
-    const struct sim_message message = {.bytes = ROUND_BYTES + (sparse < whole ? sparse : whole),
-                                        .number = round,
-                                        .content = content};
+    const struct sim_message message = {
+        .bytes = ROUND_BYTES + u64_min(sparse, whole), .number = round, .content = content};
     for (uint32_t j = 0; j < choco->count; j++) {
         const uint32_t apart = (j + choco->count - i) % choco->count;
         if (apart == 0 || (choco->neighbours == 2 && apart != 1 && apart != choco->count - 1))

@@ -13,7 +13,7 @@ static float nearest(float part)
     const int power = fraction < 0.75f ? exponent - 1 : exponent;
     if (part < ldexpf(0.5f, LEAST_EXPONENT))
         return 0;
-    return ldexpf(1, power < LEAST_EXPONENT ? LEAST_EXPONENT : power);
+    return ldexpf(1, int_max(power, LEAST_EXPONENT));
 }
 
 void e3m0_round(float *values, size_t count)
@@ -31,7 +31,7 @@ static void compress(void *self, uint32_t i, float *progress, size_t parameters)
     (void)i;
     for (size_t from = 0; from < parameters; from += E3M0_CHUNK) {
         const size_t left = parameters - from;
-        e3m0_round(progress + from, left < E3M0_CHUNK ? left : E3M0_CHUNK);
+        e3m0_round(progress + from, size_min(left, E3M0_CHUNK));
     }
 }
 

@@ -126,7 +126,7 @@ static void on_step(void *self, uint32_t i)
     workers_add(gaia->workers, i, gaia->gain - 1, progress);
     struct content *content = take_significant(gaia, i, t);
     const uint64_t sparse = content->count * ENTRY_BYTES;
-    const struct sim_message update = {.bytes = CLOCK_BYTES + (sparse < whole ? sparse : whole),
+    const struct sim_message update = {.bytes = CLOCK_BYTES + u64_min(sparse, whole),
                                        .kind = UPDATE,
                                        .number = t,
                                        .content = content};

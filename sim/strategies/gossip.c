@@ -228,8 +228,7 @@ static void count_time(struct gossip *gossip, uint64_t then_ns)
         const uint64_t paused_ns = gossip->world.wire.parties[i].paused_ns;
         if (!at->node || !at->training || at->ended)
             continue;
-        uint64_t from_ns = at->began_ns > then_ns ? at->began_ns : then_ns;
-        from_ns = paused_ns > from_ns ? paused_ns : from_ns;
+        const uint64_t from_ns = u64_max(u64_max(at->began_ns, then_ns), paused_ns);
         gossip->lifetimes[i].trained_ns += now_ns > from_ns ? now_ns - from_ns : 0;
     }
 }
@@ -298,9 +297,9 @@ static uint64_t most_known(const struct gossip *gossip, struct moment *moment)
             continue;
         struct node_stats stats;
         node_stats(gossip->world.nodes[i].node, world_now_ns(&gossip->world), &stats);
-        most = stats.version > most ? stats.version : most;
-        least = stats.version < least ? stats.version : least;
-        members = stats.members_live < members ? stats.members_live : members;
+        most = u64_max(stats.version, most);
+        least = u64_min(stats.version, least);
+        members = u32_min(stats.members_live, members);
         moment->joined += health_has_joined(&gossip->health, i);
         moment->running++;
     }
@@ -426,7 +425,7 @@ static void run_until(struct gossip *gossip, uint64_t until_ns)
     while (world_now_ns(world) < until_ns && !world->check.violation[0] &&
            !experiment_is_stopped(gossip->experiment)) {
         const uint64_t next_ns = world_now_ns(world) + SLICE_NS;
-        world_run_until(world, next_ns < until_ns ? next_ns : until_ns);
+        world_run_until(world, u64_min(next_ns, until_ns));
     }
 }
 
@@ -438,7 +437,7 @@ static void train(struct gossip *gossip)
     while (world_now_ns(world) < end_ns && !world->check.violation[0] &&
            !experiment_is_stopped(gossip->experiment)) {
         const uint64_t then_ns = world_now_ns(world), next_ns = then_ns + SECOND_NS;
-        run_until(gossip, next_ns < end_ns ? next_ns : end_ns);
+        run_until(gossip, u64_min(next_ns, end_ns));
         check_second(&gossip->world);
         count_time(gossip, then_ns);
         measure(gossip, (double)(world_now_ns(world) - then_ns) * 1e-9);

@@ -82,7 +82,7 @@ uint64_t max_n_bytes(const struct max_n *max_n, uint32_t n)
 {
     const uint64_t sparse = (uint64_t)max_n->kept[n] * ENTRY_BYTES;
     const uint64_t whole = max_n->parameters * sizeof(float);
-    return sparse < whole ? sparse : whole;
+    return u64_min(sparse, whole);
 }
 
 uint32_t max_n_fit(const struct max_n *max_n, double bytes)

@@ -64,7 +64,7 @@ static void add_learner(struct rounds *rounds, uint32_t node)
     if (batch != learner_batch(rounds->learners[i]))
         learner_set_batch(rounds->learners[i], batch);
     rounds->step_samples += batch;
-    rounds->step_ns = step_ns > rounds->step_ns ? step_ns : rounds->step_ns;
+    rounds->step_ns = u64_max(step_ns, rounds->step_ns);
 }
 
 static void begin(struct rounds *rounds, const struct rounds_method *method, const void *settings,
@@ -179,7 +179,7 @@ static uint64_t exchange_ns(const struct rounds *rounds, const struct round *rou
         slower(&slowest, &scenario_group(scenario, to)->down, 1, now_ns);
         slower(&slowest, &path->rate, crossing(rounds, round, here, there), now_ns);
         const uint64_t delay_ns = path->delay_ns + path->jitter_ns / 2;
-        longest_ns = delay_ns > longest_ns ? delay_ns : longest_ns;
+        longest_ns = u64_max(delay_ns, longest_ns);
     }
     const double bytes = senders ? (double)round->bytes / senders : 0;
     const double sending_s = slowest ? bytes / (double)slowest : 0;
@@ -224,7 +224,7 @@ static void show_until(struct rounds *rounds, struct outcome *outcome, uint64_t 
     const struct scenario *scenario = experiment->scenario;
     while (rounds->shown_ns < scenario->span_ns && !experiment_is_stopped(experiment)) {
         const uint64_t second_ns = rounds->shown_ns + SECOND_NS;
-        const uint64_t at_ns = second_ns < scenario->span_ns ? second_ns : scenario->span_ns;
+        const uint64_t at_ns = u64_min(second_ns, scenario->span_ns);
         if (at_ns >= until_ns)
             return;
         rounds->shown_ns = at_ns;
@@ -298,7 +298,7 @@ static void play(struct rounds *rounds, struct outcome *outcome)
         const uint64_t sent_ns = now_ns + round.steps * rounds->step_ns;
         const uint64_t waiting_ns = exchange_ns(rounds, &round, sent_ns);
         const uint64_t computing_ns = round.meanwhile * rounds->step_ns;
-        now_ns = sent_ns + (waiting_ns > computing_ns ? waiting_ns : computing_ns);
+        now_ns = sent_ns + u64_max(waiting_ns, computing_ns);
         show_until(rounds, outcome, now_ns);
         if (now_ns > experiment->scenario->span_ns)
             break;

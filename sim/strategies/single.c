@@ -34,7 +34,7 @@ static void make_node(struct experiment *experiment, uint32_t i, struct single *
 
 static void train_until(struct single *one, uint64_t now_ns, double *cpu_s)
 {
-    const uint64_t until_ns = now_ns < one->until_ns ? now_ns : one->until_ns;
+    const uint64_t until_ns = u64_min(now_ns, one->until_ns);
     const double begin_s = sim_learner_cpu_s();
     while (one->learner && one->from_ns + (one->steps + 1) * one->step_ns <= until_ns) {
         (void)learner_step(one->learner);

@@ -57,7 +57,7 @@ static uint64_t bytes_of(const struct thresholds *thresholds, const struct conte
 {
     const uint64_t sparse = content->count * ENTRY_BYTES;
     const uint64_t whole = thresholds->parameters * sizeof(float);
-    return sparse < whole ? sparse : whole;
+    return u64_min(sparse, whole);
 }
 
 static void on_step(void *self, uint32_t i)

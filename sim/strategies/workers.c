@@ -421,7 +421,7 @@ static void play(struct workers *workers, struct outcome *outcome)
     struct event_queue *queue = &workers->queue;
     while (queue->now_ns < span_ns && !experiment_is_stopped(workers->experiment)) {
         const uint64_t then_ns = queue->now_ns;
-        const uint64_t until_ns = then_ns + SECOND_NS < span_ns ? then_ns + SECOND_NS : span_ns;
+        const uint64_t until_ns = u64_min(then_ns + SECOND_NS, span_ns);
         while (event_queue_next_ns(queue) <= until_ns &&
                !experiment_is_stopped(workers->experiment)) {
             const struct event event = event_queue_take(queue);

@@ -174,8 +174,7 @@ void world_size_step(struct world_node *at)
         return;
     at->step_samples = batch;
     at->step_ns = (uint64_t)(batch * at->sample_ns);
-    if (at->step_ns_most < at->step_ns)
-        at->step_ns_most = at->step_ns;
+    at->step_ns_most = u64_max(at->step_ns_most, at->step_ns);
 }
 
 /* Chooses the batch size of the next step from the duration of this step, as the daemon does. */

@@ -23,8 +23,7 @@ void lifetime_add(struct node_stats *sum, const struct node_stats *more)
 
 static void note_joining(struct lifetime *lifetime, const struct world_node *at)
 {
-    if (lifetime->last.block_bytes > lifetime->block_bytes)
-        lifetime->block_bytes = lifetime->last.block_bytes;
+    lifetime->block_bytes = u64_max(lifetime->block_bytes, lifetime->last.block_bytes);
     if (at->incarnation == 1 && at->training)
         lifetime->joining_s = (double)(at->began_ns - at->born_ns) * 1e-9;
 }

@@ -199,8 +199,7 @@ static void prepare(struct world *world, uint32_t i)
     options->seed = rng_mix(world->seed + i) | 1;
     options->wall_ms = (uint64_t)((int64_t)world_wall_ms(world) + at->clock_ms);
     options->incarnation = options->wall_ms;
-    if (options->incarnation < at->sim_disk.incarnation)
-        options->incarnation = at->sim_disk.incarnation;
+    options->incarnation = u64_max(options->incarnation, at->sim_disk.incarnation);
     at->sim_disk.incarnation = options->incarnation + NODE_INCARNATIONS;
     const uint64_t entropy[3] = {world->seed, i, at->incarnation};
     memcpy(at->entropy, entropy, sizeof entropy);
@@ -365,8 +364,7 @@ void world_finish(struct world *world, uint32_t i)
 void world_pause(struct world *world, uint32_t i, uint64_t until_ns)
 {
     struct party *party = &world->wire.parties[i];
-    if (party->paused_ns < until_ns)
-        party->paused_ns = until_ns;
+    party->paused_ns = u64_max(party->paused_ns, until_ns);
 }
 
 void world_rest(struct world *world)
@@ -474,8 +472,7 @@ void world_run_until(struct world *world, uint64_t until_ns)
         const struct event event = event_queue_take(&world->event_queue);
         on_event(world, &event);
     }
-    if (world->event_queue.now_ns < until_ns)
-        world->event_queue.now_ns = until_ns;
+    world->event_queue.now_ns = u64_max(world->event_queue.now_ns, until_ns);
 }
 
 bool world_is_one_version(const struct world *world)

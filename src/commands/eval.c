@@ -228,7 +228,7 @@ static enum error make_model(struct bench *bench, const struct safetensors_about
                              struct problem *problem)
 {
     const struct dataset *test = &bench->test;
-    const int classes = test->classes > about->classes ? test->classes : about->classes;
+    const int classes = int_max(test->classes, about->classes);
     const uint32_t batch = setup_evaluation_batch(about->layers, about->in, classes);
     return model_new(&bench->model, &bench->arena, bench->backend, about->layers, about->in,
                      classes, (int)batch, problem);

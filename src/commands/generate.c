@@ -44,7 +44,7 @@ static enum error read_foreign(const char *folder, struct safetensors_about *abo
     const enum error error = model_folder_read(folder, &said, problem);
     if (error != OK)
         return error;
-    const int length = said.positions < LENGTH_MAX ? said.positions : LENGTH_MAX;
+    const int length = int_min(said.positions, LENGTH_MAX);
     *about = (struct safetensors_about){.in = {1, 1, 1, length}, .classes = said.tokens};
     memcpy(about->layers, said.layers, sizeof about->layers);
     return OK;

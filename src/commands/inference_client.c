@@ -82,7 +82,7 @@ static void progress(struct inference_client *client, enum progress to)
 
 static void note_why(struct inference_client *client, const char *text, size_t bytes)
 {
-    const size_t room = sizeof client->why - 1, most = bytes < room ? bytes : room;
+    const size_t room = sizeof client->why - 1, most = size_min(bytes, room);
     for (size_t i = 0; i < most; i++)
         client->why[i] = text[i] >= ' ' && text[i] < 127 ? text[i] : '?';
     client->why[most] = '\0';
@@ -101,7 +101,7 @@ static void on_reply(struct inference_client *client, const struct message *mess
     }
     reply->reason = (enum reply_reason)message->reason;
     reply->count = message->count;
-    reply->wait_ns = (message->wait < WAIT_MS_MAX ? message->wait : WAIT_MS_MAX) * MS_NS;
+    reply->wait_ns = u64_min(message->wait, WAIT_MS_MAX) * MS_NS;
     reply->about_bytes = message->text.count;
     reply->numbers_bytes = message->bulk.count;
     if (message->text.count > 0)

@@ -131,7 +131,7 @@ static enum error print_model(const struct options *options, struct problem *pro
     if (error != OK)
         return error;
     const int tokens = model_line_tokens(line);
-    const int usual = folder.positions < DEFAULT_LENGTH ? folder.positions : DEFAULT_LENGTH;
+    const int usual = int_min(folder.positions, DEFAULT_LENGTH);
     const struct shape text = {1, 1, 1, options->length > 0 ? options->length : usual};
     const int classes = options->classes ? options->classes : tokens ? tokens : 10;
     struct arena arena;

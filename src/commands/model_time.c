@@ -98,7 +98,7 @@ void model_time(struct model *model, struct backend *backend, int passes, struct
     /* Passes with a negative number only warm up: later passes overwrite their times. */
     for (int i = -passes; i < passes; i++) {
         struct watch watch = {.backend = backend,
-                              .took_ns = took_ns + (size_t)(i < 0 ? 0 : i) * layers,
+                              .took_ns = took_ns + (size_t)int_max(i, 0) * layers,
                               .begun_ns = monotonic_ns()};
         model_forward_each(model, weights, x, on_layer, &watch);
     }

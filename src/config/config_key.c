@@ -316,11 +316,6 @@ static bool begins_section(size_t i)
     return i == 0 || strcmp(keys[i].section, keys[i - 1].section) != 0;
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Returns the number of insertions, deletions and replacements that turn one name into the other
  * (Levenshtein 1966). */
 static size_t edits(const char *typed, const char *known)
@@ -336,7 +331,7 @@ static size_t edits(const char *typed, const char *known)
         for (size_t j = 1; j <= width; j++) {
             size_t replaced = diagonal + (typed[i] != known[j - 1]);
             diagonal = row[j];
-            row[j] = smaller(replaced, smaller(row[j], row[j - 1]) + 1);
+            row[j] = size_min(replaced, size_min(row[j], row[j - 1]) + 1);
         }
     }
     return row[width];
@@ -347,11 +342,11 @@ static size_t edits(const char *typed, const char *known)
  * 2. */
 static size_t distance(const char *typed, const char *known)
 {
-    const size_t common = smaller(strlen(typed), strlen(known));
+    const size_t common = size_min(strlen(typed), strlen(known));
     if (common >= 3 && strncmp(typed, known, common) == 0)
         return typed[common] == known[common] ? 0 : 1;
     const size_t far = edits(typed, known);
-    return common >= 4 && (strstr(typed, known) || strstr(known, typed)) ? smaller(far, 2) : far;
+    return common >= 4 && (strstr(typed, known) || strstr(known, typed)) ? size_min(far, 2) : far;
 }
 
 static bool is_near(const char *typed, size_t far)
@@ -386,7 +381,7 @@ void config_key_rank(const char *typed, const char *const *words, size_t count,
     size_t used = 0, most = 0;
     out[0] = '\0';
     for (size_t i = 0; i < count; i++)
-        most = distance(typed, words[i]) > most ? distance(typed, words[i]) : most;
+        most = size_max(distance(typed, words[i]), most);
     for (size_t far = 0; far <= most; far++)
         for (size_t i = 0; i < count; i++) {
             if (distance(typed, words[i]) != far)

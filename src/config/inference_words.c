@@ -23,7 +23,7 @@ enum error inference_words_form(const struct learner *learner,
                            shape.bytes, shape.outputs, NODE_INFERENCE_MAX, NODE_PREDICT_MAX);
     const size_t fitting = NODE_INFERENCE_MAX / shape.bytes;
     const uint32_t said = NODE_PREDICT_MAX / (uint32_t)shape.outputs;
-    uint32_t most = said < SAMPLES_MAX ? said : SAMPLES_MAX;
+    uint32_t most = u32_min(said, SAMPLES_MAX);
     if (fitting < most)
         most = (uint32_t)fitting;
     (void)snprintf(about, INFERENCE_WORDS_BYTES, "%dx%dx%d %s, %d %s", shape.shape.channels,

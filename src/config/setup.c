@@ -176,11 +176,6 @@ uint64_t setup_step_ns_min(const struct config *config)
     return most > 0 ? (uint64_t)(1e9 / most) : 0;
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Returns exchange.withheld; 0 if it is auto and the optimizer is SGD. Adam and similar
  * optimizers make steps of one length even if gradients disagree, so their unpublished residual
  * grows fast. With SGD withholding gained nothing (tests/decisions/012-hold-back-with-adam.md). */
@@ -223,7 +218,7 @@ static struct evaluated evaluated_of(const struct slice *part, const struct mode
     const uint32_t tokens = (uint32_t)model_input(model).length;
     if (part->count == 0) {
         const uint32_t most = tokens ? EVALUATED_TOKENS / tokens + 1 : EVALUATED_SAMPLES;
-        return (struct evaluated){.to = smaller(most, tests)};
+        return (struct evaluated){.to = u32_min(most, tests)};
     }
     CHECK(part->index < part->count);
     return (struct evaluated){
@@ -255,7 +250,7 @@ struct learner_options setup_learner_options(const struct config *config,
                       .decay = (float)train->decay},
         .micro_batches = setup_parts(config),
         .label_smoothing = (float)train->label_smoothing,
-        .batch = batch_max ? smaller(BATCH_SIZE_START, batch_max) : train->batch,
+        .batch = batch_max ? u32_min(BATCH_SIZE_START, batch_max) : train->batch,
         .batch_max = batch_max,
         .model_seed = config->model.seed,
         .start = made->start,
@@ -313,7 +308,7 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
         return error;
     const uint32_t tested = setup_evaluation_batch(line, train->shape, train->classes);
     const uint32_t parts = setup_parts(config), part = (batch_max + parts - 1) / parts;
-    const struct model_use use = {.batch_max = (int)(part > tested ? part : tested),
+    const struct model_use use = {.batch_max = (int)u32_max(part, tested),
                                   .recompute = config->train.recompute,
                                   .exact = dataset_is_regression(train)};
     struct problem why;

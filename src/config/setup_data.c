@@ -57,7 +57,7 @@ static enum error match_sets(const char *named, struct dataset *train, struct da
 static enum error set_task(const struct config_data *data, struct dataset *train,
                            struct dataset *test, struct problem *problem)
 {
-    const int labels = train->classes > test->classes ? train->classes : test->classes;
+    const int labels = int_max(train->classes, test->classes);
     if (data->classes > 0 && dataset_is_regression(train))
         return problem_set(problem, MISMATCH,
                            "data.classes = %u, but y holds numbers to predict; remove data.classes",
@@ -87,7 +87,7 @@ static enum error check_augment(const struct augment_options *augment, struct sh
                                 struct problem *problem)
 {
     const uint32_t height = (uint32_t)shape.height, width = (uint32_t)shape.width;
-    const uint32_t side = height < width ? height : width;
+    const uint32_t side = u32_min(height, width);
     if (!augment_is_wanted(augment))
         return OK;
     if (side < 2)

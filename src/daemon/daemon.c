@@ -63,7 +63,7 @@ static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns, ui
     const double every_s = daemon->config->train.evaluate_s;
     const uint64_t every_ns = (uint64_t)(every_s * (double)SECOND_NS);
     const uint64_t least_ns = is_part_auto(daemon) ? EVALUATED_PART * took_ns : 0;
-    return every_s > 0 ? now_ns + (every_ns > least_ns ? every_ns : least_ns) : UINT64_MAX;
+    return every_s > 0 ? now_ns + u64_max(every_ns, least_ns) : UINT64_MAX;
 }
 
 /* Returns on which test samples a leaving node evaluates its base for the last time. If

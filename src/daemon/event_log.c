@@ -16,7 +16,7 @@ static void print_last(void *context)
     const struct event_log *report = context;
     CHECK(report->is_open);
     static const char heading[] = "the last notes:\n";
-    const uint32_t kept = report->notes < EVENT_LOG_LAST ? report->notes : EVENT_LOG_LAST;
+    const uint32_t kept = u32_min(report->notes, EVENT_LOG_LAST);
     bool is_written = write(STDERR_FILENO, heading, sizeof heading - 1) > 0;
     for (uint32_t i = report->notes - kept; is_written && i != report->notes; i++) {
         const char *line = report->last[i % EVENT_LOG_LAST];

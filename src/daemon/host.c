@@ -77,8 +77,7 @@ void host_pump(struct host *host)
         known_votes_keep(&host->votes, host->node, &host->report, monotonic_ns());
     }
     uint64_t wake_ns = node_wake_ns(host->node);
-    if (host->status_ns < wake_ns)
-        wake_ns = host->status_ns;
+    wake_ns = u64_min(wake_ns, host->status_ns);
     if (host->owner_ns < wake_ns)
         wake_ns = host->owner_ns;
     transport_set_timer(host->transport, wake_ns);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/min_max.h"
 
 void reach_start(struct reach *reach, uint32_t peers, uint64_t now_ns)
 {
@@ -31,8 +32,7 @@ void reach_on_note(struct reach *reach, const struct note *note)
 {
     CHECK(note->kind < NOTE_KINDS);
     if (note->kind == NOTE_NEIGHBOUR)
-        reach_on_neighbours(reach, note->at_ns > reach->since_ns ? note->at_ns : reach->since_ns,
-                            1);
+        reach_on_neighbours(reach, u64_max(note->at_ns, reach->since_ns), 1);
     if (note->kind != NOTE_DIAL_FAILED && note->kind != NOTE_MISMATCH &&
         note->kind != NOTE_IDENTITY_TAKEN)
         return;

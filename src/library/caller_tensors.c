@@ -332,7 +332,7 @@ static bool overlap(const struct caller_tensor *tensor, size_t first, size_t end
     if (first >= tensor_end || end <= tensor->first)
         return false;
     *from = first > tensor->first ? first - tensor->first : 0;
-    *to = (end < tensor_end ? end : tensor_end) - tensor->first;
+    *to = size_min(end, tensor_end) - tensor->first;
     return true;
 }
 

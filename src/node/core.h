@@ -15,6 +15,7 @@
 #ifndef HEARSAY_NODE_CORE_H
 #define HEARSAY_NODE_CORE_H
 
+#include "base/min_max.h"
 #include "base/rng.h"
 #include "base/time_units.h"
 #include "crypto/secret.h"

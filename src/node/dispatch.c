@@ -47,7 +47,7 @@ static bool is_full(const struct node *node, const struct peer *peer, bool is_lo
     const uint32_t reachable = membership_reachable(node) ? membership_reachable(node) : 1;
     const uint64_t enough = is_lost ? most : 2ull * DEGREE * live / reachable;
     return !peer->dialled && live > MESH_MAX &&
-           connection_neighbours(node) >= (enough < most ? enough : most) &&
+           connection_neighbours(node) >= u64_min(enough, most) &&
            !connection_by_id(node, peer->id, peer);
 }
 
@@ -361,7 +361,7 @@ static void on_gone(struct node *node, const struct peer *peer, const struct mes
 static void put_reason(char *out, size_t room, const struct message *bye)
 {
     CHECK(room > 0);
-    const size_t most = room - 1 < bye->text.count ? room - 1 : bye->text.count;
+    const size_t most = size_min(room - 1, bye->text.count);
     for (size_t i = 0; i < most; i++)
         out[i] = bye->text.at[i] >= ' ' && bye->text.at[i] < 127 ? (char)bye->text.at[i] : '?';
     out[most] = '\0';

@@ -213,7 +213,7 @@ void node_on_predicted(struct node *node, uint64_t now_ns, const float *numbers,
     node->now_ns = now_ns;
     const uint64_t rest_ns = took_ns * REST;
     inference->state = REQUEST_NONE;
-    inference->next_ns = now_ns + (rest_ns > REST_NS_MIN ? rest_ns : REST_NS_MIN);
+    inference->next_ns = now_ns + u64_max(rest_ns, REST_NS_MIN);
     const struct peer *peer = connection_find(node, inference->conn);
     if (!peer || peer->state != PEER_MEETING)
         return; /* the client has disconnected, so there is no one to reply to */

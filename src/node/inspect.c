@@ -19,10 +19,8 @@ static void add_peers(const struct node *node, struct node_stats *stats)
 {
     for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
         const struct peer *peer = connection_at(node, i);
-        const uint64_t queued = peer_queued_bytes(peer);
         stats->peers_used += peer->state != PEER_FREE;
-        if (queued > stats->queued_bytes_most)
-            stats->queued_bytes_most = queued;
+        stats->queued_bytes_most = u64_max(stats->queued_bytes_most, peer_queued_bytes(peer));
     }
 }
 
@@ -81,7 +79,7 @@ static bool is_apart(const struct node_arrival *mark, const struct node_arrival 
                      uint64_t now_ns)
 {
     const uint64_t least_ns = (now_ns - before->came_ns) / MARKS_APART;
-    return before->came_ns - mark->came_ns >= (least_ns > SECOND_NS ? least_ns : SECOND_NS);
+    return before->came_ns - mark->came_ns >= u64_max(least_ns, SECOND_NS);
 }
 
 uint32_t node_arrivals(const struct node *node, uint64_t now_ns, uint32_t i,

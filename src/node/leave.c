@@ -163,9 +163,7 @@ static bool ours_are_known(struct node *node)
 uint64_t leave_linger_ns(const struct node *node)
 {
     const uint64_t linger_ns = membership_live(node) * LINGER_EACH_NS;
-    return linger_ns < LINGER_MIN_NS   ? LINGER_MIN_NS
-           : linger_ns < LINGER_MAX_NS ? linger_ns
-                                       : LINGER_MAX_NS;
+    return linger_ns < LINGER_MIN_NS ? LINGER_MIN_NS : u64_min(linger_ns, LINGER_MAX_NS);
 }
 
 /* Returns true if all neighbours have answered a PING that was sent after a wait of

@@ -245,8 +245,7 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
     const uint64_t apart_ns = byzantine_apart_ns(node, step->origin_index);
     const uint64_t wait_ns = apart_ns > node->now_ns ? apart_ns - node->now_ns : 0;
     *hold = (struct withholding){.length = length,
-                                 .until_ns = node->now_ns + HELD_NS +
-                                             (wait_ns < APART_NS ? wait_ns : APART_NS)};
+                                 .until_ns = node->now_ns + HELD_NS + u64_min(wait_ns, APART_NS)};
     withheld_begin(node, step->origin_index);
 }
 

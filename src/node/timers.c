@@ -148,5 +148,5 @@ uint64_t node_wake_ns(const struct node *node)
     const uint64_t gossip_ns = gossip_due_ns(node), check_ns = node->timers->check_ns;
     const bool gossips = gossip_ns < check_ns && leaving_stage(node) != STAGE_LEFT;
     const uint64_t wake_ns = gossips ? gossip_ns : check_ns;
-    return wake_ns < pacer_wake_ns(node) ? wake_ns : pacer_wake_ns(node);
+    return u64_min(wake_ns, pacer_wake_ns(node));
 }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/min_max.h"
 
 /* The x axis starts at 0 if the smallest x is less than FROM_ZERO times the largest. */
 #define FROM_ZERO 0.5
@@ -48,7 +49,7 @@ static size_t column_of(double x, const struct bounds *bounds, size_t columns)
 struct curve curve_thin(const struct curve *curve, const struct bounds *bounds, size_t columns)
 {
     CHECK(columns > 1 && bounds->left < bounds->right);
-    const size_t room = curve->count < 2 * columns ? curve->count : 2 * columns;
+    const size_t room = size_min(curve->count, 2 * columns);
     double *x = memory_new(room + 2, sizeof *x), *y = memory_new(room + 2, sizeof *y);
     struct curve thin = {.name = curve->name, .x = x, .y = y};
     for (size_t i = 0; i < curve->count;) {
@@ -58,9 +59,9 @@ struct curve curve_thin(const struct curve *curve, const struct bounds *bounds, 
             lowest = curve->y[end] < curve->y[lowest] ? end : lowest;
             highest = curve->y[end] > curve->y[highest] ? end : highest;
         }
-        add(&thin, x, y, curve, lowest < highest ? lowest : highest);
+        add(&thin, x, y, curve, size_min(lowest, highest));
         if (lowest != highest)
-            add(&thin, x, y, curve, lowest < highest ? highest : lowest);
+            add(&thin, x, y, curve, size_max(lowest, highest));
         i = end;
     }
     CHECK(thin.count <= room + 2);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/min_max.h"
 #include "plot/dots.h"
 #include "plot/ticks.h"
 #include "plot/utf8.h"
@@ -26,11 +27,6 @@ struct picture {
     struct dots *layers; /* [chart->count] dots of each curve */
     int rows, columns;   /* size of the frame in characters */
 };
-
-static int at_most(int value, int limit)
-{
-    return value < limit ? value : limit;
-}
 
 static char letter_of(size_t k)
 {
@@ -104,7 +100,7 @@ static void print_axis(FILE *out, const struct picture *picture, const struct ti
         const double part = (ticks_at(right, i) - bounds.left) / (bounds.right - bounds.left);
         const int length = (int)strlen(ticks_text(right, i, text));
         const int middle = (int)(part * (picture->columns - 1) + 0.5) - length / 2;
-        const int column = at_most(middle > 0 ? middle : 0, picture->columns - length);
+        const int column = int_min(int_max(middle, 0), picture->columns - length);
         if (column < at + (at > 0))
             continue;
         (void)fprintf(out, "%*s%s", column - at, "", text);
@@ -162,13 +158,13 @@ void chart_text_write(FILE *out, const struct chart *chart, const struct chart_t
     struct picture picture = {.chart = chart,
                               .style = style,
                               .layers = memory_new(chart->count, sizeof *picture.layers),
-                              .rows = at_most(style->rows - 4, DOTS_ROWS_MAX),
-                              .columns = at_most(style->columns - MARGIN - 1, DOTS_COLUMNS_MAX)};
+                              .rows = int_min(style->rows - 4, DOTS_ROWS_MAX),
+                              .columns = int_min(style->columns - MARGIN - 1, DOTS_COLUMNS_MAX)};
     const struct bounds bounds = chart_bounds(chart);
-    const int about = picture.rows / TICK_ROWS > 2 ? picture.rows / TICK_ROWS : 2;
+    const int about = int_max(picture.rows / TICK_ROWS, 2);
     const struct ticks up = chart->has_range ? ticks_within(bounds.low, bounds.high, about)
                                              : ticks_around(bounds.low, bounds.high, about);
-    const int across = picture.columns / TICK_WIDTH > 2 ? picture.columns / TICK_WIDTH : 2;
+    const int across = int_max(picture.columns / TICK_WIDTH, 2);
     const struct ticks right = ticks_within(bounds.left, bounds.right, across);
     draw_layers(&picture, &up);
     if (chart->title[0])

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/min_max.h"
 #include "node/broadcast/history.h"
 
 /* Maximum length of an entry's text: id, two numbers, separators and a blank. */
@@ -105,7 +106,7 @@ uint64_t base_version_samples(const uint8_t *history, size_t history_bytes)
 
 struct base_summary base_version_summary(const char *text, const char *id)
 {
-    const size_t digits = strlen(id) < ID_TEXT_BYTES - 1 ? strlen(id) : ID_TEXT_BYTES - 1;
+    const size_t digits = size_min(strlen(id), ID_TEXT_BYTES - 1);
     struct base_summary summary = {0};
     const char *last = NULL;
     for (const char *at = text; *at; at += strcspn(at, " "), at += strspn(at, " ")) {

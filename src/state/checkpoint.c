@@ -39,8 +39,7 @@ static void look_at(void *context, const char *name)
     struct look *look = context;
     bool is_unfinished;
     const uint64_t generation = generation_of(name, &is_unfinished);
-    if (generation > look->highest)
-        look->highest = generation;
+    look->highest = u64_max(look->highest, generation);
     if (generation == 0 || (is_unfinished && !look->with_unfinished))
         return;
     if (generation < look->below && generation > look->newest)

@@ -151,7 +151,7 @@ static enum error take_part(struct source *source)
     const struct checkpoint_header *header = &source->header;
     const size_t left = header->parameters - source->end;
     part->first = source->end;
-    part->parameters = left < header->part_parameters ? left : header->part_parameters;
+    part->parameters = size_min(left, header->part_parameters);
     const size_t bytes = part->parameters * sizeof(float);
     if (left == 0 || source->head.count != part->parameters)
         return makes_no_sense(source);

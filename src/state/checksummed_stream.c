@@ -3,6 +3,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/min_max.h"
+
 #define SUM_BYTES 4
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -41,7 +43,7 @@ void checksummed_write(struct checksummed_writer *writer, const void *from, size
     while (bytes > 0) {
         CHECK(writer->used < CHUNK_PAYLOAD);
         const size_t room = CHUNK_PAYLOAD - writer->used;
-        const size_t part = bytes < room ? bytes : room;
+        const size_t part = size_min(bytes, room);
         memcpy(writer->bytes + writer->used, next, part);
         writer->used += part;
         next += part;
@@ -98,7 +100,7 @@ enum error checksummed_read(struct checksummed_reader *reader, void *to, size_t 
         if (error != OK)
             return error;
         const size_t has = reader->filled - reader->at;
-        const size_t part = bytes < has ? bytes : has;
+        const size_t part = size_min(bytes, has);
         if (next) {
             memcpy(next, reader->bytes + reader->at, part);
             next += part;

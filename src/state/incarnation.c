@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/min_max.h"
 #include "base/rng.h"
 #include "base/system_clock.h"
 #include "base/time_units.h"
@@ -104,8 +105,7 @@ enum error incarnation_look(const struct disk *disk, const char *folder, uint64_
     const enum error error = stored(disk, folder, &first, problem);
     if (error != OK)
         return error;
-    if (first < wall_ms)
-        first = wall_ms;
+    first = u64_max(first, wall_ms);
     if (first > UINT64_MAX - reserve)
         return problem_set(problem, FAILED,
                            "%.300s/" NAME ": the incarnation number is exhausted; correct this "

@@ -104,8 +104,7 @@ static enum error check_extents(const struct safetensors_file *file, struct prob
             return problem_set(
                 problem, MALFORMED,
                 "%s: a tensor extends beyond the end of the file; " SAFETENSORS_REMEDY, file->path);
-        if (extent.to > end)
-            end = extent.to;
+        end = u64_max(end, extent.to);
     }
     if (end != file->data_bytes)
         return problem_set(problem, MALFORMED,

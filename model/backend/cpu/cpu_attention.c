@@ -34,7 +34,7 @@ struct strip {
 
 static struct strip strip_at(const struct attention *attention, int from)
 {
-    const int left = attention->length - from, rows = left < STRIP ? left : STRIP;
+    const int left = attention->length - from, rows = int_min(left, STRIP);
     return (struct strip){.from = from, .rows = rows, .keys = from + rows};
 }
 

@@ -101,7 +101,7 @@ static float *made_sheets(const struct call *call, int thread)
 
 static size_t in_sheets(const struct conv *conv)
 {
-    const size_t phases = (size_t)(conv->stride < conv->kernel ? conv->stride : conv->kernel);
+    const size_t phases = (size_t)int_min(conv->stride, conv->kernel);
     return (size_t)conv->in.channels * phases * phases;
 }
 
@@ -186,7 +186,7 @@ static void make_sheets(const struct call *call, int rows, int met, struct conv_
     for (int row = 0, tile; row < all; row += tile) {
         tile = tile_rows(call, rows - row % rows);
         for (int t = 0, count; t < call->taps.count; t += count) {
-            count = call->taps.count - t < TAPS_AT_ONCE ? call->taps.count - t : TAPS_AT_ONCE;
+            count = int_min(call->taps.count - t, TAPS_AT_ONCE);
             call->tiles->sum(tile, places, (struct conv_taps){count, call->offset + t}, w,
                              in + (size_t)(row / rows * met) * pitch, out + (size_t)row * pitch,
                              pitch, t > 0);
@@ -203,12 +203,12 @@ static void take_part(const struct call *call, int thread, int count, int unit, 
     const int64_t threads = team_threads(call->team), units = (count + unit - 1) / unit;
     *first = (int)(units * thread / threads) * unit;
     *end = (int)(units * (thread + 1) / threads) * unit;
-    *end = *end < count ? *end : count;
+    *end = int_min(*end, count);
 }
 
 static int block_of(const struct call *call, int left)
 {
-    return left < call->sheets.images ? left : call->sheets.images;
+    return int_min(left, call->sheets.images);
 }
 
 /* Computes y for a thread's images. */
@@ -292,7 +292,7 @@ static void add_block(const struct call *call, int images, int first, int end, c
     const int in_group = conv->filters / conv->groups;
     for (int f = first, next; f < end; f = next) {
         const int group = f / in_group;
-        next = (group + 1) * in_group < end ? (group + 1) * in_group : end;
+        next = int_min((group + 1) * in_group, end);
         call->tiles->dot(next - f, places, call->taps,
                          gradient + (size_t)(f - first) * call->sheets.pitch, call->sheets.pitch,
                          in + (size_t)group * (in_sheets(conv) / (size_t)conv->groups) *

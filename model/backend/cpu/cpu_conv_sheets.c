@@ -25,14 +25,14 @@ struct sheets sheets_of(const struct conv *conv, int images_max)
     const int width = out.width + more - shared, height = out.height + more - shared;
     struct sheets sheets = {.conv = *conv,
                             .out = out,
-                            .phases = conv->stride < conv->kernel ? conv->stride : conv->kernel,
+                            .phases = int_min(conv->stride, conv->kernel),
                             .width = width,
                             .area = width * height,
                             .origin = (ptrdiff_t)shared * (width + 1)};
     const size_t area = (size_t)sheets.area, margin = (size_t)more * (size_t)(width + 1);
     sheets.margin = (margin + CONV_LANES - 1) / CONV_LANES * CONV_LANES;
     sheets.images = sheets.area < PLACES_AT_ONCE ? PLACES_AT_ONCE / sheets.area : 1;
-    sheets.images = sheets.images < images_max ? sheets.images : images_max;
+    sheets.images = int_min(sheets.images, images_max);
     sheets.pitch = odd_lines(2 * sheets.margin + (size_t)sheets.images * area + CONV_LANES);
     return sheets;
 }
@@ -77,9 +77,8 @@ static struct part part_of(const struct sheets *sheets, int image, int down, int
     const int met_right = (sheets->out.width - 1) * stride + conv->kernel;
     int row = conv->pad, column = conv->pad;
     struct part part;
-    part.rows = steps(&row, down, met_down < height + row ? met_down : height + row, stride);
-    part.columns =
-        steps(&column, right, met_right < width + column ? met_right : width + column, stride);
+    part.rows = steps(&row, down, int_min(met_down, height + row), stride);
+    part.columns = steps(&column, right, int_min(met_right, width + column), stride);
     part.place = (ptrdiff_t)image * sheets->area + sheets_distance(sheets, row, column);
     part.first = (size_t)(row - conv->pad) * (size_t)width + (size_t)(column - conv->pad);
     return part;

@@ -47,7 +47,7 @@ void cpu_gather_tokens(struct backend *backend, int batch, int length, int token
 
 static int clamp(int value, int most)
 {
-    return value < 0 ? 0 : value > most ? most : value;
+    return value < 0 ? 0 : int_min(value, most);
 }
 
 /* Writes one row of an augmented channel. from: the row of the original image that moves there,

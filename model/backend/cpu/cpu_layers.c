@@ -195,7 +195,7 @@ EACH_WIDTH static double exponentials(int classes, float top, const float *logit
     for (int c = 0; c < classes; c++)
         out[c] = vector_exp(logits[c] - top);
     for (int c = 0; c < classes;) {
-        const int part = classes - c < 256 ? classes - c : 256;
+        const int part = int_min(classes - c, 256);
         sum += (double)vector_sum(out + c, part);
         c += part;
     }

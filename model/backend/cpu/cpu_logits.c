@@ -19,7 +19,7 @@ void cpu_logits_loss(struct backend *backend, const struct logits *logits, struc
     CHECK(logits->at_once > 0 && (!dx.at || dw));
     for (int first = 0; first < logits->loss.rows; first += logits->at_once) {
         const int left = logits->loss.rows - first;
-        const int rows = left < logits->at_once ? left : logits->at_once;
+        const int rows = int_min(left, logits->at_once);
         const size_t at = (size_t)first * (size_t)in;
         struct cross_entropy loss = logits->loss;
         loss.rows = rows;

@@ -137,7 +137,7 @@ void cpu_muon(struct backend *backend, const struct sgd *sgd, const float *facto
               int columns, float *w, float *g, float *m)
 {
     const size_t all = (size_t)rows * (size_t)columns;
-    const size_t side = (size_t)(rows < columns ? rows : columns);
+    const size_t side = (size_t)int_min(rows, columns);
     float *scratch = cpu_scratch(backend, 2 * side * side + all);
     const struct muon_scratch parts = {
         .square = scratch, .polynomial = scratch + side * side, .next = scratch + 2 * side * side};
@@ -153,7 +153,7 @@ void cpu_muon(struct backend *backend, const struct sgd *sgd, const float *facto
         g[i] *= scale;
     for (int turn = 0; turn < MUON_TURNS; turn++)
         muon_turn(rows, columns, &parts, g);
-    const float step = sgd->rate * MUON_SCALE * sqrtf((float)(rows > columns ? rows : columns));
+    const float step = sgd->rate * MUON_SCALE * sqrtf((float)int_max(rows, columns));
     const float shrink = sgd->rate * sgd->weight_decay;
     for (size_t i = 0; i < all; i++)
         w[i] -= step * g[i] + shrink * w[i];

@@ -105,8 +105,7 @@ static int algorithm(struct cuda *cuda, struct plan *plan, int kind, struct plan
     CHECK(!cuda->recording); /* the first call, which is not recorded, made the choice */
     *way = cudnn_way(cuda, cuda_cudnn(cuda), plan, math_of(cuda), kind, planes);
     check(cudnnSetConvolutionMathType(plan->how[kind], way->math));
-    plan->scratch_bytes =
-        way->scratch_bytes > plan->scratch_bytes ? way->scratch_bytes : plan->scratch_bytes;
+    plan->scratch_bytes = size_max(way->scratch_bytes, plan->scratch_bytes);
     return way->algorithm;
 }
 

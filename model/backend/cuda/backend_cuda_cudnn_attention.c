@@ -194,7 +194,7 @@ static bool compute(struct cuda *cuda, const struct attention *attention, int ba
         (last > 0 && plan_of(cuda, attention, last, backward) == NULL))
         return false;
     for (int sample = 0; sample < batch; sample += at_once) {
-        const int count = batch - sample < at_once ? batch - sample : at_once;
+        const int count = int_min(batch - sample, at_once);
         run(cuda, pass_from(attention, pass, sample), plan_of(cuda, attention, count, backward));
     }
     return true;

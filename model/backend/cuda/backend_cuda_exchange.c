@@ -134,7 +134,7 @@ void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidate
     host_update->count = 0;
     if (found == 0 || capacity == 0)
         return;
-    struct cut_scratch scratch = cut_scratch(cuda, found, capacity < found ? capacity : found);
+    struct cut_scratch scratch = cut_scratch(cuda, found, u32_min(capacity, found));
     scratch.cut.tau = host_update->tau;
     scratch.cut.beta = beta;
     scratch.cut.level_max = (float)update_level_max(host_update->amount);

@@ -77,12 +77,12 @@ void cuda_logits_loss(struct backend *backend, const struct logits *logits, stru
 {
     struct cuda *cuda = cuda_on(backend);
     const int all = logits->loss.rows, classes = logits->loss.classes, in = logits->in;
-    const int at_once = logits->at_once < all ? logits->at_once : all;
+    const int at_once = int_min(logits->at_once, all);
     CHECK(logits->at_once > 0 && (!dx.at || dw));
     const struct logits_operands operands = prepare(cuda, logits, at_once, x, w, dw != NULL);
     for (int first = 0; first < all; first += at_once) {
         struct cross_entropy loss = logits->loss;
-        loss.rows = all - first < at_once ? all - first : at_once;
+        loss.rows = int_min(all - first, at_once);
         const struct operand part = cuda_operand_from(operands.x, first, in);
         const struct product to_logits = {.turn_b = CUBLAS_OP_T,
                                           .m = loss.rows,

@@ -93,7 +93,7 @@ static void upload_parcel(struct cuda *cuda, void *to, const void *host_from, si
 static void upload_in_parcels(struct cuda *cuda, void *to, const void *host_from, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += PARCEL_BYTES) {
-        const size_t left = bytes - at, part = left < PARCEL_BYTES ? left : PARCEL_BYTES;
+        const size_t left = bytes - at, part = size_min(left, PARCEL_BYTES);
         upload_parcel(cuda, (char *)to + at, (const char *)host_from + at, part);
     }
 }
@@ -138,7 +138,7 @@ bool cuda_buffer_grows(struct cuda *cuda, struct device_buffer *scratch, size_t 
         return false;
     CHECK(!cuda->recording);
     const size_t half_more = scratch->bytes + scratch->bytes / 2;
-    const size_t enough = bytes > half_more ? bytes : half_more;
+    const size_t enough = size_max(bytes, half_more);
     cuda_free(&cuda->table, scratch->memory);
     *scratch = (struct device_buffer){.memory = take_raw(cuda, enough), .bytes = enough};
     return true;

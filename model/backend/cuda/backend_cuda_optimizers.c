@@ -78,9 +78,8 @@ void cuda_muon(struct backend *backend, const struct sgd *sgd, const float *fact
 {
     struct cuda *cuda = cuda_on(backend);
     const size_t all = (size_t)rows * (size_t)columns;
-    const struct muon_scratch scratch =
-        scratch_of(cuda, (size_t)(rows < columns ? rows : columns), all);
-    const float scale = MUON_SCALE * sqrtf((float)(rows > columns ? rows : columns));
+    const struct muon_scratch scratch = scratch_of(cuda, (size_t)int_min(rows, columns), all);
+    const float scale = MUON_SCALE * sqrtf((float)int_max(rows, columns));
     cuda_check(kernel_muon_begin(cuda->stream, sgd, factor, all, scratch.squares, g, m), "Muon");
     for (int turn = 0; turn < MUON_TURNS; turn++)
         muon_turn(cuda, rows, columns, &scratch, g);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/min_max.h"
 #include "commands/data/data_reader.h"
 #include "commands/data/data_show.h"
 #include "commands/data/data_statistics.h"
@@ -99,7 +100,7 @@ static enum error read_all(struct summary *summary, struct data_reader *reader, 
         if (error != OK)
             break;
         look_at(summary, reader, block, at, got);
-        const uint64_t kept = at < keep ? (got < keep - at ? got : keep - at) : 0;
+        const uint64_t kept = at < keep ? u64_min(got, keep - at) : 0;
         memcpy((char *)summary->first + at * each, block, kept * each);
         summary->first_count += kept;
         at += got;
@@ -249,7 +250,7 @@ static uint64_t shown(const struct data_reader *reader, int samples)
                           : reader->format == DATA_TEXT ? TEXT_SHOWN
                           : has_counts(reader)          ? TOKENS_SHOWN
                                                         : (uint64_t)samples;
-    return most < reader->dims[0] ? most : reader->dims[0];
+    return u64_min(most, reader->dims[0]);
 }
 
 static json_t *about_json(const struct data_reader *reader, const struct summary *summary)

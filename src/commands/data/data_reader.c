@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/min_max.h"
+
 #define LOOKED_AT 512 /* bytes read from the start of a file to determine its format */
 
 static bool ends_in(const char *path, const char *end)
@@ -41,7 +43,7 @@ static int look_at(const char *path, unsigned char begin[static LOOKED_AT])
     const int got = stream ? gzread(stream, begin, LOOKED_AT) : 0;
     if (stream)
         (void)gzclose_r(stream);
-    return got > 0 ? got : 0;
+    return int_max(got, 0);
 }
 
 static enum error find_format(struct data_reader *reader, struct problem *problem)
@@ -155,7 +157,7 @@ enum error data_reader_next(struct data_reader *reader, void *to, uint64_t sampl
 {
     if (reader->format == DATA_IDX)
         return next_of_idx(&reader->idx, to, samples, got, problem);
-    *got = samples < reader->left ? samples : reader->left;
+    *got = u64_min(samples, reader->left);
     reader->left -= *got;
     if (*got == 0)
         return OK;

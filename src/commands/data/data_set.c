@@ -226,7 +226,7 @@ static void show_tokens(const struct report *report)
 {
     const struct dataset *train = &report->train;
     if (train->token_bytes == 1) {
-        const size_t bytes = train->tokens_count < TEXT_SHOWN ? train->tokens_count : TEXT_SHOWN;
+        const size_t bytes = size_min(train->tokens_count, TEXT_SHOWN);
         data_show_text(report->out, train->tokens, bytes);
         return;
     }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/min_max.h"
 
 #define LINE_MAX_COLUMNS 78
 #define PICTURE_COLUMNS  28 /* maximum columns of dots in a picture */
@@ -128,7 +129,7 @@ void data_show_samples(FILE *out, const struct data_show *show)
     const int across = is_picture ? canvas_of(show->shape).across : 1;
     for (int i = 0; i < show->count; i += across) {
         if (is_picture)
-            draw_pictures(out, show, i, i + across < show->count ? i + across : show->count);
+            draw_pictures(out, show, i, int_min(i + across, show->count));
         else
             print_numbers(out, show, i);
     }

@@ -204,8 +204,7 @@ enum error order_giver_give(struct order_giver *giver, struct order *orders, uin
                            (unsigned)giver->next - 1, ORDERS_MAX);
     enum error error = OK;
     for (uint32_t at = 0; at < count && error == OK; at += ORDERS_HANDED)
-        error = give_some(giver, orders + at,
-                          count - at < ORDERS_HANDED ? count - at : ORDERS_HANDED, problem);
+        error = give_some(giver, orders + at, u32_min(count - at, ORDERS_HANDED), problem);
     return error;
 }
 

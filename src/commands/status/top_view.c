@@ -6,6 +6,7 @@
 
 #include "base/amount.h"
 #include "base/memory.h"
+#include "base/min_max.h"
 #include "commands/status/status.h"
 #include "plot/bar.h"
 #include "plot/strip.h"
@@ -107,7 +108,7 @@ static struct part members_part(const json_t *page, const struct terminal *termi
     const json_t *members = json_object_get(page, "members");
     const double all = samples_of_all(members);
     const int room = terminal->columns - BAR_BESIDE;
-    const int bar = room < BAR_MIN ? BAR_MIN : room > BAR_MAX ? BAR_MAX : room;
+    const int bar = room < BAR_MIN ? BAR_MIN : int_min(room, BAR_MAX);
     struct part part;
     FILE *out = begin_part(&part);
     (void)fprintf(out, "%-8s %-5s %-*s %5s %8s %9s %6s %6s\n", "MEMBER", "STATE", bar, "SAMPLES",
@@ -185,7 +186,7 @@ struct rows {
 
 static int at_most(int wanted, int limit)
 {
-    return wanted < limit ? wanted : limit > 0 ? limit : 0;
+    return wanted < limit ? wanted : int_max(limit, 0);
 }
 
 /* Divides the rows among the parts of the screen: first the node, then the curve and the changes if

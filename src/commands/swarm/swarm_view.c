@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/min_max.h"
 #include "commands/swarm/swarm_score.h"
 #include "plot/bar.h"
 #include "plot/strip.h"
@@ -114,7 +115,7 @@ static void draw_text(struct swarm_view *view, FILE *out, int columns, const cha
 static void draw_bar(struct swarm_view *view, FILE *out, const struct terminal *screen,
                      const char *name, double part, const char *text)
 {
-    const int width = screen->columns / 2 < BAR_MAX ? screen->columns / 2 : BAR_MAX;
+    const int width = int_min(screen->columns / 2, BAR_MAX);
     (void)fprintf(out, "%-8s  %s", name, screen->has_color ? GREEN : "");
     bar_print(out, part, width, screen->is_utf8);
     (void)fprintf(out, "%s  %.*s", screen->has_color ? USUAL : "", screen->columns - width - 13,
@@ -312,9 +313,9 @@ static void draw(struct swarm_view *view, FILE *out, const struct terminal *scre
     const int bars = 3, blanks = 2;
     const int left = screen->rows - 1 - bars - blanks; /* one row stays for the cursor */
     int lately = left >= LATELY_ROWS ? (int)view->lately.count : 0;
-    lately = lately < LATELY_SHOWN ? lately : LATELY_SHOWN;
+    lately = int_min(lately, LATELY_SHOWN);
     const int room = left - lately - 1 - count;
-    int curve = room < PLOT_ROWS ? room : PLOT_ROWS;
+    int curve = int_min(room, PLOT_ROWS);
     if (view->lines > 0 && view->columns != screen->columns)
         (void)fputs(CLEAR, out); /* the terminal was resized and has wrapped the old lines */
     else if (view->lines > 0)

@@ -30,7 +30,7 @@ static uint64_t rumors_there_are(const struct node *node)
 {
     const uint64_t shown = joining_has_joined(node) ? 0 : broadcast_most_shown(node, true);
     const uint64_t known = node->broadcast->versions.rumors;
-    return shown > known ? shown : known;
+    return u64_max(shown, known);
 }
 
 /* Writes the whole version, or its latest WHOLE_MAX entries, into scratch, and then the samples of

@@ -89,7 +89,7 @@ static bool is_compared(const struct node *node, struct origin *origin, uint32_t
     if (!node->options.trains || entries < COMPARED_MIN || node->now_ns < origin->compare_ns)
         return false;
     const uint64_t wait_ns = COMPARING_NS(entries) * membership_live(node);
-    origin->compare_ns = node->now_ns + (wait_ns > COMPARED_NS ? wait_ns : COMPARED_NS);
+    origin->compare_ns = node->now_ns + u64_max(wait_ns, COMPARED_NS);
     return true;
 }
 

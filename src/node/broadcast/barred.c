@@ -48,7 +48,7 @@ struct message barred_take_out(struct node *node, const struct peer *from,
     }
     if (version->whole || entries == 0 || barred > neighbour->barred)
         neighbour->barred = barred;
-    rest.rumors -= rest.rumors < neighbour->barred ? rest.rumors : neighbour->barred;
+    rest.rumors -= u64_min(rest.rumors, neighbour->barred);
     return rest;
 }
 

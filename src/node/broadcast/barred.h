@@ -21,7 +21,7 @@ static inline uint32_t barred_shown(const struct node *node, const struct peer *
                                     const struct origin *origin, uint32_t next)
 {
     const uint32_t most = admitted_takes(node, from, origin->id) ? origin->keep : origin->next;
-    return next < most ? next : most;
+    return u32_min(next, most);
 }
 /* Returns true if the tag belongs to an id that is not admitted, and the neighbour's list of
  * admitted members differs from ours. */

@@ -166,7 +166,7 @@ const struct rumor_log *broadcast_log(const struct node *node)
 uint32_t broadcast_latest_origins(const struct node *node)
 {
     const uint32_t live = membership_live(node);
-    return 2 * live > ACTIVE_MIN ? 2 * live : ACTIVE_MIN;
+    return u32_max(2 * live, ACTIVE_MIN);
 }
 
 uint32_t broadcast_active_origins(const struct node *node)
@@ -174,7 +174,7 @@ uint32_t broadcast_active_origins(const struct node *node)
     const uint32_t publishers = node->broadcast->versions.publishers;
     const uint32_t latest = broadcast_latest_origins(node);
     CHECK(publishers <= node->broadcast->versions.count);
-    return publishers < latest ? publishers : latest;
+    return u32_min(publishers, latest);
 }
 
 static uint32_t incarnations_of(const struct versions *versions, const uint8_t *id)

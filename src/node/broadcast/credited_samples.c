@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/min_max.h"
 #include "base/sort.h"
 
 /* The reports of 1/4 of the learners are capped, of at least one learner. */
@@ -21,8 +22,7 @@ static int descending(const void *a, const void *b)
 double credited_samples_sum(struct reported_samples *reported, uint32_t count, uint32_t learners)
 {
     CHECK(count > 0 && learners > 0);
-    const uint32_t most =
-        learners / PART > 1 ? learners / PART : 1; /* number of learners whose reports are capped */
+    const uint32_t most = u32_max(learners / PART, 1); /* learners whose reports are capped */
     double rest = reported[0].samples;
     qsort(reported + 1, count - 1, sizeof *reported, descending);
     for (uint32_t i = 1 + most; i < count; i++)

@@ -246,7 +246,7 @@ uint64_t progress_samples(const struct node *node)
     uint32_t others;
     const uint64_t now = rounded(counted(node, &others));
     CHECK(progress->reported != NULL);
-    return now > progress->samples ? now : progress->samples;
+    return u64_max(now, progress->samples);
 }
 
 uint64_t progress_to_say(const struct node *node)

@@ -50,8 +50,7 @@ void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,
         gap->missing_to = to;
         look_again(node, origin);
     }
-    if (to > gap->missing_to)
-        gap->missing_to = to;
+    gap->missing_to = u32_max(gap->missing_to, to);
     if (is_first || from->conn != origin->parent_conn ||
         !connection_open_peer(node, gap->missing_from))
         gap->missing_from =
@@ -218,8 +217,7 @@ static bool is_awaited(const struct node *node, const struct origin *origin)
  * longer for a distant peer: another distant neighbour may already have sent the rumor to us. */
 static uint64_t after_ns(const struct peer *peer)
 {
-    const uint64_t after_ns = peer->rtt_ns > AFTER_NS ? peer->rtt_ns : AFTER_NS;
-    return after_ns < LATEST_NS ? after_ns : LATEST_NS;
+    return u64_min(u64_max(peer->rtt_ns, AFTER_NS), LATEST_NS);
 }
 
 /* Returns true if no rumor of the origin has arrived since the last check. Also returns true if

@@ -84,7 +84,7 @@ static bool take(struct node *node, const struct peer *from, struct origin *orig
 {
     struct broadcast *broadcast = node->broadcast;
     /* a head may claim more entries than any rumor has; then the rumor is not decoded */
-    const uint32_t entries = head->count < RUMOR_ENTRIES_MAX ? head->count : RUMOR_ENTRIES_MAX;
+    const uint32_t entries = u32_min(head->count, RUMOR_ENTRIES_MAX);
     struct update *update = decoded_room(&broadcast->apply.decoded, entries);
     const enum error error = rumor_decode(rumor.at, rumor.count, node->context,
                                           node->options.parameters, RUMOR_ENTRIES_MAX, update);

@@ -77,7 +77,7 @@ static uint32_t places(const struct node *node)
 {
     const uint32_t half = node->options.limits.peers_max / 2,
                    most = node->options.limits.half_open_max;
-    return half < 1 ? 1 : half < most ? half : most;
+    return half < 1 ? 1 : u32_min(half, most);
 }
 
 bool admission_control_admits(struct node *node, const struct address *from)

@@ -471,7 +471,7 @@ bool connection_check(struct node *node, const struct peer *peer, uint64_t patie
 static uint64_t later(const struct node *node, uint64_t at_ns, uint64_t by_ns)
 {
     CHECK(at_ns <= node->now_ns);
-    return at_ns + by_ns < node->now_ns ? at_ns + by_ns : node->now_ns;
+    return u64_min(at_ns + by_ns, node->now_ns);
 }
 
 void connection_forgive(struct node *node, uint64_t late_ns)

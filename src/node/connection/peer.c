@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/min_max.h"
 #include "wire/bytes.h"
 #include "wire/frame.h"
 
@@ -348,7 +349,7 @@ static bool fill(struct peer *peer, size_t want, const uint8_t **data, size_t *b
     CHECK(want <= FRAME_MAX + LENGTH_BYTES && peer->in_bytes <= FRAME_MAX + LENGTH_BYTES);
     if (peer->in_bytes < want) {
         size_t missing = want - peer->in_bytes;
-        size_t moved = missing < *bytes ? missing : *bytes;
+        size_t moved = size_min(missing, *bytes);
         memcpy(peer->in + peer->in_bytes, *data, moved);
         peer->in_bytes += moved;
         *data += moved;
@@ -490,7 +491,7 @@ bool peer_next_send(struct peer *peer, size_t most, bool is_open, const uint8_t 
     if (peer->out_bytes == 0 || most == 0)
         return false;
     peer->sending = true;
-    peer->sending_bytes = peer->out_bytes < most ? peer->out_bytes : most;
+    peer->sending_bytes = size_min(peer->out_bytes, most);
     CHECK(peer->sending_bytes > 0 && peer->sending_bytes <= SENDING_BYTES);
     *bytes = peer->out;
     *count = peer->sending_bytes;

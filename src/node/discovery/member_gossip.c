@@ -47,7 +47,7 @@ uint64_t member_gossip_period_ns(const struct node *node)
     const bool running = leaving_stage(node) == STAGE_RUNNING;
     const uint64_t least_ns = running ? RENEW_MIN_NS : LEAVE_MIN_NS;
     const uint64_t period_ns = membership_live(node) * PER_MEMBER_NS / (running ? 1 : LEAVE_FASTER);
-    return period_ns < least_ns ? least_ns : period_ns < longest_ns ? period_ns : longest_ns;
+    return period_ns < least_ns ? least_ns : u64_min(period_ns, longest_ns);
 }
 
 /* Returns true if the neighbour may lack this record. A neighbour has its own record, unless the
@@ -109,7 +109,7 @@ static uint64_t due_after_ns(const struct node *node, const struct record *said)
 {
     CHECK(said->renew_ms > 0);
     const uint64_t promised_ns = said->renew_ms * MS_NS, period_ns = member_gossip_period_ns(node);
-    const uint64_t most_ns = promised_ns < period_ns ? promised_ns : period_ns;
+    const uint64_t most_ns = u64_min(promised_ns, period_ns);
     return most_ns - (uint64_t)(node->discovery->gossip.renew_early * (double)most_ns);
 }
 

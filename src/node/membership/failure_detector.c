@@ -68,8 +68,7 @@ void failure_detector_on_return(struct node *node, const uint8_t id[static ID_BY
     struct member *member = membership_own(node, found);
     const uint64_t before_ns =
         member->patience_ns ? member->patience_ns : node->options.limits.silence_ns;
-    member->patience_ns =
-        2 * before_ns < NODE_PATIENCE_MAX_NS ? 2 * before_ns : NODE_PATIENCE_MAX_NS;
+    member->patience_ns = u64_min(2 * before_ns, NODE_PATIENCE_MAX_NS);
     member->given_up_ns = 0;
 }
 
@@ -78,8 +77,7 @@ void failure_detector_forgive(struct node *node, uint64_t late_ns)
     struct members *members = &node->membership->members;
     for (uint32_t i = 0; i < members->count; i++) {
         uint64_t *advanced_ns = &members->members[i].advanced_ns;
-        *advanced_ns =
-            *advanced_ns + late_ns < node->now_ns ? *advanced_ns + late_ns : node->now_ns;
+        *advanced_ns = u64_min(*advanced_ns + late_ns, node->now_ns);
     }
 }
 

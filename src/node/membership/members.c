@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/min_max.h"
 #include "base/rng.h"
 #include "base/time_units.h"
 #include "wire/bytes.h"
@@ -163,8 +164,8 @@ uint64_t member_silence_ns(const struct members *members, const struct member *m
 {
     const uint64_t most_ns = RENEW_LEAST_NS + members->count * RENEW_PER_MEMBER_NS;
     const uint64_t renew_ns = MS_NS * member->record.renew_ms;
-    const uint64_t promised_ns = PROMISES_KEPT * (renew_ns < most_ns ? renew_ns : most_ns);
-    return promised_ns > members->silence_ns ? promised_ns : members->silence_ns;
+    const uint64_t promised_ns = PROMISES_KEPT * u64_min(renew_ns, most_ns);
+    return u64_max(promised_ns, members->silence_ns);
 }
 
 bool member_is_live(const struct members *members, const struct member *member, uint64_t now_ns)

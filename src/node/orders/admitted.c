@@ -178,7 +178,7 @@ bool admitted_takes(const struct node *node, const struct peer *from,
 uint32_t node_strangers(const struct node *node)
 {
     const uint32_t met = node->admitted->strangers_met;
-    return met < STRANGERS_MAX ? met : STRANGERS_MAX;
+    return u32_min(met, STRANGERS_MAX);
 }
 
 void node_stranger(const struct node *node, uint32_t i, struct node_stranger *out)

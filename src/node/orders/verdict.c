@@ -22,5 +22,5 @@ uint32_t verdict_keep(const struct node *node, const uint8_t id[static ID_BYTES]
     const struct proof *proof = proofs_in_force(node, id);
     const uint32_t ordered = orders_keep(node, id, incarnation);
     const uint32_t proven = proof ? proof_keeps(proof, incarnation) : UINT32_MAX;
-    return ordered < proven ? ordered : proven;
+    return u32_min(ordered, proven);
 }

@@ -68,7 +68,7 @@ static void count_traffic(const struct peer *peer, struct rate_neighbour *neighb
     const uint64_t all = link->sent - neighbour->sent_seen;
     const uint64_t blocks = peer->blocks_sealed - neighbour->blocks_seen;
     const uint64_t sent = all > blocks ? all - blocks : 0;
-    const uint64_t own = sent < neighbour->own_bytes ? sent : neighbour->own_bytes;
+    const uint64_t own = u64_min(sent, neighbour->own_bytes);
     const double incoming = (double)(link->received - neighbour->received_seen);
     /* The average covers about a second, so a handshake just before budget_review barely counts. */
     const double kept = exp2(-span_s);

@@ -39,7 +39,7 @@ static size_t wait_until(struct node *node, const struct peer *peer, uint64_t wa
     CHECK(wake_ns > node->now_ns);
     slots_put(&node->rate->pacer.held_up, connection_slot(node, peer), true);
     struct pacer *pacer = &node->rate->pacer;
-    pacer->wake_ns = wake_ns < pacer->wake_ns ? wake_ns : pacer->wake_ns;
+    pacer->wake_ns = u64_min(wake_ns, pacer->wake_ns);
     return 0;
 }
 

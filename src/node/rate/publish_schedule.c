@@ -136,8 +136,8 @@ static double due_bytes(const struct node *node)
     CHECK(node->now_ns >= node->rate->schedule.published_ns);
     const uint64_t span_ns = node->now_ns - node->rate->schedule.published_ns;
     const uint64_t wait_ns = publish_schedule_wait_ns(node);
-    const uint64_t most_ns = wait_ns > PUBLISH_SPAN_NS ? wait_ns : PUBLISH_SPAN_NS;
-    const double seconds = (double)(span_ns < most_ns ? span_ns : most_ns) * 1e-9;
+    const uint64_t most_ns = u64_max(wait_ns, PUBLISH_SPAN_NS);
+    const double seconds = (double)u64_min(span_ns, most_ns) * 1e-9;
     return node->rate->budget.bytes_per_s * seconds;
 }
 

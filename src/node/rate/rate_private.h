@@ -122,7 +122,7 @@ static inline double publish_gain(const struct publish_schedule *schedule)
 static inline double publish_span_s(const struct node *node)
 {
     const uint64_t span_ns = node->rate->schedule.span_ns;
-    return (double)(span_ns < PUBLISH_SPAN_NS ? span_ns : PUBLISH_SPAN_NS) * 1e-9;
+    return (double)u64_min(span_ns, PUBLISH_SPAN_NS) * 1e-9;
 }
 
 /* Returns how many bytes of the last publication may still be queued for a neighbour, if it is

@@ -434,7 +434,7 @@ static void finish(struct node *node)
     base_move(node, BASE_WHOLE);
     node->transfer->blame.from_donor = false;
     fetch->is_unannounced = true;
-    fetch->rest_ns = node->now_ns + (RESTS * took_ns > REST_NS ? RESTS * took_ns : REST_NS);
+    fetch->rest_ns = node->now_ns + u64_max(RESTS * took_ns, REST_NS);
     serve_save_soon(node);
     (void)notes_add(&node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_INFO,
                     "has the base of the swarm: %u blocks, %.3f MB, in %.1f s",

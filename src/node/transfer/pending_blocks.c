@@ -36,8 +36,7 @@ static void ask_again(struct node *node, struct pending_block *block)
     if (peer->conn == block->conn)
         transfer_neighbour(node, peer)->refused_ns = node->now_ns;
     fetch->from[block->block] = BLOCK_MISSING;
-    if (block->block < fetch->cursor)
-        fetch->cursor = block->block;
+    fetch->cursor = u32_min(fetch->cursor, block->block);
     block->entries = 0;
 }
 
@@ -185,7 +184,7 @@ static uint32_t room_of(const struct node *node)
     const uint32_t window = node->options.limits.apply_window, applying = broadcast_applying(node);
     const uint32_t least = applying ? 0 : node->options.block_entries;
     const uint32_t room = applying < window ? window - applying : 0;
-    return room > least ? room : least;
+    return u32_max(room, least);
 }
 
 /* Chooses as many blocks as the learner may be given now, and adds to them the rumors of our

@@ -187,7 +187,7 @@ static uint32_t listed(const struct node *node)
 {
     const uint32_t most =
         node->options.limits.listed_max ? node->options.limits.listed_max : LISTED_MAX;
-    return broadcast_active_origins(node) < most ? broadcast_active_origins(node) : most;
+    return u32_min(broadcast_active_origins(node), most);
 }
 
 /* Returns how many blocks the neighbour gets in one turn. The number is so small that, within
@@ -286,7 +286,7 @@ bool serve_next_read(struct node *node, struct action *action)
         return false;
     }
     const uint32_t room = room_for(peer), turn = fair_turn(node, peer);
-    const struct span span = take_fetch(transfer_neighbour(node, peer), room < turn ? room : turn);
+    const struct span span = take_fetch(transfer_neighbour(node, peer), u32_min(room, turn));
     begin_reading(node, peer->conn, span);
     *action = (struct action){.kind = ACTION_READ,
                               .first = (uint64_t)span.block * node->options.block_entries};

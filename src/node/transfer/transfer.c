@@ -62,7 +62,7 @@ void transfer_stats(const struct node *node, struct node_stats *stats)
 void transfer_on_retracted(struct node *node, uint64_t rumors)
 {
     struct fetch *fetch = &node->transfer->fetch;
-    fetch->rumors -= rumors < fetch->rumors ? rumors : fetch->rumors;
+    fetch->rumors -= u64_min(rumors, fetch->rumors);
     if (!base_is_whole(node))
         pending_drop_excess(node);
     serve_save_soon(node); /* the checkpoint on disk still contains the retracted rumors */
