@@ -139,7 +139,7 @@ static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t cou
         memcpy(visit->id, visit->peer.id, ID_BYTES);
         visit->protocol = visit->peer.protocol;
         visit->deadline_ns = monotonic_ns() + ARRIVAL_NS;
-        if (visit->rounds == SETTINGS_ROUND)
+        if (visit->rounds == SETTINGS_ROUND && visit->protocol == PROTOCOL_NEWEST)
             show_settings(round, visit);
         else
             say_goodbye(visit);
