@@ -1,5 +1,5 @@
 /* The system's clocks. Only hosts of a node read them: src/node, model, and net outside net/socket
- * are given the time. tests/house holds that. */
+ * are given the time. tests/house checks this. */
 #ifndef HEARSAY_BASE_SYSTEM_CLOCK_H
 #define HEARSAY_BASE_SYSTEM_CLOCK_H
 

@@ -15,7 +15,7 @@ struct point {
     int32_t x, y;
 };
 
-/* A stroke as a polygon line. Its corners are rounded, but a point listed twice stays sharp. x
+/* A stroke as a polyline. Its corners are rounded, except at a point listed twice. x
  * points right, y down; the digit's middle is at (0, 0) and its height is 100. */
 struct stroke {
     int count;

@@ -57,8 +57,9 @@ uint32_t threshold_saturated(const uint32_t bins[static HISTOGRAM_BINS]);
 
 /* Measures the rumors' actual size divided by their estimated size. Starts as zeros. */
 struct size_ratio {
-    double taken;     /* decaying sum of the actual sizes of publications in bytes */
-    double estimated; /* decaying sum of the estimated sizes of these publications in bytes */
+    double taken; /* decaying sum of the actual sizes of publications in bytes */
+    /* Decaying sum, in bytes, of the estimated sizes of the publications in `taken`. */
+    double estimated;
     /* Estimated bytes of the last publication, until its actual size is known; 0 = none. */
     double last;
 };

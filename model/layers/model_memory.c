@@ -68,8 +68,8 @@ static size_t layer_bytes(const struct model *model, const struct layer *layer, 
     return bytes;
 }
 
-/* Returns the bytes of the activations inside the largest residual, or 0 if the model does not
- * recompute. */
+/* Returns the bytes of the activations inside the largest residual block, or 0 if the model does
+ * not recompute activations. */
 static size_t shared_bytes(const struct model *model, int batch)
 {
     size_t most = 0, inside = 0;

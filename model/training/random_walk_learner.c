@@ -154,8 +154,8 @@ static void account_published(struct random_walk *random_walk, const struct upda
     }
 }
 
-/* Adds to the bounds the rounding error of adding withheld progress to the weights, or of taking
- * it out of them. */
+/* Adds to account.bound the rounding error that arises when withheld progress is added to the
+ * weights or taken out of them. */
 static void account_held(struct random_walk *random_walk)
 {
     const struct replica *replica = &random_walk->replica;
@@ -222,7 +222,8 @@ void random_walk_apply(struct random_walk *random_walk, const struct update *upd
     replica_apply(&random_walk->replica, update, beta);
     if (!random_walk->accounted)
         return;
-    /* Together with the call above, subtracts the progress that the update dropped. */
+    /* Subtracts from `produced`, together with account_let_go before replica_apply, the withheld
+     * progress that the update dropped. */
     account_let_go(random_walk, update, 1);
     account_applied(random_walk, update, beta);
 }

@@ -22,11 +22,12 @@ static inline uint32_t bits_in(uint64_t set)
     return (uint32_t)(((set + (set >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * EACH_ONE >> 56);
 }
 
-/* The levels as one layer sees them. A layer depends only on the levels of the layer before it, in
- * order. Once FEW_MAX or fewer remain, they are copied out, and later layers scan only the copy. */
-#define FEW_MAX   16384
+#define FEW_MAX   16384 /* largest number of levels that are copied out of a publication */
 #define WORDS_MAX (BODY_ENTRIES_MAX / 64)
 
+/* The levels while the layers of a body (body_codec.h) are computed. Layer j has the entries of
+ * layer j - 1 with |level| >= j. Once a layer has at most FEW_MAX entries and at most half of those
+ * scanned, their levels are copied to `few`, and later layers scan only the copy. */
 struct view {
     const int8_t *level;
     uint32_t count;

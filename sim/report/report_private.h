@@ -44,7 +44,7 @@ bool report_has_accuracy(const struct outcome *outcome);
 /* Writes a fault in a form such as "partition desk | box". */
 void report_fault_text(const struct scenario *scenario, const struct fault *fault,
                        char out[static REPORT_TEXT_BYTES]);
-/* Writes the command that repeats the play. */
+/* Writes the command line that runs the scenario again with the same seed. */
 void report_command(const struct outcome *outcome, char *out, size_t bytes);
 
 /* Fills a table with facts about the play. Its columns are name and value. */

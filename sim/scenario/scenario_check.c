@@ -39,7 +39,7 @@ static enum error check_strategy(const struct scenario *scenario, struct problem
     return OK;
 }
 
-/* Checks that made up updates are used with the CPU only. */
+/* Checks that made-up updates are used only if the device is the CPU, which draws them. */
 static enum error check_device(const struct scenario *scenario, struct problem *problem)
 {
     if (scenario->made_up && device_is_gpu(scenario->config.train.device))

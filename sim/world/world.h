@@ -91,7 +91,8 @@ void world_list(struct world *world, uint32_t i, const uint32_t *members, uint32
 /* Ends the process of node i at once. silently: its connections stay open for the peers, as in a
  * power cut. */
 void world_kill(struct world *world, uint32_t i, bool silently);
-/* Erases the disk of node i, which must not be running. Its next start is empty. */
+/* Erases the disk of node i, which must not be running. At its next start the node finds an
+ * empty disk. */
 void world_wipe(struct world *world, uint32_t i);
 /* Kills node i during its `actions`-th action from now on; 0 cancels a planned kill. */
 void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silently);

@@ -15,9 +15,10 @@
 
 #define CALL_NS (10 * SECOND_NS) /* time limit of connecting and the handshake */
 /* Time limit of a reply. It is longer than a minute, after which a node closes a connection. */
-#define REPLY_NS    (70 * SECOND_NS)
-#define PATIENCE_S  300 /* seconds for which a request to a busy node is repeated */
-#define WAIT_MS_MAX (PATIENCE_S * 1000ull) /* longest wait that the client accepts from a node */
+#define REPLY_NS   (70 * SECOND_NS)
+#define PATIENCE_S 300 /* seconds for which a request to a busy node is repeated */
+/* Longest pause that a node's reply may ask for; a longer one is shortened to it. */
+#define WAIT_MS_MAX (PATIENCE_S * 1000ull)
 #define AGAIN_NS    SECOND_NS /* pause before dialling again a node that had no free slot */
 #define QUEUE_BYTES (2 * FRAME_MAX)
 

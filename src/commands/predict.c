@@ -40,13 +40,14 @@ struct bench {
     struct model *model;             /* the saved model; NULL = a node predicts */
     struct inference_client *client; /* connection to the node; NULL = the saved model is used */
     struct safetensors_about about;
-    size_t outputs;       /* numbers per prediction */
-    float *weights;       /* [P] weights in the backend's memory */
-    float *x;             /* [batch, in] samples in the backend's memory */
-    float *host_x;        /* [batch, in] normalised samples in main memory */
-    float *host_y;        /* [batch, outputs] predictions in main memory */
-    unsigned char *bytes; /* [batch, in] samples as in the file, of 1 or 4 bytes each */
-    uint32_t batch;       /* samples per batch */
+    size_t outputs; /* numbers per prediction */
+    float *weights; /* [P] weights in the backend's memory */
+    float *x;       /* [batch, in] samples in the backend's memory */
+    float *host_x;  /* [batch, in] normalised samples in main memory */
+    float *host_y;  /* [batch, outputs] predictions in main memory */
+    /* [batch, in] samples as read from the file; each number has 1 byte (uint8) or 4 (float32). */
+    unsigned char *bytes;
+    uint32_t batch; /* samples per batch */
     const struct options *options;
 };
 

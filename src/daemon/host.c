@@ -162,7 +162,8 @@ static void show_second(struct host *host, uint64_t now_ns, const struct node_st
             fmax(second[TRAIL_MOST_LAG_S], (double)(i == 0 ? stats->lag_ns : member.lag_ns) * 1e-9);
     }
     web_on_second(&host->web, second);
-    on_ready(host); /* sends the update to clients, and closes idle connections */
+    /* Lets the web server send the new row to the page's clients, and close idle connections. */
+    on_ready(host);
 }
 
 static void on_second(struct host *host, uint64_t now_ns)

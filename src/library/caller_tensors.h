@@ -37,7 +37,7 @@ struct caller_tensor {
 };
 
 struct caller_tensors {
-    struct caller_tensor *item; /* [count] the tensors, in the order of the vector */
+    struct caller_tensor *item; /* [count] the tensors, in their order in the vector of weights */
     uint32_t count;             /* number of tensors */
     size_t parameters;          /* P: entries of all tensors together */
     enum hearsay_device device; /* device of all tensors */

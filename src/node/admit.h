@@ -1,6 +1,6 @@
 /* Effects of admission on the other folders (orders/admitted.h). For an id that is not admitted:
  *
- *   a conversation   ends with BYE and the reason as soon as its identity is known
+ *   a conversation   ends with BYE and the reason as soon as the peer has proved its id
  *   members          it is not live; its records are neither taken nor passed on
  *   broadcast        its rumors are neither taken nor requested; those in the base stay
  *   dialer           it is not dialled

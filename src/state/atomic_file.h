@@ -24,10 +24,11 @@
 
 struct atomic_file {
     const struct disk *disk; /* the disk; borrowed until end */
-    const char *folder;      /* folder of the file; borrowed until end */
-    const char *name;        /* final name of the file; borrowed until end */
-    int handle;              /* handle of NAME.new while it is open; negative otherwise */
-    int error;               /* negative errno of the first failure; 0 = none so far */
+    /* Folder of the file; borrowed until the file is ended or abandoned. */
+    const char *folder;
+    const char *name; /* final name of the file; borrowed until end */
+    int handle;       /* handle of NAME.new while it is open; negative otherwise */
+    int error;        /* negative errno of the first failure; 0 = none so far */
 };
 
 /* Splits a path into the folder and the name in it; the folder of "x" is ".". Returns false if the

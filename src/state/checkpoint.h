@@ -121,7 +121,7 @@ void checkpoint_abandon(struct checkpoint_writer *writer);
 
 /* Callback for each generation that a load refuses, newest first, with the reason as a sentence. */
 struct checkpoint_refusal {
-    void *context; /* first argument of the callback */
+    void *context; /* first argument of `refused` */
     void (*refused)(void *context, const struct problem *problem);
 };
 

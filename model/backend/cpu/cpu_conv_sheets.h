@@ -49,7 +49,8 @@ void sheets_spread_inputs(const struct sheets *sheets, int images, const float *
  * CONV_LANES zeros after the last image. */
 void sheets_spread_gradients(const struct sheets *sheets, int images, int first, int end,
                              const float *dy, float *gradient);
-/* Copies the sheets made[filters] to y of a block and adds the biases b; b may be NULL. */
+/* Copies the sheets made[filters] to the outputs y of a block of images, and adds the biases b;
+ * NULL = no biases. */
 void sheets_collect_outputs(const struct sheets *sheets, int images, const float *made,
                             const float *b, float *y);
 /* Copies the sheets made[channels] to one phase of a block's dx. */

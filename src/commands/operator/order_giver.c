@@ -14,7 +14,7 @@
 #define WAIT_MS 5000 /* time limit for a status page of the node */
 /* Maximum number of reads of the status page while waiting for the order to appear. */
 #define LOOKS   100
-#define LOOK_NS 100000000 /* pause between two reads, in nanoseconds */
+#define LOOK_NS 100000000 /* pause between two reads of the status page, in nanoseconds */
 
 const char *page_text(const json_t *row, const char *key)
 {
@@ -48,8 +48,9 @@ const json_t *page_origins(const json_t *page)
     return page_operator(page, "origins");
 }
 
-/* Returns how many ids in these rows begin with the given digits. Does not count the first id
- * found, nor *found. *found: the last matching id so far, also of earlier calls; initially NULL. */
+/* Goes through the ids of these rows that begin with the given digits. Returns how many of them
+ * differ from the matching id before; 0 = all are one id. *found: the last matching id, also of
+ * earlier calls; initially NULL. */
 static uint32_t count_fitting(const json_t *rows, const char *begin, const char **found)
 {
     uint32_t others = 0;

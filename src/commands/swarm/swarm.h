@@ -48,8 +48,9 @@ struct swarm_node {
 
     /* The values from the log line "final" are valid. */
     bool has_final;
-    char id[72];          /* the node's id in hexadecimal */
-    char digest[20];      /* digest of the base that the node has kept up to date */
+    char id[72]; /* the node's id in hexadecimal */
+    /* Digest of the base as the node updated it with every change; equals base_digest. */
+    char digest[20];
     char base_digest[20]; /* digest computed from the base's weights at the end */
     char *version;        /* version of the base as text */
     double accuracy,

@@ -127,7 +127,8 @@ static inline bool origin_is_expelled(const struct origin *origin)
     return origin->keep != KEEP_ALL;
 }
 
-/* Returns how many of the origins that published last include the origin of every live member. */
+/* Returns how many origins, latest publication first, contain the origins of all live members:
+ * twice the live members, at least ACTIVE_MIN. */
 uint32_t broadcast_latest_origins(const struct node *node);
 
 /* push_backlog.c: puts a rumor into the neighbour's queue now. Returns false if the queue is

@@ -18,8 +18,8 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Handles a neighbour's heads of a stream that differs from ours. Keeps a proof if a head
- * contradicts one of ours. */
+/* Handles the heads of rumors that a neighbour sent because its hash of an origin's stream
+ * differs from ours. Keeps a proof at the first head that contradicts one of ours. */
 void equivocation_on_heads(struct node *node, const struct peer *from, uint64_t tag,
                            const uint8_t *heads, size_t bytes);
 /* Returns true if each head of this history is signed by its origin and keeps the limits of

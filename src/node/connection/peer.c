@@ -370,7 +370,8 @@ enum peer_event peer_take(struct peer *peer, const struct credentials *credentia
             break;
         }
         CHECK(peer->in_used <= peer->in_bytes);
-        /* Removes the frame that was handled last; the buffer contains no other one. */
+        /* Removes the frame that was handled last, if any. No bytes follow it, since the reader
+         * stops at the end of a frame. */
         peer->in_bytes -= peer->in_used;
         peer->in_used = 0;
         if (!fill(peer, LENGTH_BYTES, data, bytes))

@@ -40,8 +40,9 @@ static double moved_by(const struct member *member, uint64_t now_ns)
     return member->moved * left(member, now_ns);
 }
 
-/* Returns the mean of the samples per second that the member's rumors claimed, up to its last
- * rumor. Samples that it claims later are not in `moved` yet. */
+/* Returns the samples per second that the member's rumors claimed: a mean from its first to its
+ * last rumor, in which samples HALVED_NS older count half. It ends at the last rumor, as `moved`
+ * does, so that the two may be compared. */
 static double claimed_per_s(const struct member *member)
 {
     CHECK(member->since_ns <= member->moved_ns);

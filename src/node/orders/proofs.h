@@ -39,8 +39,8 @@ const struct proof *proofs_at(const struct node *node, uint32_t i);
 const uint8_t *proofs_author(const struct node *node, uint32_t i);
 bool proofs_is_suspended(const struct node *node, uint32_t i);
 void proofs_suspend(struct node *node, uint32_t i, bool is_suspended);
-/* Returns true if most neighbours disobey a proof that this node obeys. Then the proof is no
- * reason to take over another base. */
+/* Returns true if most neighbours do not obey a proof that this node obeys. Then the difference
+ * that the proof makes is no reason to take over another base. */
 bool proofs_are_contested(const struct node *node);
 void proofs_contest(struct node *node, bool is_contested);
 

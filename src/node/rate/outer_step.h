@@ -49,9 +49,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bench: exchange (tests/decisions/004-gain-as-a-root.md). Half: an interval of half a reaction
- * oscillates where members are far apart (76.8 % in one place). Double: not measured; ten steps
- * gain nothing. */
+/* Bench: exchange (tests/decisions/004-gain-as-a-root.md). Half: training
+ * oscillates where members are far apart (accuracy 76.8 % in one place of the bench). Double: not
+ * measured; 10 steps in place of 8 gain nothing. */
 /* Local steps from the arrival of an update until a node has reacted to it. */
 #define OUTER_STEP_STEPS 8.0
 #define OUTER_STEP_S     0.25 /* shortest interval between publications, seconds */

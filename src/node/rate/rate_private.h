@@ -100,7 +100,7 @@ struct publish_schedule {
 
 struct rate {
     struct rate_neighbour *neighbours; /* [peers_max] state per neighbour, by slot */
-    struct pacer pacer;                /* state of the pacer: when bytes are sent */
+    struct pacer pacer;                /* state of the pacer, which decides when bytes are sent */
     struct budget budget;              /* state of the budget: how much may be published */
     struct publish_schedule schedule;  /* state of the schedule: when the next publication is due */
 };
