@@ -29,6 +29,14 @@ run_swarm() {
 
 out() { says "$dir/swarm.out" "$1"; }
 
+# A node that has met another one handles signals.
+all_met() {
+    local node
+    for node in 1 2 3; do
+        says "$dir/swarm/node$node/node.err" 'is a neighbour' || return 1
+    done
+}
+
 nobody_left() {
     local left
     left=$(ours swarm/)
@@ -65,6 +73,7 @@ is_near "$loss" "$(values loss | sed -n 2p)" 0.0001 || fail "loss is $loss"
 tell 'a node is killed, the others finish and agree; a target not met is no success'
 run_swarm --target 1 --seconds 3000 --set limits.silence_s=2
 wait_for 30 'something to be published' out 'published [1-9]'
+wait_for 60 'all three to have met' all_met
 kill -KILL "$(ours swarm/node2/)"
 kill -INT "${pid[swarm]}"
 reap swarm 1
@@ -79,6 +88,7 @@ nobody_left
 tell 'Ctrl+C ends a swarm in order'
 run_swarm --target 1 --seconds 3000
 wait_for 30 'a live line' out 'samples/s'
+wait_for 60 'all three to have met' all_met
 kill -INT "${pid[swarm]}"
 reap swarm 1
 out 'interrupted' || fail 'does not say why it ended'
