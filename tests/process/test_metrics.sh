@@ -115,7 +115,7 @@ echo short >token && chmod 600 token
 ! "$hearsay" node --set node.identity=2.key --set node.http=0.0.0.0:0 --set node.http_token=token \
     --set node.state_dir=other --set node.listen=127.0.0.1:0 --set data.source=generated >short.out 2>&1 ||
     fail 'a short token is taken'
-grep -q 'less than 16 characters' short.out || fail "$(cat short.out)"
+grep -q 'fewer than 16 characters' short.out || fail "$(cat short.out)"
 
 # A killed node also disappears from Prometheus.
 kill -9 "$(jobs -p | sed -n 2p)"
