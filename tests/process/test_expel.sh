@@ -45,7 +45,7 @@ expect 1 'is the key of another operator' \
 expect 1 'no-such.key: not found; .*hearsay operatorkey' \
     "${expel[@]}" --key "$dir/no-such.key" --reason why "$villain"
 printf 'no order' >"$dir/one/order"
-wait_for 20 'one to refuse what is no order' notes one 'is not obeyed: it is no order'
+wait_for 20 'one to refuse what is no order' notes one 'was refused: it is not an order'
 [[ ! -e $dir/one/order ]] || fail 'what was refused stays'
 
 tell 'it is expelled by all nodes, and what it published leaves their bases'
