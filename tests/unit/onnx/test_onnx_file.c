@@ -374,7 +374,7 @@ static void test_what_cannot_be_written_is_said_and_leaves_nothing(void **state)
     make_model("dense 10", image, 10);
     (void)snprintf(nowhere, sizeof nowhere, "%s/none/model.onnx", folder);
     assert_int_equal(onnx_file_save(nowhere, model, &floats_learned, weights, &problem), FAILED);
-    assert_non_null(strstr(problem.text, "check the folder"));
+    assert_non_null(strstr(problem.text, "check that the folder exists"));
     memset(long_path, 'x', sizeof long_path - 1);
     assert_int_equal(onnx_file_save(long_path, model, &floats_learned, weights, &problem), TOO_BIG);
 }
