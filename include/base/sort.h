@@ -1,4 +1,4 @@
-/* Sorts numbers in ascending order. No number is a NAN. */
+/* Sorts numbers in ascending order, and finds medians. The numbers must not be NAN. */
 #ifndef HEARSAY_BASE_SORT_H
 #define HEARSAY_BASE_SORT_H
 
@@ -8,8 +8,8 @@
 void double_sort(double *values, size_t count);
 void u64_sort(uint64_t *values, size_t count);
 
-/* These sort the values and return the median. Of an even number of values, _low returns the
- * smaller of the middle two and _high the larger. Requires count > 0. */
+/* The following functions sort the values and return the median; count > 0. Of an even number of
+ * values, the functions _low return the smaller of the middle two, and _high the larger. */
 double double_median_low(double *values, size_t count);
 double double_median_high(double *values, size_t count);
 uint64_t u64_median_low(uint64_t *values, size_t count);

@@ -7,7 +7,7 @@
 
 #include "training/optimizer.h"
 
-/* What the swarm has learned, as far as a node knows. */
+/* Progress of the swarm, as far as a node knows. */
 struct swarm_progress {
     uint64_t samples; /* samples that all nodes have learned */
     double learners;  /* effective number of nodes that train, >= 1 */

@@ -181,7 +181,7 @@ void startup_notes_web(struct event_log *report, uint64_t now_ns, const struct a
     (void)snprintf(text, sizeof text, "the status page is at http://%s/%s",
                    address_text(&shown, address),
                    is_here ? ""
-                           : " and requires the password; it is not encrypted: use it inside a "
+                           : " and requires the password; the page is not encrypted: use it in a "
                              "VPN, or behind a proxy with TLS");
     event_log_say(report, now_ns, NOTE_WEB, is_here ? LEVEL_INFO : LEVEL_WARNING, text);
 }

@@ -187,6 +187,21 @@ class Writes(unittest.TestCase):
                 self.node.close(0)
                 self.node.free()
 
+    def test_a_call_that_fails_keeps_the_updates_that_it_applied(self):
+        self.join()
+        self.learn(5)
+        self.node.settle()
+        own = self.weights()
+        self.model.load_state_dict({name: torch.zeros_like(each) for name, each in own.items()})
+        with self.assertRaises(KeyError), self.node._writes.aside(self.node._first()):
+            with torch.no_grad():
+                self.model[2].bias.add_(1)  # as an update of another node would
+            raise KeyError
+        self.model.load_state_dict(own)
+        self.optimizer.param_groups[0]['lr'] = 0.0
+        self.learn(1)
+        self.assertAlmostEqual(float(self.model[2].bias - own['2.bias']), 1, places=3)
+
     def test_weights_clipped_after_each_step_are_learned(self):
         """Some GANs clip the critic's weights between the step and its count."""
         def clip():

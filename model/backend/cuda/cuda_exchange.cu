@@ -233,8 +233,8 @@ static __global__ void pick(unsigned lines, struct bitmap bitmap, uint32_t *cand
         const uint32_t word = bitmap.bits[i];
         uint32_t at = bitmap.before[line], sum = (uint32_t)__popc(word);
 #pragma unroll
-        /* Adds to `at` the number of bits in this line's earlier words, by a prefix sum over the
-         * warp. `sum` covers `apart` words, then twice as many. */
+        /* A prefix sum over the warp adds to `at` the number of bits in earlier words of the line.
+         * At the start of a round, `sum` counts the bits of `apart` words. */
         for (unsigned apart = 1; apart < WARP; apart *= 2) {
             const uint32_t beside = __shfl_xor_sync(0xFFFFFFFFu, sum, apart);
             at += (place & apart) != 0 ? beside : 0;

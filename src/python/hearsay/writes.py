@@ -113,9 +113,11 @@ class Writes:
         try:
             handle.revert()
             before = {each: tensor.detach().clone() for each, tensor in tensors.items()}
-            yield
-            for each in tensors:
-                self._add_missed(each, self._shared.movement(each, before.pop(each)))
+            try:
+                yield
+            finally:  # a call that fails may have applied updates before
+                for each in tensors:
+                    self._add_missed(each, self._shared.movement(each, before.pop(each)))
         finally:
             for each, tensor in tensors.items():
                 tensor.copy_(kept[each])
