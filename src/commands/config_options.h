@@ -11,15 +11,15 @@
 
 #define CONFIG_SETS_MAX 64
 
-/* Options that the user has given. Their texts are in argv. */
+/* Options that the user gave; their texts stay in argv. */
 struct config_options {
     const char *file;                 /* file of --config; NULL = none */
     const char *set[CONFIG_SETS_MAX]; /* argument of each --set: "SECTION.KEY=VALUE" */
-    int sets;                         /* number of --set options */
-    const char *log;                  /* value of --log, which sets node.log; NULL = not given */
+    int sets;
+    const char *log;   /* value of --log, which sets node.log; NULL = not given */
     const char *state; /* value of --state, which sets node.state_dir; NULL = not given */
     int states;        /* how often --state was given */
-    bool json;         /* --json was given */
+    bool json;
 };
 
 /* Each macro below is a row of a command's option table. The command's struct is a struct
@@ -32,8 +32,8 @@ struct config_options {
     {                                                                                              \
         "--json", NULL, help, .member = offsetof(struct config_options, json)                      \
     }
-/* The rows --state and --config of a command that asks a node on this machine: they say which
- * state folder the node has. */
+/* The rows --state, --config and --set of a command that asks a node on this machine: they name the
+ * node's state folder. */
 #define CONFIG_OPTIONS_OF_NODE                                                                     \
     {"--state", "DIR", "the node's state folder (default state)",                                  \
      .set = config_options_set_state},                                                             \
@@ -41,8 +41,7 @@ struct config_options {
          .member = offsetof(struct config_options, file)},                                         \
         CONFIG_OPTION_SET("set one key as in hearsay node; may be repeated")
 
-/* Adds a --set, or sets --state. Returns TOO_BIG if there are already CONFIG_SETS_MAX
- * assignments. */
+/* `set` functions of --set and --state. The first returns TOO_BIG after CONFIG_SETS_MAX options. */
 enum error config_options_add_set(void *options, const struct command_option *option,
                                   const char *assignment, struct problem *problem);
 enum error config_options_set_state(void *options, const struct command_option *option,

@@ -39,7 +39,7 @@ struct options {
     bool names_model; /* --model or --layers was given, so the description in the file is ignored */
     /* Settings of data and model, applied after the configuration is read. */
     struct given given[GIVEN_MAX];
-    int count; /* number of given settings */
+    int count;
     bool json;
 };
 
@@ -49,7 +49,7 @@ struct result {
     uint64_t samples; /* samples that the whole swarm had learned when the model was saved */
     bool has_samples; /* the file contains `samples` */
     struct evaluation score;
-    int token_bytes; /* bytes per test token; 0 = images */
+    int token_bytes; /* bytes per test token; 0 = the test samples are no tokens */
 };
 
 /* Resources of an evaluation, which are released together. */
@@ -60,7 +60,6 @@ struct bench {
     struct dataset test;
 };
 
-/* Sets a key of [data] or [model] to the value of an option. Returns the error of a wrong value. */
 static enum error set_key(struct options *options, const char *key, const char *value,
                           struct problem *problem)
 {
@@ -69,8 +68,7 @@ static enum error set_key(struct options *options, const char *key, const char *
     return config_set(&options->config, assignment, problem);
 }
 
-/* Stores a setting of the command line. The option determines the key; with --set, the key is
- * part of the word. */
+/* Stores a setting of the command line. With --set, the word contains the key. */
 static enum error note(void *self, const struct command_option *option, const char *word,
                        struct problem *problem)
 {
@@ -222,8 +220,8 @@ static void score(struct bench *bench, const float *weights, struct result *resu
     evaluator_free(evaluator);
 }
 
-/* Makes the model. A test set may contain tokens that the training data lacked; the model then
- * gets outputs for them. */
+/* A test set may contain tokens that the training data lacked; the model then gets outputs for
+ * them. */
 static enum error make_model(struct bench *bench, const struct safetensors_about *about,
                              struct problem *problem)
 {

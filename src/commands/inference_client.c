@@ -44,7 +44,7 @@ struct reply {
 struct inference_client {
     struct inference_client_options options;
     struct transport *transport;
-    struct arena arena;             /* memory in which the peer is allocated */
+    struct arena arena;
     struct peer peer;               /* conversation with the node */
     struct credentials credentials; /* our keys with the introduction that the node expects */
     struct identity identity;

@@ -5,8 +5,8 @@
  *
  * The probe shows in advance whether the node knows INFERENCE. A client needs the swarm key and no
  * configuration. It waits as long as the node demands, at most PATIENCE_S, and dials again if
- * the node has closed the connection after its time limit. The functions block; call them on one
- * thread. Tests: tests/process/test_ask.sh.
+ * the node has closed the connection after its time limit. All functions block; call
+ * them on one thread. Tests: tests/process/test_ask.sh.
  */
 #ifndef HEARSAY_COMMANDS_INFERENCE_CLIENT_H
 #define HEARSAY_COMMANDS_INFERENCE_CLIENT_H
@@ -15,9 +15,9 @@
 #include "socket/address.h"
 
 struct inference_client_options {
-    struct address address; /* address of the node */
-    const char *swarm_key;  /* path of the file with the swarm key */
-    const char *identity;   /* path of the identity file; NULL = a new identity for this run */
+    struct address address;
+    const char *swarm_key; /* path of the file with the swarm key */
+    const char *identity;  /* path of the identity file; NULL = a new identity for this run */
 };
 
 struct inference_client;

@@ -17,7 +17,7 @@ struct lately {
         double at_s;
         char text[LATELY_TEXT_BYTES];
     } item[LATELY_LINES]; /* [count] changes, newest first */
-    size_t count;         /* number of changes */
+    size_t count;
 };
 
 /* Adds a change that happened at at_s, with a text formatted as by printf. If the list is full,

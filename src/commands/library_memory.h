@@ -4,7 +4,7 @@
 #ifndef HEARSAY_COMMANDS_LIBRARY_MEMORY_H
 #define HEARSAY_COMMANDS_LIBRARY_MEMORY_H
 
-/* Sets the allocation functions. Call it before any other call of libuv or jansson. */
+/* Call before any other call of libuv or jansson. */
 void library_memory_set(void);
 
 #endif

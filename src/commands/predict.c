@@ -47,7 +47,7 @@ struct bench {
     float *host_y;  /* [batch, outputs] predictions in main memory */
     /* [batch, in] samples as read from the file; each number has 1 byte (uint8) or 4 (float32). */
     unsigned char *bytes;
-    uint32_t batch; /* samples per batch */
+    uint32_t batch;
     const struct options *options;
 };
 

@@ -14,8 +14,8 @@
 #include "commands/terminal.h"
 
 struct progress {
-    const char *what;         /* name of the work, such as "evaluating" */
-    FILE *out;                /* the terminal */
+    const char *what; /* name of the work, such as "evaluating" */
+    FILE *out;
     struct terminal terminal; /* size of the terminal; no rows = nothing is shown */
     double begin_s, shown_s;  /* times of the start and of the last output */
     bool is_shown;            /* the terminal shows the line now */

@@ -40,7 +40,7 @@ struct base {
     uint64_t saved_s; /* time of saving, seconds since 1970 */
     /* Inode of the file, since one base file may have two names. */
     uint64_t inode;
-    struct safetensors_about about; /* metadata of the base file */
+    struct safetensors_about about;
     /* Number of rumors in the base, also of the member with the given id. */
     struct base_summary summary;
 };
@@ -49,7 +49,7 @@ struct bases {
     size_t count;
     size_t best;                 /* index of the best base; SIZE_MAX = unknown */
     struct best_base best_base;  /* score of the best base; valid if best is known */
-    struct base base[BASES_MAX]; /* the bases, newest first */
+    struct base base[BASES_MAX]; /* newest first; the best base may follow out of order */
 };
 
 static enum error set_to(void *self, const struct command_option *option, const char *word,
@@ -235,7 +235,7 @@ static void print_bases(const struct bases *bases, const char *id)
                      id);
 }
 
-/* Checks the base's weights against the digest in its file. */
+/* Checks the base's weights against the checksum in its file. */
 static enum error check_base(const struct base *base, struct problem *problem)
 {
     struct safetensors_about about = base->about;

@@ -39,8 +39,8 @@ bool saved_model_is_foreign(const char *path, const char *state)
     return model_folder_is(state) && strcmp(path, tensors) == 0;
 }
 
-/* Loads weights and metadata from one version of the file. A training node may replace the file
- * between two reads, so the function reads the metadata again and repeats if it has changed. */
+/* A training node may replace the file between two reads. So the function reads the metadata again
+ * after the weights, and repeats if the metadata has changed. */
 enum error saved_model_load(const char *path, const struct model *model, float *weights,
                             struct safetensors_about *about, struct problem *problem)
 {

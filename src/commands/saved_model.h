@@ -15,7 +15,8 @@ enum error saved_model_find(char path[static BASE_PATH_BYTES], const char *state
 bool saved_model_is_foreign(const char *path, const char *state);
 
 /* Loads weights[P], and *about from the same version of the file. The caller has filled *about
- * with safetensors_read_about. Returns FORGED if the weights do not match their digest. */
+ * with safetensors_read_about. Returns FORGED if the weights do not match the checksum in the file,
+ * and FAILED if the file is replaced faster than it can be read. */
 enum error saved_model_load(const char *path, const struct model *model, float *weights,
                             struct safetensors_about *about, struct problem *problem) MUST_USE;
 

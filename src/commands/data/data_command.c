@@ -18,7 +18,7 @@ struct options {
     struct config_options config;
     int samples;
     char **files;
-    int count; /* number of files to describe */
+    int count;
 };
 COMMAND_BEGINS_WITH(struct options, config);
 
@@ -41,7 +41,7 @@ static bool is_colour_terminal(void)
            (strcmp(depth, "truecolor") == 0 || strcmp(depth, "24bit") == 0);
 }
 
-/* Prints a report on each file. Continues with the next file if a file has a problem. */
+/* Continues with the next file after an error. */
 static int report_files(char **paths, int count, int samples)
 {
     int code = 0;
@@ -55,7 +55,6 @@ static int report_files(char **paths, int count, int samples)
     return code;
 }
 
-/* Reports all files as one JSON object. */
 static int report_files_json(char **paths, int count)
 {
     int code = 0;

@@ -24,7 +24,7 @@
 /* Findings of one pass over the file. */
 struct summary {
     struct moments all;
-    struct moments column[COLUMNS_MAX]; /* statistics of each column of a table */
+    struct moments column[COLUMNS_MAX];
     /* [DATASET_TOKENS_MAX] number of samples with each label or token; NULL = not counted. */
     uint64_t *counts;
     double odd;         /* first number that cannot be a label; 0 = all numbers can be labels */
@@ -200,7 +200,6 @@ static enum error check(const struct summary *summary, const struct data_reader 
     return arrays_shape(&reader->npy, &shape, problem);
 }
 
-/* Shows the numbers of the first samples as pictures. */
 static void show_numbers(FILE *out, const struct summary *summary, const struct data_reader *reader,
                          bool in_colour)
 {

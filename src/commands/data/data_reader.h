@@ -19,7 +19,7 @@ enum data_format { DATA_NPY, DATA_IDX, DATA_TEXT, DATA_TOKENS };
 
 struct data_reader {
     enum data_format format;
-    const char *path; /* path of the file; the caller keeps it valid */
+    const char *path; /* the caller keeps it valid */
     union {
         struct npy_file npy;
         struct idx idx;
@@ -33,7 +33,7 @@ struct data_reader {
     uint64_t left;               /* samples that have not been read yet */
 };
 
-/* Opens a file. After OK the caller must call data_reader_close. */
+/* After OK the caller must call data_reader_close. */
 enum error data_reader_open(struct data_reader *reader, const char *path,
                             struct problem *problem) MUST_USE;
 

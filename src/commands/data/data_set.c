@@ -265,7 +265,6 @@ enum error data_set_report(FILE *out, const struct config *config, int samples, 
     return error;
 }
 
-/* Returns the notes as a JSON array of strings. */
 static json_t *notes_json(struct report *report)
 {
     char *text = NULL;

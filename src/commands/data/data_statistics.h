@@ -1,5 +1,4 @@
-/* Statistics of numbers: mean, deviation, minimum, maximum; and the count of each class.
- */
+/* Statistics of numbers, and the count of each class. */
 #ifndef HEARSAY_COMMANDS_DATA_DATA_STATISTICS_H
 #define HEARSAY_COMMANDS_DATA_DATA_STATISTICS_H
 
@@ -26,7 +25,6 @@ void moments_print(FILE *out, const struct moments *moments);
 /* Returns {"mean": …, "deviation": …, "least": …, "most": …}; NULL if there was no number. */
 json_t *moments_json(const struct moments *moments);
 
-/* Returns the classes' counts as a JSON array. */
 json_t *counts_json(const uint64_t *counts, size_t classes);
 
 /* Prints how often each class occurs in the training data and, unless test is NULL, in the test

@@ -26,9 +26,9 @@ enum verdict { VERDICT_OK, VERDICT_WARN, VERDICT_FAIL };
 struct rehearsal {
     /* Free GPU memory with CUDA loaded; 0 = there is no GPU, or it cannot be opened. */
     size_t free_bytes;
-    size_t total_bytes; /* total GPU memory */
-    size_t left_bytes;  /* GPU memory left after the start; 0 = the start failed */
-    char why[256];      /* last error message of a failed start */
+    size_t total_bytes;
+    size_t left_bytes; /* GPU memory left after the start; 0 = the start failed */
+    char why[256];     /* last error message of a failed start */
 };
 
 /* State of the command: its configuration and the findings so far. */
@@ -43,22 +43,22 @@ struct doctor {
     struct identity identity;     /* the node's identity; valid if has_identity */
     uint8_t swarm_key[KEY_BYTES]; /* the swarm key that a start would use; valid if has_swarm_key */
     char model[SETUP_DESCRIPTION_BYTES]; /* description of the model; valid if has_model */
-    uint64_t parameters;                 /* number of model parameters */
-    char settings[SETTINGS_MAX + 1];     /* settings that peers must share; valid if has_model */
+    uint64_t parameters;
+    char settings[SETTINGS_MAX + 1]; /* settings that peers must share; valid if has_model */
     /* Model hash of the checkpoint's swarm; valid if has_taken_first. */
     uint8_t model_hash[16];
     /* The node took its first weights over from the checkpoint's swarm. */
     bool has_taken_first;
-    uint64_t layers_bytes;      /* memory for the layers' outputs at the largest batch, in bytes */
-    double data_bytes;          /* memory for the training and test samples, in bytes */
-    double further_bytes;       /* memory on each GPU except the first, in bytes */
-    uint64_t free_bytes;        /* free space on the disk of the state folder, in bytes */
-    bool has_identity;          /* the identity could be read */
-    bool has_swarm_key;         /* the swarm key could be read */
-    bool has_model;             /* the model could be built */
-    bool is_on_gpu;             /* the node would train on a GPU */
-    struct rehearsal rehearsal; /* result of a trial start on the node's GPU */
-    bool has_folder;            /* the state folder is writable */
+    uint64_t layers_bytes; /* memory for the layers' outputs at the largest batch */
+    double data_bytes;     /* memory for the training and test samples */
+    double further_bytes;  /* memory on each GPU except the first */
+    uint64_t free_bytes;   /* free space on the disk of the state folder */
+    bool has_identity;     /* the identity could be read */
+    bool has_swarm_key;    /* the swarm key could be read */
+    bool has_model;        /* the model could be built */
+    bool is_on_gpu;        /* the node would train on a GPU */
+    struct rehearsal rehearsal;
+    bool has_folder; /* the state folder is writable */
     /* The state folder existed before this run, and no node uses it now. */
     bool has_state;
     bool is_taken;     /* a running node uses the state folder */

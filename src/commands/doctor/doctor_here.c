@@ -31,7 +31,6 @@
 #define YEAR_2024_S   1704067200
 #define CLOCK_SLACK_S 5
 
-/* Checks whether the node's identity and swarm key can be read. */
 static void look_at_keys(struct doctor *doctor)
 {
     const struct config_node *node = &doctor->config.node;
@@ -58,8 +57,7 @@ static void look_at_locked_memory(struct doctor *doctor)
     locked_memory_free(&memory);
 }
 
-/* Checks whether the node could append to its log, by opening the file for writing. Removes the
- * file if it did not exist before. */
+/* Opens the log for writing. Removes the file if it did not exist before. */
 static void look_at_log(struct doctor *doctor)
 {
     const char *path = doctor->config.node.log;
@@ -214,7 +212,6 @@ static void look_at_state(struct doctor *doctor)
     free(checkpoint.own);
 }
 
-/* Checks whether the configured model can be built for these data. */
 static void look_at_model(struct doctor *doctor, const struct dataset *train,
                           const struct dataset *test)
 {
@@ -350,7 +347,6 @@ static void look_at_device(struct doctor *doctor)
     backend->close(backend);
 }
 
-/* Checks whether the node could listen on its port. */
 static void look_at_port(struct doctor *doctor)
 {
     const struct address *listen = &doctor->config.node.listen;

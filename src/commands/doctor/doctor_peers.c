@@ -23,7 +23,6 @@ struct lookup {
     char port[8];
 };
 
-/* Starts the lookups of the names of all configured peers. */
 static void start_lookups(struct lookup *lookups, const struct address_list *peers)
 {
     struct gaicb *list[CONFIG_PEERS_MAX];

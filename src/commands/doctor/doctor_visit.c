@@ -77,7 +77,7 @@ static void on_connected(void *self, uint64_t conn)
 
 /* Sends a BYE with a reason after which the peer keeps no note about this node. On the first
  * connection the BYE is large, to see whether full-size packets arrive. The peer ignores the added
- * bytes, since it reads such bytes only in a BYE with reason FULL. */
+ * bytes, since it reads them only with the reasons FULL and IDENTITY_TAKEN. */
 static void say_goodbye(struct visit *visit)
 {
     static const char why[] = "hearsay doctor has only looked whether it can get in";

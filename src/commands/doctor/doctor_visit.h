@@ -24,8 +24,8 @@
 struct visit {
     struct address address;             /* address of the peer as configured */
     struct address number[NUMBERS_MAX]; /* numeric addresses to which the name resolves */
-    int numbers;                        /* number of numeric addresses */
-    bool is_self;                       /* the peer is this node itself, which is not dialled */
+    int numbers;
+    bool is_self; /* the peer is this node itself, which is not dialled */
 
     struct peer peer;       /* conversation with the peer */
     uint64_t deadline_ns;   /* time at which the current step of the visit times out */
@@ -37,37 +37,35 @@ struct visit {
 
     uint64_t trip_ns[ROUNDS]; /* time that each connection took to open, in nanoseconds */
     int rounds;               /* number of connections opened */
-    /* The peer has other first weights, so it is dialled again with its model hash. */
-    bool takes_first;
-    /* The peer must be dialled a second time, with its model hash. */
+    bool takes_first; /* the peer has other first weights; later dials send its model hash */
     bool must_dial_again;
     bool is_through;      /* a handshake with the peer was completed */
-    uint8_t id[ID_BYTES]; /* id of the peer, if is_through */
+    uint8_t id[ID_BYTES]; /* valid if is_through */
     uint16_t protocol;    /* protocol version of the conversation; 0 = unknown */
     bool awaits_settings; /* the peer has not answered our settings yet */
     /* Differences of the peer's settings from ours; empty if the peer sent no settings. */
     struct settings_difference difference;
-    /* Size of packets that are lost on the way to the peer, in bytes; 0 = none. */
+    /* Size of packets that are lost on the way to the peer; 0 = none. */
     uint32_t swallowed_bytes;
     /* Why the peer does not let this node in; "" = not known yet. */
     char why[sizeof((struct problem *)NULL)->text];
-    bool is_over; /* the visit has ended */
+    bool is_over;
 };
 
 /* All visits of one run. The caller sets doctor, credentials, can_greet, count, and `visits`
  * with the members address and number. */
 struct round {
-    struct doctor *doctor;          /* receives the lines of the result */
-    struct transport *transport;    /* transport that all visits share */
+    struct doctor *doctor; /* receives the lines of the result */
+    struct transport *transport;
     struct credentials credentials; /* credentials of this node; valid if can_greet */
     const char *settings;           /* settings of this node; valid if can_greet */
     struct message_reader *reader;  /* decoder of the peers' messages */
     struct entropy entropy;         /* source of ephemeral keys for the handshakes */
     bool can_greet;                 /* keys and model are available, so handshakes are possible */
     struct visit *visits;           /* [count] one visit for each configured peer */
-    uint32_t count;                 /* number of configured peers */
-    uint64_t end_ns;                /* time by which all visits must have ended */
-    uint64_t dials;                 /* dials so far; also numbers the connections */
+    uint32_t count;
+    uint64_t end_ns; /* time by which all visits must have ended */
+    uint64_t dials;  /* dials so far; also numbers the connections */
 };
 
 /* Visits each peer that has a numeric address and is not this node. Returns by end_ns, whatever the

@@ -34,7 +34,7 @@ static void offer_files(const struct asked *asked)
     (void)fprintf(asked->out, ":files\t%s\n", asked->before);
 }
 
-/* Offers each word of the list "a|b|c" as a completion. */
+/* words: a list such as "a|b|c". */
 static void offer_words(const struct asked *asked, const char *words)
 {
     while (*words) {

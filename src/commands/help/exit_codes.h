@@ -12,8 +12,8 @@
 void exit_codes_print(FILE *out, const struct command_table *table);
 
 struct exit_code {
-    const char *code;    /* the code, such as "0" or "128 + N" */
-    const char *meaning; /* meaning of the code in every command that ends with it */
+    const char *code; /* such as "0" or "128 + N" */
+    const char *meaning;
 };
 
 /* Returns entry i of the list; NULL after the last one. */

@@ -13,7 +13,7 @@
 struct expel {
     struct order_options common;
     const char *id;     /* whole id of the member, or its first digits */
-    const char *reason; /* reason, which every node shows */
+    const char *reason; /* every node shows it */
     /* Time from which on the member's rumors are retracted, milliseconds since 1970; 0 = not given.
      */
     uint64_t since_ms;
@@ -56,10 +56,9 @@ static int by_incarnation(const void *a, const void *b)
     return (x->incarnation > y->incarnation) - (x->incarnation < y->incarnation);
 }
 
-/* Numbers of the member's rumors that stay and that are retracted. */
 struct outcome {
-    uint64_t kept;
-    uint64_t taken_out;
+    uint64_t kept;      /* rumors of the member that stay in the base */
+    uint64_t taken_out; /* rumors of the member that are retracted */
 };
 
 static enum error refuse_since(const struct expel *expel, double horizon_s, struct problem *problem)

@@ -87,7 +87,7 @@ enum error order_giver_find(const struct order_giver *giver, const char *begin,
     return OK;
 }
 
-/* Parses hex digits into bytes. */
+/* Returns false unless the text is exactly 2 * count lower-case hex digits. */
 static bool bytes_of_hex(const char *text, uint8_t *out, size_t count)
 {
     if (strlen(text) != 2 * count || strspn(text, "0123456789abcdef") != 2 * count)

@@ -12,12 +12,12 @@
 #include "wire/order.h"
 
 struct order_giver {
-    const char *dir;                /* state folder of the node */
+    const char *dir;                /* the node's state folder */
     json_t *page;                   /* status page of the node, as read at the start */
     struct operator_key key;        /* key that signs the orders */
     uint8_t context[CONTEXT_BYTES]; /* bytes that bind orders to the node's swarm and model */
     uint32_t next;                  /* number of the next order */
-    bool as_json;                   /* the result is printed as JSON */
+    bool as_json;
 };
 
 /* Reads the operator's key and the node's status page. An error is explained in `problem`; then

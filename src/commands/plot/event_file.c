@@ -13,7 +13,7 @@ enum { SUMMARY_VALUE = 1, VALUE_TAG = 1, VALUE_SIMPLE_VALUE = 2 };
 
 struct message {
     uint8_t bytes[RECORD_BYTES];
-    size_t count; /* bytes of the message so far */
+    size_t count;
 };
 
 static void put_byte(struct message *message, unsigned byte)

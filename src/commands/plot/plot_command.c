@@ -22,11 +22,11 @@ struct plot_options {
     const char *out;       /* output file; NULL = the terminal */
     const char *title;
     const char *tensorboard; /* folder for TensorBoard; NULL = not given */
-    bool has_range;          /* --range was given */
+    bool has_range;
     double low, high;
     bool json;
     char **files;
-    size_t count; /* number of files */
+    size_t count;
 };
 
 static const char *const BY[] = {

@@ -26,7 +26,7 @@ struct series {
     double *x, *y; /* [room] coordinates of the points; freed with the set */
     /* [room] wall-clock time of each point, seconds since 1970; freed with the set. */
     double *wall_s;
-    size_t count, room; /* number of points, and number for which memory is allocated */
+    size_t count, room;
 };
 
 /* The requested values, and the series read so far. */
@@ -36,8 +36,8 @@ struct series_set {
     enum series_by by; /* unit of the x values */
     /* Number of files; with several, each curve's name begins with its file's label. */
     size_t files;
-    struct series item[SERIES_MAX]; /* [count] the series */
-    size_t count;                   /* number of series */
+    struct series item[SERIES_MAX]; /* [count] */
+    size_t count;
 };
 
 /* Adds the points of a file to the set: one curve called `label`, or several curves with names

@@ -43,7 +43,7 @@ static size_t split(char *line, char *field[static COLUMNS_MAX])
 }
 
 struct columns {
-    size_t count; /* number of columns in the heading */
+    size_t count;
     /* Indices of the columns with time, x, y and names of curves; NONE = absent. */
     size_t at, x, y, names;
 };

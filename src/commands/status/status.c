@@ -16,7 +16,6 @@
 enum { EXIT_HEALTHY = 0, EXIT_NO_ANSWER = 1, EXIT_USAGE = 2, EXIT_NOT_READY = 3 };
 
 /* A value of the status page, as text. */
-
 struct shown {
     char text[64];
 };
@@ -425,7 +424,6 @@ void status_print_contributions(FILE *out, const json_t *page)
     print_table(out, CONTRIBUTION_COLUMNS, COUNT(CONTRIBUTION_COLUMNS), members);
 }
 
-/* Prints the whole status page: the node, its links and the members. */
 static void print_page(FILE *out, const json_t *page)
 {
     status_print_node(out, page);

@@ -27,8 +27,8 @@ enum error status_ask(const char *dir, int wait_ms, json_t **page,
                       struct problem *problem) MUST_USE;
 
 /* Print parts of a status page for people: the node itself, its links, or the members. Each line
- * has at most STATUS_COLUMNS columns and ends with a line feed. Tables begin with a heading. An
- * empty table is one line that says so. */
+ * has at most STATUS_COLUMNS columns and ends with a line feed. Tables begin with a heading. A
+ * node without links has one line that says so. */
 void status_print_node(FILE *out, const json_t *page);
 void status_print_links(FILE *out, const json_t *page);
 void status_print_members(FILE *out, const json_t *page);

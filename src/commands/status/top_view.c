@@ -24,9 +24,9 @@
 
 /* A part of the screen, before it is cut to the size of the terminal. */
 struct part {
-    char *text;   /* text of the part; its owner frees it */
-    size_t bytes; /* bytes of the text */
-    int lines;    /* lines in the text */
+    char *text; /* the caller of begin_part or part_of frees it */
+    size_t bytes;
+    int lines;
 };
 
 static void end_part(struct part *part, FILE *out)
@@ -179,7 +179,6 @@ static void draw_changes(const struct lately *lately, FILE *out, double now_s, i
     }
 }
 
-/* Number of rows for each part of the screen. */
 struct rows {
     int node, loss, links, members, changes;
 };

@@ -188,8 +188,8 @@ static void signal_nodes(const struct swarm *swarm, int number)
             (void)kill(swarm->nodes[i].pid, number);
 }
 
-/* Starts the nodes. The first one reports its address, which the others get as their only peer.
- * They find each other from there. */
+/* The first node reports its address, which the other nodes get as their only peer. They find each
+ * other from there. */
 static enum error start_nodes(struct swarm *swarm, struct problem *problem)
 {
     struct swarm_node *first = &swarm->nodes[0];
@@ -204,7 +204,6 @@ static enum error start_nodes(struct swarm *swarm, struct problem *problem)
     return error;
 }
 
-/* Shows the present state of the nodes on standard output. */
 static void show(struct swarm *swarm, double seconds)
 {
     const struct terminal screen = terminal_of(STDOUT_FILENO);
@@ -311,7 +310,7 @@ static void say_what_was_missing(const struct swarm *swarm, double score)
                      samples);
 }
 
-/* Prints the result for people. */
+/* Prints text that the first finished node's model generates. */
 static void show_text(const struct swarm *swarm)
 {
     char state[FOLDER_BYTES + 64];
@@ -408,8 +407,8 @@ static enum error prepare(struct swarm *swarm, struct problem *problem)
     return error == OK ? folder_make_keys(swarm->dir, swarm->options.nodes, problem) : error;
 }
 
-/* Runs the nodes until training ends, and prints the result. Returns true if the target was
- * reached. */
+/* Runs the nodes until training ends, and prints the result. Returns true if all nodes finished
+ * with one model and it reached the target. */
 static bool live(struct swarm *swarm, struct problem *problem)
 {
     swarm->start_s = monotonic_s();

@@ -29,22 +29,22 @@ struct swarm_node {
     int exit_status;   /* exit status as from waitpid, once the process has ended */
 
     /* Values from the log lines "started", "status" and "evaluated". */
-    char address[72];          /* host and port; "" = not started yet */
-    uint64_t steps, samples;   /* steps and samples since the node's start */
-    double samples_per_second; /* current training speed */
-    double loss;               /* mean training loss of the last batches */
-    uint64_t neighbours;       /* number of neighbours */
-    uint64_t rumors_published; /* rumors that the node has published */
-    uint64_t rumors_received;  /* rumors received for the first time */
-    uint64_t duplicates;       /* rumors received more than once */
-    uint64_t bytes_sent;       /* bytes sent over all links */
-    uint64_t bytes_received;   /* bytes received over all links */
+    char address[72];        /* host and port; "" = not started yet */
+    uint64_t steps, samples; /* steps and samples since the node's start */
+    double samples_per_second;
+    double loss; /* mean training loss of the last batches */
+    uint64_t neighbours;
+    uint64_t rumors_published;
+    uint64_t rumors_received; /* rumors received for the first time */
+    uint64_t duplicates;      /* received rumors that the node already knew */
+    uint64_t bytes_sent;
+    uint64_t bytes_received;
     /* Samples and correct answers of the last evaluation, which tests the node's part of the test
      * set. */
     uint64_t tested, correct;
-    double tested_r2;     /* R² of the last evaluation, if the model predicts numbers */
-    double tested_loss;   /* mean loss of the last evaluation */
-    uint64_t evaluations; /* number of evaluations so far */
+    double tested_r2;   /* R² of the last evaluation, if the model predicts numbers */
+    double tested_loss; /* mean loss of the last evaluation */
+    uint64_t evaluations;
 
     /* The values from the log line "final" are valid. */
     bool has_final;
@@ -53,14 +53,12 @@ struct swarm_node {
     char digest[20];
     char base_digest[20]; /* digest computed from the base's weights at the end */
     char *version;        /* version of the base as text */
-    double accuracy,
-        /* Score of the base: accuracy (or R²) and mean loss on the test samples. With text, each
-         * node tests a part. */
-        test_loss;
-    double seconds;         /* seconds that the node ran */
-    uint64_t parameters;    /* number of model parameters */
+    /* Accuracy (or R²) and mean loss of the base on the test samples; with text, on a part. */
+    double accuracy, test_loss;
+    double seconds; /* seconds that the node ran */
+    uint64_t parameters;
     uint64_t rumors_known;  /* number of rumors in the base */
-    uint64_t rss_bytes_max; /* peak memory of the process, in bytes */
+    uint64_t rss_bytes_max; /* peak memory of the process */
 };
 
 struct swarm_goal;
@@ -77,7 +75,7 @@ struct swarm_verdict {
     bool same_model;
     /* Score of the worst node, or with text the mean over the nodes; NaN = none finished. */
     double score;
-    uint64_t rumors; /* rumors in the model of the last finished node */
+    uint64_t rumors; /* rumors in the base of the last finished node in the list */
     uint64_t sent_bytes, dense_bytes;
 };
 

@@ -30,7 +30,7 @@ void folder_fill_config(const char *dir, int i, struct config *config);
 enum error folder_write_config(const char *dir, int i, const struct config *config,
                                struct problem *problem) MUST_USE;
 
-/* Removes the files of the swarm and its nodes, and no other files. */
+/* Removes the nodes' folders with all files in them, the swarm key, and DIR if it is then empty. */
 void folder_remove(const char *dir, int nodes);
 
 #endif

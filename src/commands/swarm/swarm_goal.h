@@ -15,7 +15,7 @@
 #define GOAL_SECONDS 300
 #define GOAL_SAMPLES 400000
 #define GOAL_ROUNDS  3 /* consecutive rounds of evaluations that must reach the target */
-/* Minimum number of samples learned between two rounds of evaluations that count. */
+/* A round is ignored if fewer samples, but not none, were learned since the last judged round. */
 #define GOAL_APART  2000
 #define GOAL_IDLE_S 300 /* seconds without a new sample after which training ends */
 
@@ -29,12 +29,12 @@ enum swarm_end {
 };
 
 struct swarm_goal {
-    double target;        /* target score, 0 .. 1 (swarm_score.h) */
-    enum score_kind kind; /* what the score measures */
-    double seconds;       /* time limit; 0 = not set */
-    uint64_t samples;     /* limit on the sum of all nodes' samples; 0 = not set */
+    double target; /* target score, 0 .. 1 (swarm_score.h) */
+    enum score_kind kind;
+    double seconds;   /* time limit; 0 = not set */
+    uint64_t samples; /* limit on the sum of all nodes' samples; 0 = not set */
 
-    uint64_t rounds_seen; /* complete rounds of evaluations that were judged */
+    uint64_t rounds_seen; /* number of the last judged round of evaluations */
     /* Samples that had been learned when the last round of evaluations was judged. */
     uint64_t samples_judged;
     int rounds_above; /* consecutive rounds above the target, up to now */

@@ -13,8 +13,8 @@ struct swarm_options {
     struct config config; /* configuration that all nodes share */
     int nodes;            /* number of nodes, each a process */
     bool names_data;      /* --data was given */
-    enum score_kind kind; /* what the score measures */
-    double target;        /* target score, 0 .. 1 (swarm_score.h) */
+    enum score_kind kind;
+    double target; /* target score, 0 .. 1 (swarm_score.h) */
     /* In each evaluation, a node tests 1 / evaluate_parts of its test samples, since long texts
      * take long. */
     uint32_t evaluate_parts;
@@ -25,16 +25,14 @@ struct swarm_options {
     const char *dir;  /* folder that is kept at the end; NULL = a temporary one */
     /* [sets] assignments SECTION.KEY=VALUE that override the configuration. */
     const char *set[SWARM_SETS_MAX];
-    int sets; /* number of assignments */
+    int sets;
 };
 
-/* Sets the defaults of all options. */
 void swarm_options_init(struct swarm_options *options);
 
 /* Chooses the data and the settings that were not given, as the `finish` of the command. */
 enum error swarm_options_finish(void *options, int count, char **operands, struct problem *problem);
 
-/* Table of the command's options. */
 extern const struct command_option swarm_options_table[];
 
 /* Returns true if the IDX files that the configuration names exist. */

@@ -28,12 +28,11 @@
 #define REST_BELOW   "\033[J"
 #define CLEAR        "\033[H\033[2J"
 
-/* Sums over all nodes. */
-
+/* Sums over the nodes. `tested` and all later members leave out nodes that have ended. */
 struct totals {
     uint64_t samples, published, received, sent, tested, evaluations;
     double score; /* sum over all tested samples of the score of the node that tested them */
-    double rate;  /* samples per second of all nodes */
+    double rate;  /* samples per second */
     double loss;  /* sum of the losses that are known */
     int losses;
 };
