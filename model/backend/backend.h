@@ -425,6 +425,144 @@ struct loss_operations {
                           const float *want, float *dy, struct score *score);
 };
 
+/* Recordings of sequences of operations. */
+struct graph_operations {
+    /* Begins a sequence of operations. Returns true if the sequence ran from its recording.
+     * Otherwise the caller calls the operations and then `end`, with no other operation in
+     * between. None of the operations may return a value or access host memory. */
+    bool (*begin)(struct backend *, struct step_graph *);
+    void (*end)(struct backend *, struct step_graph *);
+    /* Drops the recording. Call it before the sequence changes, and when it is no longer
+     * needed. */
+    void (*drop)(struct backend *, struct step_graph *);
+};
+
+struct dense_operations {
+    /* Dense layer: y[batch,out] = activation(x[batch,in] · w[out,in]ᵀ + b[out]). b and db are
+     * NULL if the layer has no biases. b and dy have the type of y; w and dx have the type of x. y
+     * may be FLOAT32 even if x is not. The activation must be one whose derivative follows from its
+     * output (not activation_keeps_input). */
+    void (*forward)(struct backend *, int batch, int in, int out, struct numbers x,
+                    struct numbers w, struct numbers b, enum activation, struct numbers y);
+    /* Backward pass, given y and its gradient dy. Overwrites dy with the gradient before the
+     * activation, then dw = dyᵀ·x, db = Σ dy, dx = dy·w. dx may be NULL (first layer). If `adds`,
+     * dw += dyᵀ·x instead, and db must be NULL. */
+    void (*backward)(struct backend *, int batch, int in, int out, struct numbers x,
+                     struct numbers w, struct numbers y, enum activation, struct numbers dy,
+                     struct numbers dx, float *dw, float *db, bool adds);
+    /* Dense layer with an activation that keeps its input (activation_keeps_input): before[batch,
+     * out] = x · wᵀ + b, y = activation(before). */
+    void (*activate_forward)(struct backend *, int batch, int in, int out, struct numbers x,
+                             struct numbers w, struct numbers b, enum activation,
+                             struct numbers before, struct numbers y);
+    /* Backward pass of a linear dense layer whose x is the output of an activation that keeps its
+     * input. Sets dx to the gradient of the activation's input before[batch, in]. */
+    void (*activate_backward)(struct backend *, int batch, int in, int out, struct numbers x,
+                              struct numbers w, struct numbers dy, enum activation,
+                              struct numbers before, struct numbers dx, float *dw, float *db);
+};
+
+/* Operations on each entry of some vectors. */
+struct element_operations {
+    /* Adds shared[count] to each sample: y[batch, count] = x[batch, count] + shared[count].
+     * Backward pass: dshared = Σ dy over the batch. */
+    void (*add_shared)(struct backend *, int batch, size_t count, struct numbers x,
+                       const float *shared, struct numbers y);
+    void (*sum_shared)(struct backend *, int batch, size_t count, struct numbers dy,
+                       float *dshared);
+
+    /* add: y = a + b; y may be a or b. copy: to = from, converted if the types differ. */
+    void (*add)(struct backend *, size_t count, struct numbers a, struct numbers b,
+                struct numbers y);
+    void (*copy)(struct backend *, size_t count, struct numbers from, struct numbers to);
+    /* Dropout: y = 0 where dropout.h drops, x / (1 - rate) elsewhere. draws[batch] has a random
+     * number for each sample. */
+    void (*drop)(struct backend *, const struct dropout *, const uint32_t *draws, struct numbers x,
+                 struct numbers y);
+    void (*clear)(struct backend *, size_t count, float *to);
+};
+
+/* Layers of sequence models, except attention. */
+struct sequence_operations {
+    /* Embedding: y[row] = table[token[row]], for rows of `size` numbers. A token is an index of a
+     * row of the table. Backward pass: dtable[token[row]] += dy[row], one row after the other. */
+    void (*embed)(struct backend *, size_t rows, int size, const int32_t *token,
+                  struct numbers table, struct numbers y);
+    void (*embed_backward)(struct backend *, size_t rows, int size, const int32_t *token,
+                           struct numbers dy, float *dtable);
+
+    /* Normalises each row of x[rows, size]. With b, layer norm: y = (x - mean) / deviation · w + b
+     * (Ba, Kiros, Hinton 2016). If b is NULL, RMS norm: y = x / root mean square · w (Zhang,
+     * Sennrich 2019). Writes stats[rows, 2] for the backward pass: mean (0 in an RMS norm) and 1 /
+     * deviation.
+     *
+     * The backward pass overwrites dw and db; db is NULL if b was. It adds `passed` to dx: the
+     * gradient that bypasses the norm through a residual connection. passed.at may be NULL or dx,
+     * but dx may not be dy. */
+    void (*norm)(struct backend *, size_t rows, int size, struct numbers x, const float *w,
+                 const float *b, struct numbers y, float *stats);
+    void (*norm_backward)(struct backend *, size_t rows, int size, struct numbers x, const float *w,
+                          const float *stats, struct numbers dy, struct numbers passed,
+                          struct numbers dx, float *dw, float *db);
+    /* Adds a residual connection and normalises: sum = a + b, then y = `norm` of the sum.
+     * The sum may not be a or b. */
+    void (*add_norm)(struct backend *, size_t rows, int size, struct numbers a, struct numbers b,
+                     struct numbers sum, const float *w, const float *norm_b, struct numbers y,
+                     float *stats);
+
+    /* SwiGLU (Shazeer 2020): y[rows, size] = silu(first half of x) · (second half of x), where a
+     * row of x has 2 · size numbers. */
+    void (*swiglu)(struct backend *, size_t rows, int size, struct numbers x, struct numbers y);
+    void (*swiglu_backward)(struct backend *, size_t rows, int size, struct numbers x,
+                            struct numbers dy, struct numbers dx);
+};
+
+struct attention_operations {
+    /* Attention: y[batch, length, attention_output] from x[batch, length, attention_input].
+     * log_sums[batch, heads, length] are the logarithms of the softmaxes' sums, from which the
+     * backward pass recomputes the softmax (Dao et al. 2022). Positions before `from` stay
+     * unchanged in y and log_sums. In the backward pass `from` must be 0. */
+    void (*forward)(struct backend *, const struct attention *, int batch, struct numbers x,
+                    struct numbers y, float *log_sums);
+    void (*backward)(struct backend *, const struct attention *, int batch, struct numbers x,
+                     struct numbers y, const float *log_sums, struct numbers dy, struct numbers dx);
+    /* Rotates the queries and keys of x in place by an angle that grows with the position (rotary
+     * embedding; Su et al. 2021). Numbers i and i + size/2 of a head are a point in the plane,
+     * rotated by turn · position · ROPE_BASE^(-2i/size). turn: 1 = forward pass, -1 = backward
+     * pass. Positions before `from` stay unchanged. */
+    void (*rotate)(struct backend *, const struct attention *, int batch, int turn,
+                   struct numbers x);
+};
+
+struct conv_operations {
+    /* Convolution with w[filters, channels/groups·kernel·kernel] and b[filters]; b and db may be
+     * NULL as in dense layers. Computes a cross-correlation, as all frameworks do. */
+    void (*forward)(struct backend *, const struct conv *, int batch, const float *x,
+                    const float *w, const float *b, enum activation, float *y);
+    void (*backward)(struct backend *, const struct conv *, int batch, const float *x,
+                     const float *w, const float *y, enum activation, float *dy, float *dx,
+                     float *dw, float *db);
+};
+
+struct pool_operations {
+    /* Max pooling. winner[i] is the index inside its window (row · window + column) of the input
+     * that became output i. */
+    void (*forward)(struct backend *, const struct pool *, int batch, const float *x, float *y,
+                    uint8_t *winner);
+    void (*backward)(struct backend *, const struct pool *, int batch, const float *dy,
+                     const uint8_t *winner, float *dx);
+};
+
+struct activation_operations {
+    /* Applies an activation; y may be x. */
+    void (*forward)(struct backend *, enum activation, size_t count, struct numbers x,
+                    struct numbers y);
+    /* Computes dx from `kept`: the output y of `forward`, or its input x if
+     * activation_keeps_input. dx may be dy. */
+    void (*backward)(struct backend *, enum activation, size_t count, struct numbers kept,
+                     struct numbers dy, struct numbers dx);
+};
+
 struct backend {
     const char *name;
     enum number activations; /* type of activations in sequence models */
@@ -449,134 +587,21 @@ struct backend {
     /* Closes the backend. All its memory must have been freed. */
     void (*close)(struct backend *);
 
-    /* Begins a sequence of operations. Returns true if the sequence ran from its recording.
-     * Otherwise the caller calls the operations and then graph_end, with no other operation in
-     * between. None of the operations may return a value or access host memory. */
-    bool (*graph_begin)(struct backend *, struct step_graph *);
-    void (*graph_end)(struct backend *, struct step_graph *);
-    /* Drops the recording. Call it before the sequence changes, and when it is no longer
-     * needed. */
-    void (*graph_drop)(struct backend *, struct step_graph *);
-
-    /* Dense layer: y[batch,out] = activation(x[batch,in] · w[out,in]ᵀ + b[out]). b and db are
-     * NULL if the layer has no biases. b and dy have the type of y; w and dx have the type of x. y
-     * may be FLOAT32 even if x is not. The activation must be one whose derivative follows from its
-     * output (not activation_keeps_input). */
-    void (*dense_forward)(struct backend *, int batch, int in, int out, struct numbers x,
-                          struct numbers w, struct numbers b, enum activation, struct numbers y);
-    /* Backward pass, given y and its gradient dy. Overwrites dy with the gradient before the
-     * activation, then dw = dyᵀ·x, db = Σ dy, dx = dy·w. dx may be NULL (first layer). If `adds`,
-     * dw += dyᵀ·x instead, and db must be NULL. */
-    void (*dense_backward)(struct backend *, int batch, int in, int out, struct numbers x,
-                           struct numbers w, struct numbers y, enum activation, struct numbers dy,
-                           struct numbers dx, float *dw, float *db, bool adds);
-    /* Dense layer with an activation that keeps its input (activation_keeps_input): before[batch,
-     * out] = x · wᵀ + b, y = activation(before). */
-    void (*dense_activate_forward)(struct backend *, int batch, int in, int out, struct numbers x,
-                                   struct numbers w, struct numbers b, enum activation,
-                                   struct numbers before, struct numbers y);
-    /* Backward pass of a linear dense layer whose x is the output of an activation that keeps its
-     * input. Sets dx to the gradient of the activation's input before[batch, in]. */
-    void (*dense_activate_backward)(struct backend *, int batch, int in, int out, struct numbers x,
-                                    struct numbers w, struct numbers dy, enum activation,
-                                    struct numbers before, struct numbers dx, float *dw, float *db);
-
-    /* Embedding: y[row] = table[token[row]], for rows of `size` numbers. A token is an index of a
-     * row of the table. Backward pass: dtable[token[row]] += dy[row], one row after the other. */
-    void (*embed_forward)(struct backend *, size_t rows, int size, const int32_t *token,
-                          struct numbers table, struct numbers y);
-    void (*embed_backward)(struct backend *, size_t rows, int size, const int32_t *token,
-                           struct numbers dy, float *dtable);
-
-    /* Adds shared[count] to each sample: y[batch, count] = x[batch, count] + shared[count].
-     * Backward pass: dshared = Σ dy over the batch. */
-    void (*add_shared)(struct backend *, int batch, size_t count, struct numbers x,
-                       const float *shared, struct numbers y);
-    void (*sum_shared)(struct backend *, int batch, size_t count, struct numbers dy,
-                       float *dshared);
-
-    /* add: y = a + b; y may be a or b. copy: to = from, converted if the types differ. */
-    void (*add)(struct backend *, size_t count, struct numbers a, struct numbers b,
-                struct numbers y);
-    void (*copy)(struct backend *, size_t count, struct numbers from, struct numbers to);
-    /* Dropout: y = 0 where dropout.h drops, x / (1 - rate) elsewhere. draws[batch] has a random
-     * number for each sample. */
-    void (*drop)(struct backend *, const struct dropout *, const uint32_t *draws, struct numbers x,
-                 struct numbers y);
-    void (*clear)(struct backend *, size_t count, float *to);
-
-    /* Normalises each row of x[rows, size]. With b, layer norm: y = (x - mean) / deviation · w + b
-     * (Ba, Kiros, Hinton 2016). If b is NULL, RMS norm: y = x / root mean square · w (Zhang,
-     * Sennrich 2019). Writes stats[rows, 2] for the backward pass: mean (0 in an RMS norm) and 1 /
-     * deviation.
-     *
-     * The backward pass overwrites dw and db; db is NULL if b was. It adds `passed` to dx: the
-     * gradient that bypasses the norm through a residual connection. passed.at may be NULL or dx,
-     * but dx may not be dy. */
-    void (*norm_forward)(struct backend *, size_t rows, int size, struct numbers x, const float *w,
-                         const float *b, struct numbers y, float *stats);
-    void (*norm_backward)(struct backend *, size_t rows, int size, struct numbers x, const float *w,
-                          const float *stats, struct numbers dy, struct numbers passed,
-                          struct numbers dx, float *dw, float *db);
-    /* Adds a residual connection and normalises: sum = a + b, then y = norm_forward of the sum.
-     * The sum may not be a or b. */
-    void (*add_norm_forward)(struct backend *, size_t rows, int size, struct numbers a,
-                             struct numbers b, struct numbers sum, const float *w,
-                             const float *norm_b, struct numbers y, float *stats);
-
-    /* Attention: y[batch, length, attention_output] from x[batch, length, attention_input].
-     * log_sums[batch, heads, length] are the logarithms of the softmaxes' sums, from which the
-     * backward pass recomputes the softmax (Dao et al. 2022). Positions before `from` stay
-     * unchanged in y and log_sums. In the backward pass `from` must be 0. */
-    void (*attention_forward)(struct backend *, const struct attention *, int batch,
-                              struct numbers x, struct numbers y, float *log_sums);
-    void (*attention_backward)(struct backend *, const struct attention *, int batch,
-                               struct numbers x, struct numbers y, const float *log_sums,
-                               struct numbers dy, struct numbers dx);
-    /* Rotates the queries and keys of x in place by an angle that grows with the position (rotary
-     * embedding; Su et al. 2021). Numbers i and i + size/2 of a head are a point in the plane,
-     * rotated by turn · position · ROPE_BASE^(-2i/size). turn: 1 = forward pass, -1 = backward
-     * pass. Positions before `from` stay unchanged. */
-    void (*rotate)(struct backend *, const struct attention *, int batch, int turn,
-                   struct numbers x);
-
-    /* SwiGLU (Shazeer 2020): y[rows, size] = silu(first half of x) · (second half of x), where a
-     * row of x has 2 · size numbers. */
-    void (*swiglu_forward)(struct backend *, size_t rows, int size, struct numbers x,
-                           struct numbers y);
-    void (*swiglu_backward)(struct backend *, size_t rows, int size, struct numbers x,
-                            struct numbers dy, struct numbers dx);
-
-    /* Convolution with w[filters, channels/groups·kernel·kernel] and b[filters]; b and db may be
-     * NULL as in dense layers. Computes a cross-correlation, as all frameworks do. */
-    void (*conv_forward)(struct backend *, const struct conv *, int batch, const float *x,
-                         const float *w, const float *b, enum activation, float *y);
-    void (*conv_backward)(struct backend *, const struct conv *, int batch, const float *x,
-                          const float *w, const float *y, enum activation, float *dy, float *dx,
-                          float *dw, float *db);
-
-    /* Max pooling. winner[i] is the index inside its window (row · window + column) of the input
-     * that became output i. */
-    void (*pool_forward)(struct backend *, const struct pool *, int batch, const float *x, float *y,
-                         uint8_t *winner);
-    void (*pool_backward)(struct backend *, const struct pool *, int batch, const float *dy,
-                          const uint8_t *winner, float *dx);
-
-    /* Applies an activation; y may be x. */
-    void (*activate)(struct backend *, enum activation, size_t count, struct numbers x,
-                     struct numbers y);
-    /* Computes dx from `kept`: the output y of `activate`, or its input x if
-     * activation_keeps_input. dx may be dy. */
-    void (*activate_backward)(struct backend *, enum activation, size_t count, struct numbers kept,
-                              struct numbers dy, struct numbers dx);
-
-    struct watch_operations watch;
-    struct loss_operations loss;
-    struct optimizer_operations optimize;
-    struct channel_operations channels;
-    struct gather_operations gather;
-    struct exchange_operations exchange;
-    struct stream_operations stream;
+    const struct graph_operations *graph;
+    const struct dense_operations *dense;
+    const struct element_operations *elements;
+    const struct sequence_operations *sequence;
+    const struct attention_operations *attention;
+    const struct conv_operations *conv;
+    const struct pool_operations *pool;
+    const struct activation_operations *activation;
+    const struct channel_operations *channels;
+    const struct loss_operations *loss;
+    const struct optimizer_operations *optimize;
+    const struct gather_operations *gather;
+    const struct exchange_operations *exchange;
+    const struct stream_operations *stream;
+    const struct watch_operations *watch;
 };
 
 /* Opens the CPU with this number of threads, which becomes OpenBLAS's setting for the whole

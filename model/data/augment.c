@@ -66,7 +66,7 @@ const float *augmenter_apply(const struct augmenter *augmenter, struct backend *
 {
     if (!augmenter->x)
         return x;
-    backend->gather.augment(backend, &augmenter->augment, (int)size, each, x, augmenter->x);
+    backend->gather->augment(backend, &augmenter->augment, (int)size, each, x, augmenter->x);
     return augmenter->x;
 }
 

@@ -63,7 +63,7 @@ void device_dataset_init(struct device_dataset *set, struct backend *backend,
 void device_dataset_gather(struct device_dataset *set, const uint32_t *pick, uint32_t size)
 {
     struct backend *backend = set->backend;
-    const struct gather_operations *gather = &backend->gather;
+    const struct gather_operations *gather = backend->gather;
     const int batch = (int)size;
     CHECK(size <= set->batch_max);
     if (set->token_bytes > 0) {

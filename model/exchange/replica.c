@@ -132,8 +132,8 @@ static uint32_t survey(struct replica *replica, float floor, uint32_t bins[stati
     const struct survey survey = {.floor = floor,
                                   .candidates = replica->candidates,
                                   .candidates_max = replica->candidates_max};
-    return replica->backend->exchange.survey(replica->backend, &survey, replica->parameters,
-                                             replica->weights, replica->base, bins);
+    return replica->backend->exchange->survey(replica->backend, &survey, replica->parameters,
+                                              replica->weights, replica->base, bins);
 }
 
 /* Lowers chosen->tau into the bin chosen->split, of which only a part fits the budget, by a
@@ -149,8 +149,8 @@ static void split_tau(struct replica *replica, struct threshold *chosen, size_t 
         *found = survey(replica, threshold_edge(chosen->split), bins);
     if (*found > replica->candidates_max)
         return;
-    replica->backend->exchange.refine(replica->backend, *found, replica->candidates,
-                                      replica->weights, replica->base, chosen->split, parts);
+    replica->backend->exchange->refine(replica->backend, *found, replica->candidates,
+                                       replica->weights, replica->base, chosen->split, parts);
     threshold_split(chosen, bins, parts, replica->parameters, replica->density_max, budget_bytes);
 }
 
@@ -206,9 +206,9 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
     }
     found = u32_min(found, replica->candidates_max);
     CHECK(published->tau > 0 && published->tau <= TAU_MAX && published->amount <= AMOUNT_MAX);
-    replica->backend->exchange.cut(replica->backend, found, replica->candidates, (float)terms->beta,
-                                   replica->weights, replica->base,
-                                   capacity(replica, terms->budget_bytes), published);
+    replica->backend->exchange->cut(replica->backend, found, replica->candidates,
+                                    (float)terms->beta, replica->weights, replica->base,
+                                    capacity(replica, terms->budget_bytes), published);
     CHECK(published->count <= replica->density_max);
 }
 
@@ -220,7 +220,7 @@ void replica_place_weights(struct replica *replica, struct weights places)
     CHECK(replica->own && !places.flat);
     for (size_t c = 0; c < replica->parameters; c += part.count) {
         part = weights_part(places, c, replica->parameters);
-        backend->copy(backend, part.count, floats(replica->own + c), floats(part.at));
+        backend->elements->copy(backend, part.count, floats(replica->own + c), floats(part.at));
     }
     backend->free(backend, replica->own);
     replica->own = NULL;
@@ -242,8 +242,8 @@ void replica_release(struct replica *replica)
 {
     struct backend *backend = replica->backend;
     if (replica->is_withholding)
-        backend->exchange.release(backend, replica->parameters, replica->withheld,
-                                  replica->weights);
+        backend->exchange->release(backend, replica->parameters, replica->withheld,
+                                   replica->weights);
     replica->is_withholding = false;
 }
 
@@ -260,8 +260,8 @@ const struct update *replica_publish(struct replica *replica, const struct publi
                              replica->parameters);
     replica->is_withholding = terms->withheld > 0;
     if (replica->is_withholding)
-        backend->exchange.withhold(backend, replica->parameters, (float)terms->withheld,
-                                   replica->weights, replica->base, replica->withheld);
+        backend->exchange->withhold(backend, replica->parameters, (float)terms->withheld,
+                                    replica->weights, replica->base, replica->withheld);
     return &replica->published;
 }
 
@@ -277,20 +277,20 @@ void replica_apply(struct replica *replica, const struct update *update, float b
 {
     struct backend *backend = replica->backend;
     check_update(replica, update);
-    backend->exchange.apply(backend, update, beta, replica->weights, replica->base);
+    backend->exchange->apply(backend, update, beta, replica->weights, replica->base);
     if (!replica->is_withholding || replica->overlap.share == 0)
         return;
     overlap_on_applied(&replica->overlap, &replica->published, update);
     const double part = overlap_spoken_for(&replica->overlap, update);
     if (part > 0)
-        backend->exchange.let_go(backend, update, (float)part, replica->withheld);
+        backend->exchange->let_go(backend, update, (float)part, replica->withheld);
 }
 
 double replica_agreement(const struct replica *replica, const struct update *update)
 {
     check_update(replica, update);
-    const double agreement = replica->backend->exchange.agreement(replica->backend, update,
-                                                                  replica->weights, replica->base);
+    const double agreement = replica->backend->exchange->agreement(replica->backend, update,
+                                                                   replica->weights, replica->base);
     return isfinite(agreement) ? fmax(fmin(agreement, 1), -1) : 0; /* NaN if a weight is NaN */
 }
 
@@ -299,12 +299,12 @@ void replica_apply_own(struct replica *replica, const struct update *update, flo
     struct backend *backend = replica->backend;
     check_update(replica, update);
     replica_release(replica);
-    backend->exchange.apply_own(backend, update, beta, replica->weights, replica->base);
+    backend->exchange->apply_own(backend, update, beta, replica->weights, replica->base);
 }
 
 uint64_t replica_digest(const struct replica *replica)
 {
-    return replica->backend->exchange.digest(replica->backend, replica->parameters, replica->base);
+    return replica->backend->exchange->digest(replica->backend, replica->parameters, replica->base);
 }
 
 static void check_block(const struct replica *replica, size_t first, size_t count)
@@ -396,7 +396,7 @@ void replica_write_block(struct replica *replica, size_t first, size_t count, co
         backend->upload(backend, replica->base + first, host, count * sizeof *host);
         settle(replica);
     } else {
-        backend->exchange.rebase(backend, first, count, host, replica->weights, replica->base);
+        backend->exchange->rebase(backend, first, count, host, replica->weights, replica->base);
     }
 }
 

@@ -23,8 +23,8 @@ static size_t activation_count(const struct layer *layer, const struct pass *pas
 
 static void activation_forward(const struct layer *layer, const struct pass *pass)
 {
-    pass->backend->activate(pass->backend, layer->kind->activation, activation_count(layer, pass),
-                            pass->x, layer->y);
+    pass->backend->activation->forward(pass->backend, layer->kind->activation,
+                                       activation_count(layer, pass), pass->x, layer->y);
 }
 
 static void activation_backward(const struct layer *layer, const struct pass *pass)
@@ -32,8 +32,8 @@ static void activation_backward(const struct layer *layer, const struct pass *pa
     const enum activation activation = layer->kind->activation;
     const struct numbers kept = activation_keeps_input(activation) ? pass->x : layer->y;
     if (pass->dx.at != NULL)
-        pass->backend->activate_backward(pass->backend, activation, activation_count(layer, pass),
-                                         kept, pass->dy, pass->dx);
+        pass->backend->activation->backward(
+            pass->backend, activation, activation_count(layer, pass), kept, pass->dy, pass->dx);
 }
 
 #define ACTIVATION(word, which)                                                                    \
@@ -66,15 +66,15 @@ static enum error swiglu_read(struct layer *layer, const struct layer_words *wor
 
 static void swiglu_forward(const struct layer *layer, const struct pass *pass)
 {
-    pass->backend->swiglu_forward(pass->backend, (size_t)layer_rows(layer, pass),
-                                  layer->out.channels, pass->x, layer->y);
+    pass->backend->sequence->swiglu(pass->backend, (size_t)layer_rows(layer, pass),
+                                    layer->out.channels, pass->x, layer->y);
 }
 
 static void swiglu_backward(const struct layer *layer, const struct pass *pass)
 {
     if (pass->dx.at != NULL)
-        pass->backend->swiglu_backward(pass->backend, (size_t)layer_rows(layer, pass),
-                                       layer->out.channels, pass->x, pass->dy, pass->dx);
+        pass->backend->sequence->swiglu_backward(pass->backend, (size_t)layer_rows(layer, pass),
+                                                 layer->out.channels, pass->x, pass->dy, pass->dx);
 }
 
 const struct layer_kind layer_swiglu = {

@@ -128,16 +128,17 @@ static void attention_forward(const struct layer *layer, const struct pass *pass
     const int in_width = (int)attention_input(&attention);
     const int out_width = (int)attention_output(&attention);
     const struct numbers qkv = layer_kept(layer, QKV), mixed = layer_kept(layer, MIXED);
-    backend->dense_forward(backend, rows, width, in_width, pass->x, layer_rounded(layer, pass, 0),
-                           bias(layer, pass, 0), LINEAR,
-                           numbers_from(qkv, (size_t)pass->from * (size_t)in_width));
+    backend->dense->forward(backend, rows, width, in_width, pass->x, layer_rounded(layer, pass, 0),
+                            bias(layer, pass, 0), LINEAR,
+                            numbers_from(qkv, (size_t)pass->from * (size_t)in_width));
     if (layer->turns)
-        backend->rotate(backend, &attention, pass->batch, 1, qkv);
-    backend->attention_forward(backend, &attention, pass->batch, qkv, mixed, layer->kept[LOG_SUMS]);
-    backend->dense_forward(backend, rows, out_width, width,
-                           numbers_from(mixed, (size_t)pass->from * (size_t)out_width),
-                           layer_rounded(layer, pass, out), bias(layer, pass, out), LINEAR,
-                           layer->y);
+        backend->attention->rotate(backend, &attention, pass->batch, 1, qkv);
+    backend->attention->forward(backend, &attention, pass->batch, qkv, mixed,
+                                layer->kept[LOG_SUMS]);
+    backend->dense->forward(backend, rows, out_width, width,
+                            numbers_from(mixed, (size_t)pass->from * (size_t)out_width),
+                            layer_rounded(layer, pass, out), bias(layer, pass, out), LINEAR,
+                            layer->y);
 }
 
 static void attention_backward(const struct layer *layer, const struct pass *pass)
@@ -149,17 +150,18 @@ static void attention_backward(const struct layer *layer, const struct pass *pas
     const struct numbers qkv = layer_kept(layer, QKV), mixed = layer_kept(layer, MIXED);
     const struct numbers d_mixed = {pass->scratch, layer->type};
     const struct numbers d_qkv = numbers_from(d_mixed, (size_t)rows * attention_output(attention));
-    backend->dense_backward(backend, rows, (int)attention_output(attention), width, mixed,
-                            layer_rounded(layer, pass, out), layer->y, LINEAR, pass->dy, d_mixed,
-                            layer_gradients(layer, pass, out), bias_gradients(layer, pass, out),
-                            false);
-    backend->attention_backward(backend, attention, pass->batch, qkv, mixed, layer->kept[LOG_SUMS],
-                                d_mixed, d_qkv);
+    backend->dense->backward(backend, rows, (int)attention_output(attention), width, mixed,
+                             layer_rounded(layer, pass, out), layer->y, LINEAR, pass->dy, d_mixed,
+                             layer_gradients(layer, pass, out), bias_gradients(layer, pass, out),
+                             false);
+    backend->attention->backward(backend, attention, pass->batch, qkv, mixed, layer->kept[LOG_SUMS],
+                                 d_mixed, d_qkv);
     if (layer->turns)
-        backend->rotate(backend, attention, pass->batch, -1, d_qkv);
-    backend->dense_backward(backend, rows, width, (int)attention_input(attention), pass->x,
-                            layer_rounded(layer, pass, 0), qkv, LINEAR, d_qkv, pass->dx,
-                            layer_gradients(layer, pass, 0), bias_gradients(layer, pass, 0), false);
+        backend->attention->rotate(backend, attention, pass->batch, -1, d_qkv);
+    backend->dense->backward(backend, rows, width, (int)attention_input(attention), pass->x,
+                             layer_rounded(layer, pass, 0), qkv, LINEAR, d_qkv, pass->dx,
+                             layer_gradients(layer, pass, 0), bias_gradients(layer, pass, 0),
+                             false);
 }
 
 const struct layer_kind layer_attention = {

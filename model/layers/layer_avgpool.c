@@ -30,16 +30,16 @@ static size_t planes_of(const struct layer *layer, const struct pass *pass)
 
 static void avgpool_forward(const struct layer *layer, const struct pass *pass)
 {
-    pass->backend->channels.average(pass->backend, planes_of(layer, pass), places_of(layer),
-                                    floats_of(pass->x), floats_of(layer->y));
+    pass->backend->channels->average(pass->backend, planes_of(layer, pass), places_of(layer),
+                                     floats_of(pass->x), floats_of(layer->y));
 }
 
 static void avgpool_backward(const struct layer *layer, const struct pass *pass)
 {
     if (pass->dx.at != NULL)
-        pass->backend->channels.average_backward(pass->backend, planes_of(layer, pass),
-                                                 places_of(layer), floats_of(pass->dy),
-                                                 floats_of(pass->dx));
+        pass->backend->channels->average_backward(pass->backend, planes_of(layer, pass),
+                                                  places_of(layer), floats_of(pass->dy),
+                                                  floats_of(pass->dx));
 }
 
 const struct layer_kind layer_avgpool = {

@@ -71,30 +71,30 @@ static void norm_forward(const struct layer *layer, const struct pass *pass)
 {
     struct backend *backend = pass->backend;
     if (pass->training || layer->norm.groups > 0)
-        backend->channels.measure(backend, &layer->norm, pass->batch, floats_of(pass->x),
-                                  layer->kept[0]);
+        backend->channels->measure(backend, &layer->norm, pass->batch, floats_of(pass->x),
+                                   layer->kept[0]);
     else
-        backend->channels.recall(backend, &layer->norm, layer_weights(layer, pass, RUNNING_MEAN),
-                                 layer_weights(layer, pass, RUNNING_VARIANCE), layer->kept[0]);
-    backend->channels.apply(backend, &layer->norm, pass->batch, floats_of(pass->x), layer->kept[0],
-                            layer_weights(layer, pass, WEIGHT), layer_weights(layer, pass, BIAS),
-                            layer->activation, floats_of(layer->y));
+        backend->channels->recall(backend, &layer->norm, layer_weights(layer, pass, RUNNING_MEAN),
+                                  layer_weights(layer, pass, RUNNING_VARIANCE), layer->kept[0]);
+    backend->channels->apply(backend, &layer->norm, pass->batch, floats_of(pass->x), layer->kept[0],
+                             layer_weights(layer, pass, WEIGHT), layer_weights(layer, pass, BIAS),
+                             layer->activation, floats_of(layer->y));
 }
 
 static void norm_backward(const struct layer *layer, const struct pass *pass)
 {
     struct backend *backend = pass->backend;
-    backend->channels.backward(backend, &layer->norm, pass->batch, floats_of(pass->x),
-                               layer->kept[0], layer_weights(layer, pass, WEIGHT),
-                               floats_of(layer->y), layer->activation, floats_of(pass->dy),
-                               floats_of(pass->dx), layer_gradients(layer, pass, WEIGHT),
-                               layer_gradients(layer, pass, BIAS));
+    backend->channels->backward(backend, &layer->norm, pass->batch, floats_of(pass->x),
+                                layer->kept[0], layer_weights(layer, pass, WEIGHT),
+                                floats_of(layer->y), layer->activation, floats_of(pass->dy),
+                                floats_of(pass->dx), layer_gradients(layer, pass, WEIGHT),
+                                layer_gradients(layer, pass, BIAS));
     if (layer->norm.groups == 0)
-        backend->channels.drift(backend, &layer->norm, pass->batch, layer->kept[0],
-                                layer_weights(layer, pass, RUNNING_MEAN),
-                                layer_weights(layer, pass, RUNNING_VARIANCE),
-                                layer_gradients(layer, pass, RUNNING_MEAN),
-                                layer_gradients(layer, pass, RUNNING_VARIANCE));
+        backend->channels->drift(backend, &layer->norm, pass->batch, layer->kept[0],
+                                 layer_weights(layer, pass, RUNNING_MEAN),
+                                 layer_weights(layer, pass, RUNNING_VARIANCE),
+                                 layer_gradients(layer, pass, RUNNING_MEAN),
+                                 layer_gradients(layer, pass, RUNNING_VARIANCE));
 }
 
 #define NORM(word, all_words)                                                                      \

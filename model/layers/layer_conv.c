@@ -129,17 +129,17 @@ static enum error conv_read(struct layer *layer, const struct layer_words *words
 
 static void conv_forward(const struct layer *layer, const struct pass *pass)
 {
-    pass->backend->conv_forward(pass->backend, &layer->conv, pass->batch, floats_of(pass->x),
-                                layer_weights(layer, pass, 0), layer_weights(layer, pass, 1),
-                                layer->activation, floats_of(layer->y));
+    pass->backend->conv->forward(pass->backend, &layer->conv, pass->batch, floats_of(pass->x),
+                                 layer_weights(layer, pass, 0), layer_weights(layer, pass, 1),
+                                 layer->activation, floats_of(layer->y));
 }
 
 static void conv_backward(const struct layer *layer, const struct pass *pass)
 {
-    pass->backend->conv_backward(pass->backend, &layer->conv, pass->batch, floats_of(pass->x),
-                                 layer_weights(layer, pass, 0), floats_of(layer->y),
-                                 layer->activation, floats_of(pass->dy), floats_of(pass->dx),
-                                 layer_gradients(layer, pass, 0), layer_gradients(layer, pass, 1));
+    pass->backend->conv->backward(pass->backend, &layer->conv, pass->batch, floats_of(pass->x),
+                                  layer_weights(layer, pass, 0), floats_of(layer->y),
+                                  layer->activation, floats_of(pass->dy), floats_of(pass->dx),
+                                  layer_gradients(layer, pass, 0), layer_gradients(layer, pass, 1));
 }
 
 const struct layer_kind layer_conv = {

@@ -43,29 +43,29 @@ static void dense_forward(const struct layer *layer, const struct pass *pass)
 {
     const struct layer *next = pass->fused.activation;
     if (next != NULL) {
-        pass->backend->dense_activate_forward(pass->backend, layer_rows(layer, pass),
-                                              (int)layer_width(layer), layer->out.channels, pass->x,
-                                              layer_rounded(layer, pass, 0), bias(layer, pass),
-                                              next->kind->activation, layer->y, next->y);
+        pass->backend->dense->activate_forward(
+            pass->backend, layer_rows(layer, pass), (int)layer_width(layer), layer->out.channels,
+            pass->x, layer_rounded(layer, pass, 0), bias(layer, pass), next->kind->activation,
+            layer->y, next->y);
         return;
     }
-    pass->backend->dense_forward(pass->backend, layer_rows(layer, pass), (int)layer_width(layer),
-                                 layer->out.channels, pass->x, layer_rounded(layer, pass, 0),
-                                 bias(layer, pass), layer->activation, layer->y);
+    pass->backend->dense->forward(pass->backend, layer_rows(layer, pass), (int)layer_width(layer),
+                                  layer->out.channels, pass->x, layer_rounded(layer, pass, 0),
+                                  bias(layer, pass), layer->activation, layer->y);
 }
 
 static void dense_backward(const struct layer *layer, const struct pass *pass)
 {
     const struct layer *last = pass->fused.activation;
     if (last != NULL) {
-        pass->backend->dense_activate_backward(
+        pass->backend->dense->activate_backward(
             pass->backend, layer_rows(layer, pass), (int)layer_width(layer), layer->out.channels,
             pass->x, layer_rounded(layer, pass, 0), pass->dy, last->kind->activation,
             pass->fused.before, pass->dx, layer_gradients(layer, pass, 0),
             layer_gradients(layer, pass, 1));
         return;
     }
-    pass->backend->dense_backward(
+    pass->backend->dense->backward(
         pass->backend, layer_rows(layer, pass), (int)layer_width(layer), layer->out.channels,
         pass->x, layer_rounded(layer, pass, 0), layer->y, layer->activation, pass->dy, pass->dx,
         layer_gradients(layer, pass, 0), layer_gradients(layer, pass, 1), false);

@@ -41,9 +41,9 @@ static void drop(const struct layer *layer, const struct pass *pass, struct numb
                                     .rate = layer->rate,
                                     .layer = (uint32_t)layer->number};
     if (pass->training && pass->draws)
-        backend->drop(backend, &dropout, pass->draws, x, y);
+        backend->elements->drop(backend, &dropout, pass->draws, x, y);
     else
-        backend->copy(backend, size, x, y);
+        backend->elements->copy(backend, size, x, y);
 }
 
 static void dropout_forward(const struct layer *layer, const struct pass *pass)

@@ -34,9 +34,9 @@ static const int32_t *tokens_of(const struct pass *pass)
 
 static void embed_forward(const struct layer *layer, const struct pass *pass)
 {
-    pass->backend->embed_forward(pass->backend, (size_t)layer_rows(layer, pass),
-                                 layer->out.channels, tokens_of(pass),
-                                 layer_rounded(layer, pass, 0), layer->y);
+    pass->backend->sequence->embed(pass->backend, (size_t)layer_rows(layer, pass),
+                                   layer->out.channels, tokens_of(pass),
+                                   layer_rounded(layer, pass, 0), layer->y);
 }
 
 /* Adds the gradients of the embedded tokens to the gradient of the table. If the logits share
@@ -46,9 +46,11 @@ static void embed_backward(const struct layer *layer, const struct pass *pass)
 {
     float *gradients = layer_gradients(layer, pass, 0);
     if (!layer->is_tied)
-        pass->backend->clear(pass->backend, layer_tensor_count(&layer->tensor[0]), gradients);
-    pass->backend->embed_backward(pass->backend, (size_t)layer_rows(layer, pass),
-                                  layer->out.channels, tokens_of(pass), pass->dy, gradients);
+        pass->backend->elements->clear(pass->backend, layer_tensor_count(&layer->tensor[0]),
+                                       gradients);
+    pass->backend->sequence->embed_backward(pass->backend, (size_t)layer_rows(layer, pass),
+                                            layer->out.channels, tokens_of(pass), pass->dy,
+                                            gradients);
 }
 
 const struct layer_kind layer_embed = {
@@ -84,8 +86,9 @@ static void position_forward(const struct layer *layer, const struct pass *pass)
 {
     const size_t width = layer_width(layer);
     const size_t positions = (size_t)(layer_rows(layer, pass) / pass->batch);
-    pass->backend->add_shared(pass->backend, pass->batch, positions * width, pass->x,
-                              layer_weights(layer, pass, 0) + (size_t)pass->from * width, layer->y);
+    pass->backend->elements->add_shared(pass->backend, pass->batch, positions * width, pass->x,
+                                        layer_weights(layer, pass, 0) + (size_t)pass->from * width,
+                                        layer->y);
 }
 
 /* Computes the gradient of the position table. Rows beyond the length of the sequences get
@@ -95,11 +98,11 @@ static void position_backward(const struct layer *layer, const struct pass *pass
     struct backend *backend = pass->backend;
     const size_t used = shape_size(layer->in), all = layer_tensor_count(&layer->tensor[0]);
     float *gradients = layer_gradients(layer, pass, 0);
-    backend->sum_shared(backend, pass->batch, used, pass->dy, gradients);
+    backend->elements->sum_shared(backend, pass->batch, used, pass->dy, gradients);
     if (used < all)
-        backend->clear(backend, all - used, gradients + used);
+        backend->elements->clear(backend, all - used, gradients + used);
     if (pass->dx.at)
-        backend->copy(backend, (size_t)pass->batch * used, pass->dy, pass->dx);
+        backend->elements->copy(backend, (size_t)pass->batch * used, pass->dy, pass->dx);
 }
 
 const struct layer_kind layer_position = {

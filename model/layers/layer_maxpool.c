@@ -30,15 +30,15 @@ static enum error maxpool_read(struct layer *layer, const struct layer_words *wo
 
 static void maxpool_forward(const struct layer *layer, const struct pass *pass)
 {
-    pass->backend->pool_forward(pass->backend, &layer->pool, pass->batch, floats_of(pass->x),
-                                floats_of(layer->y), layer->kept[0]);
+    pass->backend->pool->forward(pass->backend, &layer->pool, pass->batch, floats_of(pass->x),
+                                 floats_of(layer->y), layer->kept[0]);
 }
 
 static void maxpool_backward(const struct layer *layer, const struct pass *pass)
 {
     if (pass->dx.at != NULL)
-        pass->backend->pool_backward(pass->backend, &layer->pool, pass->batch, floats_of(pass->dy),
-                                     layer->kept[0], floats_of(pass->dx));
+        pass->backend->pool->backward(pass->backend, &layer->pool, pass->batch, floats_of(pass->dy),
+                                      layer->kept[0], floats_of(pass->dx));
 }
 
 const struct layer_kind layer_maxpool = {

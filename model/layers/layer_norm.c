@@ -23,23 +23,23 @@ static enum error norm_read(struct layer *layer, const struct layer_words *words
 static void norm_forward(const struct layer *layer, const struct pass *pass)
 {
     if (pass->fused.sum != NULL) {
-        pass->backend->add_norm_forward(pass->backend, (size_t)layer_rows(layer, pass),
-                                        (int)layer_width(layer), pass->x, pass->other,
-                                        pass->fused.sum->y, layer_weights(layer, pass, 0),
-                                        layer_weights(layer, pass, 1), layer->y, layer->kept[0]);
+        pass->backend->sequence->add_norm(pass->backend, (size_t)layer_rows(layer, pass),
+                                          (int)layer_width(layer), pass->x, pass->other,
+                                          pass->fused.sum->y, layer_weights(layer, pass, 0),
+                                          layer_weights(layer, pass, 1), layer->y, layer->kept[0]);
         return;
     }
-    pass->backend->norm_forward(pass->backend, (size_t)layer_rows(layer, pass),
-                                (int)layer_width(layer), pass->x, layer_weights(layer, pass, 0),
-                                layer_weights(layer, pass, 1), layer->y, layer->kept[0]);
+    pass->backend->sequence->norm(pass->backend, (size_t)layer_rows(layer, pass),
+                                  (int)layer_width(layer), pass->x, layer_weights(layer, pass, 0),
+                                  layer_weights(layer, pass, 1), layer->y, layer->kept[0]);
 }
 
 static void norm_backward(const struct layer *layer, const struct pass *pass)
 {
-    pass->backend->norm_backward(pass->backend, (size_t)layer_rows(layer, pass),
-                                 (int)layer_width(layer), pass->x, layer_weights(layer, pass, 0),
-                                 layer->kept[0], pass->dy, pass->fused.passed, pass->dx,
-                                 layer_gradients(layer, pass, 0), layer_gradients(layer, pass, 1));
+    pass->backend->sequence->norm_backward(
+        pass->backend, (size_t)layer_rows(layer, pass), (int)layer_width(layer), pass->x,
+        layer_weights(layer, pass, 0), layer->kept[0], pass->dy, pass->fused.passed, pass->dx,
+        layer_gradients(layer, pass, 0), layer_gradients(layer, pass, 1));
 }
 
 #define NORM(word)                                                                                 \

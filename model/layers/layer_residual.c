@@ -5,8 +5,9 @@
 
 static void close_forward(const struct layer *layer, const struct pass *pass)
 {
-    pass->backend->add(pass->backend, (size_t)layer_rows(layer, pass) * layer_width(layer), pass->x,
-                       pass->other, layer->y);
+    pass->backend->elements->add(pass->backend,
+                                 (size_t)layer_rows(layer, pass) * layer_width(layer), pass->x,
+                                 pass->other, layer->y);
 }
 
 const struct layer_kind layer_open = {.name = "residual(", .is_joint = true};

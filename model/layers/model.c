@@ -158,7 +158,7 @@ static size_t logits_budget(const struct model_use *use, struct backend *backend
 {
     if (use->logits_floats > 0)
         return use->logits_floats;
-    return backend ? backend->loss.logits_budget(backend) : LOGITS_FLOATS;
+    return backend ? backend->loss->logits_budget(backend) : LOGITS_FLOATS;
 }
 
 enum error model_read(struct model *model, const char *line, bool exact, struct problem *problem)

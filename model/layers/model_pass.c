@@ -109,9 +109,9 @@ static void open_backward(struct model *model, struct gradient_stack *stack,
     void *to = !is_kept(stack, stack->now) ? stack->now
                : !is_kept(stack, passed)   ? passed
                                            : free_gradient(model, stack);
-    model->backend->add(model->backend, (size_t)batch * shape_size(open->in),
-                        activations(model, stack->now), activations(model, passed),
-                        activations(model, to));
+    model->backend->elements->add(model->backend, (size_t)batch * shape_size(open->in),
+                                  activations(model, stack->now), activations(model, passed),
+                                  activations(model, to));
     stack->now = to;
 }
 
@@ -130,8 +130,8 @@ static void layer_backward(struct model *model, struct gradient_stack *stack,
 {
     if (layer->activation != LINEAR && is_kept(stack, stack->now)) {
         void *own = free_gradient(model, stack);
-        model->backend->copy(model->backend, (size_t)pass->batch * shape_size(layer->out),
-                             activations(model, stack->now), activations(model, own));
+        model->backend->elements->copy(model->backend, (size_t)pass->batch * shape_size(layer->out),
+                                       activations(model, stack->now), activations(model, own));
         stack->now = own;
     }
     void *dx = free_gradient(model, stack);
@@ -190,10 +190,10 @@ static void apply_loss(const struct model *model, const struct model_part *part,
                                        .smoothing = dy ? part->smoothing : 0};
     const float *y = floats_of(last->y);
     if (part->labels)
-        backend->loss.cross_entropy(backend, &loss, y, part->labels, dy, score);
+        backend->loss->cross_entropy(backend, &loss, y, part->labels, dy, score);
     else
-        backend->loss.squared_error(backend, part->samples, outputs, part->of, y, part->numbers, dy,
-                                    score);
+        backend->loss->squared_error(backend, part->samples, outputs, part->of, y, part->numbers,
+                                     dy, score);
 }
 
 /* Computes the logits and adds their loss to the score. In training, also writes the gradients of
@@ -210,9 +210,9 @@ static void apply_logits_loss(const struct model *model, const struct pass *pass
                                   .at_once = rows_of(model, model->logits_max),
                                   .scratch = floats_of(last->y)};
     CHECK(part->labels);
-    model->backend->loss.logits(model->backend, &logits, output_of(model, last->from, part->x),
-                                layer_rounded(last, pass, 0), part->labels, dx,
-                                pass->training ? layer_gradients(last, pass, 0) : NULL, score);
+    model->backend->loss->logits(model->backend, &logits, output_of(model, last->from, part->x),
+                                 layer_rounded(last, pass, 0), part->labels, dx,
+                                 pass->training ? layer_gradients(last, pass, 0) : NULL, score);
 }
 
 /* Computes the last layer, the loss and the last layer's backward pass. Writes the gradients of
@@ -285,7 +285,7 @@ static struct numbers rounded(const struct model *model, const float *weights)
     if (model->type == FLOAT32)
         return floats(weights);
     const struct numbers copy = {model->rounded, model->type};
-    model->backend->copy(model->backend, model->trained, floats(weights), copy);
+    model->backend->elements->copy(model->backend, model->trained, floats(weights), copy);
     return copy;
 }
 

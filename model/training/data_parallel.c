@@ -59,10 +59,10 @@ void data_parallel_begin(struct data_parallel *workers, float *weights, const st
     for (int i = 0; i < workers->count; i++) {
         struct worker *worker = &workers->worker[i];
         struct backend *backend = worker->gradients.backend;
-        if (backend->graph_begin(backend, &worker->graph))
+        if (backend->graph->begin(backend, &worker->graph))
             continue;
         gradients_compute(&worker->gradients, worker->weights, cut, (uint32_t)i + 1);
-        backend->graph_end(backend, &worker->graph);
+        backend->graph->end(backend, &worker->graph);
     }
 }
 
@@ -79,7 +79,7 @@ void data_parallel_recut(struct data_parallel *workers)
     for (int i = 0; i < workers->count; i++) {
         struct worker *worker = &workers->worker[i];
         struct backend *backend = worker->gradients.backend;
-        backend->graph_drop(backend, &worker->graph);
+        backend->graph->drop(backend, &worker->graph);
     }
 }
 

@@ -71,13 +71,13 @@ void gradients_compute(struct gradients *gradients, const float *weights,
     const uint32_t end = u32_min(begin + cut->each, cut->size);
     CHECK(cut->part > 0 && cut->part <= gradients->train.batch_max);
     if (begin == end)
-        backend->clear(backend, parameters, gradients->sum);
+        backend->elements->clear(backend, parameters, gradients->sum);
     for (uint32_t first = begin; first < end; first += cut->part) {
         float *to = first == begin ? gradients->sum : gradients->part;
         learn_part(gradients, weights, cut->size, first, u32_min(cut->part, end - first), to);
         if (first > begin)
-            backend->add(backend, parameters, floats(gradients->sum), floats(to),
-                         floats(gradients->sum));
+            backend->elements->add(backend, parameters, floats(gradients->sum), floats(to),
+                                   floats(gradients->sum));
     }
 }
 

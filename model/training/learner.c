@@ -127,7 +127,7 @@ void learner_reserve(struct learner *learner)
     CHECK(learner->steps == 0);
     if (backend->memory(backend).total == 0)
         return;
-    backend->exchange.reserve(backend, learner_parameters(learner), options->density_max);
+    backend->exchange->reserve(backend, learner_parameters(learner), options->density_max);
     if (learner_can_step(learner))
         gradients_reserve(&learner->gradients, learner->replica.own,
                           options->batch_max ? options->batch_max : options->batch);
@@ -165,7 +165,7 @@ void learner_resize(struct learner *learner, uint32_t batch)
 {
     CHECK(batch > 0);
     if (batch != learner->size)
-        learner->backend->graph_drop(learner->backend, &learner->graph);
+        learner->backend->graph->drop(learner->backend, &learner->graph);
     if (batch != learner->size && learner->data_parallel)
         data_parallel_recut(learner->data_parallel);
     learner->size = batch;
@@ -268,11 +268,11 @@ static uint32_t count_step(struct learner *learner)
 static void step_alone(struct learner *learner)
 {
     struct backend *backend = learner->backend;
-    if (backend->graph_begin(backend, &learner->graph))
+    if (backend->graph->begin(backend, &learner->graph))
         return;
     compute_own_gradients(learner);
     descend(learner);
-    backend->graph_end(backend, &learner->graph);
+    backend->graph->end(backend, &learner->graph);
 }
 
 /* Makes a step on several devices. The other devices' gradients are added between this device's
@@ -282,27 +282,27 @@ static void data_parallel_step(struct learner *learner)
     struct backend *backend = learner->backend;
     const struct step_cut cut = next_cut(learner);
     data_parallel_begin(learner->data_parallel, weights_all(learner->replica.weights), &cut);
-    if (!backend->graph_begin(backend, &learner->graph)) {
+    if (!backend->graph->begin(backend, &learner->graph)) {
         compute_own_gradients(learner);
-        backend->graph_end(backend, &learner->graph);
+        backend->graph->end(backend, &learner->graph);
     }
     data_parallel_end(learner->data_parallel, learner->gradients.sum);
-    if (!backend->graph_begin(backend, &learner->descent)) {
+    if (!backend->graph->begin(backend, &learner->descent)) {
         descend(learner);
-        backend->graph_end(backend, &learner->descent);
+        backend->graph->end(backend, &learner->descent);
     }
 }
 
 uint32_t learner_step(struct learner *learner)
 {
     CHECK(learner_can_step(learner) && !learner->is_halfway);
-    learner->backend->watch.begin(learner->backend, learner->size);
+    learner->backend->watch->begin(learner->backend, learner->size);
     upload_input(learner);
     if (learner->data_parallel)
         data_parallel_step(learner);
     else
         step_alone(learner);
-    learner->backend->watch.end(learner->backend);
+    learner->backend->watch->end(learner->backend);
     return count_step(learner);
 }
 
@@ -434,8 +434,8 @@ struct evaluation learner_evaluate_average(struct learner *learner, bool all)
 void learner_free(struct learner *learner)
 {
     if (learner_can_step(learner)) {
-        learner->backend->graph_drop(learner->backend, &learner->graph);
-        learner->backend->graph_drop(learner->backend, &learner->descent);
+        learner->backend->graph->drop(learner->backend, &learner->graph);
+        learner->backend->graph->drop(learner->backend, &learner->descent);
         for (uint32_t i = 0; i < learner_moments(learner); i++)
             learner->backend->free(learner->backend, learner->moment[i]);
         if (learner->data_parallel)

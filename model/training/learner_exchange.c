@@ -34,7 +34,8 @@ static void begin_anew(struct learner *learner)
     resets->entry = replica_reset_to_base(&learner->replica);
     name_entry(learner, resets->entry, resets->tensor);
     for (uint32_t i = 0; i < learner_moments(learner); i++)
-        learner->backend->clear(learner->backend, learner_parameters(learner), learner->moment[i]);
+        learner->backend->elements->clear(learner->backend, learner_parameters(learner),
+                                          learner->moment[i]);
     learner->steps = 0;
 }
 

@@ -32,7 +32,7 @@ static void step_matrix(struct backend *backend, const struct optimizer *optimiz
                         const float *factor, float *weights, float *gradients,
                         float *const moment[2])
 {
-    const struct optimizer_operations *optimize = &backend->optimize;
+    const struct optimizer_operations *optimize = backend->optimize;
     const size_t at = tensor->offset, count = tensor_entries(tensor), rows = tensor->dims[0];
     float *w = weights + at, *g = gradients + at, *m = moment[0] + at, *v = moment[1] + at;
     if (optimizer->kind == OPTIMIZER_LAMB)
@@ -56,8 +56,8 @@ static void step_by_tensors(struct backend *backend, const struct optimizer *opt
             step_matrix(backend, optimizer, &tensor, step, factor, weights, gradients, moment);
     }
     if (rest > 0)
-        backend->optimize.adam(backend, &step->bare, factor, rest, weights + from, gradients + from,
-                               moment[0] + from, moment[1] + from);
+        backend->optimize->adam(backend, &step->bare, factor, rest, weights + from,
+                                gradients + from, moment[0] + from, moment[1] + from);
 }
 
 void optimizer_step_make(struct backend *backend, const struct optimizer *optimizer,
@@ -67,15 +67,15 @@ void optimizer_step_make(struct backend *backend, const struct optimizer *optimi
     const size_t trained = model_trained(model), statistics = model_parameters(model) - trained;
     const float *factor = optimizer->clip > 0 ? &step->factor : NULL;
     if (factor)
-        backend->optimize.clip(backend, &step->clip, trained, gradients, &step->factor);
+        backend->optimize->clip(backend, &step->clip, trained, gradients, &step->factor);
     if (optimizer->kind == OPTIMIZER_SGD)
-        backend->optimize.sgd(backend, &step->sgd, factor, trained, weights, gradients, moment[0]);
+        backend->optimize->sgd(backend, &step->sgd, factor, trained, weights, gradients, moment[0]);
     else if (optimizer->kind == OPTIMIZER_ADAM)
-        backend->optimize.adam(backend, &step->adam, factor, trained, weights, gradients, moment[0],
-                               moment[1]);
+        backend->optimize->adam(backend, &step->adam, factor, trained, weights, gradients,
+                                moment[0], moment[1]);
     else
         step_by_tensors(backend, optimizer, model, step, factor, weights, gradients, moment);
     if (statistics > 0)
-        backend->optimize.sgd(backend, &step->follow, NULL, statistics, weights + trained,
-                              gradients + trained, moment[0] + trained);
+        backend->optimize->sgd(backend, &step->follow, NULL, statistics, weights + trained,
+                               gradients + trained, moment[0] + trained);
 }

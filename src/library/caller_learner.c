@@ -38,7 +38,7 @@ static void fetch(struct caller_learner *caller)
     if (caller->copies.fetch)
         c_locale_call(caller->copies.fetch, caller->copies.self);
     if (caller->has_stream)
-        backend_of(caller)->stream.wait_for(backend_of(caller), caller->stream);
+        backend_of(caller)->stream->wait_for(backend_of(caller), caller->stream);
 }
 
 static void gather(struct caller_learner *caller, size_t first, size_t count)
@@ -113,7 +113,7 @@ void caller_learner_revert(struct caller_learner *caller)
 void caller_learner_leave(struct caller_learner *caller)
 {
     if (caller->is_fetched && caller->has_stream)
-        backend_of(caller)->stream.hold_back(backend_of(caller), caller->stream);
+        backend_of(caller)->stream->hold_back(backend_of(caller), caller->stream);
     else if (caller->is_fetched)
         caller_tensors_finish(caller->tensors);
     if (caller->has_changed && caller->copies.store)
@@ -145,8 +145,8 @@ static void gather_moved(struct caller_learner *caller, const struct update *upd
     if (caller->is_filled && caller->gathered != update) {
         fetch(caller);
         if (caller->moved)
-            backend_of(caller)->exchange.follow_moved(backend_of(caller), update, caller->moved,
-                                                      caller->tensors->count, weights(caller));
+            backend_of(caller)->exchange->follow_moved(backend_of(caller), update, caller->moved,
+                                                       caller->tensors->count, weights(caller));
     }
     caller->gathered = update;
 }
@@ -158,8 +158,8 @@ static void apply(void *self, const struct update *update, float beta)
     caller->gathered = NULL;
     learner_apply(caller->learner, update, beta);
     if (caller->moved)
-        backend_of(caller)->exchange.round_moved(backend_of(caller), update, caller->moved,
-                                                 caller->tensors->count, weights(caller));
+        backend_of(caller)->exchange->round_moved(backend_of(caller), update, caller->moved,
+                                                  caller->tensors->count, weights(caller));
     caller->has_changed = caller->is_filled || caller->has_changed;
 }
 

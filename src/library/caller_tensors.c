@@ -348,11 +348,11 @@ void caller_tensors_gather(const struct caller_tensors *tensors, size_t first, s
         if (!overlap(tensor, first, first + count, &from, &to))
             continue;
         if (tensor->dtype == HEARSAY_FLOAT32)
-            backend->copy(backend, to - from, floats((const float *)tensor->data + from),
-                          floats(ours + from));
+            backend->elements->copy(backend, to - from, floats((const float *)tensor->data + from),
+                                    floats(ours + from));
         else
-            backend->exchange.follow(backend, half_type(tensor), to - from,
-                                     (const uint16_t *)tensor->data + from, ours + from);
+            backend->exchange->follow(backend, half_type(tensor), to - from,
+                                      (const uint16_t *)tensor->data + from, ours + from);
     }
 }
 
@@ -368,11 +368,11 @@ void caller_tensors_scatter(const struct caller_tensors *tensors, size_t first, 
         if (!overlap(tensor, first, first + count, &from, &to))
             continue;
         if (tensor->dtype == HEARSAY_FLOAT32)
-            backend->copy(backend, to - from, floats(ours + from),
-                          floats((float *)tensor->data + from));
+            backend->elements->copy(backend, to - from, floats(ours + from),
+                                    floats((float *)tensor->data + from));
         else
-            backend->exchange.round(backend, half_type(tensor), to - from, ours + from,
-                                    (uint16_t *)tensor->data + from);
+            backend->exchange->round(backend, half_type(tensor), to - from, ours + from,
+                                     (uint16_t *)tensor->data + from);
     }
 }
 

@@ -105,7 +105,7 @@ int hearsay_stream(struct hearsay *node, void *stream)
         return handle_return(node, handle_fail(node, HEARSAY_UNSUPPORTED,
                                                "the tensors are on the CPU, where calls follow no "
                                                "stream; remove the call of hearsay_stream"));
-    if (!tensors->backend->stream.is_known(tensors->backend, stream))
+    if (!tensors->backend->stream->is_known(tensors->backend, stream))
         return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT,
                                                "stream is not an open stream of GPU %d, which has "
                                                "the tensors; pass a cudaStream_t of that GPU",

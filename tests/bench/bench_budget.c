@@ -251,8 +251,10 @@ int main(void)
     secret_start();
     identity_from_seed(&identity, seed);
     backend = backend_cpu(1);
-    plain_survey = backend->exchange.survey;
-    backend->exchange.survey = counted_survey;
+    struct exchange_operations counting = *backend->exchange;
+    plain_survey = counting.survey;
+    counting.survey = counted_survey;
+    backend->exchange = &counting;
     printf(
         "                               rumors of 4 KiB             large ones\n"
         "model   budget  when       of   least  med. most   in 10 %%  least  med. most   in 10 %%"

@@ -198,7 +198,7 @@ static double gather_seconds(const void *pixels, uint32_t batch)
         wait_for(x);
         const double start = monotonic_s();
         for (int i = 0; i < 100; i++)
-            gpu->gather.pixels(gpu, (int)batch, SAMPLE_SIZE, pixels, picked, 100, 0.01f, x);
+            gpu->gather->pixels(gpu, (int)batch, SAMPLE_SIZE, pixels, picked, 100, 0.01f, x);
         wait_for(x);
         if (round >= 0)
             seconds[round] = (monotonic_s() - start) / 100;
@@ -256,7 +256,7 @@ static double copy_seconds(size_t parameters)
         wait_for(to);
         const double start = monotonic_s();
         for (int i = 0; i < 4; i++)
-            gpu->copy(gpu, parameters, floats(from), floats(to));
+            gpu->elements->copy(gpu, parameters, floats(from), floats(to));
         wait_for(to);
         if (round >= 0)
             seconds[round] = (monotonic_s() - start) / 4;
@@ -275,8 +275,8 @@ static double pass_seconds(struct replica *replica, float floor)
     double seconds[ROUNDS];
     for (int round = -1; round < ROUNDS; round++) {
         const double start = monotonic_s();
-        (void)gpu->exchange.survey(gpu, &survey, replica->parameters, replica->weights,
-                                   replica->base, bins);
+        (void)gpu->exchange->survey(gpu, &survey, replica->parameters, replica->weights,
+                                    replica->base, bins);
         if (round >= 0)
             seconds[round] = monotonic_s() - start;
     }
@@ -291,8 +291,8 @@ static double shifted_pass_seconds(const struct replica *replica, float floor)
     struct replica shifted = *replica;
     int32_t *memory = gpu->alloc(gpu, (replica->parameters + shift) * sizeof *memory);
     shifted.base = memory + shift;
-    gpu->copy(gpu, replica->parameters, floats((float *)replica->base),
-              floats((float *)shifted.base));
+    gpu->elements->copy(gpu, replica->parameters, floats((float *)replica->base),
+                        floats((float *)shifted.base));
     const double seconds = pass_seconds(&shifted, floor);
     gpu->free(gpu, memory);
     return seconds;

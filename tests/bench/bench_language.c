@@ -40,9 +40,9 @@ static void step(const struct training *training, uint64_t number)
     model_learn(training->model, training->weights, training->gradients, training->x,
                 training->labels, training->batch, &score);
     float factor;
-    backend->optimize.clip(backend, &most, parameters, training->gradients, &factor);
-    backend->optimize.adam(backend, &adam, &factor, parameters, training->weights,
-                           training->gradients, training->mean, training->square);
+    backend->optimize->clip(backend, &most, parameters, training->gradients, &factor);
+    backend->optimize->adam(backend, &adam, &factor, parameters, training->weights,
+                            training->gradients, training->mean, training->square);
 }
 
 static void draw(const struct training *training, size_t count)

@@ -45,9 +45,9 @@ struct product {
 static void product_run(void *state)
 {
     struct product *product = state;
-    product->backend->dense_forward(product->backend, SIDE, SIDE, SIDE, floats(product->x),
-                                    floats(product->w), floats(product->b), LINEAR,
-                                    floats(product->y));
+    product->backend->dense->forward(product->backend, SIDE, SIDE, SIDE, floats(product->x),
+                                     floats(product->w), floats(product->b), LINEAR,
+                                     floats(product->y));
 }
 
 static double peak_flops(struct backend *backend)
@@ -78,9 +78,9 @@ static void training_step(void *state)
     const struct sgd sgd = {.rate = 0.01f, .momentum = 0.9f};
     model_learn(training->model, training->weights, training->gradients, training->x,
                 training->labels, training->batch, &training->score);
-    training->backend->optimize.sgd(training->backend, &sgd, NULL,
-                                    model_parameters(training->model), training->weights,
-                                    training->gradients, training->momenta);
+    training->backend->optimize->sgd(training->backend, &sgd, NULL,
+                                     model_parameters(training->model), training->weights,
+                                     training->gradients, training->momenta);
 }
 
 #define NARROW(c) "residual(conv " c " 3x3 pad 1, relu, conv " c " 3x3 pad 1), relu"

@@ -253,7 +253,7 @@ static void plan_logits_loss(struct backend *backend, const struct logits *logit
           dw != NULL, number_bytes(x.type));
 }
 
-/* Returns the budget for logits, as in backend_cuda_logits.c. */
+/* Returns the budget for logits, as in backend_cuda_loss.c. */
 static size_t plan_logits_budget(struct backend *backend)
 {
     (void)backend;
@@ -277,38 +277,66 @@ static void plan_adam(struct backend *backend, const struct adam *adam, const fl
     PRINT("adam", ", \"count\": %zu", count);
 }
 
+static const struct dense_operations plan_dense = {
+    .forward = plan_dense_forward,
+    .backward = plan_dense_backward,
+    .activate_forward = plan_dense_activate_forward,
+    .activate_backward = plan_dense_activate_backward,
+};
+
+static const struct element_operations plan_elements = {
+    .add_shared = plan_add_shared,
+    .sum_shared = plan_sum_shared,
+    .add = plan_add,
+    .copy = plan_copy,
+    .drop = plan_drop,
+    .clear = plan_clear,
+};
+
+static const struct sequence_operations plan_sequence = {
+    .embed = plan_embed_forward,
+    .embed_backward = plan_embed_backward,
+    .norm = plan_norm_forward,
+    .norm_backward = plan_norm_backward,
+    .add_norm = plan_add_norm_forward,
+    .swiglu = plan_swiglu_forward,
+    .swiglu_backward = plan_swiglu_backward,
+};
+
+static const struct attention_operations plan_attention = {
+    .forward = plan_attention_forward,
+    .backward = plan_attention_backward,
+    .rotate = plan_rotate,
+};
+
+static const struct activation_operations plan_activation = {
+    .forward = plan_activate,
+    .backward = plan_activate_backward,
+};
+
+static const struct loss_operations plan_loss = {
+    .cross_entropy = plan_cross_entropy,
+    .logits = plan_logits_loss,
+    .logits_budget = plan_logits_budget,
+};
+
+static const struct optimizer_operations plan_optimize = {
+    .clip = plan_clip,
+    .adam = plan_adam,
+};
+
 static struct backend plan = {
     .name = "plan",
     .activations = BFLOAT16,
     .alloc = plan_alloc,
     .free = plan_free,
-    .dense_forward = plan_dense_forward,
-    .dense_backward = plan_dense_backward,
-    .dense_activate_forward = plan_dense_activate_forward,
-    .dense_activate_backward = plan_dense_activate_backward,
-    .embed_forward = plan_embed_forward,
-    .embed_backward = plan_embed_backward,
-    .add_shared = plan_add_shared,
-    .sum_shared = plan_sum_shared,
-    .add = plan_add,
-    .copy = plan_copy,
-    .clear = plan_clear,
-    .drop = plan_drop,
-    .norm_forward = plan_norm_forward,
-    .norm_backward = plan_norm_backward,
-    .add_norm_forward = plan_add_norm_forward,
-    .attention_forward = plan_attention_forward,
-    .attention_backward = plan_attention_backward,
-    .rotate = plan_rotate,
-    .swiglu_forward = plan_swiglu_forward,
-    .swiglu_backward = plan_swiglu_backward,
-    .activate = plan_activate,
-    .activate_backward = plan_activate_backward,
-    .loss.cross_entropy = plan_cross_entropy,
-    .loss.logits = plan_logits_loss,
-    .loss.logits_budget = plan_logits_budget,
-    .optimize.clip = plan_clip,
-    .optimize.adam = plan_adam,
+    .dense = &plan_dense,
+    .elements = &plan_elements,
+    .sequence = &plan_sequence,
+    .attention = &plan_attention,
+    .activation = &plan_activation,
+    .loss = &plan_loss,
+    .optimize = &plan_optimize,
 };
 
 static void print_step(struct model *model, int batch)

@@ -104,10 +104,10 @@ int main(int argc, char **argv)
         model_learn(model, weights, gradients, x, labels, batch, &score);
         const struct sgd follow = {.rate = FOLLOW};
         const size_t trained = model_trained(model), rest = count - trained;
-        backend->optimize.adam(backend, &adam, NULL, trained, weights, gradients, gradients + count,
-                               gradients + 2 * count);
-        backend->optimize.sgd(backend, &follow, NULL, rest, weights + trained, gradients + trained,
-                              gradients + count + trained);
+        backend->optimize->adam(backend, &adam, NULL, trained, weights, gradients,
+                                gradients + count, gradients + 2 * count);
+        backend->optimize->sgd(backend, &follow, NULL, rest, weights + trained, gradients + trained,
+                               gradients + count + trained);
     }
     write_floats(out, weights, count);
     score = (struct score){0};

@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 
 #include "backend/cpu/cpu.h"
-#include "backend/cpu/cpu_exchange.h"
 #include "backend/cpu/cpu_team.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -179,7 +178,7 @@ static void cpu_dense_forward(struct backend *backend, int batch, int in, int ou
         cblas_sgemv(CblasRowMajor, CblasNoTrans, out, in, 1, w, in, x, 1, b ? 1 : 0, y, 1);
     else
         cpu_gemm(CblasNoTrans, CblasTrans, batch, out, in, x, w, b ? 1 : 0, y);
-    cpu_activate(backend, activation, (size_t)batch * (size_t)out, ys, ys);
+    cpu_activation.forward(backend, activation, (size_t)batch * (size_t)out, ys, ys);
 }
 
 static void cpu_dense_backward(struct backend *backend, int batch, int in, int out,
@@ -192,7 +191,7 @@ static void cpu_dense_backward(struct backend *backend, int batch, int in, int o
     float *dy = floats_of(dys);
     float *dx = floats_of(dxs);
     CHECK(!adds || !db);
-    cpu_activate_backward(backend, activation, (size_t)batch * (size_t)out, ys, dys, dys);
+    cpu_activation.backward(backend, activation, (size_t)batch * (size_t)out, ys, dys, dys);
     cpu_gemm(CblasTrans, CblasNoTrans, out, in, batch, dy, x, adds ? 1 : 0, dw);
     if (db)
         memset(db, 0, (size_t)out * sizeof *db);
@@ -211,7 +210,7 @@ static void cpu_dense_activate_forward(struct backend *backend, int batch, int i
                                        struct numbers y)
 {
     cpu_dense_forward(backend, batch, in, out, x, w, b, LINEAR, before);
-    cpu_activate(backend, activation, (size_t)batch * (size_t)out, before, y);
+    cpu_activation.forward(backend, activation, (size_t)batch * (size_t)out, before, y);
 }
 
 static void cpu_dense_activate_backward(struct backend *backend, int batch, int in, int out,
@@ -220,7 +219,7 @@ static void cpu_dense_activate_backward(struct backend *backend, int batch, int 
                                         struct numbers dx, float *dw, float *db)
 {
     cpu_dense_backward(backend, batch, in, out, x, w, floats(NULL), LINEAR, dy, dx, dw, db, false);
-    cpu_activate_backward(backend, activation, (size_t)batch * (size_t)in, before, dx, dx);
+    cpu_activation.backward(backend, activation, (size_t)batch * (size_t)in, before, dx, dx);
 }
 
 static struct device_memory cpu_memory(struct backend *backend)
@@ -229,34 +228,29 @@ static struct device_memory cpu_memory(struct backend *backend)
     return (struct device_memory){0};
 }
 
-static void cpu_reserve(struct backend *backend, size_t count, uint32_t published)
-{
-    (void)backend, (void)count, (void)published;
-}
-
-static const struct exchange_operations EXCHANGE = {
-    .reserve = cpu_reserve,
-    .survey = cpu_survey,
-    .refine = cpu_refine,
-    .cut = cpu_cut,
-    .apply = cpu_apply,
-    .apply_own = cpu_apply_own,
-    .rebase = cpu_rebase,
-    .withhold = cpu_withhold,
-    .release = cpu_release,
-    .let_go = cpu_let_go,
-    .agreement = cpu_agreement,
-    .digest = cpu_digest,
-    .follow = cpu_follow,
-    .round = cpu_round,
-    .follow_moved = cpu_follow_moved,
-    .round_moved = cpu_round_moved,
+static const struct dense_operations cpu_dense = {
+    .forward = cpu_dense_forward,
+    .backward = cpu_dense_backward,
+    .activate_forward = cpu_dense_activate_forward,
+    .activate_backward = cpu_dense_activate_backward,
 };
 
-static const struct stream_operations STREAM = {
+static const struct graph_operations cpu_graph = {
+    .begin = cpu_graph_begin,
+    .end = cpu_graph_nothing,
+    .drop = cpu_graph_nothing,
+};
+
+static const struct stream_operations cpu_stream = {
     .is_known = cpu_stream_is_known,
     .wait_for = cpu_stream_nothing,
     .hold_back = cpu_stream_nothing,
+};
+
+static const struct watch_operations cpu_watch = {
+    .begin = cpu_watch_begin,
+    .end = cpu_watch_end,
+    .take = cpu_watch_take,
 };
 
 struct backend *backend_cpu(int threads)
@@ -276,58 +270,21 @@ struct backend *backend_cpu(int threads)
         .memory = cpu_memory,
         .keep = cpu_keep,
         .close = cpu_close,
-        .graph_begin = cpu_graph_begin,
-        .graph_end = cpu_graph_nothing,
-        .graph_drop = cpu_graph_nothing,
-        .dense_forward = cpu_dense_forward,
-        .dense_backward = cpu_dense_backward,
-        .dense_activate_forward = cpu_dense_activate_forward,
-        .dense_activate_backward = cpu_dense_activate_backward,
-        .conv_forward = cpu_conv_forward,
-        .conv_backward = cpu_conv_backward,
-        .embed_forward = cpu_embed_forward,
-        .embed_backward = cpu_embed_backward,
-        .add_shared = cpu_add_shared,
-        .sum_shared = cpu_sum_shared,
-        .add = cpu_add,
-        .copy = cpu_copy_floats,
-        .clear = cpu_clear,
-        .drop = cpu_drop,
-        .norm_forward = cpu_norm_forward,
-        .norm_backward = cpu_norm_backward,
-        .add_norm_forward = cpu_add_norm_forward,
-        .channels.measure = cpu_channel_norm_measure,
-        .channels.recall = cpu_channel_norm_recall,
-        .channels.apply = cpu_channel_norm_apply,
-        .channels.backward = cpu_channel_norm_backward,
-        .channels.drift = cpu_channel_norm_drift,
-        .attention_forward = cpu_attention_forward,
-        .attention_backward = cpu_attention_backward,
-        .rotate = cpu_rotate,
-        .swiglu_forward = cpu_swiglu_forward,
-        .swiglu_backward = cpu_swiglu_backward,
-        .pool_forward = cpu_pool_forward,
-        .pool_backward = cpu_pool_backward,
-        .channels.average = cpu_average_forward,
-        .channels.average_backward = cpu_average_backward,
-        .activate = cpu_activate,
-        .activate_backward = cpu_activate_backward,
-        .watch = {.begin = cpu_watch_begin, .end = cpu_watch_end, .take = cpu_watch_take},
-        .loss.cross_entropy = cpu_cross_entropy,
-        .loss.logits = cpu_logits_loss,
-        .loss.logits_budget = cpu_logits_budget,
-        .loss.squared_error = cpu_squared_error,
-        .optimize.clip = cpu_clip,
-        .optimize.sgd = cpu_sgd,
-        .optimize.adam = cpu_adam,
-        .optimize.lamb = cpu_lamb,
-        .optimize.muon = cpu_muon,
-        .gather.pixels = cpu_gather_pixels,
-        .gather.rows = cpu_gather_rows,
-        .gather.tokens = cpu_gather_tokens,
-        .gather.augment = cpu_augment,
-        .exchange = EXCHANGE,
-        .stream = STREAM,
+        .graph = &cpu_graph,
+        .dense = &cpu_dense,
+        .elements = &cpu_elements,
+        .sequence = &cpu_sequence,
+        .attention = &cpu_attention,
+        .conv = &cpu_conv,
+        .pool = &cpu_pool,
+        .activation = &cpu_activation,
+        .channels = &cpu_channels,
+        .loss = &cpu_loss,
+        .optimize = &cpu_optimize,
+        .gather = &cpu_gather,
+        .exchange = &cpu_exchange,
+        .stream = &cpu_stream,
+        .watch = &cpu_watch,
     };
     return &cpu->table;
 }

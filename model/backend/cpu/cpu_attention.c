@@ -83,8 +83,8 @@ static void head_forward(const struct attention *attention, const struct head *h
     }
 }
 
-void cpu_attention_forward(struct backend *backend, const struct attention *attention, int batch,
-                           struct numbers xs, struct numbers ys, float *log_sums)
+static void cpu_attention_forward(struct backend *backend, const struct attention *attention,
+                                  int batch, struct numbers xs, struct numbers ys, float *log_sums)
 {
     const float *x = floats_of(xs);
     float *y = floats_of(ys);
@@ -171,9 +171,9 @@ static void clear_shared(const struct attention *attention, float *dx)
         memset(dx + (size_t)i * all + queries, 0, (all - queries) * sizeof *dx);
 }
 
-void cpu_attention_backward(struct backend *backend, const struct attention *attention, int batch,
-                            struct numbers xs, struct numbers ys, const float *log_sums,
-                            struct numbers dys, struct numbers dxs)
+static void cpu_attention_backward(struct backend *backend, const struct attention *attention,
+                                   int batch, struct numbers xs, struct numbers ys,
+                                   const float *log_sums, struct numbers dys, struct numbers dxs)
 {
     const float *x = floats_of(xs);
     const float *y = floats_of(ys);
@@ -202,8 +202,8 @@ void cpu_attention_backward(struct backend *backend, const struct attention *att
 
 /* Computes the angles in double precision, once for each position and pair of numbers: all
  * samples and heads share them. */
-void cpu_rotate(struct backend *backend, const struct attention *attention, int batch, int turn,
-                struct numbers xs)
+static void cpu_rotate(struct backend *backend, const struct attention *attention, int batch,
+                       int turn, struct numbers xs)
 {
     float *x = floats_of(xs);
     const int half = attention->size / 2, heads = attention->heads + attention->kv_heads;
@@ -229,3 +229,9 @@ void cpu_rotate(struct backend *backend, const struct attention *attention, int 
         }
     }
 }
+
+const struct attention_operations cpu_attention = {
+    .forward = cpu_attention_forward,
+    .backward = cpu_attention_backward,
+    .rotate = cpu_rotate,
+};

@@ -48,8 +48,8 @@ EACH_WIDTH static float sum_of_squares(const float *x, int count, float mean)
 
 /* Measures mean and deviation of each set. The variance is summed from differences to the mean,
  * so that a large mean costs no precision. */
-void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm *norm, int batch,
-                              const float *x, float *stats)
+static void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm *norm,
+                                     int batch, const float *x, float *stats)
 {
     (void)backend;
     const int places = (int)norm->places;
@@ -70,8 +70,8 @@ void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm
 }
 
 /* Counts a negative running variance as 0: updates of other nodes may have made it negative. */
-void cpu_channel_norm_recall(struct backend *backend, const struct channel_norm *norm,
-                             const float *mean, const float *variance, float *stats)
+static void cpu_channel_norm_recall(struct backend *backend, const struct channel_norm *norm,
+                                    const float *mean, const float *variance, float *stats)
 {
     (void)backend;
     CHECK(norm->groups == 0);
@@ -88,16 +88,16 @@ EACH_WIDTH static void plane_apply(int places, float mean, float scale, float sh
         y[i] = (x[i] - mean) * scale + shift;
 }
 
-void cpu_channel_norm_apply(struct backend *backend, const struct channel_norm *norm, int batch,
-                            const float *x, const float *stats, const float *w, const float *b,
-                            enum activation activation, float *y)
+static void cpu_channel_norm_apply(struct backend *backend, const struct channel_norm *norm,
+                                   int batch, const float *x, const float *stats, const float *w,
+                                   const float *b, enum activation activation, float *y)
 {
     const size_t planes = (size_t)batch * (size_t)norm->channels;
     for (size_t plane = 0; plane < planes; plane++, x += norm->places, y += norm->places) {
         const size_t channel = plane % (size_t)norm->channels;
         const float *own = stats + 2 * set_of(norm, plane);
         plane_apply((int)norm->places, own[0], own[1] * w[channel], b[channel], x, y);
-        cpu_activate(backend, activation, norm->places, floats(y), floats(y));
+        cpu_activation.forward(backend, activation, norm->places, floats(y), floats(y));
     }
 }
 
@@ -173,10 +173,10 @@ static void set_backward(const struct norm_gradients *set, const float *x, const
     }
 }
 
-void cpu_channel_norm_backward(struct backend *backend, const struct channel_norm *norm, int batch,
-                               const float *x, const float *stats, const float *w, const float *y,
-                               enum activation activation, float *dy, float *dx, float *dw,
-                               float *db)
+static void cpu_channel_norm_backward(struct backend *backend, const struct channel_norm *norm,
+                                      int batch, const float *x, const float *stats, const float *w,
+                                      const float *y, enum activation activation, float *dy,
+                                      float *dx, float *dw, float *db)
 {
     memset(dw, 0, (size_t)norm->channels * sizeof *dw);
     memset(db, 0, (size_t)norm->channels * sizeof *db);
@@ -189,8 +189,8 @@ void cpu_channel_norm_backward(struct backend *backend, const struct channel_nor
                                      .w = w};
         for (size_t i = 0; i < set.planes.count && activation != LINEAR; i++) {
             const size_t at = (set.planes.first + i * set.planes.stride) * norm->places;
-            cpu_activate_backward(backend, activation, norm->places, floats(y + at),
-                                  floats(dy + at), floats(dy + at));
+            cpu_activation.backward(backend, activation, norm->places, floats(y + at),
+                                    floats(dy + at), floats(dy + at));
         }
         set_sums(&set, x, dy, dw, db);
         if (dx)
@@ -198,9 +198,9 @@ void cpu_channel_norm_backward(struct backend *backend, const struct channel_nor
     }
 }
 
-void cpu_channel_norm_drift(struct backend *backend, const struct channel_norm *norm, int batch,
-                            const float *stats, const float *mean, const float *variance,
-                            float *dmean, float *dvariance)
+static void cpu_channel_norm_drift(struct backend *backend, const struct channel_norm *norm,
+                                   int batch, const float *stats, const float *mean,
+                                   const float *variance, float *dmean, float *dvariance)
 {
     (void)backend;
     CHECK(norm->groups == 0);
@@ -213,16 +213,16 @@ void cpu_channel_norm_drift(struct backend *backend, const struct channel_norm *
     }
 }
 
-void cpu_average_forward(struct backend *backend, size_t planes, size_t places, const float *x,
-                         float *y)
+static void cpu_average_forward(struct backend *backend, size_t planes, size_t places,
+                                const float *x, float *y)
 {
     (void)backend;
     for (size_t plane = 0; plane < planes; plane++)
         y[plane] = sum_of(x + plane * places, (int)places) / (float)places;
 }
 
-void cpu_average_backward(struct backend *backend, size_t planes, size_t places, const float *dy,
-                          float *dx)
+static void cpu_average_backward(struct backend *backend, size_t planes, size_t places,
+                                 const float *dy, float *dx)
 {
     (void)backend;
     for (size_t plane = 0; plane < planes; plane++, dx += places) {
@@ -231,3 +231,13 @@ void cpu_average_backward(struct backend *backend, size_t planes, size_t places,
             dx[i] = gradient;
     }
 }
+
+const struct channel_operations cpu_channels = {
+    .measure = cpu_channel_norm_measure,
+    .recall = cpu_channel_norm_recall,
+    .apply = cpu_channel_norm_apply,
+    .backward = cpu_channel_norm_backward,
+    .drift = cpu_channel_norm_drift,
+    .average = cpu_average_forward,
+    .average_backward = cpu_average_backward,
+};

@@ -229,13 +229,14 @@ static void make_y(void *state, int thread)
         make_sheets(call, conv->filters / conv->groups, (int)in_sheets(conv) / conv->groups,
                     sheets_places(&call->sheets, images, out.height, out.width), in, made);
         sheets_collect_outputs(&call->sheets, images, made, of->b, y);
-        cpu_activate(of->backend, of->activation, (size_t)images * shape_size(out), floats(y),
-                     floats(y));
+        cpu_activation.forward(of->backend, of->activation, (size_t)images * shape_size(out),
+                               floats(y), floats(y));
     }
 }
 
-void cpu_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                      const float *w, const float *b, enum activation activation, float *y)
+static void cpu_conv_forward(struct backend *backend, const struct conv *conv, int batch,
+                             const float *x, const float *w, const float *b,
+                             enum activation activation, float *y)
 {
     const struct operands operands = {.backend = backend,
                                       .conv = conv,
@@ -262,10 +263,10 @@ static void make_dy(void *state, int thread)
     int image, end;
     take_part(call, thread, of->batch, 1, &image, &end);
     if (image < end)
-        cpu_activate_backward(of->backend, of->activation, (size_t)(end - image) * size,
-                              floats(of->y + (size_t)image * size),
-                              floats(of->dy + (size_t)image * size),
-                              floats(of->dy + (size_t)image * size));
+        cpu_activation.backward(of->backend, of->activation, (size_t)(end - image) * size,
+                                floats(of->y + (size_t)image * size),
+                                floats(of->dy + (size_t)image * size),
+                                floats(of->dy + (size_t)image * size));
 }
 
 /* Computes db of filters first .. end-1: the sum of each filter's planes of dy. */
@@ -368,9 +369,10 @@ static void backward_to_input(const struct operands *operands)
     }
 }
 
-void cpu_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                       const float *w, const float *y, enum activation activation, float *dy,
-                       float *dx, float *dw, float *db)
+static void cpu_conv_backward(struct backend *backend, const struct conv *conv, int batch,
+                              const float *x, const float *w, const float *y,
+                              enum activation activation, float *dy, float *dx, float *dw,
+                              float *db)
 {
     const struct operands operands = {.backend = backend,
                                       .conv = conv,
@@ -390,3 +392,8 @@ void cpu_conv_backward(struct backend *backend, const struct conv *conv, int bat
     if (dx)
         backward_to_input(&operands);
 }
+
+const struct conv_operations cpu_conv = {
+    .forward = cpu_conv_forward,
+    .backward = cpu_conv_backward,
+};

@@ -1,5 +1,5 @@
 /* The exchange on the CPU (exchange_operations in backend.h). */
-#include "backend/cpu/cpu_exchange.h"
+#include "backend/cpu/cpu.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,8 +12,9 @@
 
 #define AHEAD 24 /* number of entries between prefetching an entry and using it */
 
-uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count,
-                    struct weights w, const int32_t *base, uint32_t host_bins[HISTOGRAM_BINS])
+static uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count,
+                           struct weights w, const int32_t *base,
+                           uint32_t host_bins[HISTOGRAM_BINS])
 {
     (void)backend;
     const struct survey_simd *way = survey_simd_way(0);
@@ -34,8 +35,9 @@ uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t
     return found;
 }
 
-void cpu_refine(struct backend *backend, uint32_t found, const uint32_t *candidates,
-                struct weights w, const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS])
+static void cpu_refine(struct backend *backend, uint32_t found, const uint32_t *candidates,
+                       struct weights w, const int32_t *base, uint32_t bin,
+                       uint32_t host_parts[BIN_PARTS])
 {
     (void)backend;
     struct weights_cursor weights = weights_cursor(w);
@@ -49,8 +51,8 @@ void cpu_refine(struct backend *backend, uint32_t found, const uint32_t *candida
     }
 }
 
-void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float beta,
-             struct weights w, int32_t *base, uint32_t capacity, struct update *host_update)
+static void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float beta,
+                    struct weights w, int32_t *base, uint32_t capacity, struct update *host_update)
 {
     (void)backend;
     struct weights_cursor weights = weights_cursor(w);
@@ -75,8 +77,8 @@ void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates
     host_update->count = count;
 }
 
-void cpu_apply(struct backend *backend, const struct update *host_update, float beta,
-               struct weights w, int32_t *base)
+static void cpu_apply(struct backend *backend, const struct update *host_update, float beta,
+                      struct weights w, int32_t *base)
 {
     (void)backend;
     struct weights_cursor weights = weights_cursor(w);
@@ -95,8 +97,8 @@ void cpu_apply(struct backend *backend, const struct update *host_update, float 
     }
 }
 
-void cpu_apply_own(struct backend *backend, const struct update *host_update, float beta,
-                   struct weights w, int32_t *base)
+static void cpu_apply_own(struct backend *backend, const struct update *host_update, float beta,
+                          struct weights w, int32_t *base)
 {
     (void)backend;
     struct weights_cursor weights = weights_cursor(w);
@@ -113,8 +115,8 @@ void cpu_apply_own(struct backend *backend, const struct update *host_update, fl
     }
 }
 
-void cpu_rebase(struct backend *backend, size_t first, size_t count, const int32_t *host_base,
-                struct weights w, int32_t *base)
+static void cpu_rebase(struct backend *backend, size_t first, size_t count,
+                       const int32_t *host_base, struct weights w, int32_t *base)
 {
     (void)backend;
     struct weights_part part;
@@ -133,8 +135,8 @@ void cpu_rebase(struct backend *backend, size_t first, size_t count, const int32
     }
 }
 
-void cpu_withhold(struct backend *backend, size_t count, float part, struct weights w,
-                  const int32_t *base, uint16_t *withheld)
+static void cpu_withhold(struct backend *backend, size_t count, float part, struct weights w,
+                         const int32_t *base, uint16_t *withheld)
 {
     (void)backend;
     struct weights_part here;
@@ -151,7 +153,8 @@ void cpu_withhold(struct backend *backend, size_t count, float part, struct weig
     }
 }
 
-void cpu_release(struct backend *backend, size_t count, const uint16_t *withheld, struct weights w)
+static void cpu_release(struct backend *backend, size_t count, const uint16_t *withheld,
+                        struct weights w)
 {
     (void)backend;
     struct weights_part here;
@@ -163,8 +166,8 @@ void cpu_release(struct backend *backend, size_t count, const uint16_t *withheld
     }
 }
 
-void cpu_let_go(struct backend *backend, const struct update *host_update, float part,
-                uint16_t *withheld)
+static void cpu_let_go(struct backend *backend, const struct update *host_update, float part,
+                       uint16_t *withheld)
 {
     (void)backend;
     const float step = part * host_update->tau;
@@ -177,8 +180,8 @@ void cpu_let_go(struct backend *backend, const struct update *host_update, float
     }
 }
 
-double cpu_agreement(struct backend *backend, const struct update *host_update, struct weights w,
-                     const int32_t *base)
+static double cpu_agreement(struct backend *backend, const struct update *host_update,
+                            struct weights w, const int32_t *base)
 {
     (void)backend;
     struct weights_cursor weights = weights_cursor(w);
@@ -198,7 +201,7 @@ double cpu_agreement(struct backend *backend, const struct update *host_update, 
     return ours > 0 ? along / sqrt(ours * theirs) : 0;
 }
 
-uint64_t cpu_digest(struct backend *backend, size_t count, const int32_t *base)
+static uint64_t cpu_digest(struct backend *backend, size_t count, const int32_t *base)
 {
     (void)backend;
     uint64_t digest = 0;
@@ -207,16 +210,16 @@ uint64_t cpu_digest(struct backend *backend, size_t count, const int32_t *base)
     return digest;
 }
 
-void cpu_follow(struct backend *backend, enum half_type type, size_t count, const uint16_t *half,
-                float *w)
+static void cpu_follow(struct backend *backend, enum half_type type, size_t count,
+                       const uint16_t *half, float *w)
 {
     (void)backend;
     for (size_t c = 0; c < count; c++)
         w[c] = half_follow(type, half[c], w[c]);
 }
 
-void cpu_round(struct backend *backend, enum half_type type, size_t count, const float *w,
-               uint16_t *half)
+static void cpu_round(struct backend *backend, enum half_type type, size_t count, const float *w,
+                      uint16_t *half)
 {
     (void)backend;
     for (size_t c = 0; c < count; c++)
@@ -232,8 +235,8 @@ static const struct weights_copy *copy_of(const struct weights_copy *copy, size_
     return copy;
 }
 
-void cpu_follow_moved(struct backend *backend, const struct update *host_update,
-                      const struct weights_copy *copies, uint32_t count, float *w)
+static void cpu_follow_moved(struct backend *backend, const struct update *host_update,
+                             const struct weights_copy *copies, uint32_t count, float *w)
 {
     (void)backend, (void)count;
     for (uint32_t i = 0; i < host_update->count; i++) {
@@ -243,8 +246,8 @@ void cpu_follow_moved(struct backend *backend, const struct update *host_update,
     }
 }
 
-void cpu_round_moved(struct backend *backend, const struct update *host_update,
-                     const struct weights_copy *copies, uint32_t count, const float *w)
+static void cpu_round_moved(struct backend *backend, const struct update *host_update,
+                            const struct weights_copy *copies, uint32_t count, const float *w)
 {
     (void)backend, (void)count;
     for (uint32_t i = 0; i < host_update->count; i++) {
@@ -253,3 +256,27 @@ void cpu_round_moved(struct backend *backend, const struct update *host_update,
         weights_copy_write(copies, c - copies->first, w[c]);
     }
 }
+
+static void cpu_reserve(struct backend *backend, size_t count, uint32_t published)
+{
+    (void)backend, (void)count, (void)published;
+}
+
+const struct exchange_operations cpu_exchange = {
+    .reserve = cpu_reserve,
+    .survey = cpu_survey,
+    .refine = cpu_refine,
+    .cut = cpu_cut,
+    .apply = cpu_apply,
+    .apply_own = cpu_apply_own,
+    .rebase = cpu_rebase,
+    .withhold = cpu_withhold,
+    .release = cpu_release,
+    .let_go = cpu_let_go,
+    .agreement = cpu_agreement,
+    .digest = cpu_digest,
+    .follow = cpu_follow,
+    .round = cpu_round,
+    .follow_moved = cpu_follow_moved,
+    .round_moved = cpu_round_moved,
+};

@@ -4,9 +4,9 @@
 
 #include "backend/cpu/cpu.h"
 
-void cpu_gather_pixels(struct backend *backend, int batch, size_t sample_size,
-                       const uint8_t *pixels, const uint32_t *pick, float mean, float scale,
-                       float *restrict x)
+static void cpu_gather_pixels(struct backend *backend, int batch, size_t sample_size,
+                              const uint8_t *pixels, const uint32_t *pick, float mean, float scale,
+                              float *restrict x)
 {
     (void)backend;
     for (int i = 0; i < batch; i++, x += sample_size) {
@@ -16,8 +16,8 @@ void cpu_gather_pixels(struct backend *backend, int batch, size_t sample_size,
     }
 }
 
-void cpu_gather_rows(struct backend *backend, int batch, size_t size, const void *from,
-                     const uint32_t *pick, void *to)
+static void cpu_gather_rows(struct backend *backend, int batch, size_t size, const void *from,
+                            const uint32_t *pick, void *to)
 {
     (void)backend;
     const size_t bytes = size * sizeof(uint32_t);
@@ -34,8 +34,8 @@ static int32_t token_at(const void *tokens, int token_bytes, size_t i)
     return ((const int32_t *)tokens)[i];
 }
 
-void cpu_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
-                       const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y)
+static void cpu_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
+                              const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y)
 {
     (void)backend;
     for (int i = 0; i < batch; i++)
@@ -71,8 +71,8 @@ static void augment_row(const struct augment *augment, const struct augmentation
         to[column] = 0;
 }
 
-void cpu_augment(struct backend *backend, const struct augment *augment, int batch,
-                 const struct augmentation *each, const float *from, float *to)
+static void cpu_augment(struct backend *backend, const struct augment *augment, int batch,
+                        const struct augmentation *each, const float *from, float *to)
 {
     (void)backend;
     const struct shape shape = augment->shape;
@@ -87,3 +87,10 @@ void cpu_augment(struct backend *backend, const struct augment *augment, int bat
             from += (size_t)shape.height * (size_t)shape.width;
         }
 }
+
+const struct gather_operations cpu_gather = {
+    .pixels = cpu_gather_pixels,
+    .rows = cpu_gather_rows,
+    .tokens = cpu_gather_tokens,
+    .augment = cpu_augment,
+};

@@ -29,8 +29,8 @@ static inline void pool_row(int window, int width, int out_width, const float *r
     }
 }
 
-void cpu_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
-                      float *y, uint8_t *winner)
+static void cpu_pool_forward(struct backend *backend, const struct pool *pool, int batch,
+                             const float *x, float *y, uint8_t *winner)
 {
     (void)backend;
     const int window = pool->window, width = pool->in.width;
@@ -52,8 +52,8 @@ void cpu_pool_forward(struct backend *backend, const struct pool *pool, int batc
 
 /* Sets dx to dy of the window for the input that won in it (the largest), and to 0 for all other
  * inputs. */
-void cpu_pool_backward(struct backend *backend, const struct pool *pool, int batch, const float *dy,
-                       const uint8_t *winner, float *dx)
+static void cpu_pool_backward(struct backend *backend, const struct pool *pool, int batch,
+                              const float *dy, const uint8_t *winner, float *dx)
 {
     (void)backend;
     const int window = pool->window, width = pool->in.width;
@@ -108,8 +108,8 @@ EACH_WIDTH static void silu_backward(size_t count, const float *restrict kept, f
 }
 
 /* RELU keeps a NaN; `y > 0 ? y : 0` would hide it as 0. */
-void cpu_activate(struct backend *backend, enum activation activation, size_t count,
-                  struct numbers xs, struct numbers ys)
+static void cpu_activate(struct backend *backend, enum activation activation, size_t count,
+                         struct numbers xs, struct numbers ys)
 {
     const float *x = floats_of(xs);
     float *y = floats_of(ys);
@@ -141,8 +141,8 @@ void cpu_activate(struct backend *backend, enum activation activation, size_t co
     CHECK(false);
 }
 
-void cpu_activate_backward(struct backend *backend, enum activation activation, size_t count,
-                           struct numbers kepts, struct numbers dys, struct numbers dxs)
+static void cpu_activate_backward(struct backend *backend, enum activation activation, size_t count,
+                                  struct numbers kepts, struct numbers dys, struct numbers dxs)
 {
     const float *restrict kept = floats_of(kepts);
     const float *dy = floats_of(dys);
@@ -177,96 +177,12 @@ void cpu_activate_backward(struct backend *backend, enum activation activation, 
     CHECK(false);
 }
 
-static int first_largest(int classes, const float *logits)
-{
-    int largest = 0;
-    for (int c = 1; c < classes; c++) {
-        if (logits[c] > logits[largest])
-            largest = c;
-    }
-    return largest;
-}
+const struct pool_operations cpu_pool = {
+    .forward = cpu_pool_forward,
+    .backward = cpu_pool_backward,
+};
 
-/* Computes out[c] = exp(logits[c] - top). Returns their sum in double precision: in a vocabulary of
- * 50,000 most terms are small beside the largest, and float would lose them. */
-EACH_WIDTH static double exponentials(int classes, float top, const float *logits, float *out)
-{
-    double sum = 0;
-    for (int c = 0; c < classes; c++)
-        out[c] = vector_exp(logits[c] - top);
-    for (int c = 0; c < classes;) {
-        const int part = int_min(classes - c, 256);
-        sum += (double)vector_sum(out + c, part);
-        c += part;
-    }
-    return sum;
-}
-
-/* Turns a row of exponentials, whose sum is `sum`, into gradients of the loss with label
- * smoothing. */
-static void smooth_gradients(const struct cross_entropy *loss, int label, double sum,
-                             float *gradients)
-{
-    const float scale = (float)(1 / (sum * loss->of)), one = 1 / (float)loss->of;
-    const float spread = loss->smoothing / (float)loss->classes * one;
-    for (int c = 0; c < loss->classes; c++)
-        gradients[c] = gradients[c] * scale - spread;
-    gradients[label] -= (1 - loss->smoothing) * one;
-}
-
-/* Returns the mean of the row's logits, weighted by the smoothed label; without smoothing the
- * label's logit. */
-static double smooth_logit(const struct cross_entropy *loss, int label, const float *logits)
-{
-    const double smoothing = (double)loss->smoothing;
-    if (smoothing == 0)
-        return (double)logits[label];
-    const double mean = (double)vector_sum(logits, loss->classes) / loss->classes;
-    return (1 - smoothing) * (double)logits[label] + smoothing * mean;
-}
-
-/* Subtracts the largest logit first, so that no exponential overflows and their sum is at least 1.
- * Without dlogits the exponentials go to the scratch buffer. */
-void cpu_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
-                       const float *logits, const int32_t *labels, float *dlogits,
-                       struct score *score)
-{
-    const int classes = loss->classes;
-    float *scratch = dlogits ? NULL : cpu_scratch(backend, (size_t)classes);
-    for (int i = 0; i < loss->rows; i++, logits += classes) {
-        const int label = labels[i];
-        float *gradients = dlogits ? dlogits + (size_t)i * (size_t)classes : scratch;
-        CHECK(label == LABEL_IGNORED || (label >= 0 && label < classes));
-        if (label == LABEL_IGNORED) {
-            memset(gradients, 0, (size_t)classes * sizeof *gradients);
-            continue;
-        }
-        const int largest = first_largest(classes, logits);
-        const float top = logits[largest];
-        const double own = smooth_logit(loss, label, logits);
-        const double sum = exponentials(classes, top, logits, gradients);
-        score->loss += log(sum) - (own - (double)top);
-        score->labels++;
-        score->correct += largest == label;
-        if (dlogits)
-            smooth_gradients(loss, label, sum, gradients);
-    }
-}
-
-void cpu_squared_error(struct backend *backend, int rows, int width, int of, const float *y,
-                       const float *want, float *dy, struct score *score)
-{
-    (void)backend;
-    const float gradient = 2 / ((float)of * (float)width);
-    for (int i = 0; i < rows; i++) {
-        double sum = 0;
-        for (int k = 0; k < width; k++, y++, want++) {
-            const float apart = *y - *want;
-            sum += (double)apart * (double)apart;
-            if (dy)
-                *dy++ = gradient * apart;
-        }
-        score->loss += sum / width;
-        score->labels++;
-    }
-}
+const struct activation_operations cpu_activation = {
+    .forward = cpu_activate,
+    .backward = cpu_activate_backward,
+};

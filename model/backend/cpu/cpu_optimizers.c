@@ -20,8 +20,8 @@ static double length_of(size_t count, const float *x)
     return sqrt(square);
 }
 
-void cpu_clip(struct backend *backend, const float *most, size_t count, const float *g,
-              float *factor)
+static void cpu_clip(struct backend *backend, const float *most, size_t count, const float *g,
+                     float *factor)
 {
     (void)backend;
     const double length = length_of(count, g);
@@ -33,8 +33,8 @@ static float factor_of(const float *factor)
     return factor ? *factor : 1;
 }
 
-void cpu_sgd(struct backend *backend, const struct sgd *sgd, const float *factor, size_t count,
-             float *restrict w, const float *restrict g, float *restrict m)
+static void cpu_sgd(struct backend *backend, const struct sgd *sgd, const float *factor,
+                    size_t count, float *restrict w, const float *restrict g, float *restrict m)
 {
     (void)backend;
     const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
@@ -51,8 +51,9 @@ void cpu_sgd(struct backend *backend, const struct sgd *sgd, const float *factor
 
 /* Makes a step of AdamW. The corrections for m and v, which start at 0, are equal for all
  * entries: one becomes a factor of the rate, the other a factor of the square root. */
-void cpu_adam(struct backend *backend, const struct adam *adam, const float *factor, size_t count,
-              float *restrict w, const float *restrict g, float *restrict m, float *restrict v)
+static void cpu_adam(struct backend *backend, const struct adam *adam, const float *factor,
+                     size_t count, float *restrict w, const float *restrict g, float *restrict m,
+                     float *restrict v)
 {
     (void)backend;
     const double beta1 = (double)adam->beta1, beta2 = (double)adam->beta2;
@@ -89,8 +90,8 @@ EACH_WIDTH static void lamb_direction(size_t count, const struct adam *adam, flo
     }
 }
 
-void cpu_lamb(struct backend *backend, const struct adam *adam, const float *factor, size_t count,
-              bool decays, float *w, float *g, float *m, float *v)
+static void cpu_lamb(struct backend *backend, const struct adam *adam, const float *factor,
+                     size_t count, bool decays, float *w, float *g, float *m, float *v)
 {
     (void)backend;
     lamb_direction(count, adam, factor_of(factor), decays ? adam->weight_decay : 0, w, g, m, v);
@@ -133,8 +134,8 @@ static void muon_turn(int rows, int columns, const struct muon_scratch *scratch,
     memcpy(x, scratch->next, all * sizeof *x);
 }
 
-void cpu_muon(struct backend *backend, const struct sgd *sgd, const float *factor, int rows,
-              int columns, float *w, float *g, float *m)
+static void cpu_muon(struct backend *backend, const struct sgd *sgd, const float *factor, int rows,
+                     int columns, float *w, float *g, float *m)
 {
     const size_t all = (size_t)rows * (size_t)columns;
     const size_t side = (size_t)int_min(rows, columns);
@@ -158,3 +159,11 @@ void cpu_muon(struct backend *backend, const struct sgd *sgd, const float *facto
     for (size_t i = 0; i < all; i++)
         w[i] -= step * g[i] + shrink * w[i];
 }
+
+const struct optimizer_operations cpu_optimize = {
+    .clip = cpu_clip,
+    .sgd = cpu_sgd,
+    .adam = cpu_adam,
+    .lamb = cpu_lamb,
+    .muon = cpu_muon,
+};

@@ -7,8 +7,8 @@
 #include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
-void cpu_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
-                       struct numbers tables, struct numbers ys)
+static void cpu_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
+                              struct numbers tables, struct numbers ys)
 {
     const float *table = floats_of(tables);
     float *y = floats_of(ys);
@@ -20,8 +20,8 @@ void cpu_embed_forward(struct backend *backend, size_t rows, int size, const int
     }
 }
 
-void cpu_embed_backward(struct backend *backend, size_t rows, int size, const int32_t *token,
-                        struct numbers dys, float *dtable)
+static void cpu_embed_backward(struct backend *backend, size_t rows, int size, const int32_t *token,
+                               struct numbers dys, float *dtable)
 {
     const float *dy = floats_of(dys);
     (void)backend;
@@ -38,15 +38,15 @@ static void add(size_t count, const float *a, const float *b, float *y)
         y[i] = a[i] + b[i];
 }
 
-void cpu_add(struct backend *backend, size_t count, struct numbers a, struct numbers b,
-             struct numbers y)
+static void cpu_add(struct backend *backend, size_t count, struct numbers a, struct numbers b,
+                    struct numbers y)
 {
     (void)backend;
     add(count, floats_of(a), floats_of(b), floats_of(y));
 }
 
-void cpu_add_shared(struct backend *backend, int batch, size_t count, struct numbers xs,
-                    const float *shared, struct numbers ys)
+static void cpu_add_shared(struct backend *backend, int batch, size_t count, struct numbers xs,
+                           const float *shared, struct numbers ys)
 {
     const float *x = floats_of(xs);
     float *y = floats_of(ys);
@@ -55,8 +55,8 @@ void cpu_add_shared(struct backend *backend, int batch, size_t count, struct num
         add(count, x + (size_t)i * count, shared, y + (size_t)i * count);
 }
 
-void cpu_sum_shared(struct backend *backend, int batch, size_t count, struct numbers dys,
-                    float *dshared)
+static void cpu_sum_shared(struct backend *backend, int batch, size_t count, struct numbers dys,
+                           float *dshared)
 {
     const float *dy = floats_of(dys);
     (void)backend;
@@ -65,13 +65,14 @@ void cpu_sum_shared(struct backend *backend, int batch, size_t count, struct num
         add(count, dy + (size_t)i * count, dshared, dshared);
 }
 
-void cpu_copy_floats(struct backend *backend, size_t count, struct numbers from, struct numbers to)
+static void cpu_copy_floats(struct backend *backend, size_t count, struct numbers from,
+                            struct numbers to)
 {
     (void)backend;
     memcpy(floats_of(to), floats_of(from), count * sizeof(float));
 }
 
-void cpu_clear(struct backend *backend, size_t count, float *to)
+static void cpu_clear(struct backend *backend, size_t count, float *to)
 {
     (void)backend;
     memset(to, 0, count * sizeof *to);
@@ -84,8 +85,8 @@ EACH_WIDTH static void drop_row(uint32_t begin, uint32_t below, uint32_t size, f
         y[i] = dropout_drops(begin, i, below) ? 0 : x[i] * scale;
 }
 
-void cpu_drop(struct backend *backend, const struct dropout *dropout, const uint32_t *draws,
-              struct numbers xs, struct numbers ys)
+static void cpu_drop(struct backend *backend, const struct dropout *dropout, const uint32_t *draws,
+                     struct numbers xs, struct numbers ys)
 {
     const float *x = floats_of(xs);
     float *y = floats_of(ys);
@@ -124,8 +125,8 @@ EACH_WIDTH static void rms_row(int size, const float *restrict x, const float *r
     stats[1] = scale;
 }
 
-void cpu_norm_forward(struct backend *backend, size_t rows, int size, struct numbers xs,
-                      const float *w, const float *b, struct numbers ys, float *stats)
+static void cpu_norm_forward(struct backend *backend, size_t rows, int size, struct numbers xs,
+                             const float *w, const float *b, struct numbers ys, float *stats)
 {
     const float *x = floats_of(xs);
     float *y = floats_of(ys);
@@ -172,17 +173,17 @@ EACH_WIDTH static void norm_row_backward(int size, const float *restrict x, cons
         dx[j] = scale * (dx[j] - sum - (x[j] - mean) * scale * gradient);
 }
 
-void cpu_add_norm_forward(struct backend *backend, size_t rows, int size, struct numbers a,
-                          struct numbers b, struct numbers sum, const float *w, const float *norm_b,
-                          struct numbers y, float *stats)
+static void cpu_add_norm_forward(struct backend *backend, size_t rows, int size, struct numbers a,
+                                 struct numbers b, struct numbers sum, const float *w,
+                                 const float *norm_b, struct numbers y, float *stats)
 {
     cpu_add(backend, rows * (size_t)size, a, b, sum);
     cpu_norm_forward(backend, rows, size, sum, w, norm_b, y, stats);
 }
 
-void cpu_norm_backward(struct backend *backend, size_t rows, int size, struct numbers xs,
-                       const float *w, const float *stats, struct numbers dys,
-                       struct numbers passeds, struct numbers dxs, float *dw, float *db)
+static void cpu_norm_backward(struct backend *backend, size_t rows, int size, struct numbers xs,
+                              const float *w, const float *stats, struct numbers dys,
+                              struct numbers passeds, struct numbers dxs, float *dw, float *db)
 {
     const size_t width = (size_t)size;
     const float *x = floats_of(xs);
@@ -205,8 +206,8 @@ EACH_WIDTH static void swiglu_row(int size, const float *restrict x, float *rest
         y[i] = x[i] * vector_sigmoid(x[i]) * x[size + i];
 }
 
-void cpu_swiglu_forward(struct backend *backend, size_t rows, int size, struct numbers xs,
-                        struct numbers ys)
+static void cpu_swiglu_forward(struct backend *backend, size_t rows, int size, struct numbers xs,
+                               struct numbers ys)
 {
     const float *x = floats_of(xs);
     float *y = floats_of(ys);
@@ -225,8 +226,8 @@ EACH_WIDTH static void swiglu_row_backward(int size, const float *restrict x,
     }
 }
 
-void cpu_swiglu_backward(struct backend *backend, size_t rows, int size, struct numbers xs,
-                         struct numbers dys, struct numbers dxs)
+static void cpu_swiglu_backward(struct backend *backend, size_t rows, int size, struct numbers xs,
+                                struct numbers dys, struct numbers dxs)
 {
     const float *x = floats_of(xs);
     const float *dy = floats_of(dys);
@@ -235,3 +236,22 @@ void cpu_swiglu_backward(struct backend *backend, size_t rows, int size, struct 
     for (size_t row = 0; row < rows; row++, x += 2 * size, dx += 2 * size, dy += size)
         swiglu_row_backward(size, x, dy, dx);
 }
+
+const struct element_operations cpu_elements = {
+    .add_shared = cpu_add_shared,
+    .sum_shared = cpu_sum_shared,
+    .add = cpu_add,
+    .copy = cpu_copy_floats,
+    .drop = cpu_drop,
+    .clear = cpu_clear,
+};
+
+const struct sequence_operations cpu_sequence = {
+    .embed = cpu_embed_forward,
+    .embed_backward = cpu_embed_backward,
+    .norm = cpu_norm_forward,
+    .norm_backward = cpu_norm_backward,
+    .add_norm = cpu_add_norm_forward,
+    .swiglu = cpu_swiglu_forward,
+    .swiglu_backward = cpu_swiglu_backward,
+};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "backend/cuda/cuda_kernels.h"
-#include "backend/cuda/cuda_operations.h"
+#include "backend/cuda/cuda_matmul.h"
 #include "base/memory.h"
 
 struct convolutions {
@@ -84,8 +84,9 @@ static struct conv_product product_of(struct cuda *cuda, const struct conv *conv
     return product;
 }
 
-void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                       const float *w, const float *b, enum activation activation, float *y)
+static void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch,
+                              const float *x, const float *w, const float *b,
+                              enum activation activation, float *y)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct conv_product product = product_of(cuda, conv, batch);
@@ -97,9 +98,10 @@ void cuda_conv_forward(struct backend *backend, const struct conv *conv, int bat
                "conv");
 }
 
-void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                        const float *w, const float *y, enum activation activation, float *dy,
-                        float *dx, float *dw, float *db)
+static void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch,
+                               const float *x, const float *w, const float *y,
+                               enum activation activation, float *dy, float *dx, float *dw,
+                               float *db)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct conv_product product = product_of(cuda, conv, batch);
@@ -119,3 +121,8 @@ void cuda_conv_backward(struct backend *backend, const struct conv *conv, int ba
              product.filters, w, product.planes, product.columns);
     cuda_check(kernel_unpatch(cuda->stream, *conv, batch, product.columns, dx), "conv");
 }
+
+const struct conv_operations cuda_conv = {
+    .forward = cuda_conv_forward,
+    .backward = cuda_conv_backward,
+};

@@ -16,7 +16,7 @@
 
 #include "backend/cuda/cuda_cudnn.h"
 #include "backend/cuda/cuda_kernels.h"
-#include "backend/cuda/cuda_operations.h"
+#include "backend/cuda/cuda_matmul.h"
 #include "base/memory.h"
 
 #define ALIGNMENT 16
@@ -184,8 +184,9 @@ static const float *aligned(struct cuda *cuda, const struct work *work, const fl
     return work->weights;
 }
 
-void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                       const float *w, const float *b, enum activation activation, float *y)
+static void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch,
+                              const float *x, const float *w, const float *b,
+                              enum activation activation, float *y)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct shape out = conv_output(conv);
@@ -225,9 +226,10 @@ static void to_weights(struct cuda *cuda, struct plan *plan, const float *x, con
         copy(cuda, dw, to, work.weight_bytes);
 }
 
-void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
-                        const float *w, const float *y, enum activation activation, float *dy,
-                        float *dx, float *dw, float *db)
+static void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch,
+                               const float *x, const float *w, const float *y,
+                               enum activation activation, float *dy, float *dx, float *dw,
+                               float *db)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct shape out = conv_output(conv);
@@ -264,3 +266,8 @@ void cuda_conv_close(struct cuda *cuda)
     if (cuda->cudnn != NULL)
         cudnn_check(cudnnDestroy(cuda->cudnn), "closing");
 }
+
+const struct conv_operations cuda_conv = {
+    .forward = cuda_conv_forward,
+    .backward = cuda_conv_backward,
+};

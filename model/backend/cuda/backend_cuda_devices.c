@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "backend/cuda/cuda_module.h"
-#include "backend/cuda/cuda_operations.h"
+#include "backend/cuda/cuda_matmul.h"
 
 static int cuda_devices(void)
 {

@@ -1,11 +1,10 @@
 /* The exchange on a GPU. Only updates and small results are copied between host and device. */
-#include "backend/cuda/cuda_exchange.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "backend/cuda/cuda_exchange_kernels.h"
-#include "backend/cuda/cuda_operations.h"
+#include "backend/cuda/cuda_matmul.h"
 
 static void *exchange_scratch(struct cuda *cuda, size_t bytes)
 {
@@ -57,8 +56,9 @@ static bool is_survey_aligned(const void *numbers)
     return (uintptr_t)numbers % SURVEY_ALIGNMENT == 0;
 }
 
-uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count,
-                     struct weights w, const int32_t *base, uint32_t host_bins[HISTOGRAM_BINS])
+static uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count,
+                            struct weights w, const int32_t *base,
+                            uint32_t host_bins[HISTOGRAM_BINS])
 {
     struct cuda *cuda = cuda_on(backend);
     const struct survey_scratch scratch = survey_scratch(cuda, count);
@@ -79,9 +79,9 @@ uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_
     return counts[HISTOGRAM_BINS];
 }
 
-void cuda_refine(struct backend *backend, uint32_t found, const uint32_t *candidates,
-                 struct weights w, const int32_t *base, uint32_t bin,
-                 uint32_t host_parts[BIN_PARTS])
+static void cuda_refine(struct backend *backend, uint32_t found, const uint32_t *candidates,
+                        struct weights w, const int32_t *base, uint32_t bin,
+                        uint32_t host_parts[BIN_PARTS])
 {
     struct cuda *cuda = cuda_on(backend);
     const size_t bytes = BIN_PARTS * sizeof *host_parts;
@@ -120,15 +120,16 @@ static struct cut_scratch cut_scratch(struct cuda *cuda, uint32_t found, uint32_
 
 /* Allocates scratch buffers for a survey and a cut. Updates of other nodes need less than a cut
  * of `published` entries. */
-void cuda_reserve(struct backend *backend, size_t count, uint32_t published)
+static void cuda_reserve(struct backend *backend, size_t count, uint32_t published)
 {
     struct cuda *cuda = cuda_on(backend);
     (void)survey_scratch(cuda, count);
     (void)cut_scratch(cuda, published, published);
 }
 
-void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float beta,
-              struct weights w, int32_t *base, uint32_t capacity, struct update *host_update)
+static void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates,
+                     float beta, struct weights w, int32_t *base, uint32_t capacity,
+                     struct update *host_update)
 {
     struct cuda *cuda = cuda_on(backend);
     host_update->count = 0;
@@ -183,20 +184,20 @@ static void apply(struct backend *backend, const struct update *host_update, flo
     cuda_check(cudaEventRecord(cuda->base_written, cuda->stream), "hearing");
 }
 
-void cuda_apply(struct backend *backend, const struct update *host_update, float beta,
-                struct weights w, int32_t *base)
+static void cuda_apply(struct backend *backend, const struct update *host_update, float beta,
+                       struct weights w, int32_t *base)
 {
     apply(backend, host_update, beta, false, w, base);
 }
 
-void cuda_apply_own(struct backend *backend, const struct update *host_update, float beta,
-                    struct weights w, int32_t *base)
+static void cuda_apply_own(struct backend *backend, const struct update *host_update, float beta,
+                           struct weights w, int32_t *base)
 {
     apply(backend, host_update, beta, true, w, base);
 }
 
-void cuda_rebase(struct backend *backend, size_t first, size_t count, const int32_t *host_base,
-                 struct weights w, int32_t *base)
+static void cuda_rebase(struct backend *backend, size_t first, size_t count,
+                        const int32_t *host_base, struct weights w, int32_t *base)
 {
     struct cuda *cuda = cuda_on(backend);
     int32_t *to = exchange_scratch(cuda, count * sizeof *to);
@@ -205,29 +206,30 @@ void cuda_rebase(struct backend *backend, size_t first, size_t count, const int3
     cuda_check(cudaEventRecord(cuda->base_written, cuda->stream), "taking over a base");
 }
 
-void cuda_withhold(struct backend *backend, size_t count, float part, struct weights w,
-                   const int32_t *base, uint16_t *withheld)
+static void cuda_withhold(struct backend *backend, size_t count, float part, struct weights w,
+                          const int32_t *base, uint16_t *withheld)
 {
     cuda_check(kernel_withhold(cuda_on(backend)->stream, count, part, w, base, withheld),
                "holding back a residual");
 }
 
-void cuda_release(struct backend *backend, size_t count, const uint16_t *withheld, struct weights w)
+static void cuda_release(struct backend *backend, size_t count, const uint16_t *withheld,
+                         struct weights w)
 {
     cuda_check(kernel_release(cuda_on(backend)->stream, count, withheld, w),
                "giving back what is withheld");
 }
 
-void cuda_let_go(struct backend *backend, const struct update *host_update, float part,
-                 uint16_t *withheld)
+static void cuda_let_go(struct backend *backend, const struct update *host_update, float part,
+                        uint16_t *withheld)
 {
     const struct update update = carried(backend, host_update);
     cuda_check(kernel_let_go(cuda_on(backend)->stream, &update, part, withheld),
                "letting go of what is withheld back");
 }
 
-double cuda_agreement(struct backend *backend, const struct update *host_update, struct weights w,
-                      const int32_t *base)
+static double cuda_agreement(struct backend *backend, const struct update *host_update,
+                             struct weights w, const int32_t *base)
 {
     double sums[3];
     const struct update update = carried_behind(backend, host_update, sizeof sums);
@@ -238,7 +240,7 @@ double cuda_agreement(struct backend *backend, const struct update *host_update,
     return sums[1] > 0 ? sums[0] / sqrt(sums[1] * sums[2]) : 0;
 }
 
-uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base)
+static uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base)
 {
     struct cuda *cuda = cuda_on(backend);
     uint32_t lanes[2], *sums = exchange_scratch(cuda, sizeof lanes);
@@ -248,29 +250,48 @@ uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base)
     return (uint64_t)lanes[1] << 32 | lanes[0];
 }
 
-void cuda_follow(struct backend *backend, enum half_type type, size_t count, const uint16_t *half,
-                 float *w)
+static void cuda_follow(struct backend *backend, enum half_type type, size_t count,
+                        const uint16_t *half, float *w)
 {
     cuda_check(kernel_follow(cuda_on(backend)->stream, type, count, half, w), "following");
 }
 
-void cuda_round(struct backend *backend, enum half_type type, size_t count, const float *w,
-                uint16_t *half)
+static void cuda_round(struct backend *backend, enum half_type type, size_t count, const float *w,
+                       uint16_t *half)
 {
     cuda_check(kernel_round(cuda_on(backend)->stream, type, count, w, half), "rounding");
 }
 
-void cuda_follow_moved(struct backend *backend, const struct update *host_update,
-                       const struct weights_copy *copies, uint32_t count, float *w)
+static void cuda_follow_moved(struct backend *backend, const struct update *host_update,
+                              const struct weights_copy *copies, uint32_t count, float *w)
 {
     const struct update update = carried(backend, host_update);
     cuda_check(kernel_follow_moved(cuda_on(backend)->stream, &update, copies, count, w),
                "following");
 }
 
-void cuda_round_moved(struct backend *backend, const struct update *host_update,
-                      const struct weights_copy *copies, uint32_t count, const float *w)
+static void cuda_round_moved(struct backend *backend, const struct update *host_update,
+                             const struct weights_copy *copies, uint32_t count, const float *w)
 {
     const struct update update = carried(backend, host_update);
     cuda_check(kernel_round_moved(cuda_on(backend)->stream, &update, copies, count, w), "rounding");
 }
+
+const struct exchange_operations cuda_exchange = {
+    .reserve = cuda_reserve,
+    .survey = cuda_survey,
+    .refine = cuda_refine,
+    .cut = cuda_cut,
+    .apply = cuda_apply,
+    .apply_own = cuda_apply_own,
+    .rebase = cuda_rebase,
+    .withhold = cuda_withhold,
+    .release = cuda_release,
+    .let_go = cuda_let_go,
+    .agreement = cuda_agreement,
+    .digest = cuda_digest,
+    .follow = cuda_follow,
+    .round = cuda_round,
+    .follow_moved = cuda_follow_moved,
+    .round_moved = cuda_round_moved,
+};

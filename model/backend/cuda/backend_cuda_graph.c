@@ -2,7 +2,7 @@
  * records them as a graph and launches it. Later calls launch that graph. */
 #include <stdlib.h>
 
-#include "backend/cuda/cuda_operations.h"
+#include "backend/cuda/cuda_matmul.h"
 #include "base/memory.h"
 
 /* A recorded graph. It is invalid if cuda->growths has changed since. */
@@ -16,7 +16,7 @@ static void launched(struct cuda *cuda)
     cuda_check(cudaEventRecord(cuda->done[cuda->launched++ % IN_FLIGHT], cuda->stream), "a step");
 }
 
-void cuda_graph_drop(struct backend *backend, struct step_graph *graph)
+static void cuda_graph_drop(struct backend *backend, struct step_graph *graph)
 {
     const struct cuda *cuda = cuda_on(backend);
     struct recording *recording = graph->recorded;
@@ -29,7 +29,7 @@ void cuda_graph_drop(struct backend *backend, struct step_graph *graph)
     *graph = (struct step_graph){0};
 }
 
-bool cuda_graph_begin(struct backend *backend, struct step_graph *graph)
+static bool cuda_graph_begin(struct backend *backend, struct step_graph *graph)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct recording *recording = graph->recorded;
@@ -51,7 +51,7 @@ bool cuda_graph_begin(struct backend *backend, struct step_graph *graph)
     return false;
 }
 
-void cuda_graph_end(struct backend *backend, struct step_graph *graph)
+static void cuda_graph_end(struct backend *backend, struct step_graph *graph)
 {
     struct cuda *cuda = cuda_on(backend);
     if (cuda->recording) {
@@ -68,3 +68,9 @@ void cuda_graph_end(struct backend *backend, struct step_graph *graph)
     graph->times++;
     launched(cuda);
 }
+
+const struct graph_operations cuda_graph = {
+    .begin = cuda_graph_begin,
+    .end = cuda_graph_end,
+    .drop = cuda_graph_drop,
+};

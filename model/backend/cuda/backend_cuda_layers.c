@@ -165,9 +165,9 @@ static bool multiply_with_epilogue(struct cuda *cuda, struct product *product, s
     return cuda_multiply(cuda, product);
 }
 
-void cuda_dense_forward(struct backend *backend, int batch, int in, int out, struct numbers x,
-                        struct numbers w, struct numbers b, enum activation activation,
-                        struct numbers y)
+static void cuda_dense_forward(struct backend *backend, int batch, int in, int out,
+                               struct numbers x, struct numbers w, struct numbers b,
+                               enum activation activation, struct numbers y)
 {
     struct cuda *cuda = cuda_on(backend);
     struct layout scratch = operands_scratch(cuda, batch, in, out, x, w, (struct numbers){0});
@@ -262,9 +262,10 @@ static struct product dense_gradients(struct cuda *cuda, const struct dense *of)
         .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
 }
 
-void cuda_dense_backward(struct backend *backend, int batch, int in, int out, struct numbers x,
-                         struct numbers w, struct numbers y, enum activation activation,
-                         struct numbers dy, struct numbers dx, float *dw, float *db, bool adds)
+static void cuda_dense_backward(struct backend *backend, int batch, int in, int out,
+                                struct numbers x, struct numbers w, struct numbers y,
+                                enum activation activation, struct numbers dy, struct numbers dx,
+                                float *dw, float *db, bool adds)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct dense of = {batch, in, out, activation, x, w, y, dy, dw, db, adds};
@@ -281,10 +282,24 @@ static bool is_gelu_epilogue(enum activation activation, int columns, struct num
     return activation == GELU && result.type == BFLOAT16 && columns == cuda_padded(columns);
 }
 
-void cuda_dense_activate_forward(struct backend *backend, int batch, int in, int out,
-                                 struct numbers x, struct numbers w, struct numbers b,
-                                 enum activation activation, struct numbers before,
-                                 struct numbers y)
+static void cuda_activate(struct backend *backend, enum activation activation, size_t count,
+                          struct numbers x, struct numbers y)
+{
+    cuda_check(kernel_activate(cuda_on(backend)->stream, activation, count, x, y), "activation");
+}
+
+static void cuda_activate_backward(struct backend *backend, enum activation activation,
+                                   size_t count, struct numbers kept, struct numbers dy,
+                                   struct numbers dx)
+{
+    cuda_check(kernel_activate_backward(cuda_on(backend)->stream, activation, count, kept, dy, dx),
+               "activation");
+}
+
+static void cuda_dense_activate_forward(struct backend *backend, int batch, int in, int out,
+                                        struct numbers x, struct numbers w, struct numbers b,
+                                        enum activation activation, struct numbers before,
+                                        struct numbers y)
 {
     struct cuda *cuda = cuda_on(backend);
     if (b.at != NULL && is_gelu_epilogue(activation, out, y)) {
@@ -308,10 +323,10 @@ void cuda_dense_activate_forward(struct backend *backend, int batch, int in, int
     cuda_activate(backend, activation, (size_t)batch * (size_t)out, before, y);
 }
 
-void cuda_dense_activate_backward(struct backend *backend, int batch, int in, int out,
-                                  struct numbers x, struct numbers w, struct numbers dy,
-                                  enum activation activation, struct numbers before,
-                                  struct numbers dx, float *dw, float *db)
+static void cuda_dense_activate_backward(struct backend *backend, int batch, int in, int out,
+                                         struct numbers x, struct numbers w, struct numbers dy,
+                                         enum activation activation, struct numbers before,
+                                         struct numbers dx, float *dw, float *db)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct dense of = {batch, in, out, LINEAR, x, w, floats(NULL), dy, dw, db, false};
@@ -329,47 +344,31 @@ void cuda_dense_activate_backward(struct backend *backend, int batch, int in, in
     cuda_activate_backward(backend, activation, (size_t)batch * (size_t)in, before, dx, dx);
 }
 
-void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
-                       float *y, uint8_t *winner)
+static void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch,
+                              const float *x, float *y, uint8_t *winner)
 {
     cuda_check(kernel_pool(cuda_on(backend)->stream, *pool, batch, x, y, winner), "maxpool");
 }
 
-void cuda_pool_backward(struct backend *backend, const struct pool *pool, int batch,
-                        const float *dy, const uint8_t *winner, float *dx)
+static void cuda_pool_backward(struct backend *backend, const struct pool *pool, int batch,
+                               const float *dy, const uint8_t *winner, float *dx)
 {
     cuda_check(kernel_unpool(cuda_on(backend)->stream, *pool, batch, dy, winner, dx), "maxpool");
 }
 
-void cuda_activate(struct backend *backend, enum activation activation, size_t count,
-                   struct numbers x, struct numbers y)
-{
-    cuda_check(kernel_activate(cuda_on(backend)->stream, activation, count, x, y), "activation");
-}
+const struct dense_operations cuda_dense = {
+    .forward = cuda_dense_forward,
+    .backward = cuda_dense_backward,
+    .activate_forward = cuda_dense_activate_forward,
+    .activate_backward = cuda_dense_activate_backward,
+};
 
-void cuda_activate_backward(struct backend *backend, enum activation activation, size_t count,
-                            struct numbers kept, struct numbers dy, struct numbers dx)
-{
-    cuda_check(kernel_activate_backward(cuda_on(backend)->stream, activation, count, kept, dy, dx),
-               "activation");
-}
+const struct pool_operations cuda_pool = {
+    .forward = cuda_pool_forward,
+    .backward = cuda_pool_backward,
+};
 
-void cuda_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
-                        const float *logits, const int32_t *labels, float *dlogits,
-                        struct score *score)
-{
-    struct cuda *cuda = cuda_on(backend);
-    struct score *row_scores = cuda_scratch(cuda, (size_t)loss->rows * sizeof *row_scores);
-    cuda_check(kernel_cross_entropy(cuda->stream, *loss, loss->classes, logits, labels, dlogits,
-                                    row_scores, score),
-               "cross-entropy");
-}
-
-void cuda_squared_error(struct backend *backend, int rows, int width, int of, const float *y,
-                        const float *want, float *dy, struct score *score)
-{
-    struct cuda *cuda = cuda_on(backend);
-    struct score *row_scores = cuda_scratch(cuda, (size_t)rows * sizeof *row_scores);
-    cuda_check(kernel_squared_error(cuda->stream, rows, width, of, y, want, dy, row_scores, score),
-               "squared error");
-}
+const struct activation_operations cuda_activation = {
+    .forward = cuda_activate,
+    .backward = cuda_activate_backward,
+};

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "backend/cuda/cuda_choice.h"
-#include "backend/cuda/cuda_operations.h"
+#include "backend/cuda/cuda_matmul.h"
 #include "base/memory.h"
 
 #define ALIGNMENT      16 /* largest alignment that an algorithm requires, in bytes */

@@ -1,31 +1,31 @@
 /* Optimizers on a GPU: calls the kernels, and computes Muon's matrix products. */
 #include <math.h>
 
-#include "backend/cuda/cuda_operations.h"
+#include "backend/cuda/cuda_matmul.h"
 #include "backend/cuda/cuda_optimizers.h"
 
-void cuda_clip(struct backend *backend, const float *most, size_t count, const float *g,
-               float *factor)
+static void cuda_clip(struct backend *backend, const float *most, size_t count, const float *g,
+                      float *factor)
 {
     struct cuda *cuda = cuda_on(backend);
     double *squares = cuda_scratch(cuda, CLIP_PARTS * sizeof *squares);
     cuda_check(kernel_clip(cuda->stream, most, count, squares, g, factor), "clipping");
 }
 
-void cuda_sgd(struct backend *backend, const struct sgd *sgd, const float *factor, size_t count,
-              float *w, const float *g, float *m)
+static void cuda_sgd(struct backend *backend, const struct sgd *sgd, const float *factor,
+                     size_t count, float *w, const float *g, float *m)
 {
     cuda_check(kernel_sgd(cuda_on(backend)->stream, sgd, factor, count, w, g, m), "SGD");
 }
 
-void cuda_adam(struct backend *backend, const struct adam *adam, const float *factor, size_t count,
-               float *w, const float *g, float *m, float *v)
+static void cuda_adam(struct backend *backend, const struct adam *adam, const float *factor,
+                      size_t count, float *w, const float *g, float *m, float *v)
 {
     cuda_check(kernel_adam(cuda_on(backend)->stream, adam, factor, count, w, g, m, v), "Adam");
 }
 
-void cuda_lamb(struct backend *backend, const struct adam *adam, const float *factor, size_t count,
-               bool decays, float *w, float *g, float *m, float *v)
+static void cuda_lamb(struct backend *backend, const struct adam *adam, const float *factor,
+                      size_t count, bool decays, float *w, float *g, float *m, float *v)
 {
     struct cuda *cuda = cuda_on(backend);
     double *squares = cuda_scratch(cuda, 2 * CLIP_PARTS * sizeof *squares);
@@ -73,8 +73,8 @@ static void muon_turn(struct cuda *cuda, int rows, int columns, const struct muo
     cuda_check(kernel_scale(cuda->stream, all, 1, scratch->next, x), "Muon");
 }
 
-void cuda_muon(struct backend *backend, const struct sgd *sgd, const float *factor, int rows,
-               int columns, float *w, float *g, float *m)
+static void cuda_muon(struct backend *backend, const struct sgd *sgd, const float *factor, int rows,
+                      int columns, float *w, float *g, float *m)
 {
     struct cuda *cuda = cuda_on(backend);
     const size_t all = (size_t)rows * (size_t)columns;
@@ -85,3 +85,11 @@ void cuda_muon(struct backend *backend, const struct sgd *sgd, const float *fact
         muon_turn(cuda, rows, columns, &scratch, g);
     cuda_check(kernel_muon_end(cuda->stream, sgd, all, scale, g, w), "Muon");
 }
+
+const struct optimizer_operations cuda_optimize = {
+    .clip = cuda_clip,
+    .sgd = cuda_sgd,
+    .adam = cuda_adam,
+    .lamb = cuda_lamb,
+    .muon = cuda_muon,
+};

@@ -22,7 +22,7 @@ void cuda_watch_close(struct cuda *cuda)
 }
 
 /* Begins a timing. If all WATCH_MAX results are unread, drops the oldest. */
-void cuda_watch_begin(struct backend *backend, uint32_t tag)
+static void cuda_watch_begin(struct backend *backend, uint32_t tag)
 {
     struct cuda *cuda = cuda_on(backend);
     struct timed *timed = &cuda->timed[cuda->timed_ended % WATCH_MAX];
@@ -33,7 +33,7 @@ void cuda_watch_begin(struct backend *backend, uint32_t tag)
     cuda_check(cudaEventRecord(timed->begun, cuda->stream), "timing");
 }
 
-void cuda_watch_end(struct backend *backend)
+static void cuda_watch_end(struct backend *backend)
 {
     struct cuda *cuda = cuda_on(backend);
     CHECK(!cuda->recording);
@@ -41,7 +41,7 @@ void cuda_watch_end(struct backend *backend)
     cuda_check(cudaEventRecord(timed->ended, cuda->stream), "timing");
 }
 
-bool cuda_watch_take(struct backend *backend, struct watch_time *time)
+static bool cuda_watch_take(struct backend *backend, struct watch_time *time)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct timed *timed = &cuda->timed[cuda->timed_taken % WATCH_MAX];
@@ -57,3 +57,10 @@ bool cuda_watch_take(struct backend *backend, struct watch_time *time)
     cuda->timed_taken++;
     return true;
 }
+
+const struct watch_operations cuda_watch = {
+    .is_needed = true,
+    .begin = cuda_watch_begin,
+    .end = cuda_watch_end,
+    .take = cuda_watch_take,
+};

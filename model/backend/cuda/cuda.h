@@ -7,8 +7,8 @@
  *   backend_cuda_stream.c       order with a stream of the program that uses the library
  *   backend_cuda_matmul.c       matrix products
  *   backend_cuda_choice.c       choice among a library's algorithms by measuring
- *   backend_cuda_layers.c       layers, losses
- *   backend_cuda_logits.c       logits with their loss
+ *   backend_cuda_layers.c       dense layers, activations, pooling
+ *   backend_cuda_loss.c         losses
  *   backend_cuda_optimizers.c   optimizers
  *   backend_cuda_gather.c       reading batches from a data set
  *   backend_cuda_transformer.c  operations of sequence models: embedding, norms, attention
@@ -25,7 +25,7 @@
  *   backend_cuda_devices.c      finding and describing GPUs, the module's table
  *
  * They use the CUDA runtime, cuBLAS, cuBLASLt, perhaps cuDNN and NCCL, and our own kernels
- * (cuda_kernels.h, cuda_transformer.h). cuda_operations.h declares the operations of the table.
+ * (cuda_kernels.h, cuda_transformer.h).
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_H
@@ -146,8 +146,27 @@ void *cuda_part(struct layout *layout, size_t bytes);
 /* Functions of backend_cuda_watch.c. */
 cudaError_t cuda_watch_open(struct cuda *cuda);
 void cuda_watch_close(struct cuda *cuda);
-void cuda_watch_begin(struct backend *backend, uint32_t tag);
-void cuda_watch_end(struct backend *backend);
-bool cuda_watch_take(struct backend *backend, struct watch_time *time);
+
+/* Functions of backend_cuda_cudnn.c or backend_cuda_conv.c. */
+void cuda_conv_close(struct cuda *cuda);
+/* Writes "cuDNN 9.19", or "no cuDNN" in a build without it. */
+void cuda_conv_describe(char *text, size_t capacity);
+
+/* Groups of operations, each defined in the file that implements it. */
+extern const struct graph_operations cuda_graph;
+extern const struct dense_operations cuda_dense;
+extern const struct element_operations cuda_elements;
+extern const struct sequence_operations cuda_sequence;
+extern const struct attention_operations cuda_attention;
+extern const struct conv_operations cuda_conv;
+extern const struct pool_operations cuda_pool;
+extern const struct activation_operations cuda_activation;
+extern const struct channel_operations cuda_channels;
+extern const struct loss_operations cuda_loss;
+extern const struct optimizer_operations cuda_optimize;
+extern const struct gather_operations cuda_gather;
+extern const struct exchange_operations cuda_exchange;
+extern const struct stream_operations cuda_stream;
+extern const struct watch_operations cuda_watch;
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_DENSE_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_DENSE_H
 
-#include "backend/cuda/cuda_operations.h"
+#include "backend/cuda/cuda_matmul.h"
 
 /* Returns the length of a row of `columns` bfloat16 numbers that is padded to a multiple of 16
  * bytes. */

@@ -16,12 +16,12 @@ double normal(struct rng *rng)
 uint32_t survey(float floor)
 {
     const struct survey survey = {.floor = floor, .candidates = candidates, .candidates_max = P};
-    return backend->exchange.survey(backend, &survey, P, weights_flat(weights), base, bins);
+    return backend->exchange->survey(backend, &survey, P, weights_flat(weights), base, bins);
 }
 
 void cut_all(uint32_t capacity, struct update *cut)
 {
     for (uint32_t c = 0; c < P; c++)
         candidates[c] = c;
-    backend->exchange.cut(backend, P, candidates, 0, weights_flat(weights), base, capacity, cut);
+    backend->exchange->cut(backend, P, candidates, 0, weights_flat(weights), base, capacity, cut);
 }

@@ -97,9 +97,9 @@ static void host_dense_forward(struct backend *b_, int batch, int in, int out, s
 {
     (void)b_;
     const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
-    device_of_tests->dense_forward(device_of_tests, batch, in, out, NUMBERS(x, n * i),
-                                   WEIGHT_NUMBERS(w, o * i), WEIGHT_NUMBERS(b, o), activation,
-                                   NUMBERS(y, n * o));
+    device_of_tests->dense->forward(device_of_tests, batch, in, out, NUMBERS(x, n * i),
+                                    WEIGHT_NUMBERS(w, o * i), WEIGHT_NUMBERS(b, o), activation,
+                                    NUMBERS(y, n * o));
     carry_back();
 }
 
@@ -110,10 +110,10 @@ static void host_dense_backward(struct backend *b_, int batch, int in, int out, 
 {
     (void)b_;
     const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
-    device_of_tests->dense_backward(device_of_tests, batch, in, out, NUMBERS(x, n * i),
-                                    WEIGHT_NUMBERS(w, o * i), NUMBERS(y, n * o), activation,
-                                    NUMBERS(dy, n * o), NUMBERS(dx, n * i), WEIGHTS(dw, o * i),
-                                    WEIGHTS(db, o), adds);
+    device_of_tests->dense->backward(device_of_tests, batch, in, out, NUMBERS(x, n * i),
+                                     WEIGHT_NUMBERS(w, o * i), NUMBERS(y, n * o), activation,
+                                     NUMBERS(dy, n * o), NUMBERS(dx, n * i), WEIGHTS(dw, o * i),
+                                     WEIGHTS(db, o), adds);
     carry_back();
 }
 
@@ -124,9 +124,9 @@ static void host_dense_activate_forward(struct backend *b_, int batch, int in, i
 {
     (void)b_;
     const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
-    device_of_tests->dense_activate_forward(device_of_tests, batch, in, out, NUMBERS(x, n * i),
-                                            WEIGHT_NUMBERS(w, o * i), WEIGHT_NUMBERS(b, o),
-                                            activation, NUMBERS(before, n * o), NUMBERS(y, n * o));
+    device_of_tests->dense->activate_forward(device_of_tests, batch, in, out, NUMBERS(x, n * i),
+                                             WEIGHT_NUMBERS(w, o * i), WEIGHT_NUMBERS(b, o),
+                                             activation, NUMBERS(before, n * o), NUMBERS(y, n * o));
     carry_back();
 }
 
@@ -137,10 +137,10 @@ static void host_dense_activate_backward(struct backend *b_, int batch, int in, 
 {
     (void)b_;
     const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
-    device_of_tests->dense_activate_backward(device_of_tests, batch, in, out, NUMBERS(x, n * i),
-                                             WEIGHT_NUMBERS(w, o * i), NUMBERS(dy, n * o),
-                                             activation, NUMBERS(before, n * i), NUMBERS(dx, n * i),
-                                             WEIGHTS(dw, o * i), FLOATS(db, o));
+    device_of_tests->dense->activate_backward(
+        device_of_tests, batch, in, out, NUMBERS(x, n * i), WEIGHT_NUMBERS(w, o * i),
+        NUMBERS(dy, n * o), activation, NUMBERS(before, n * i), NUMBERS(dx, n * i),
+        WEIGHTS(dw, o * i), FLOATS(db, o));
     carry_back();
 }
 
@@ -155,10 +155,10 @@ static void host_conv_forward(struct backend *b_, const struct conv *conv, int b
 {
     (void)b_;
     const size_t n = (size_t)batch;
-    device_of_tests->conv_forward(device_of_tests, conv, batch, FLOATS(x, n * shape_size(conv->in)),
-                                  WEIGHTS(w, filter_weights(conv)),
-                                  WEIGHTS(b, (size_t)conv->filters), activation,
-                                  FLOATS(y, n * shape_size(conv_output(conv))));
+    device_of_tests->conv->forward(
+        device_of_tests, conv, batch, FLOATS(x, n * shape_size(conv->in)),
+        WEIGHTS(w, filter_weights(conv)), WEIGHTS(b, (size_t)conv->filters), activation,
+        FLOATS(y, n * shape_size(conv_output(conv))));
     carry_back();
 }
 
@@ -170,7 +170,7 @@ static void host_conv_backward(struct backend *b_, const struct conv *conv, int 
     (void)b_;
     const size_t n = (size_t)batch, in = n * shape_size(conv->in);
     const size_t out = n * shape_size(conv_output(conv));
-    device_of_tests->conv_backward(
+    device_of_tests->conv->backward(
         device_of_tests, conv, batch, FLOATS(x, in), WEIGHTS(w, filter_weights(conv)),
         FLOATS(y, out), activation, FLOATS(dy, out), FLOATS(dx, in),
         WEIGHTS(dw, filter_weights(conv)), WEIGHTS(db, (size_t)conv->filters));
@@ -182,8 +182,9 @@ static void host_pool_forward(struct backend *b_, const struct pool *pool, int b
 {
     (void)b_;
     const size_t n = (size_t)batch, out = n * shape_size(pool_output(pool));
-    device_of_tests->pool_forward(device_of_tests, pool, batch, FLOATS(x, n * shape_size(pool->in)),
-                                  FLOATS(y, out), carry(winner, out));
+    device_of_tests->pool->forward(device_of_tests, pool, batch,
+                                   FLOATS(x, n * shape_size(pool->in)), FLOATS(y, out),
+                                   carry(winner, out));
     carry_back();
 }
 
@@ -192,8 +193,8 @@ static void host_pool_backward(struct backend *b_, const struct pool *pool, int 
 {
     (void)b_;
     const size_t n = (size_t)batch, out = n * shape_size(pool_output(pool));
-    device_of_tests->pool_backward(device_of_tests, pool, batch, FLOATS(dy, out),
-                                   carry(winner, out), FLOATS(dx, n * shape_size(pool->in)));
+    device_of_tests->pool->backward(device_of_tests, pool, batch, FLOATS(dy, out),
+                                    carry(winner, out), FLOATS(dx, n * shape_size(pool->in)));
     carry_back();
 }
 
@@ -201,8 +202,8 @@ static void host_activate(struct backend *b_, enum activation activation, size_t
                           struct numbers x, struct numbers y)
 {
     (void)b_;
-    device_of_tests->activate(device_of_tests, activation, count, NUMBERS(x, count),
-                              NUMBERS(y, count));
+    device_of_tests->activation->forward(device_of_tests, activation, count, NUMBERS(x, count),
+                                         NUMBERS(y, count));
     carry_back();
 }
 
@@ -210,8 +211,8 @@ static void host_activate_backward(struct backend *b_, enum activation activatio
                                    struct numbers kept, struct numbers dy, struct numbers dx)
 {
     (void)b_;
-    device_of_tests->activate_backward(device_of_tests, activation, count, NUMBERS(kept, count),
-                                       NUMBERS(dy, count), NUMBERS(dx, count));
+    device_of_tests->activation->backward(device_of_tests, activation, count, NUMBERS(kept, count),
+                                          NUMBERS(dy, count), NUMBERS(dx, count));
     carry_back();
 }
 
@@ -221,9 +222,9 @@ static void host_cross_entropy(struct backend *b_, const struct cross_entropy *l
 {
     (void)b_;
     const size_t n = (size_t)loss->rows, all = n * (size_t)loss->classes;
-    device_of_tests->loss.cross_entropy(device_of_tests, loss, FLOATS(logits, all),
-                                        carry(labels, n * sizeof *labels), FLOATS(dlogits, all),
-                                        carry(score, sizeof *score));
+    device_of_tests->loss->cross_entropy(device_of_tests, loss, FLOATS(logits, all),
+                                         carry(labels, n * sizeof *labels), FLOATS(dlogits, all),
+                                         carry(score, sizeof *score));
     carry_back();
 }
 
@@ -237,10 +238,10 @@ static void host_logits_loss(struct backend *b_, const struct logits *logits, st
     struct logits there = *logits;
     there.scratch =
         FLOATS(logits->scratch, (size_t)logits->at_once * logits_stride(logits->loss.classes));
-    device_of_tests->loss.logits(device_of_tests, &there, NUMBERS(x, rows * in),
-                                 WEIGHT_NUMBERS(w, classes * in),
-                                 carry(labels, rows * sizeof *labels), NUMBERS(dx, rows * in),
-                                 WEIGHTS(dw, classes * in), carry(score, sizeof *score));
+    device_of_tests->loss->logits(device_of_tests, &there, NUMBERS(x, rows * in),
+                                  WEIGHT_NUMBERS(w, classes * in),
+                                  carry(labels, rows * sizeof *labels), NUMBERS(dx, rows * in),
+                                  WEIGHTS(dw, classes * in), carry(score, sizeof *score));
     carry_back();
 }
 
@@ -249,9 +250,9 @@ static void host_squared_error(struct backend *b_, int rows, int width, int of, 
 {
     (void)b_;
     const size_t all = (size_t)rows * (size_t)width;
-    device_of_tests->loss.squared_error(device_of_tests, rows, width, of, FLOATS(values, all),
-                                        FLOATS(want, all), FLOATS(gradients, all),
-                                        carry(score, sizeof *score));
+    device_of_tests->loss->squared_error(device_of_tests, rows, width, of, FLOATS(values, all),
+                                         FLOATS(want, all), FLOATS(gradients, all),
+                                         carry(score, sizeof *score));
     carry_back();
 }
 
@@ -259,8 +260,8 @@ static void host_sgd(struct backend *b_, const struct sgd *sgd, const float *fac
                      float *w, const float *g, float *m)
 {
     (void)b_;
-    device_of_tests->optimize.sgd(device_of_tests, carry(sgd, sizeof *sgd), FLOATS(factor, 1),
-                                  count, FLOATS(w, count), FLOATS(g, count), FLOATS(m, count));
+    device_of_tests->optimize->sgd(device_of_tests, carry(sgd, sizeof *sgd), FLOATS(factor, 1),
+                                   count, FLOATS(w, count), FLOATS(g, count), FLOATS(m, count));
     carry_back();
 }
 
@@ -268,9 +269,9 @@ static void host_adam(struct backend *b_, const struct adam *adam, const float *
                       size_t count, float *w, const float *g, float *m, float *v)
 {
     (void)b_;
-    device_of_tests->optimize.adam(device_of_tests, carry(adam, sizeof *adam), FLOATS(factor, 1),
-                                   count, FLOATS(w, count), FLOATS(g, count), FLOATS(m, count),
-                                   FLOATS(v, count));
+    device_of_tests->optimize->adam(device_of_tests, carry(adam, sizeof *adam), FLOATS(factor, 1),
+                                    count, FLOATS(w, count), FLOATS(g, count), FLOATS(m, count),
+                                    FLOATS(v, count));
     carry_back();
 }
 
@@ -278,9 +279,9 @@ static void host_lamb(struct backend *b_, const struct adam *adam, const float *
                       size_t count, bool decays, float *w, float *g, float *m, float *v)
 {
     (void)b_;
-    device_of_tests->optimize.lamb(device_of_tests, carry(adam, sizeof *adam), FLOATS(factor, 1),
-                                   count, decays, WEIGHTS(w, count), WEIGHTS(g, count),
-                                   WEIGHTS(m, count), WEIGHTS(v, count));
+    device_of_tests->optimize->lamb(device_of_tests, carry(adam, sizeof *adam), FLOATS(factor, 1),
+                                    count, decays, WEIGHTS(w, count), WEIGHTS(g, count),
+                                    WEIGHTS(m, count), WEIGHTS(v, count));
     carry_back();
 }
 
@@ -289,9 +290,9 @@ static void host_muon(struct backend *b_, const struct sgd *sgd, const float *fa
 {
     (void)b_;
     const size_t count = (size_t)rows * (size_t)columns;
-    device_of_tests->optimize.muon(device_of_tests, carry(sgd, sizeof *sgd), FLOATS(factor, 1),
-                                   rows, columns, WEIGHTS(w, count), WEIGHTS(g, count),
-                                   WEIGHTS(m, count));
+    device_of_tests->optimize->muon(device_of_tests, carry(sgd, sizeof *sgd), FLOATS(factor, 1),
+                                    rows, columns, WEIGHTS(w, count), WEIGHTS(g, count),
+                                    WEIGHTS(m, count));
     carry_back();
 }
 
@@ -310,7 +311,7 @@ static uint32_t host_survey(struct backend *b_, const struct survey *survey, siz
     struct survey there = *survey;
     there.candidates =
         carry(survey->candidates, survey->candidates_max * sizeof *survey->candidates);
-    const uint32_t found = device_of_tests->exchange.survey(
+    const uint32_t found = device_of_tests->exchange->survey(
         device_of_tests, &there, count, carry_weights(w, count), FLOATS(base, count), host_bins);
     carry_back();
     return found;
@@ -331,9 +332,9 @@ static void host_refine(struct backend *b_, uint32_t found, const uint32_t *cand
 {
     (void)b_;
     const size_t count = reach_of(found, candidates);
-    device_of_tests->exchange.refine(device_of_tests, found,
-                                     carry(candidates, found * sizeof *candidates),
-                                     carry_weights(w, count), FLOATS(base, count), bin, host_parts);
+    device_of_tests->exchange->refine(
+        device_of_tests, found, carry(candidates, found * sizeof *candidates),
+        carry_weights(w, count), FLOATS(base, count), bin, host_parts);
     carry_back();
 }
 
@@ -342,7 +343,7 @@ static void host_cut(struct backend *b_, uint32_t found, const uint32_t *candida
 {
     (void)b_;
     const size_t count = reach_of(found, candidates);
-    device_of_tests->exchange.cut(
+    device_of_tests->exchange->cut(
         device_of_tests, found, carry(candidates, found * sizeof *candidates), beta,
         carry_weights(w, count), FLOATS(base, count), capacity, host_update);
     carry_back();
@@ -353,8 +354,8 @@ static void host_apply(struct backend *b_, const struct update *update, float be
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
-    device_of_tests->exchange.apply(device_of_tests, update, beta, carry_weights(w, count),
-                                    FLOATS(base, count));
+    device_of_tests->exchange->apply(device_of_tests, update, beta, carry_weights(w, count),
+                                     FLOATS(base, count));
     carry_back();
 }
 
@@ -363,8 +364,8 @@ static void host_apply_own(struct backend *b_, const struct update *update, floa
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
-    device_of_tests->exchange.apply_own(device_of_tests, update, beta, carry_weights(w, count),
-                                        FLOATS(base, count));
+    device_of_tests->exchange->apply_own(device_of_tests, update, beta, carry_weights(w, count),
+                                         FLOATS(base, count));
     carry_back();
 }
 
@@ -372,9 +373,9 @@ static void host_withhold(struct backend *b_, size_t count, float part, struct w
                           const int32_t *base, uint16_t *withheld)
 {
     (void)b_;
-    device_of_tests->exchange.withhold(device_of_tests, count, part, carry_weights(w, count),
-                                       FLOATS(base, count),
-                                       carry(withheld, count * sizeof *withheld));
+    device_of_tests->exchange->withhold(device_of_tests, count, part, carry_weights(w, count),
+                                        FLOATS(base, count),
+                                        carry(withheld, count * sizeof *withheld));
     carry_back();
 }
 
@@ -382,7 +383,7 @@ static void host_release(struct backend *b_, size_t count, const uint16_t *withh
                          struct weights w)
 {
     (void)b_;
-    device_of_tests->exchange.release(
+    device_of_tests->exchange->release(
         device_of_tests, count, carry(withheld, count * sizeof *withheld), carry_weights(w, count));
     carry_back();
 }
@@ -392,8 +393,8 @@ static void host_let_go(struct backend *b_, const struct update *update, float p
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
-    device_of_tests->exchange.let_go(device_of_tests, update, part,
-                                     carry(withheld, count * sizeof *withheld));
+    device_of_tests->exchange->let_go(device_of_tests, update, part,
+                                      carry(withheld, count * sizeof *withheld));
     carry_back();
 }
 
@@ -401,8 +402,8 @@ static void host_follow(struct backend *b_, enum half_type type, size_t count, c
                         float *w)
 {
     (void)b_;
-    device_of_tests->exchange.follow(device_of_tests, type, count,
-                                     carry(half, count * sizeof *half), FLOATS(w, count));
+    device_of_tests->exchange->follow(device_of_tests, type, count,
+                                      carry(half, count * sizeof *half), FLOATS(w, count));
     carry_back();
 }
 
@@ -410,8 +411,8 @@ static void host_round(struct backend *b_, enum half_type type, size_t count, co
                        uint16_t *half)
 {
     (void)b_;
-    device_of_tests->exchange.round(device_of_tests, type, count, FLOATS(w, count),
-                                    carry(half, count * sizeof *half));
+    device_of_tests->exchange->round(device_of_tests, type, count, FLOATS(w, count),
+                                     carry(half, count * sizeof *half));
     carry_back();
 }
 
@@ -419,8 +420,8 @@ static void host_rebase(struct backend *b_, size_t first, size_t count, const in
                         struct weights w, int32_t *base)
 {
     (void)b_;
-    device_of_tests->exchange.rebase(device_of_tests, first, count, host_base,
-                                     carry_weights(w, first + count), FLOATS(base, first + count));
+    device_of_tests->exchange->rebase(device_of_tests, first, count, host_base,
+                                      carry_weights(w, first + count), FLOATS(base, first + count));
     carry_back();
 }
 
@@ -428,7 +429,7 @@ static uint64_t host_digest(struct backend *b_, size_t count, const int32_t *bas
 {
     (void)b_;
     const uint64_t digest =
-        device_of_tests->exchange.digest(device_of_tests, count, FLOATS(base, count));
+        device_of_tests->exchange->digest(device_of_tests, count, FLOATS(base, count));
     carry_back();
     return digest;
 }
@@ -463,6 +464,66 @@ static void host_peek(struct backend *b_, void *to, const void *from, size_t byt
     device_of_tests->peek(device_of_tests, to, from, bytes);
 }
 
+static void host_clip(struct backend *b_, const float *most, size_t count, const float *g,
+                      float *factor)
+{
+    (void)b_;
+    device_of_tests->optimize->clip(device_of_tests, FLOATS(most, 1), count, FLOATS(g, count),
+                                    FLOATS(factor, 1));
+    carry_back();
+}
+
+static const struct optimizer_operations host_optimize = {
+    .clip = host_clip,
+    .sgd = host_sgd,
+    .adam = host_adam,
+    .lamb = host_lamb,
+    .muon = host_muon,
+};
+
+static const struct dense_operations host_dense = {
+    .forward = host_dense_forward,
+    .backward = host_dense_backward,
+    .activate_forward = host_dense_activate_forward,
+    .activate_backward = host_dense_activate_backward,
+};
+
+static const struct conv_operations host_conv = {
+    .forward = host_conv_forward,
+    .backward = host_conv_backward,
+};
+
+static const struct pool_operations host_pool = {
+    .forward = host_pool_forward,
+    .backward = host_pool_backward,
+};
+
+static const struct activation_operations host_activation = {
+    .forward = host_activate,
+    .backward = host_activate_backward,
+};
+
+static const struct loss_operations host_loss = {
+    .cross_entropy = host_cross_entropy,
+    .logits = host_logits_loss,
+    .squared_error = host_squared_error,
+};
+
+static const struct exchange_operations host_exchange = {
+    .survey = host_survey,
+    .refine = host_refine,
+    .cut = host_cut,
+    .apply = host_apply,
+    .apply_own = host_apply_own,
+    .rebase = host_rebase,
+    .withhold = host_withhold,
+    .release = host_release,
+    .let_go = host_let_go,
+    .digest = host_digest,
+    .follow = host_follow,
+    .round = host_round,
+};
+
 struct backend *host_backend(struct backend *device)
 {
     static struct backend table;
@@ -476,39 +537,19 @@ struct backend *host_backend(struct backend *device)
         .upload = host_upload,
         .download = host_download,
         .peek = host_peek,
-        .dense_forward = host_dense_forward,
-        .dense_backward = host_dense_backward,
-        .dense_activate_forward = host_dense_activate_forward,
-        .dense_activate_backward = host_dense_activate_backward,
-        .conv_forward = host_conv_forward,
-        .conv_backward = host_conv_backward,
-        .pool_forward = host_pool_forward,
-        .pool_backward = host_pool_backward,
-        .activate = host_activate,
-        .activate_backward = host_activate_backward,
-        .loss.cross_entropy = host_cross_entropy,
-        .loss.logits = host_logits_loss,
-        .loss.squared_error = host_squared_error,
-        .optimize.sgd = host_sgd,
-        .optimize.adam = host_adam,
-        .optimize.lamb = host_lamb,
-        .optimize.muon = host_muon,
-        .exchange.survey = host_survey,
-        .exchange.refine = host_refine,
-        .exchange.cut = host_cut,
-        .exchange.apply = host_apply,
-        .exchange.apply_own = host_apply_own,
-        .exchange.rebase = host_rebase,
-        .exchange.withhold = host_withhold,
-        .exchange.release = host_release,
-        .exchange.let_go = host_let_go,
-        .exchange.digest = host_digest,
-        .exchange.follow = host_follow,
-        .exchange.round = host_round,
+        .dense = &host_dense,
+        .conv = &host_conv,
+        .pool = &host_pool,
+        .activation = &host_activation,
+        .loss = &host_loss,
+        .exchange = &host_exchange,
+        .elements = &host_elements,
+        .sequence = &host_sequence,
+        .attention = &host_attention,
+        .optimize = &host_optimize,
+        .channels = &host_channels,
+        .gather = &host_gather,
     };
-    host_transformer(&table);
-    host_channel_norm(&table);
-    host_gather(&table);
     return &table;
 }
 

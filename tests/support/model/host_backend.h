@@ -44,13 +44,12 @@ struct numbers carry_numbers(struct numbers host, size_t count, size_t past);
  * alignment. */
 #define WEIGHTS(pointer, count) carry_past(pointer, (count) * sizeof(float), sizeof(float))
 
-/* Sets the operations of sequence models (host_transformer.c). */
-void host_transformer(struct backend *table);
-/* Sets the operations of images normalised by channels (host_channel_norm.c). */
-void host_channel_norm(struct backend *table);
-
-/* Sets the operations that make a batch from a data set (host_gather.c). */
-void host_gather(struct backend *table);
+/* Operations on copied arrays, of host_transformer.c, host_channel_norm.c and host_gather.c. */
+extern const struct element_operations host_elements;
+extern const struct sequence_operations host_sequence;
+extern const struct attention_operations host_attention;
+extern const struct channel_operations host_channels;
+extern const struct gather_operations host_gather;
 
 /* Returns the backend for tests: the CPU unchanged, any other device with copied arrays. */
 struct backend *host_backend(struct backend *device);

@@ -11,8 +11,9 @@ static void host_measure(struct backend *b_, const struct channel_norm *norm, in
                          const float *x, float *stats)
 {
     (void)b_;
-    device_of_tests->channels.measure(device_of_tests, norm, batch, FLOATS(x, numbers(norm, batch)),
-                                      FLOATS(stats, 2 * channel_norm_sets(norm, batch)));
+    device_of_tests->channels->measure(device_of_tests, norm, batch,
+                                       FLOATS(x, numbers(norm, batch)),
+                                       FLOATS(stats, 2 * channel_norm_sets(norm, batch)));
     carry_back();
 }
 
@@ -21,8 +22,8 @@ static void host_recall(struct backend *b_, const struct channel_norm *norm, con
 {
     (void)b_;
     const size_t channels = (size_t)norm->channels;
-    device_of_tests->channels.recall(device_of_tests, norm, WEIGHTS(mean, channels),
-                                     WEIGHTS(variance, channels), FLOATS(stats, 2 * channels));
+    device_of_tests->channels->recall(device_of_tests, norm, WEIGHTS(mean, channels),
+                                      WEIGHTS(variance, channels), FLOATS(stats, 2 * channels));
     carry_back();
 }
 
@@ -32,10 +33,10 @@ static void host_apply(struct backend *b_, const struct channel_norm *norm, int 
 {
     (void)b_;
     const size_t channels = (size_t)norm->channels, all = numbers(norm, batch);
-    device_of_tests->channels.apply(device_of_tests, norm, batch, FLOATS(x, all),
-                                    FLOATS(stats, 2 * channel_norm_sets(norm, batch)),
-                                    WEIGHTS(w, channels), WEIGHTS(b, channels), activation,
-                                    FLOATS(y, all));
+    device_of_tests->channels->apply(device_of_tests, norm, batch, FLOATS(x, all),
+                                     FLOATS(stats, 2 * channel_norm_sets(norm, batch)),
+                                     WEIGHTS(w, channels), WEIGHTS(b, channels), activation,
+                                     FLOATS(y, all));
     carry_back();
 }
 
@@ -45,7 +46,7 @@ static void host_backward(struct backend *b_, const struct channel_norm *norm, i
 {
     (void)b_;
     const size_t channels = (size_t)norm->channels, all = numbers(norm, batch);
-    device_of_tests->channels.backward(
+    device_of_tests->channels->backward(
         device_of_tests, norm, batch, FLOATS(x, all),
         FLOATS(stats, 2 * channel_norm_sets(norm, batch)), WEIGHTS(w, channels), FLOATS(y, all),
         activation, FLOATS(dy, all), FLOATS(dx, all), WEIGHTS(dw, channels), WEIGHTS(db, channels));
@@ -58,17 +59,17 @@ static void host_drift(struct backend *b_, const struct channel_norm *norm, int 
 {
     (void)b_;
     const size_t channels = (size_t)norm->channels;
-    device_of_tests->channels.drift(device_of_tests, norm, batch, FLOATS(stats, 2 * channels),
-                                    WEIGHTS(mean, channels), WEIGHTS(variance, channels),
-                                    WEIGHTS(dmean, channels), WEIGHTS(dvariance, channels));
+    device_of_tests->channels->drift(device_of_tests, norm, batch, FLOATS(stats, 2 * channels),
+                                     WEIGHTS(mean, channels), WEIGHTS(variance, channels),
+                                     WEIGHTS(dmean, channels), WEIGHTS(dvariance, channels));
     carry_back();
 }
 
 static void host_average(struct backend *b_, size_t planes, size_t places, const float *x, float *y)
 {
     (void)b_;
-    device_of_tests->channels.average(device_of_tests, planes, places, FLOATS(x, planes * places),
-                                      FLOATS(y, planes));
+    device_of_tests->channels->average(device_of_tests, planes, places, FLOATS(x, planes * places),
+                                       FLOATS(y, planes));
     carry_back();
 }
 
@@ -76,20 +77,17 @@ static void host_average_backward(struct backend *b_, size_t planes, size_t plac
                                   float *dx)
 {
     (void)b_;
-    device_of_tests->channels.average_backward(device_of_tests, planes, places, FLOATS(dy, planes),
-                                               FLOATS(dx, planes * places));
+    device_of_tests->channels->average_backward(device_of_tests, planes, places, FLOATS(dy, planes),
+                                                FLOATS(dx, planes * places));
     carry_back();
 }
 
-void host_channel_norm(struct backend *table)
-{
-    table->channels = (struct channel_operations){
-        .measure = host_measure,
-        .recall = host_recall,
-        .apply = host_apply,
-        .backward = host_backward,
-        .drift = host_drift,
-        .average = host_average,
-        .average_backward = host_average_backward,
-    };
-}
+const struct channel_operations host_channels = {
+    .measure = host_measure,
+    .recall = host_recall,
+    .apply = host_apply,
+    .backward = host_backward,
+    .drift = host_drift,
+    .average = host_average,
+    .average_backward = host_average_backward,
+};

@@ -15,7 +15,7 @@ static void host_gather_pixels(struct backend *b_, int batch, size_t sample_size
 {
     (void)b_;
     const size_t n = (size_t)batch;
-    device_of_tests->gather.pixels(
+    device_of_tests->gather->pixels(
         device_of_tests, batch, sample_size, carry(pixels, reach_of(batch, pick) * sample_size),
         carry(pick, n * sizeof *pick), mean, scale, FLOATS(x, n * sample_size));
     carry_back();
@@ -26,9 +26,9 @@ static void host_gather_rows(struct backend *b_, int batch, size_t size, const v
 {
     (void)b_;
     const size_t n = (size_t)batch;
-    device_of_tests->gather.rows(device_of_tests, batch, size,
-                                 FLOATS(from, reach_of(batch, pick) * size),
-                                 carry(pick, n * sizeof *pick), FLOATS(to, n * size));
+    device_of_tests->gather->rows(device_of_tests, batch, size,
+                                  FLOATS(from, reach_of(batch, pick) * size),
+                                  carry(pick, n * sizeof *pick), FLOATS(to, n * size));
     carry_back();
 }
 
@@ -38,8 +38,9 @@ static void host_gather_tokens(struct backend *b_, int batch, int length, int to
     (void)b_;
     const size_t n = (size_t)batch, all = n * (size_t)length * sizeof *x;
     const size_t read = (reach_of(batch, pick) + (size_t)length) * (size_t)token_bytes;
-    device_of_tests->gather.tokens(device_of_tests, batch, length, token_bytes, carry(tokens, read),
-                                   carry(pick, n * sizeof *pick), carry(x, all), carry(y, all));
+    device_of_tests->gather->tokens(device_of_tests, batch, length, token_bytes,
+                                    carry(tokens, read), carry(pick, n * sizeof *pick),
+                                    carry(x, all), carry(y, all));
     carry_back();
 }
 
@@ -48,16 +49,15 @@ static void host_augment(struct backend *b_, const struct augment *augment, int 
 {
     (void)b_;
     const size_t all = (size_t)batch * shape_size(augment->shape);
-    device_of_tests->gather.augment(device_of_tests, augment, batch,
-                                    carry(each, (size_t)batch * sizeof *each), FLOATS(from, all),
-                                    FLOATS(to, all));
+    device_of_tests->gather->augment(device_of_tests, augment, batch,
+                                     carry(each, (size_t)batch * sizeof *each), FLOATS(from, all),
+                                     FLOATS(to, all));
     carry_back();
 }
 
-void host_gather(struct backend *table)
-{
-    table->gather.pixels = host_gather_pixels;
-    table->gather.rows = host_gather_rows;
-    table->gather.tokens = host_gather_tokens;
-    table->gather.augment = host_augment;
-}
+const struct gather_operations host_gather = {
+    .pixels = host_gather_pixels,
+    .rows = host_gather_rows,
+    .tokens = host_gather_tokens,
+    .augment = host_augment,
+};

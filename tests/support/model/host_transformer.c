@@ -15,8 +15,9 @@ static void host_embed_forward(struct backend *b_, size_t rows, int size, const 
 {
     (void)b_;
     const size_t width = (size_t)size, all = rows_of_table(rows, token) * width;
-    device_of_tests->embed_forward(device_of_tests, rows, size, carry(token, rows * sizeof *token),
-                                   WEIGHT_NUMBERS(table, all), NUMBERS(y, rows * width));
+    device_of_tests->sequence->embed(device_of_tests, rows, size,
+                                     carry(token, rows * sizeof *token), WEIGHT_NUMBERS(table, all),
+                                     NUMBERS(y, rows * width));
     carry_back();
 }
 
@@ -25,8 +26,9 @@ static void host_embed_backward(struct backend *b_, size_t rows, int size, const
 {
     (void)b_;
     const size_t width = (size_t)size, all = rows_of_table(rows, token) * width;
-    device_of_tests->embed_backward(device_of_tests, rows, size, carry(token, rows * sizeof *token),
-                                    NUMBERS(dy, rows * width), WEIGHTS(dtable, all));
+    device_of_tests->sequence->embed_backward(device_of_tests, rows, size,
+                                              carry(token, rows * sizeof *token),
+                                              NUMBERS(dy, rows * width), WEIGHTS(dtable, all));
     carry_back();
 }
 
@@ -35,8 +37,8 @@ static void host_add_shared(struct backend *b_, int batch, size_t count, struct 
 {
     (void)b_;
     const size_t all = (size_t)batch * count;
-    device_of_tests->add_shared(device_of_tests, batch, count, NUMBERS(x, all),
-                                WEIGHTS(shared, count), NUMBERS(y, all));
+    device_of_tests->elements->add_shared(device_of_tests, batch, count, NUMBERS(x, all),
+                                          WEIGHTS(shared, count), NUMBERS(y, all));
     carry_back();
 }
 
@@ -44,8 +46,8 @@ static void host_sum_shared(struct backend *b_, int batch, size_t count, struct 
                             float *dshared)
 {
     (void)b_;
-    device_of_tests->sum_shared(device_of_tests, batch, count, NUMBERS(dy, (size_t)batch * count),
-                                WEIGHTS(dshared, count));
+    device_of_tests->elements->sum_shared(
+        device_of_tests, batch, count, NUMBERS(dy, (size_t)batch * count), WEIGHTS(dshared, count));
     carry_back();
 }
 
@@ -53,22 +55,23 @@ static void host_add(struct backend *b_, size_t count, struct numbers a, struct 
                      struct numbers y)
 {
     (void)b_;
-    device_of_tests->add(device_of_tests, count, NUMBERS(a, count), NUMBERS(b, count),
-                         NUMBERS(y, count));
+    device_of_tests->elements->add(device_of_tests, count, NUMBERS(a, count), NUMBERS(b, count),
+                                   NUMBERS(y, count));
     carry_back();
 }
 
 static void host_copy(struct backend *b_, size_t count, struct numbers from, struct numbers to)
 {
     (void)b_;
-    device_of_tests->copy(device_of_tests, count, NUMBERS(from, count), NUMBERS(to, count));
+    device_of_tests->elements->copy(device_of_tests, count, NUMBERS(from, count),
+                                    NUMBERS(to, count));
     carry_back();
 }
 
 static void host_clear(struct backend *b_, size_t count, float *to)
 {
     (void)b_;
-    device_of_tests->clear(device_of_tests, count, WEIGHTS(to, count));
+    device_of_tests->elements->clear(device_of_tests, count, WEIGHTS(to, count));
     carry_back();
 }
 
@@ -77,8 +80,8 @@ static void host_drop(struct backend *b_, const struct dropout *dropout, const u
 {
     (void)b_;
     const size_t batch = (size_t)dropout->batch, all = batch * dropout->size;
-    device_of_tests->drop(device_of_tests, dropout, carry(draws, batch * sizeof *draws),
-                          NUMBERS(x, all), NUMBERS(y, all));
+    device_of_tests->elements->drop(device_of_tests, dropout, carry(draws, batch * sizeof *draws),
+                                    NUMBERS(x, all), NUMBERS(y, all));
     carry_back();
 }
 
@@ -87,9 +90,9 @@ static void host_norm_forward(struct backend *b_, size_t rows, int size, struct 
 {
     (void)b_;
     const size_t width = (size_t)size;
-    device_of_tests->norm_forward(device_of_tests, rows, size, NUMBERS(x, rows * width),
-                                  WEIGHTS(w, width), WEIGHTS(b, width), NUMBERS(y, rows * width),
-                                  FLOATS(stats, 2 * rows));
+    device_of_tests->sequence->norm(device_of_tests, rows, size, NUMBERS(x, rows * width),
+                                    WEIGHTS(w, width), WEIGHTS(b, width), NUMBERS(y, rows * width),
+                                    FLOATS(stats, 2 * rows));
     carry_back();
 }
 
@@ -99,9 +102,10 @@ static void host_norm_backward(struct backend *b_, size_t rows, int size, struct
 {
     (void)b_;
     const size_t width = (size_t)size, all = rows * width;
-    device_of_tests->norm_backward(device_of_tests, rows, size, NUMBERS(x, all), WEIGHTS(w, width),
-                                   FLOATS(stats, 2 * rows), NUMBERS(dy, all), NUMBERS(passed, all),
-                                   NUMBERS(dx, all), WEIGHTS(dw, width), WEIGHTS(db, width));
+    device_of_tests->sequence->norm_backward(
+        device_of_tests, rows, size, NUMBERS(x, all), WEIGHTS(w, width), FLOATS(stats, 2 * rows),
+        NUMBERS(dy, all), NUMBERS(passed, all), NUMBERS(dx, all), WEIGHTS(dw, width),
+        WEIGHTS(db, width));
     carry_back();
 }
 
@@ -111,9 +115,9 @@ static void host_add_norm_forward(struct backend *b_, size_t rows, int size, str
 {
     (void)b_;
     const size_t width = (size_t)size, all = rows * width;
-    device_of_tests->add_norm_forward(device_of_tests, rows, size, NUMBERS(a, all), NUMBERS(b, all),
-                                      NUMBERS(sum, all), WEIGHTS(w, width), WEIGHTS(norm_b, width),
-                                      NUMBERS(y, all), FLOATS(stats, 2 * rows));
+    device_of_tests->sequence->add_norm(
+        device_of_tests, rows, size, NUMBERS(a, all), NUMBERS(b, all), NUMBERS(sum, all),
+        WEIGHTS(w, width), WEIGHTS(norm_b, width), NUMBERS(y, all), FLOATS(stats, 2 * rows));
     carry_back();
 }
 
@@ -128,10 +132,10 @@ static void host_attention_forward(struct backend *b_, const struct attention *a
 {
     (void)b_;
     const size_t rows = positions(attention, batch);
-    device_of_tests->attention_forward(device_of_tests, attention, batch,
-                                       NUMBERS(x, rows * attention_input(attention)),
-                                       NUMBERS(y, rows * attention_output(attention)),
-                                       FLOATS(log_sums, rows * (size_t)attention->heads));
+    device_of_tests->attention->forward(device_of_tests, attention, batch,
+                                        NUMBERS(x, rows * attention_input(attention)),
+                                        NUMBERS(y, rows * attention_output(attention)),
+                                        FLOATS(log_sums, rows * (size_t)attention->heads));
     carry_back();
 }
 
@@ -142,7 +146,7 @@ static void host_attention_backward(struct backend *b_, const struct attention *
     (void)b_;
     const size_t rows = positions(attention, batch), out = rows * attention_output(attention);
     const size_t in = rows * attention_input(attention);
-    device_of_tests->attention_backward(
+    device_of_tests->attention->backward(
         device_of_tests, attention, batch, NUMBERS(x, in), NUMBERS(y, out),
         FLOATS(log_sums, rows * (size_t)attention->heads), NUMBERS(dy, out), NUMBERS(dx, in));
     carry_back();
@@ -152,8 +156,9 @@ static void host_rotate(struct backend *b_, const struct attention *attention, i
                         struct numbers x)
 {
     (void)b_;
-    device_of_tests->rotate(device_of_tests, attention, batch, turn,
-                            NUMBERS(x, positions(attention, batch) * attention_input(attention)));
+    device_of_tests->attention->rotate(
+        device_of_tests, attention, batch, turn,
+        NUMBERS(x, positions(attention, batch) * attention_input(attention)));
     carry_back();
 }
 
@@ -162,8 +167,8 @@ static void host_swiglu_forward(struct backend *b_, size_t rows, int size, struc
 {
     (void)b_;
     const size_t out = rows * (size_t)size;
-    device_of_tests->swiglu_forward(device_of_tests, rows, size, NUMBERS(x, 2 * out),
-                                    NUMBERS(y, out));
+    device_of_tests->sequence->swiglu(device_of_tests, rows, size, NUMBERS(x, 2 * out),
+                                      NUMBERS(y, out));
     carry_back();
 }
 
@@ -172,37 +177,32 @@ static void host_swiglu_backward(struct backend *b_, size_t rows, int size, stru
 {
     (void)b_;
     const size_t out = rows * (size_t)size;
-    device_of_tests->swiglu_backward(device_of_tests, rows, size, NUMBERS(x, 2 * out),
-                                     NUMBERS(dy, out), NUMBERS(dx, 2 * out));
+    device_of_tests->sequence->swiglu_backward(device_of_tests, rows, size, NUMBERS(x, 2 * out),
+                                               NUMBERS(dy, out), NUMBERS(dx, 2 * out));
     carry_back();
 }
 
-static void host_clip(struct backend *b_, const float *most, size_t count, const float *g,
-                      float *factor)
-{
-    (void)b_;
-    device_of_tests->optimize.clip(device_of_tests, FLOATS(most, 1), count, FLOATS(g, count),
-                                   FLOATS(factor, 1));
-    carry_back();
-}
+const struct element_operations host_elements = {
+    .add_shared = host_add_shared,
+    .sum_shared = host_sum_shared,
+    .add = host_add,
+    .copy = host_copy,
+    .drop = host_drop,
+    .clear = host_clear,
+};
 
-void host_transformer(struct backend *table)
-{
-    table->embed_forward = host_embed_forward;
-    table->embed_backward = host_embed_backward;
-    table->add_shared = host_add_shared;
-    table->sum_shared = host_sum_shared;
-    table->add = host_add;
-    table->copy = host_copy;
-    table->clear = host_clear;
-    table->drop = host_drop;
-    table->norm_forward = host_norm_forward;
-    table->norm_backward = host_norm_backward;
-    table->add_norm_forward = host_add_norm_forward;
-    table->attention_forward = host_attention_forward;
-    table->attention_backward = host_attention_backward;
-    table->rotate = host_rotate;
-    table->swiglu_forward = host_swiglu_forward;
-    table->swiglu_backward = host_swiglu_backward;
-    table->optimize.clip = host_clip;
-}
+const struct sequence_operations host_sequence = {
+    .embed = host_embed_forward,
+    .embed_backward = host_embed_backward,
+    .norm = host_norm_forward,
+    .norm_backward = host_norm_backward,
+    .add_norm = host_add_norm_forward,
+    .swiglu = host_swiglu_forward,
+    .swiglu_backward = host_swiglu_backward,
+};
+
+const struct attention_operations host_attention = {
+    .forward = host_attention_forward,
+    .backward = host_attention_backward,
+    .rotate = host_rotate,
+};

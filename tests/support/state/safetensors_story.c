@@ -31,10 +31,9 @@ static size_t logits_budget(struct backend *backend)
 /* Makes a model. It computes nothing, so its backend only allocates memory. */
 static struct model *model_of(const char *line, struct shape in)
 {
-    static struct backend storage = {.name = "storage",
-                                     .alloc = alloc,
-                                     .free = release,
-                                     .loss = {.logits_budget = logits_budget}};
+    static const struct loss_operations loss = {.logits_budget = logits_budget};
+    static struct backend storage = {
+        .name = "storage", .alloc = alloc, .free = release, .loss = &loss};
     struct model *model;
     struct problem problem;
     if (model_new(&model, &the_world.arena, &storage, line, in, 2, 4, &problem) != OK)

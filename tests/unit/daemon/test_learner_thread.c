@@ -377,8 +377,11 @@ static void the_base_is_read_while_a_step_lasts(void **state)
     int32_t before[64];
     learner_read_units(learner, before);
     gate.is_reached = gate.is_open = false;
-    gate.sgd = backend->optimize.sgd;
-    backend->optimize.sgd = sgd_at_gate;
+    const struct optimizer_operations *plain = backend->optimize;
+    struct optimizer_operations gated = *plain;
+    gate.sgd = plain->sgd;
+    gated.sgd = sgd_at_gate;
+    backend->optimize = &gated;
     open_thread(true, 0);
     wait_for_step();
     learner_link_order(learner_thread_link(worker),
@@ -394,7 +397,7 @@ static void the_base_is_read_while_a_step_lasts(void **state)
     assert_answers(event, ACTION_READ);
     assert_int_equal(event.answer.units[3], before[3] - 2 * 1000);
     learner_thread_stop(worker);
-    backend->optimize.sgd = gate.sgd;
+    backend->optimize = plain;
 }
 
 /* A block that is read at any time contains exactly the updates that were answered before. */

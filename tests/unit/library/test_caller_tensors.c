@@ -89,10 +89,10 @@ static void an_update_touches_what_it_moves_alone(void **state)
     struct weights_copy *copies = caller_tensors_copies(&tensors);
     (void)state;
     singles[0][1] = 2;
-    backend->exchange.follow_moved(backend, &update, copies, tensors.count, weights);
+    backend->exchange->follow_moved(backend, &update, copies, tensors.count, weights);
     assert_true(weights[0] == 0 && weights[1] == 2 && weights[10] == -7);
     weights[0] = weights[1] = weights[10] = 9;
-    backend->exchange.round_moved(backend, &update, copies, tensors.count, weights);
+    backend->exchange->round_moved(backend, &update, copies, tensors.count, weights);
     backend->free(backend, copies);
     assert_true(singles[0][0] == 1 && singles[0][1] == 9 && half_of_float16(halves[0]) == 9);
 }

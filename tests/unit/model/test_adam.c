@@ -78,7 +78,7 @@ static void adam_agrees_with_the_reference(void **state)
         for (adam.step = 1; adam.step <= 50; adam.step++) {
             for (int i = 0; i < count; i++)
                 g[i] = scale[i] * (float)(2.2 * rng_uniform(&rng) - 1);
-            backend->optimize.adam(backend, &adam, NULL, (size_t)count, w, g, m, v);
+            backend->optimize->adam(backend, &adam, NULL, (size_t)count, w, g, m, v);
             adam_reference(&adam, count);
         }
         check_near(w, want_w, count);
@@ -93,7 +93,7 @@ static void the_first_step_of_adam_is_the_rate_towards_where_the_gradient_falls(
     (void)state;
     const struct adam adam = {
         .rate = 0.01f, .beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-12f, .step = 1};
-    backend->optimize.adam(backend, &adam, NULL, COUNT, w, g, m, v);
+    backend->optimize->adam(backend, &adam, NULL, COUNT, w, g, m, v);
     for (int i = 0; i < COUNT; i++)
         assert_true(fabs((double)w[i] - (want_w[i] - (g[i] > 0 ? 0.01 : -0.01))) < 1e-6);
 }
@@ -109,7 +109,7 @@ static void the_decay_of_adam_leaves_the_moments_alone(void **state)
                               .decayed = COUNT / 2,
                               .step = 1};
     memset(g, 0, sizeof g);
-    backend->optimize.adam(backend, &adam, NULL, COUNT, w, g, m, v);
+    backend->optimize->adam(backend, &adam, NULL, COUNT, w, g, m, v);
     for (int i = 0; i < COUNT; i++) {
         assert_true(m[i] == 0 && v[i] == 0);
         assert_true(fabs((double)w[i] - (i < COUNT / 2 ? 0.95 : 1) * want_w[i]) < 1e-7);

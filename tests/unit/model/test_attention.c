@@ -186,9 +186,10 @@ static void reference(const struct attention_case *c)
 
 static void run(const struct attention_case *c)
 {
-    backend->attention_forward(backend, &c->attention, c->batch, floats(in), floats(out), log_sums);
-    backend->attention_backward(backend, &c->attention, c->batch, floats(in), floats(out), log_sums,
-                                floats(gradient), floats(in_gradient));
+    backend->attention->forward(backend, &c->attention, c->batch, floats(in), floats(out),
+                                log_sums);
+    backend->attention->backward(backend, &c->attention, c->batch, floats(in), floats(out),
+                                 log_sums, floats(gradient), floats(in_gradient));
 }
 
 static void check(const struct attention_case *c)
@@ -222,8 +223,8 @@ static void attention_of_later_positions_agrees_with_the_reference(void **state)
         const size_t width = attention_output(&c->attention), heads = (size_t)c->attention.heads;
         begin(c, 8);
         reference(c);
-        backend->attention_forward(backend, &c->attention, c->batch, floats(in), floats(out),
-                                   log_sums);
+        backend->attention->forward(backend, &c->attention, c->batch, floats(in), floats(out),
+                                    log_sums);
         for (size_t sample = 0; sample < (size_t)c->batch; sample++) {
             const size_t first = sample * length * width, seen = from * width;
             for (size_t j = 0; j < seen; j++)
@@ -335,9 +336,9 @@ static void rotation_agrees_with_the_reference_and_can_be_undone(void **state)
         reference_turn(attention, c->batch);
         for (size_t j = 0; j < inputs(c); j++)
             before[j] = (double)in[j];
-        backend->rotate(backend, attention, c->batch, 1, floats(in));
+        backend->attention->rotate(backend, attention, c->batch, 1, floats(in));
         check_near(in, want_in_gradient, inputs(c), LOOP_NMSE);
-        backend->rotate(backend, attention, c->batch, -1, floats(in));
+        backend->attention->rotate(backend, attention, c->batch, -1, floats(in));
         check_near(in, before, inputs(c), LOOP_NMSE);
     }
 }
@@ -349,7 +350,7 @@ static void rotation_of_later_positions_agrees_with_the_reference(void **state)
         const struct attention_case *c = &later[i];
         begin(c, 1);
         reference_turn(&c->attention, c->batch);
-        backend->rotate(backend, &c->attention, c->batch, 1, floats(in));
+        backend->attention->rotate(backend, &c->attention, c->batch, 1, floats(in));
         check_near(in, want_in_gradient, inputs(c), LOOP_NMSE);
     }
 }
@@ -361,7 +362,7 @@ static void rotation_leaves_values_and_the_first_position_alone(void **state)
     const size_t stride = attention_input(&c.attention);
     begin(&c, 1);
     memcpy(in_gradient, in, sizeof in);
-    backend->rotate(backend, &c.attention, c.batch, 1, floats(in));
+    backend->attention->rotate(backend, &c.attention, c.batch, 1, floats(in));
     for (size_t row = 0; row < 10; row++) {
         const size_t alone = row % 5 == 0 ? 0 : 4 * 8, first = row * stride;
         assert_memory_equal(in + first + alone, in_gradient + first + alone,

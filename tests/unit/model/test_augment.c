@@ -189,7 +189,7 @@ static void learn_by_hand(int steps, float weights[P])
             for (size_t k = 0; k < SIDE * SIDE; k++)
                 x[i][k] = ((float)pixels[pick[i]][k] - data.mean) * data.scale;
         }
-        cpu->gather.augment(cpu, &augment, BATCH, each, x[0], moved[0]);
+        cpu->gather->augment(cpu, &augment, BATCH, each, x[0], moved[0]);
         model_learn(model, weights, gradients, moved[0], y, BATCH, &score);
         for (size_t p = 0; p < P; p++)
             weights[p] -= 0.1f * gradients[p];

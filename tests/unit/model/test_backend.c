@@ -110,8 +110,8 @@ static void a_dense_gradient_may_be_added_to_what_is_there(void **state)
             dw[j] = w[j];
             want_dw[j] += (double)w[j];
         }
-        backend->dense_backward(backend, c.batch, c.in, c.out, floats(x), floats(w), floats(y),
-                                LINEAR, floats(dy), floats(dx), dw, NULL, true);
+        backend->dense->backward(backend, c.batch, c.in, c.out, floats(x), floats(w), floats(y),
+                                 LINEAR, floats(dy), floats(dx), dw, NULL, true);
         check_near(dw, want_dw, count, GEMM_NMSE);
         check_near(dx, want_dx, (size_t)(c.batch * c.in), GEMM_NMSE);
         assert_true(isnan(dw[count]));
@@ -123,11 +123,11 @@ static void check_dense(struct dense_case c, enum activation activation, bool wi
     for (int o = 0; o < c.out && !with_b; o++)
         b[o] = 0;
     dense_reference(c, activation);
-    backend->dense_forward(backend, c.batch, c.in, c.out, floats(x), floats(w),
-                           floats(with_b ? b : NULL), activation, floats(y));
-    backend->dense_backward(backend, c.batch, c.in, c.out, floats(x), floats(w), floats(y),
-                            activation, floats(dy), floats(with_dx ? dx : NULL), dw,
-                            with_b ? db : NULL, false);
+    backend->dense->forward(backend, c.batch, c.in, c.out, floats(x), floats(w),
+                            floats(with_b ? b : NULL), activation, floats(y));
+    backend->dense->backward(backend, c.batch, c.in, c.out, floats(x), floats(w), floats(y),
+                             activation, floats(dy), floats(with_dx ? dx : NULL), dw,
+                             with_b ? db : NULL, false);
     check_near(y, want_y, (size_t)(c.batch * c.out), GEMM_NMSE);
     check_near(dy, want_dy, (size_t)(c.batch * c.out), GEMM_NMSE);
     check_near(dw, want_dw, (size_t)(c.out * c.in), GEMM_NMSE);
@@ -184,10 +184,10 @@ static void check_rounded_dense(struct dense_case c, bool with_b)
     for (int o = 0; o < c.out && !with_b; o++)
         b[o] = 0;
     dense_reference(c, activation);
-    backend->dense_forward(backend, c.batch, c.in, c.out, floats(in[0]), floats(in[1]),
-                           floats(with_b ? b : NULL), activation, floats(y));
-    backend->dense_backward(backend, c.batch, c.in, c.out, floats(in[0]), floats(in[1]), floats(y),
-                            activation, floats(in[2]), floats(dx), dw, with_b ? db : NULL, false);
+    backend->dense->forward(backend, c.batch, c.in, c.out, floats(in[0]), floats(in[1]),
+                            floats(with_b ? b : NULL), activation, floats(y));
+    backend->dense->backward(backend, c.batch, c.in, c.out, floats(in[0]), floats(in[1]), floats(y),
+                             activation, floats(in[2]), floats(dx), dw, with_b ? db : NULL, false);
     check_near(y, want_y, (size_t)(c.batch * c.out), GEMM_NMSE);
     check_near(dw, want_dw, (size_t)(c.out * c.in), GEMM_NMSE);
     check_near(dx, want_dx, (size_t)(c.batch * c.in), GEMM_NMSE);
@@ -321,9 +321,9 @@ static void check_conv(const struct conv_case *c, bool with_b, enum activation a
     const size_t outputs = batch * shape_size(conv_output(conv));
     for (size_t at_y = 0; at_y < outputs; at_y++)
         conv_reference_place(conv, with_b, activation, (int)at_y);
-    backend->conv_forward(backend, conv, c->batch, x, w, with_b ? b : NULL, activation, y);
-    backend->conv_backward(backend, conv, c->batch, x, w, y, activation, dy, with_dx ? dx : NULL,
-                           dw, with_b ? db : NULL);
+    backend->conv->forward(backend, conv, c->batch, x, w, with_b ? b : NULL, activation, y);
+    backend->conv->backward(backend, conv, c->batch, x, w, y, activation, dy, with_dx ? dx : NULL,
+                            dw, with_b ? db : NULL);
     check_near(y, want_y, outputs, gemm_nmse);
     check_near(dy, want_dy, outputs, gemm_nmse);
     check_near(dw, want_dw, filters * patch, gemm_nmse);
@@ -399,8 +399,8 @@ static void check_pool(const struct pool_case *c)
 {
     const struct pool *pool = &c->pool;
     const size_t outputs = (size_t)c->batch * shape_size(pool_output(pool));
-    backend->pool_forward(backend, pool, c->batch, x, y, winner);
-    backend->pool_backward(backend, pool, c->batch, dy, winner, dx);
+    backend->pool->forward(backend, pool, c->batch, x, y, winner);
+    backend->pool->backward(backend, pool, c->batch, dy, winner, dx);
     for (size_t at = 0; at < outputs; at++) {
         int best = 0;
         for (int place = 1; place < pool->window * pool->window; place++) {
@@ -439,11 +439,11 @@ static void the_same_call_gives_the_same_bits(void **state)
     (void)state;
     const struct conv_case *c = &conv_cases[CONV_CASES - 2];
     const size_t outputs = (size_t)c->batch * shape_size(conv_output(&c->conv));
-    backend->conv_forward(backend, &c->conv, c->batch, x, w, b, TANH, y);
-    backend->conv_backward(backend, &c->conv, c->batch, x, w, y, LINEAR, dy, NULL, dw, db);
-    backend->conv_forward(backend, &c->conv, c->batch, x, w, b, TANH, dx);
+    backend->conv->forward(backend, &c->conv, c->batch, x, w, b, TANH, y);
+    backend->conv->backward(backend, &c->conv, c->batch, x, w, y, LINEAR, dy, NULL, dw, db);
+    backend->conv->forward(backend, &c->conv, c->batch, x, w, b, TANH, dx);
     assert_memory_equal(y, dx, outputs * sizeof *y);
-    backend->conv_backward(backend, &c->conv, c->batch, x, w, y, LINEAR, dy, NULL, dx, b);
+    backend->conv->backward(backend, &c->conv, c->batch, x, w, y, LINEAR, dy, NULL, dx, b);
     assert_memory_equal(dw, dx, (size_t)(8 * 4 * 5 * 5) * sizeof *dw);
     assert_memory_equal(db, b, 8 * sizeof *db);
 }

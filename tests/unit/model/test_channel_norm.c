@@ -123,15 +123,15 @@ static void check_case(const struct norm_case *c)
     const size_t channels = (size_t)c->channels;
     assert_true(2 * sets < sizeof stats / sizeof stats[0] && all < ROOM);
     stats[2 * sets] = NAN;
-    backend->channels.measure(backend, &norm, c->batch, x, stats);
-    backend->channels.apply(backend, &norm, c->batch, x, stats, w, b, c->activation, y);
+    backend->channels->measure(backend, &norm, c->batch, x, stats);
+    backend->channels->apply(backend, &norm, c->batch, x, stats, w, b, c->activation, y);
     reference_forward(c);
     check_near(y, want_y, all, LOOP_NMSE);
     for (size_t i = 0; i < 2 * sets; i++)
         assert_true(fabsf(stats[i] - want_stats[i]) <= 1e-5f * (1 + fabsf(want_stats[i])));
     reference_backward(c);
-    backend->channels.backward(backend, &norm, c->batch, x, stats, w, y, c->activation, dy, dx, dw,
-                               db);
+    backend->channels->backward(backend, &norm, c->batch, x, stats, w, y, c->activation, dy, dx, dw,
+                                db);
     check_near(dy, want_dy, all, LOOP_NMSE);
     check_near(dx, want_dx, all, 1e-10);
     check_near(dw, want_dw, channels, 1e-10);
@@ -155,8 +155,8 @@ static void a_large_mean_does_not_drown_the_deviations(void **state)
     case_begin(state);
     for (size_t i = 0; i < numbers_of(c); i++)
         x[i] += 1000;
-    backend->channels.measure(backend, &norm, c->batch, x, stats);
-    backend->channels.apply(backend, &norm, c->batch, x, stats, w, b, LINEAR, y);
+    backend->channels->measure(backend, &norm, c->batch, x, stats);
+    backend->channels->apply(backend, &norm, c->batch, x, stats, w, b, LINEAR, y);
     reference_forward(&(struct norm_case){c->batch, c->channels, 0, c->places, LINEAR});
     check_near(y, want_y, numbers_of(c), 1e-6);
 }
@@ -167,7 +167,7 @@ static void running_statistics_take_the_place_of_measured_ones(void **state)
     const float mean[] = {0, -2, 3, 1, 0}, variance[] = {1, 4, 0.25f, 0, -3};
     case_begin(state);
     stats[10] = NAN;
-    backend->channels.recall(backend, &norm, mean, variance, stats);
+    backend->channels->recall(backend, &norm, mean, variance, stats);
     for (int c = 0; c < 5; c++) {
         const double kept = fmax((double)variance[c], 0);
         assert_true(stats[2 * c] == mean[c]);
@@ -187,8 +187,8 @@ static void running_statistics_drift_to_what_was_measured(void **state)
     const float want_dmean[] = {-3.5f, 0, -750}, want_dvariance[] = {1 - 20 / 3.0f, 2, -2249999};
     case_begin(state);
     dx[3] = dw[3] = NAN;
-    backend->channels.measure(backend, &norm, 2, batch, stats);
-    backend->channels.drift(backend, &norm, 2, stats, mean, variance, dx, dw);
+    backend->channels->measure(backend, &norm, 2, batch, stats);
+    backend->channels->drift(backend, &norm, 2, stats, mean, variance, dx, dw);
     for (int c = 0; c < 3; c++) {
         assert_true(fabsf(dx[c] - want_dmean[c]) <= 1e-5f + 1e-5f * fabsf(want_dmean[c]));
         assert_true(fabsf(dw[c] - want_dvariance[c]) <= 1e-4f + 1e-5f * fabsf(want_dvariance[c]));
@@ -208,8 +208,8 @@ static void an_average_is_the_mean_of_a_plane_and_its_gradient_goes_to_all_of_it
             want_y[j / places] += (double)x[j] / (double)places;
             want_dx[j] = (double)dy[j / places] / (double)places;
         }
-        backend->channels.average(backend, planes, places, x, y);
-        backend->channels.average_backward(backend, planes, places, dy, dx);
+        backend->channels->average(backend, planes, places, x, y);
+        backend->channels->average_backward(backend, planes, places, dy, dx);
         check_near(y, want_y, planes, LOOP_NMSE);
         check_near(dx, want_dx, planes * places, LOOP_NMSE);
         assert_true(isnan(y[planes]) && isnan(dx[planes * places]));

@@ -136,7 +136,7 @@ static void a_survey_passes_over_saturated_entries_and_counts_them(void **state)
     random_state(1);
     memset(expected, 0, sizeof expected);
     const struct survey of = {.floor = 0.01f, .candidates = candidates, .candidates_max = P};
-    const uint32_t found = backend->exchange.survey(backend, &of, P, companded(), base, bins);
+    const uint32_t found = backend->exchange->survey(backend, &of, P, companded(), base, bins);
     uint32_t at = 0, saturated = 0;
     for (uint32_t c = 0; c < P; c++) {
         const float r = fabsf(naive_residual(c));
@@ -160,7 +160,7 @@ static void a_cut_moves_values_and_no_saturated_entry(void **state)
     for (uint32_t c = 0; c < P; c++)
         candidates[c] = c;
     struct update cut = {.tau = 0.02f, .amount = 30000, .index = index_, .level = level};
-    backend->exchange.cut(backend, P, candidates, 0.3f, companded(), base, P, &cut);
+    backend->exchange->cut(backend, P, candidates, 0.3f, companded(), base, P, &cut);
     uint32_t at = 0;
     for (uint32_t c = 0; c < P; c++) {
         const float r = naive_residual(c);
@@ -197,7 +197,7 @@ static void an_update_moves_values(void **state)
     (void)state;
     random_state(3);
     const struct update update = some_update(3);
-    backend->exchange.apply(backend, &update, 0.5f, companded(), base);
+    backend->exchange->apply(backend, &update, 0.5f, companded(), base);
     for (uint32_t i = 0; i < MOVED; i++)
         must_have_moved(index_[i], naive_step(index_[i], update.amount, 0.5f) * (float)level[i]);
 }
@@ -209,7 +209,7 @@ static void an_update_of_an_earlier_incarnation_is_paid_by_the_residual(void **s
     (void)state;
     random_state(4);
     const struct update update = some_update(4);
-    backend->exchange.apply_own(backend, &update, 0.5f, companded(), base);
+    backend->exchange->apply_own(backend, &update, 0.5f, companded(), base);
     for (uint32_t i = 0; i < MOVED; i++) {
         const float r = naive_residual(index_[i]), k = level[i], toward = k > 0 ? r : -r;
         const float step = naive_step(index_[i], update.amount, 0.5f);
@@ -229,7 +229,7 @@ static void another_base_moves_values_and_leaves_residuals(void **state)
         to[c] = c % 3 ? (int32_t)(uint32_t)rng_next(&rng) >> 4 : base[c];
     for (uint32_t c = 10; c < P; c += 10)
         weights[c] = w_before[c] = naive_weight(QUANTUM * (float)base[c]);
-    backend->exchange.rebase(backend, 0, P, to, companded(), base);
+    backend->exchange->rebase(backend, 0, P, to, companded(), base);
     assert_memory_equal(base, to, sizeof base);
     for (uint32_t c = 0; c < P; c++) {
         const float weight = naive_weight(QUANTUM * (float)to[c] + naive_residual(c));
@@ -247,7 +247,7 @@ static void withholds_values_but_none_of_saturated_or_large_entries(void **state
     (void)state;
     static uint16_t withheld[P];
     random_state(6);
-    backend->exchange.withhold(backend, P, 0.75f, companded(), base, withheld);
+    backend->exchange->withhold(backend, P, 0.75f, companded(), base, withheld);
     for (uint32_t c = 0; c < P; c++) {
         if (!isfinite(w_before[c]))
             continue;
@@ -256,7 +256,7 @@ static void withholds_values_but_none_of_saturated_or_large_entries(void **state
         must_have_moved(c, -half_of_bfloat16(withheld[c]));
     }
     memcpy(w_before, weights, sizeof weights);
-    backend->exchange.release(backend, P, withheld, companded());
+    backend->exchange->release(backend, P, withheld, companded());
     for (uint32_t c = 0; c < P; c++)
         must_have_moved(c, half_of_bfloat16(withheld[c]));
 }

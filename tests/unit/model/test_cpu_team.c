@@ -65,8 +65,8 @@ static size_t compute(int threads, const struct conv *conv, float *results)
     static float gradient[ROOM];
     assert_true(in <= ROOM && out <= ROOM);
     memcpy(gradient, dy, sizeof gradient);
-    cpu->conv_forward(cpu, conv, BATCH, x, w, b, TANH, results);
-    cpu->conv_backward(cpu, conv, BATCH, x, w, results, TANH, gradient, made_dx, made_dw, made_db);
+    cpu->conv->forward(cpu, conv, BATCH, x, w, b, TANH, results);
+    cpu->conv->backward(cpu, conv, BATCH, x, w, results, TANH, gradient, made_dx, made_dw, made_db);
     cpu->close(cpu);
     return out + in + weights + filters;
 }

@@ -178,8 +178,8 @@ static void make_dirty(void)
     float *x = memory_new(BATCH * IN, sizeof *x), *w = filled(IN), *y = filled(BATCH);
     for (int i = 0; i < BATCH * IN; i++)
         x[i] = NAN;
-    backend->dense_forward(backend, BATCH, IN, 1, floats(x), floats(w), floats(NULL), LINEAR,
-                           floats(y));
+    backend->dense->forward(backend, BATCH, IN, 1, floats(x), floats(w), floats(NULL), LINEAR,
+                            floats(y));
     assert_true(isnan(y[0]));
     free(x);
     free(w);
@@ -197,11 +197,11 @@ static void check_dense(struct dense_case c, enum activation activation, bool wi
     memcpy(dw_before, o.dw, weights * sizeof *dw_before);
     float *db = with_b && !adds ? o.db : NULL;
     make_dirty();
-    backend->dense_forward(backend, c.batch, c.in, c.out, floats(o.x), floats(o.w),
-                           floats(with_b ? o.b : NULL), activation, floats(o.y));
+    backend->dense->forward(backend, c.batch, c.in, c.out, floats(o.x), floats(o.w),
+                            floats(with_b ? o.b : NULL), activation, floats(o.y));
     make_dirty();
-    backend->dense_backward(backend, c.batch, c.in, c.out, floats(o.x), floats(o.w), floats(o.y),
-                            activation, floats(o.dy), floats(o.dx), o.dw, db, adds);
+    backend->dense->backward(backend, c.batch, c.in, c.out, floats(o.x), floats(o.w), floats(o.y),
+                             activation, floats(o.dy), floats(o.dx), o.dw, db, adds);
     check_dy(c, activation, dy_before, db, &o);
     round_all(o.x, in);
     round_all(o.w, weights);
@@ -261,8 +261,8 @@ static void check_nan(enum precision in, enum activation activation)
         w[i] = 1;
     struct backend *device = open_device_in(in);
     backend = host_backend(device);
-    backend->dense_forward(backend, BATCH, IN, OUT, floats(x), floats(w), floats(b), activation,
-                           floats(y));
+    backend->dense->forward(backend, BATCH, IN, OUT, floats(x), floats(w), floats(b), activation,
+                            floats(y));
     device->close(device);
     for (int i = 0; i < BATCH * OUT; i++)
         assert_true(!isnan(y[i]) == (i >= OUT));

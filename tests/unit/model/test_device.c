@@ -167,7 +167,7 @@ static void gather_kept(struct backend *on, const uint8_t *pixels, size_t size, 
     uint32_t *picked = on->alloc(on, sizeof pick);
     float *gathered = on->alloc(on, 6 * size * sizeof *x);
     on->upload(on, picked, pick, sizeof pick);
-    on->gather.pixels(on, 6, size, kept, picked, 127.5f, 0.01f, gathered);
+    on->gather->pixels(on, 6, size, kept, picked, 127.5f, 0.01f, gathered);
     on->download(on, x, gathered, 6 * size * sizeof *x);
     assert_int_equal(is_far, far);
     void *all[] = {kept, picked, gathered};

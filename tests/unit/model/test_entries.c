@@ -27,10 +27,10 @@ static void activations_agree_with_the_reference(void **state)
             want_y[j] = activation_reference(activation, (double)x[j]);
             want_dx[j] = activation_gradient(activation, (double)x[j]) * (double)dy[j];
         }
-        backend->activate(backend, activation, count, floats(x), floats(y));
-        backend->activate_backward(backend, activation, count,
-                                   floats(activation_keeps_input(activation) ? x : y), floats(dy),
-                                   floats(dx));
+        backend->activation->forward(backend, activation, count, floats(x), floats(y));
+        backend->activation->backward(backend, activation, count,
+                                      floats(activation_keeps_input(activation) ? x : y),
+                                      floats(dy), floats(dx));
         check_near(y, want_y, count, LOOP_NMSE);
         check_near(dx, want_dx, count, LOOP_NMSE);
         assert_true(isnan(y[count]) && isnan(dx[count]));
@@ -42,13 +42,13 @@ static void an_activation_may_overwrite_its_input(void **state)
     (void)state;
     for (size_t i = 0; i < ACTIVATIONS; i++) {
         fill(x, 1001);
-        backend->activate(backend, activations[i], 1001, floats(x), floats(y));
-        backend->activate(backend, activations[i], 1001, floats(x), floats(x));
+        backend->activation->forward(backend, activations[i], 1001, floats(x), floats(y));
+        backend->activation->forward(backend, activations[i], 1001, floats(x), floats(x));
         assert_memory_equal(x, y, 1001 * sizeof *x);
-        backend->activate_backward(backend, activations[i], 1001, floats(y), floats(dy),
-                                   floats(dx));
-        backend->activate_backward(backend, activations[i], 1001, floats(y), floats(dy),
-                                   floats(dy));
+        backend->activation->backward(backend, activations[i], 1001, floats(y), floats(dy),
+                                      floats(dx));
+        backend->activation->backward(backend, activations[i], 1001, floats(y), floats(dy),
+                                      floats(dy));
         assert_memory_equal(dx, dy, 1001 * sizeof *dx);
     }
 }
@@ -58,7 +58,7 @@ static void relu_lets_nan_through(void **state)
     (void)state;
     for (int i = 0; i < 9; i++)
         x[i] = i % 2 ? NAN : -1;
-    backend->activate(backend, RELU, 9, floats(x), floats(y));
+    backend->activation->forward(backend, RELU, 9, floats(x), floats(y));
     for (int i = 0; i < 9; i++)
         assert_true(i % 2 ? isnan(y[i]) : y[i] == 0);
 }
@@ -67,9 +67,9 @@ static void sigmoid_and_tanh_end_at_their_limits(void **state)
 {
     (void)state;
     const float far[] = {-1000, 1000};
-    backend->activate(backend, SIGMOID, 2, floats(far), floats(y));
+    backend->activation->forward(backend, SIGMOID, 2, floats(far), floats(y));
     assert_true(y[0] == 0 && y[1] == 1);
-    backend->activate(backend, TANH, 2, floats(far), floats(y));
+    backend->activation->forward(backend, TANH, 2, floats(far), floats(y));
     assert_true(y[0] == -1 && y[1] == 1);
 }
 
@@ -78,10 +78,10 @@ static void gelu_and_silu_end_at_zero_and_at_their_input(void **state)
     (void)state;
     const float far[] = {-1000, 1000}, gradients[] = {1, 1};
     for (int i = 0; i < 2; i++) {
-        backend->activate(backend, i ? SILU : GELU, 2, floats(far), floats(y));
+        backend->activation->forward(backend, i ? SILU : GELU, 2, floats(far), floats(y));
         assert_true(fabsf(y[0]) < 1e-30f && y[1] == 1000);
-        backend->activate_backward(backend, i ? SILU : GELU, 2, floats(far), floats(gradients),
-                                   floats(dx));
+        backend->activation->backward(backend, i ? SILU : GELU, 2, floats(far), floats(gradients),
+                                      floats(dx));
         assert_true(fabsf(dx[0]) < 1e-30f && dx[1] == 1);
     }
 }
@@ -129,13 +129,13 @@ static void cross_entropy_agrees_with_the_reference(void **state)
         for (int j = 0; j < batch; j++)
             labels[j] = classes - 1 - j % classes;
         double want = cross_entropy_reference(LOSS(batch, classes), labels);
-        backend->loss.cross_entropy(backend, LOSS(batch, classes), y, labels, dx, &score);
+        backend->loss->cross_entropy(backend, LOSS(batch, classes), y, labels, dx, &score);
         assert_true(fabs(score.loss - 1000 - want) <= 1e-6 * (1 + want));
         assert_int_equal(score.labels, 7 + batch);
         check_near(dx, want_dx, (size_t)(batch * classes), LOOP_NMSE);
         struct score once = {0}, twice = {0};
-        backend->loss.cross_entropy(backend, LOSS(batch, classes), y, labels, dx, &once);
-        backend->loss.cross_entropy(backend, LOSS(batch, classes), y, labels, NULL, &twice);
+        backend->loss->cross_entropy(backend, LOSS(batch, classes), y, labels, dx, &once);
+        backend->loss->cross_entropy(backend, LOSS(batch, classes), y, labels, NULL, &twice);
         assert_memory_equal(&once, &twice, sizeof once);
         assert_int_equal(score.correct, 5 + once.correct);
     }
@@ -161,7 +161,7 @@ static void ignored_labels_have_no_loss_and_no_gradient(void **state)
                 y[j * classes + c] = NAN; /* ignored rows are not read */
         }
         const double want = cross_entropy_reference(LOSS(rows, classes), labels);
-        backend->loss.cross_entropy(backend, LOSS(rows, classes), y, labels, dx, &score);
+        backend->loss->cross_entropy(backend, LOSS(rows, classes), y, labels, dx, &score);
         assert_true(fabs(score.loss - want) <= 1e-6 * (1 + want));
         assert_int_equal(score.labels, counted);
         check_near(dx, want_dx, count, LOOP_NMSE);
@@ -179,8 +179,8 @@ static void smoothed_labels_and_parts_of_a_step_agree_with_the_reference(void **
         case_begin(state);
         fill(y, count);
         const double want = cross_entropy_reference(&cases[i], labels);
-        backend->loss.cross_entropy(backend, &cases[i], y, labels, dx, &score);
-        backend->loss.cross_entropy(backend, &cases[i], y, labels, NULL, &again);
+        backend->loss->cross_entropy(backend, &cases[i], y, labels, dx, &score);
+        backend->loss->cross_entropy(backend, &cases[i], y, labels, NULL, &again);
         assert_true(fabs(score.loss - want) <= 1e-6 * (1 + want));
         assert_memory_equal(&score, &again, sizeof score);
         check_near(dx, want_dx, count, LOOP_NMSE);
@@ -193,8 +193,8 @@ static void cross_entropy_may_overwrite_its_logits(void **state)
         const int32_t labels[] = {0, 6, LABEL_IGNORED, 3};
         struct score apart = {0}, over = {0};
         case_begin(state);
-        backend->loss.cross_entropy(backend, LOSS(4, classes), x, labels, dx, &apart);
-        backend->loss.cross_entropy(backend, LOSS(4, classes), x, labels, x, &over);
+        backend->loss->cross_entropy(backend, LOSS(4, classes), x, labels, dx, &apart);
+        backend->loss->cross_entropy(backend, LOSS(4, classes), x, labels, x, &over);
         assert_memory_equal(x, dx, (size_t)(4 * classes) * sizeof *x);
         assert_memory_equal(&over, &apart, sizeof over);
     }
@@ -209,7 +209,7 @@ static void the_largest_of_many_logits_is_found_wherever_it_is(void **state)
         struct score score = {0};
         case_begin(state);
         x[1499] = x[places[i]] = 5;
-        backend->loss.cross_entropy(backend, LOSS(1, 1500), x, &places[i], dx, &score);
+        backend->loss->cross_entropy(backend, LOSS(1, 1500), x, &places[i], dx, &score);
         assert_int_equal(score.correct, 1);
         assert_int_equal(score.labels, 1);
     }
@@ -221,7 +221,7 @@ static void cross_entropy_counts_the_first_largest_logit(void **state)
     const float logits[] = {1, 3, 2, /**/ 5, 5, 5, /**/ 0, 7, 7, /**/ -1, -2, -3};
     const int32_t labels[] = {1, 1, 1, 2};
     struct score score = {0};
-    backend->loss.cross_entropy(backend, LOSS(4, 3), logits, labels, NULL, &score);
+    backend->loss->cross_entropy(backend, LOSS(4, 3), logits, labels, NULL, &score);
     assert_int_equal(score.correct, 2);
 }
 
@@ -231,7 +231,7 @@ static void cross_entropy_survives_huge_logits(void **state)
     const float logits[] = {10000, 0, /**/ -10000, -10000, /**/ 0, 10000};
     const int32_t labels[] = {0, 1, 0};
     struct score score = {0};
-    backend->loss.cross_entropy(backend, LOSS(3, 2), logits, labels, dx, &score);
+    backend->loss->cross_entropy(backend, LOSS(3, 2), logits, labels, dx, &score);
     assert_true(fabs(score.loss - (0 + log(2) + 10000)) < 1e-6);
     const double want[] = {0, 0, 0.5 / 3, -0.5 / 3, -1.0 / 3, 1.0 / 3};
     check_near(dx, want, 6, LOOP_NMSE);
@@ -254,16 +254,16 @@ static void squared_error_agrees_with_the_reference(void **state)
             loss += apart * apart / width;
             want_dx[j] = 2 * apart / (double)count;
         }
-        backend->loss.squared_error(backend, rows, width, rows, x, w, dx, &score);
+        backend->loss->squared_error(backend, rows, width, rows, x, w, dx, &score);
         assert_true(fabs(score.loss - 1000 - loss) <= 1e-6 * (1 + loss));
         assert_int_equal(score.labels, 7 + rows);
         assert_int_equal(score.correct, 5);
         check_near(dx, want_dx, count, LOOP_NMSE);
         assert_true(isnan(dx[count]));
         struct score once = {0}, twice = {0}, over = {0};
-        backend->loss.squared_error(backend, rows, width, rows, x, w, dx, &once);
-        backend->loss.squared_error(backend, rows, width, rows, x, w, NULL, &twice);
-        backend->loss.squared_error(backend, rows, width, rows, x, w, x, &over);
+        backend->loss->squared_error(backend, rows, width, rows, x, w, dx, &once);
+        backend->loss->squared_error(backend, rows, width, rows, x, w, NULL, &twice);
+        backend->loss->squared_error(backend, rows, width, rows, x, w, x, &over);
         assert_memory_equal(&once, &twice, sizeof once);
         assert_memory_equal(&once, &over, sizeof once);
         assert_memory_equal(x, dx, count * sizeof *x);
@@ -300,7 +300,7 @@ static void sgd_agrees_with_the_reference_over_three_steps(void **state)
             want_dw[j] = b[j]; /* momentum */
         }
         for (int step = 0; step < 3; step++) {
-            backend->optimize.sgd(backend, &settings[i], NULL, count, w, x, b);
+            backend->optimize->sgd(backend, &settings[i], NULL, count, w, x, b);
             sgd_reference(&settings[i], count, want_dx, want_y, want_dw);
         }
         check_near(w, want_y, count, LOOP_NMSE);

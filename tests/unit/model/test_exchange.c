@@ -72,7 +72,7 @@ static void a_survey_ends_with_the_last_entry(void **state)
         const struct survey of = {.floor = 0.005f, .candidates = candidates, .candidates_max = P};
         memset(expected, 0, sizeof expected);
         const uint32_t picked =
-            backend->exchange.survey(backend, &of, counts[i], weights_flat(weights), base, bins);
+            backend->exchange->survey(backend, &of, counts[i], weights_flat(weights), base, bins);
         uint32_t at = 0;
         for (uint32_t c = 0; c < counts[i]; c++) {
             if (!isnan(residual_at(c)) && fabsf(residual_at(c)) < of.floor)
@@ -99,7 +99,7 @@ static void a_survey_of_many_entries_lists_all(void **state)
     for (uint32_t c = 0; c < MANY; c++)
         w[c] = c % 3 == 0 ? -1.0f : 0.5f;
     const uint32_t picked =
-        backend->exchange.survey(backend, &of, MANY, weights_flat(w), zeros, bins);
+        backend->exchange->survey(backend, &of, MANY, weights_flat(w), zeros, bins);
     assert_int_equal(picked, MANY / 3 + 1);
     for (uint32_t i = 0; i < picked; i++)
         assert_int_equal(listed[i], 3 * i);
@@ -115,8 +115,8 @@ static void a_survey_notes_no_more_than_there_is_room_for(void **state)
     assert_true(all > 2000);
     const struct survey some = {.floor = 0.01f, .candidates = candidates, .candidates_max = 1500};
     candidates[1500] = 0xABCD;
-    assert_int_equal(backend->exchange.survey(backend, &some, P, weights_flat(weights), base, bins),
-                     all);
+    assert_int_equal(
+        backend->exchange->survey(backend, &some, P, weights_flat(weights), base, bins), all);
     assert_int_equal(candidates[1500], 0xABCD);
     assert_in_range(candidates[1499], 1499, P - 1);
 }
@@ -141,7 +141,7 @@ static void a_refinement_counts_the_parts_of_one_bin_among_the_candidates(void *
         in_it++;
     }
     assert_true(in_it > 100 && in_it < bins[bin]);
-    backend->exchange.refine(backend, P / 2, candidates, weights_flat(weights), base, bin, parts);
+    backend->exchange->refine(backend, P / 2, candidates, weights_flat(weights), base, bin, parts);
     assert_memory_equal(parts, expected, sizeof parts);
 }
 
@@ -151,7 +151,7 @@ static void withheld_entries_leave_the_weights(void **state)
     static uint16_t withheld[P];
     random_state(4);
     memset(withheld, 0xFF, sizeof withheld);
-    backend->exchange.withhold(backend, P, 0.75f, weights_flat(weights), base, withheld);
+    backend->exchange->withhold(backend, P, 0.75f, weights_flat(weights), base, withheld);
     for (uint32_t c = 10; c < P; c++) {
         const float r = w_before[c] - QUANTUM * (float)base_before[c];
         const float part = half_of_bfloat16(withheld[c]), left = w_before[c] - part;
@@ -161,7 +161,7 @@ static void withheld_entries_leave_the_weights(void **state)
         w_before[c] = left + part;
     }
     assert_memory_equal(base, base_before, sizeof base);
-    backend->exchange.release(backend, P, withheld, weights_flat(weights));
+    backend->exchange->release(backend, P, withheld, weights_flat(weights));
     assert_memory_equal(weights + 10, w_before + 10, sizeof weights - 10 * sizeof *weights);
 }
 
@@ -177,7 +177,7 @@ static void updates_release_at_most_the_withheld_amount(void **state)
     const struct update said = {
         .tau = 0.5f, .amount = 7, .count = 5, .index = indexes, .level = levels};
     const float expected[] = {0.75f, 1, -0.25f, 0, 0, 5};
-    backend->exchange.let_go(backend, &said, 0.5f, withheld);
+    backend->exchange->let_go(backend, &said, 0.5f, withheld);
     for (int c = 0; c < 6; c++)
         assert_true(half_of_bfloat16(withheld[c]) == expected[c]);
 }
@@ -189,7 +189,7 @@ static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
     const uint32_t some[] = {3, 7, 1000, P - 1};
     weights[3] = weights[1000] = weights[P - 1] = 500;
     struct update cut = {.tau = 0.1f, .amount = 1, .index = index_, .level = level};
-    backend->exchange.cut(backend, 4, some, 0, weights_flat(weights), base, P, &cut);
+    backend->exchange->cut(backend, 4, some, 0, weights_flat(weights), base, P, &cut);
     assert_int_equal(cut.count, 3);
     assert_int_equal(cut.index[1], 1000);
 }
@@ -255,7 +255,7 @@ static void applying_moves_base_and_weights_alike(void **state)
     int8_t levels[] = {1, -3, LEVEL_MAX, -LEVEL_MAX};
     const struct update update = {
         .tau = 0.1f, .amount = 5000, .count = 4, .index = at, .level = levels};
-    backend->exchange.apply(backend, &update, 0, weights_flat(weights), base);
+    backend->exchange->apply(backend, &update, 0, weights_flat(weights), base);
     uint32_t next = 0;
     for (uint32_t c = 0; c < P; c++) {
         const int k = next < 4 && at[next] == c ? levels[next++] : 0;
@@ -277,8 +277,8 @@ static void with_momentum_the_weights_move_on_beyond_the_base(void **state)
         .tau = 0.1f, .amount = 5000, .count = 4, .index = at, .level = levels};
     for (int own = 0; own < 2; own++) {
         random_state(7);
-        (own ? backend->exchange.apply_own : backend->exchange.apply)(backend, &update, 0.3f,
-                                                                      weights_flat(weights), base);
+        (own ? backend->exchange->apply_own
+             : backend->exchange->apply)(backend, &update, 0.3f, weights_flat(weights), base);
         for (int i = 0; i < 4; i++) {
             const uint32_t c = at[i];
             const double moved = 5000.0 * (double)QUANTUM * levels[i];
@@ -301,7 +301,7 @@ static void a_cut_moves_on_beyond_the_base_likewise(void **state)
     struct update cut = {.tau = 0.003f, .amount = 15099, .index = index_, .level = level};
     for (uint32_t c = 0; c < P; c++)
         candidates[c] = c;
-    backend->exchange.cut(backend, P, candidates, 0.3f, weights_flat(weights), base, P, &cut);
+    backend->exchange->cut(backend, P, candidates, 0.3f, weights_flat(weights), base, P, &cut);
     assert_in_range(cut.count, 100, P);
     for (uint32_t i = 0; i < cut.count; i++) {
         const uint32_t c = cut.index[i];
@@ -311,7 +311,7 @@ static void a_cut_moves_on_beyond_the_base_likewise(void **state)
     memcpy(after, weights, sizeof after);
     memcpy(weights, w_before, sizeof weights);
     memcpy(base, base_before, sizeof base);
-    backend->exchange.apply_own(backend, &cut, 0.3f, weights_flat(weights), base);
+    backend->exchange->apply_own(backend, &cut, 0.3f, weights_flat(weights), base);
     assert_memory_equal(weights + 10, after + 10, sizeof after - 10 * sizeof *after);
 }
 
@@ -326,8 +326,8 @@ static void the_digest_is_that_of_its_entries(void **state)
         high += (one >> 32) * (uint32_t)base[c];
         low += (one & UINT32_MAX) * (uint32_t)base[c];
     }
-    assert_int_equal(backend->exchange.digest(backend, P, base), high << 32 | (low & UINT32_MAX));
-    assert_int_equal(backend->exchange.digest(backend, 0, base), 0);
+    assert_int_equal(backend->exchange->digest(backend, P, base), high << 32 | (low & UINT32_MAX));
+    assert_int_equal(backend->exchange->digest(backend, 0, base), 0);
 }
 
 int main(void)

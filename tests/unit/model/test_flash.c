@@ -144,14 +144,14 @@ static void check_case(const struct flash_case *c)
     struct both y = take(dy.count), dx = take(x.count);
     float *sums = exact->alloc(exact, lines * sizeof *sums);
     float *flash_sums = backend->alloc(backend, lines * sizeof *flash_sums);
-    exact->attention_forward(exact, attention, c->batch, floats(x.floats), floats(y.floats), sums);
-    backend->attention_forward(backend, attention, c->batch, x.half, y.half, flash_sums);
+    exact->attention->forward(exact, attention, c->batch, floats(x.floats), floats(y.floats), sums);
+    backend->attention->forward(backend, attention, c->batch, x.half, y.half, flash_sums);
     check_both(&y);
     check_log_sums(lines, sums, flash_sums);
-    exact->attention_backward(exact, attention, c->batch, floats(x.floats), floats(y.floats), sums,
-                              floats(dy.floats), floats(dx.floats));
-    backend->attention_backward(backend, attention, c->batch, x.half, y.half, flash_sums, dy.half,
-                                dx.half);
+    exact->attention->backward(exact, attention, c->batch, floats(x.floats), floats(y.floats), sums,
+                               floats(dy.floats), floats(dx.floats));
+    backend->attention->backward(backend, attention, c->batch, x.half, y.half, flash_sums, dy.half,
+                                 dx.half);
     check_both(&dx);
     exact->free(exact, sums);
     backend->free(backend, flash_sums);
@@ -186,9 +186,10 @@ static void two_passes_over_the_same_numbers_agree_to_the_bit(void **state)
     uint16_t *first = memory_new(dx.count, sizeof *first),
              *then = memory_new(dx.count, sizeof *then);
     float *sums = backend->alloc(backend, 2 * 4 * 70 * sizeof *sums);
-    backend->attention_forward(backend, &attention, 2, x.half, y.half, sums);
+    backend->attention->forward(backend, &attention, 2, x.half, y.half, sums);
     for (int times = 0; times < (flash_runs == NULL ? 20 : 2); times++) {
-        backend->attention_backward(backend, &attention, 2, x.half, y.half, sums, dy.half, dx.half);
+        backend->attention->backward(backend, &attention, 2, x.half, y.half, sums, dy.half,
+                                     dx.half);
         backend->download(backend, times == 0 ? first : then, dx.half.at, bytes);
         assert_true(times == 0 || memcmp(first, then, bytes) == 0);
     }
@@ -213,19 +214,19 @@ static void a_recorded_pass_is_repeated_without_cudnn(void **state)
     struct both y = take(2 * 9 * attention_output(&attention));
     float *sums = exact->alloc(exact, 36 * sizeof *sums), *own = backend->alloc(backend, 36 * 4);
     const uint64_t before = runs();
-    exact->attention_forward(exact, &attention, 2, floats(x.floats), floats(y.floats), sums);
+    exact->attention->forward(exact, &attention, 2, floats(x.floats), floats(y.floats), sums);
     for (int times = 0; times < 4; times++) {
         uint16_t *nothing = memory_new(y.count, sizeof *nothing);
         backend->upload(backend, y.half.at, nothing, y.count * sizeof *nothing);
         free(nothing);
-        if (!backend->graph_begin(backend, &graph)) {
-            backend->attention_forward(backend, &attention, 2, x.half, y.half, own);
-            backend->graph_end(backend, &graph);
+        if (!backend->graph->begin(backend, &graph)) {
+            backend->attention->forward(backend, &attention, 2, x.half, y.half, own);
+            backend->graph->end(backend, &graph);
         }
         check_both(&y);
     }
     assert_true(flash_runs == NULL || runs() == before + 2);
-    backend->graph_drop(backend, &graph);
+    backend->graph->drop(backend, &graph);
     exact->free(exact, sums);
     backend->free(backend, own);
     give(&x);
@@ -237,9 +238,9 @@ static void grow_scratch(void)
 {
     enum { SIZE = 1024 };
     float *x = backend->alloc(backend, 8 * SIZE * sizeof *x);
-    backend->norm_backward(backend, 1, SIZE, floats(x), x + SIZE, x + 2 * SIZE,
-                           floats(x + 3 * SIZE), floats(NULL), floats(x + 4 * SIZE), x + 5 * SIZE,
-                           x + 6 * SIZE);
+    backend->sequence->norm_backward(backend, 1, SIZE, floats(x), x + SIZE, x + 2 * SIZE,
+                                     floats(x + 3 * SIZE), floats(NULL), floats(x + 4 * SIZE),
+                                     x + 5 * SIZE, x + 6 * SIZE);
     backend->free(backend, x);
 }
 
@@ -258,7 +259,7 @@ static void a_large_workspace_is_that_of_some_samples_at_a_time(void **state)
     struct both y = take(rows * attention_output(&c.attention));
     float *sums = backend->alloc(backend, rows * 2 * sizeof *sums);
     assert_int_equal(setenv("CUDA_ON_CPU_MIB", "1", 1), 0);
-    backend->attention_forward(backend, &c.attention, c.batch, x.half, y.half, sums);
+    backend->attention->forward(backend, &c.attention, c.batch, x.half, y.half, sums);
     assert_int_equal(unsetenv("CUDA_ON_CPU_MIB"), 0);
     backend->free(backend, sums);
     give(&x);

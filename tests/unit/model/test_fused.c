@@ -43,11 +43,11 @@ static void a_sum_and_its_norm_are_the_sum_and_the_norm(void **state)
         stats[1][2 * c->rows] = NAN;
         more[all] = y[all] = want[all] = NAN;
         memset(other, 0xFF, sizeof other);
-        backend->add(backend, all, floats(x), floats(more), floats(dx));
-        backend->norm_forward(backend, c->rows, c->size, floats(dx), w, bias, floats(want),
-                              stats[0]);
-        backend->add_norm_forward(backend, c->rows, c->size, floats(x), floats(more), floats(other),
-                                  w, bias, floats(y), stats[1]);
+        backend->elements->add(backend, all, floats(x), floats(more), floats(dx));
+        backend->sequence->norm(backend, c->rows, c->size, floats(dx), w, bias, floats(want),
+                                stats[0]);
+        backend->sequence->add_norm(backend, c->rows, c->size, floats(x), floats(more),
+                                    floats(other), w, bias, floats(y), stats[1]);
         assert_memory_equal(other, dx, all * sizeof *dx);
         check_alike(y, want, all);
         check_alike(stats[1], stats[0], 2 * c->rows);
@@ -65,18 +65,19 @@ static void a_norm_adds_the_gradient_that_passed_it_by(void **state)
         const bool with_b = i % 2;
         case_begin(state);
         fill(more, all);
-        backend->norm_forward(backend, c->rows, c->size, floats(x), w, with_b ? b : NULL, floats(y),
-                              stats);
-        backend->norm_backward(backend, c->rows, c->size, floats(x), w, stats, floats(dy),
-                               floats(NULL), floats(want), plain_dw, with_b ? plain_db : NULL);
-        backend->add(backend, all, floats(want), floats(more), floats(want));
-        backend->norm_backward(backend, c->rows, c->size, floats(x), w, stats, floats(dy),
-                               floats(more), floats(dx), dw, with_b ? db : NULL);
+        backend->sequence->norm(backend, c->rows, c->size, floats(x), w, with_b ? b : NULL,
+                                floats(y), stats);
+        backend->sequence->norm_backward(backend, c->rows, c->size, floats(x), w, stats, floats(dy),
+                                         floats(NULL), floats(want), plain_dw,
+                                         with_b ? plain_db : NULL);
+        backend->elements->add(backend, all, floats(want), floats(more), floats(want));
+        backend->sequence->norm_backward(backend, c->rows, c->size, floats(x), w, stats, floats(dy),
+                                         floats(more), floats(dx), dw, with_b ? db : NULL);
         check_alike(dx, want, all);
         assert_memory_equal(dw, plain_dw, size * sizeof *dw);
         assert_true(!with_b || memcmp(db, plain_db, size * sizeof *db) == 0);
-        backend->norm_backward(backend, c->rows, c->size, floats(x), w, stats, floats(dy),
-                               floats(more), floats(more), dw, with_b ? db : NULL);
+        backend->sequence->norm_backward(backend, c->rows, c->size, floats(x), w, stats, floats(dy),
+                                         floats(more), floats(more), dw, with_b ? db : NULL);
         assert_memory_equal(more, dx, all * sizeof *dx);
         assert_true(isnan(dx[all]));
     }
@@ -100,11 +101,11 @@ static void a_dense_layer_computes_the_activation_behind_it(void **state)
         const size_t all = (size_t)(c.batch * c.out);
         case_begin(state);
         more[all] = NAN;
-        backend->dense_forward(backend, c.batch, c.in, c.out, floats(x), floats(w), bias, LINEAR,
-                               floats(other));
-        backend->activate(backend, activation, all, floats(other), floats(want));
-        backend->dense_activate_forward(backend, c.batch, c.in, c.out, floats(x), floats(w), bias,
-                                        activation, floats(more), floats(y));
+        backend->dense->forward(backend, c.batch, c.in, c.out, floats(x), floats(w), bias, LINEAR,
+                                floats(other));
+        backend->activation->forward(backend, activation, all, floats(other), floats(want));
+        backend->dense->activate_forward(backend, c.batch, c.in, c.out, floats(x), floats(w), bias,
+                                         activation, floats(more), floats(y));
         check_alike(more, other, all);
         check_alike(y, want, all);
         assert_true(isnan(more[all]) && isnan(y[all]));
@@ -120,13 +121,13 @@ static void a_dense_layer_computes_the_gradient_of_the_activation_before_it(void
         float plain_dw[64 * 64], plain_db[64];
         case_begin(state);
         fill(more, ins);
-        backend->activate(backend, activation, ins, floats(more), floats(x));
-        backend->dense_backward(backend, c.batch, c.in, c.out, floats(x), floats(w), floats(NULL),
-                                LINEAR, floats(dy), floats(want), plain_dw, plain_db, false);
-        backend->activate_backward(backend, activation, ins, floats(more), floats(want),
-                                   floats(want));
-        backend->dense_activate_backward(backend, c.batch, c.in, c.out, floats(x), floats(w),
-                                         floats(dy), activation, floats(more), floats(dx), dw, db);
+        backend->activation->forward(backend, activation, ins, floats(more), floats(x));
+        backend->dense->backward(backend, c.batch, c.in, c.out, floats(x), floats(w), floats(NULL),
+                                 LINEAR, floats(dy), floats(want), plain_dw, plain_db, false);
+        backend->activation->backward(backend, activation, ins, floats(more), floats(want),
+                                      floats(want));
+        backend->dense->activate_backward(backend, c.batch, c.in, c.out, floats(x), floats(w),
+                                          floats(dy), activation, floats(more), floats(dx), dw, db);
         check_alike(dx, want, ins);
         check_alike(dw, plain_dw, weights);
         check_alike(db, plain_db, (size_t)c.out);
@@ -144,8 +145,8 @@ static void the_product_of_weight_gradients_adds_up_those_of_biases(void **state
         for (int k = 0; k < c.batch; k++)
             for (int j = 0; j < c.out * c.in; j++)
                 want_dw[j] += (double)dy[k * c.out + j / c.in] * (double)x[k * c.in + j % c.in];
-        backend->dense_backward(backend, c.batch, c.in, c.out, floats(x), floats(w), floats(NULL),
-                                LINEAR, floats(dy), floats(dx), dw, db, false);
+        backend->dense->backward(backend, c.batch, c.in, c.out, floats(x), floats(w), floats(NULL),
+                                 LINEAR, floats(dy), floats(dx), dw, db, false);
         check_near(db, want_db, (size_t)c.out, GEMM_NMSE);
         check_near(dw, want_dw, (size_t)(c.in * c.out), GEMM_NMSE);
         assert_true(isnan(db[c.out]) && isnan(dw[c.in * c.out]));
@@ -158,7 +159,7 @@ static void step_by(int rule, const float *factor, float *g, float *to_w, float 
     enum { ROWS = 8, COLUMNS = 12, COUNT = ROWS * COLUMNS };
     const struct sgd sgd = {.rate = 0.1f, .momentum = 0.9f, .weight_decay = 0.01f, .decayed = 50};
     const struct adam adam = {0.01f, 0.9f, 0.99f, 1e-8f, 0.01f, 50, 3};
-    const struct optimizer_operations *optimize = &backend->optimize;
+    const struct optimizer_operations *optimize = backend->optimize;
     memcpy(to_w, w, COUNT * sizeof *w);
     memcpy(m, b, COUNT * sizeof *m);
     for (int i = 0; i < COUNT; i++)

@@ -19,7 +19,7 @@ static void pixels_are_picked_and_normalised(void **state)
         case_begin(state);
         for (int i = 0; i < 32; i++)
             pixels[i] = (uint8_t)(i * 13);
-        backend->gather.pixels(backend, 3, size, pixels, pick, 100.5f, 0.25f, y);
+        backend->gather->pixels(backend, 3, size, pixels, pick, 100.5f, 0.25f, y);
         for (size_t i = 0; i < 3 * size; i++)
             want_y[i] = (pixels[pick[i / size] * size + i % size] - 100.5) * 0.25;
         check_near(y, want_y, 3 * size, LOOP_NMSE);
@@ -39,7 +39,7 @@ static void rows_are_picked_bit_for_bit(void **state)
         const size_t size = sizes[s];
         case_begin(state);
         memset(got, 0xAA, sizeof got);
-        backend->gather.rows(backend, 4, size, rows, pick, got);
+        backend->gather->rows(backend, 4, size, rows, pick, got);
         for (size_t i = 0; i < 4; i++)
             assert_memory_equal(got + i * size, rows + pick[i] * size, size * sizeof *got);
         assert_int_equal(got[4 * size], 0xAAAAAAAA);
@@ -62,7 +62,7 @@ static void tokens_are_gathered_with_those_that_follow(void **state)
     for (size_t kind = 0; kind < 3; kind++) {
         memset(got_x, 0xFF, sizeof got_x);
         memset(got_y, 0xFF, sizeof got_y);
-        backend->gather.tokens(backend, 3, 6, 1 << kind, tokens[kind], pick, got_x, got_y);
+        backend->gather->tokens(backend, 3, 6, 1 << kind, tokens[kind], pick, got_x, got_y);
         for (uint32_t i = 0; i < 18; i++) {
             const uint32_t at = pick[i / 6] + i % 6;
             const int32_t want[3] = {bytes[at], words[at], numbers[at]};
@@ -105,7 +105,7 @@ static void images_are_mirrored_moved_and_cut_out(void **state)
         case_begin(state);
         for (size_t k = 0; k < tried; k++)
             augment_reference(&cases[i], &each[k], x + k * size, want_y + k * size);
-        backend->gather.augment(backend, &cases[i], (int)tried, each, x, y);
+        backend->gather->augment(backend, &cases[i], (int)tried, each, x, y);
         for (size_t k = 0; k < tried * size; k++)
             assert_true((double)y[k] == want_y[k]);
         assert_true(tried * size == ROOM || isnan(y[tried * size]));

@@ -121,8 +121,8 @@ static void ten_steps_give_the_losses_written_down(void **state)
         const double loss = score.loss / BATCH;
         if (!(fabs(loss - want[step]) <= 1e-4 * want[step]))
             fail_msg("step %d: %.8f, not %.8f", step, loss, want[step]);
-        backend->optimize.sgd(backend, &sgd, NULL, model_parameters(model), drawn, gradients,
-                              momenta);
+        backend->optimize->sgd(backend, &sgd, NULL, model_parameters(model), drawn, gradients,
+                               momenta);
     }
 }
 
@@ -139,8 +139,8 @@ static void exclusive_or_is_learned(void **state)
     for (int step = 0; step < 1000; step++) {
         score = (struct score){0};
         model_learn(model, drawn, gradients, cases, answers, 4, &score);
-        backend->optimize.sgd(backend, &sgd, NULL, model_parameters(model), drawn, gradients,
-                              momenta);
+        backend->optimize->sgd(backend, &sgd, NULL, model_parameters(model), drawn, gradients,
+                               momenta);
     }
     assert_int_equal(score.correct, 4);
     const float *logits = model_forward(model, drawn, cases, 4);

@@ -104,8 +104,8 @@ static void make_dirty(void)
 {
     enum { ROWS = 64, IN = 1024 };
     float *x = nans(ROWS * IN), *w = drawn(IN), *y = drawn(ROWS);
-    backend->dense_forward(backend, ROWS, IN, 1, floats(x), floats(w), floats(NULL), LINEAR,
-                           floats(y));
+    backend->dense->forward(backend, ROWS, IN, 1, floats(x), floats(w), floats(NULL), LINEAR,
+                            floats(y));
     assert_true(isnan(y[0]));
     free(x);
     free(w);
@@ -119,8 +119,8 @@ static void fused(struct logits_case c, struct arrays *a, bool learns)
                                   .at_once = c.at_once < c.rows ? c.at_once : c.rows,
                                   .scratch = a->scratch};
     a->score = (struct score){0};
-    backend->loss.logits(backend, &logits, floats(a->x), floats(a->w), a->labels,
-                         floats(learns ? a->dx : NULL), learns ? a->dw : NULL, &a->score);
+    backend->loss->logits(backend, &logits, floats(a->x), floats(a->w), a->labels,
+                          floats(learns ? a->dx : NULL), learns ? a->dw : NULL, &a->score);
     assert_true(isnan(a->dx[inputs(c)]) && isnan(a->dw[weights(c)]));
 }
 
@@ -150,11 +150,11 @@ static void check_against_plain(struct logits_case c, enum precision precision)
     struct score score = {0};
     make_dirty();
     fused(c, &a, true);
-    backend->dense_forward(backend, c.rows, c.in, c.classes, floats(a.x), floats(a.w), floats(NULL),
-                           LINEAR, floats(y));
-    backend->loss.cross_entropy(backend, &loss, y, a.labels, y, &score);
-    backend->dense_backward(backend, c.rows, c.in, c.classes, floats(a.x), floats(a.w), floats(y),
-                            LINEAR, floats(y), floats(dx), dw, NULL, false);
+    backend->dense->forward(backend, c.rows, c.in, c.classes, floats(a.x), floats(a.w),
+                            floats(NULL), LINEAR, floats(y));
+    backend->loss->cross_entropy(backend, &loss, y, a.labels, y, &score);
+    backend->dense->backward(backend, c.rows, c.in, c.classes, floats(a.x), floats(a.w), floats(y),
+                             LINEAR, floats(y), floats(dx), dw, NULL, false);
     assert_true(nmse(inputs(c), a.dx, dx) <= nmse_max(precision));
     assert_true(nmse(weights(c), a.dw, dw) <= nmse_max(precision));
     assert_true(fabs(a.score.loss - score.loss) <= 1e-5 * (1 + score.loss));
@@ -359,15 +359,15 @@ static void the_budget_follows_the_free_memory(void **state)
 {
     (void)state;
     struct backend *device = open_device();
-    const size_t before = device->loss.logits_budget(device);
+    const size_t before = device->loss->logits_budget(device);
     assert_true(before > 0);
-    assert_int_equal(device->loss.logits_budget(device), before);
+    assert_int_equal(device->loss->logits_budget(device), before);
     if (gpu_under_test >= 0) {
         void *memory = device->alloc(device, (size_t)300 << 20);
-        assert_true(device->loss.logits_budget(device) <= before);
+        assert_true(device->loss->logits_budget(device) <= before);
         device->free(device, memory);
     }
-    assert_int_equal(device->loss.logits_budget(device), before);
+    assert_int_equal(device->loss->logits_budget(device), before);
     device->close(device);
 }
 

@@ -67,7 +67,7 @@ static void lamb_agrees_with_the_reference(void **state)
             w[i] = 0; /* weights without length: the trust ratio is 1 */
         const float after = w[counts[k]] = 7;
         lamb_reference(&adam, counts[k], k % 2);
-        backend->optimize.lamb(backend, &adam, NULL, counts[k], k % 2, w, x, m, v);
+        backend->optimize->lamb(backend, &adam, NULL, counts[k], k % 2, w, x, m, v);
         check_near(w, want_y, counts[k], 1e-11);
         check_near(m, want_dx, counts[k], LOOP_NMSE);
         check_near(v, want_dy, counts[k], LOOP_NMSE);
@@ -128,7 +128,7 @@ static void muon_agrees_with_the_reference(void **state)
         draw(rows * columns);
         muon_reference(&sgd, rows, columns);
         w[rows * columns] = 7;
-        backend->optimize.muon(backend, &sgd, NULL, cases[k].rows, cases[k].columns, w, x, m);
+        backend->optimize->muon(backend, &sgd, NULL, cases[k].rows, cases[k].columns, w, x, m);
         check_near(w, want_y, rows * columns, 1e-9);
         check_near(m, want_dy, rows * columns, LOOP_NMSE);
         assert_true(w[rows * columns] == 7);
@@ -144,7 +144,7 @@ static void muon_stays_where_there_is_no_gradient(void **state)
     memcpy(y, w, 12 * sizeof *w);
     memset(x, 0, sizeof x);
     memset(m, 0, sizeof m);
-    backend->optimize.muon(backend, &sgd, NULL, 3, 4, w, x, m);
+    backend->optimize->muon(backend, &sgd, NULL, 3, 4, w, x, m);
     assert_memory_equal(w, y, 12 * sizeof *w);
 }
 
@@ -180,14 +180,14 @@ static void check_rules(const char *line, struct shape in, enum optimizer_kind k
             for (size_t p = 0; p < count; p++)
                 a[p] -= 0.05f * g[p]; /* a tenth for each of two parts */
         else if (tensor.rank == 1)
-            backend->optimize.adam(backend, &step.bare, NULL, count, a, g, first, second);
+            backend->optimize->adam(backend, &step.bare, NULL, count, a, g, first, second);
         else if (kind == OPTIMIZER_LAMB)
-            backend->optimize.lamb(backend, &step.adam, NULL, count, true, a, g, first, second);
+            backend->optimize->lamb(backend, &step.adam, NULL, count, true, a, g, first, second);
         else if (tensor.is_hidden)
-            backend->optimize.muon(backend, &step.sgd, NULL, (int)tensor.dims[0],
-                                   (int)(count / tensor.dims[0]), a, g, first);
+            backend->optimize->muon(backend, &step.sgd, NULL, (int)tensor.dims[0],
+                                    (int)(count / tensor.dims[0]), a, g, first);
         else
-            backend->optimize.adam(backend, &step.adam, NULL, count, a, g, first, second);
+            backend->optimize->adam(backend, &step.adam, NULL, count, a, g, first, second);
         for (size_t p = at; p < end; p++)
             if (!(fabsf(w[p] - by_hand[0][p]) <= 1e-6f))
                 fail_msg("%s: entry %zu is %g, not %g", tensor.name, p - at, (double)w[p],

@@ -57,8 +57,8 @@ static void multiply(int rows, int columns, int depth)
         x[i] = 1;
     for (size_t i = 0; i < weights; i++)
         w[i] = 1;
-    backend->dense_forward(backend, rows, depth, columns, floats(x), floats(w), floats(NULL),
-                           LINEAR, floats(y));
+    backend->dense->forward(backend, rows, depth, columns, floats(x), floats(w), floats(NULL),
+                            LINEAR, floats(y));
     for (size_t i = 0; i < out; i++)
         assert_true(fabsf(y[i] - (float)depth) < 0.5f);
     free(x);
@@ -80,8 +80,8 @@ static void add_weight_gradient(int rows, int columns, int depth)
         dy[i] = 1;
     for (size_t i = 0; i < weights; i++)
         dw[i] = 3;
-    backend->dense_backward(backend, rows, depth, columns, floats(x), floats(w), floats(y), LINEAR,
-                            floats(dy), floats(NULL), dw, NULL, true);
+    backend->dense->backward(backend, rows, depth, columns, floats(x), floats(w), floats(y), LINEAR,
+                             floats(dy), floats(NULL), dw, NULL, true);
     for (size_t i = 0; i < weights; i++)
         assert_true(fabsf(dw[i] - (float)(3 + rows)) < 0.5f);
     free(x);
@@ -150,11 +150,11 @@ static void without_memory_to_time_a_sum_the_first_algorithm_is_taken(void **sta
     float *dw = device->alloc(device, COLUMNS * DEPTH * sizeof *dw);
     forget_launches();
     assert_int_equal(setenv("CUDA_ON_CPU_MIB", "1", 1), 0);
-    device->dense_backward(device, ROWS, DEPTH, COLUMNS, floats(x), floats(w), floats(y), LINEAR,
-                           floats(y), floats(NULL), dw, NULL, true);
+    device->dense->backward(device, ROWS, DEPTH, COLUMNS, floats(x), floats(w), floats(y), LINEAR,
+                            floats(y), floats(NULL), dw, NULL, true);
     assert_int_equal(unsetenv("CUDA_ON_CPU_MIB"), 0);
-    device->dense_backward(device, ROWS, DEPTH, COLUMNS, floats(x), floats(w), floats(y), LINEAR,
-                           floats(y), floats(NULL), dw, NULL, true);
+    device->dense->backward(device, ROWS, DEPTH, COLUMNS, floats(x), floats(w), floats(y), LINEAR,
+                            floats(y), floats(NULL), dw, NULL, true);
     assert_int_equal(launches(STAND_IN_SLOW), 2);
     assert_int_equal(launches(STAND_IN_AS_FAST), 0);
     float *const taken[] = {x, w, y, dw};

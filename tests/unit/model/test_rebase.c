@@ -40,7 +40,7 @@ static void apply_own_agrees_with_the_reference(void **state)
         w[c] = (float)((double)QUANTUM * base[c] + 0.1 * rng_uniform(&rng) - 0.05);
         w_before[c] = w[c];
     }
-    backend->exchange.apply_own(backend, &update, 0, weights_flat(w), base);
+    backend->exchange->apply_own(backend, &update, 0, weights_flat(w), base);
     for (int c = 0; c < P; c++) {
         const double r = residual(w_before[c], base_before[c]), t = (double)update.tau * level[c];
         const double charged = r * t <= 0 ? 0 : fabs(r) < fabs(t) ? r : t;
@@ -63,8 +63,8 @@ static void apply_own_leaves_what_is_not_a_number_and_lets_the_base_wrap(void **
     w[1] = INFINITY;
     w[2] = 0;
     base[0] = base[1] = base[2] = 0;
-    backend->exchange.apply_own(backend, &update, 0, weights_flat(w), base);
-    backend->exchange.apply_own(backend, &update, 0, weights_flat(w), base);
+    backend->exchange->apply_own(backend, &update, 0, weights_flat(w), base);
+    backend->exchange->apply_own(backend, &update, 0, weights_flat(w), base);
     assert_true(isnan(w[0]) && isinf(w[1]));
     assert_int_equal(base[0], 2 * AMOUNT_MAX);
     assert_int_equal(base[2], (int32_t)(2u * LEVEL_MAX * AMOUNT_MAX));
@@ -86,7 +86,7 @@ static void rebase_keeps_the_residual_and_what_has_none_has_none(void **state)
             w[c] = 1e-9f * (float)c; /* smaller than the last bit of a residual */
         w_before[c] = w[c];
     }
-    backend->exchange.rebase(backend, 0, P, to, weights_flat(w), base);
+    backend->exchange->rebase(backend, 0, P, to, weights_flat(w), base);
     assert_memory_equal(base, to, sizeof base);
     for (int c = 0; c < P; c++) {
         const double moved = residual(w[c], base[c]) - residual(w_before[c], base_before[c]);
@@ -109,7 +109,7 @@ static void halves_are_rounded_and_followed(void **state)
             w[c] = ldexpf((float)rng_uniform(&rng) - 0.5f, (int)rng_below(&rng, 40) - 30);
         w[5] = NAN;
         w[6] = INFINITY;
-        backend->exchange.round(backend, type, P, w, half);
+        backend->exchange->round(backend, type, P, w, half);
         for (int c = 0; c < P; c++)
             assert_int_equal(half[c], half_to(type, w[c]));
         w[5] = w[6] = 1;
@@ -117,7 +117,7 @@ static void halves_are_rounded_and_followed(void **state)
         memcpy(done, half, sizeof half);
         for (int c = 0; c < P; c += 2) /* the program trains every other entry */
             done[c] = half_to(type, half_of(type, half[c]) * 1.5f + 0.25f);
-        backend->exchange.follow(backend, type, P, done, w);
+        backend->exchange->follow(backend, type, P, done, w);
         assert_true(isnan(w[5]) && isinf(w[6]));
         for (int c = 0; c < P; c++) {
             const float moved = half_of(type, done[c]) - half_of(type, half[c]);

@@ -29,34 +29,34 @@ static struct attention attention_of(size_t scale)
 
 static void embed_backward(size_t scale)
 {
-    backend->embed_backward(backend, ROWS * scale, 8, tokens, floats(from), to);
+    backend->sequence->embed_backward(backend, ROWS * scale, 8, tokens, floats(from), to);
 }
 
 static void norm(size_t scale)
 {
     const int size = 8 * (int)scale;
-    backend->norm_forward(backend, ROWS, size, floats(from), other, other, floats(more), kept);
-    backend->norm_backward(backend, ROWS, size, floats(from), other, kept, floats(from),
-                           floats(NULL), floats(to), more, rest);
+    backend->sequence->norm(backend, ROWS, size, floats(from), other, other, floats(more), kept);
+    backend->sequence->norm_backward(backend, ROWS, size, floats(from), other, kept, floats(from),
+                                     floats(NULL), floats(to), more, rest);
 }
 
 static void attend(size_t scale)
 {
     const struct attention attention = attention_of(scale);
-    backend->attention_forward(backend, &attention, 2, floats(from), floats(more), kept);
-    backend->attention_backward(backend, &attention, 2, floats(from), floats(more), kept,
-                                floats(other), floats(to));
+    backend->attention->forward(backend, &attention, 2, floats(from), floats(more), kept);
+    backend->attention->backward(backend, &attention, 2, floats(from), floats(more), kept,
+                                 floats(other), floats(to));
 }
 
 static void rotate(size_t scale)
 {
     const struct attention attention = attention_of(scale);
-    backend->rotate(backend, &attention, 2, 1, floats(to));
+    backend->attention->rotate(backend, &attention, 2, 1, floats(to));
 }
 
 static void cross_entropy(size_t scale)
 {
-    backend->loss.cross_entropy(
+    backend->loss->cross_entropy(
         backend, &(struct cross_entropy){ROWS * (int)scale, 10, ROWS * (int)scale, 0}, from, tokens,
         to, score);
 }
@@ -66,35 +66,35 @@ static void logits_loss(size_t scale)
     const int rows = ROWS * (int)scale;
     const struct logits logits = {
         .loss = {rows, 10, rows, 0}, .in = 5, .at_once = rows / 2 + 1, .scratch = kept};
-    backend->loss.logits(backend, &logits, floats(from), floats(other), tokens, floats(to), more,
-                         score);
+    backend->loss->logits(backend, &logits, floats(from), floats(other), tokens, floats(to), more,
+                          score);
 }
 
 static void clip(size_t scale)
 {
-    backend->optimize.clip(backend, other, COUNT / LARGE * scale, to, rest);
+    backend->optimize->clip(backend, other, COUNT / LARGE * scale, to, rest);
 }
 
 static void the_rest(size_t scale)
 {
     const size_t rows = ROWS * scale;
-    backend->embed_forward(backend, rows, 8, tokens, floats(other), floats(to));
-    backend->add_shared(backend, 2, 24 * scale, floats(to), other, floats(to));
-    backend->sum_shared(backend, 2, 24 * scale, floats(to), more);
-    backend->swiglu_forward(backend, rows, 4, floats(to), floats(more));
-    backend->swiglu_backward(backend, rows, 4, floats(to), floats(more), floats(rest));
-    backend->add(backend, 8 * rows, floats(to), floats(rest), floats(to));
-    backend->clear(backend, 8, to);
-    backend->copy(backend, 8, floats(other), floats(to + 8));
-    backend->dense_forward(backend, (int)rows, 8, 9, floats(from), floats(other), floats(NULL),
-                           LINEAR, floats(kept));
+    backend->sequence->embed(backend, rows, 8, tokens, floats(other), floats(to));
+    backend->elements->add_shared(backend, 2, 24 * scale, floats(to), other, floats(to));
+    backend->elements->sum_shared(backend, 2, 24 * scale, floats(to), more);
+    backend->sequence->swiglu(backend, rows, 4, floats(to), floats(more));
+    backend->sequence->swiglu_backward(backend, rows, 4, floats(to), floats(more), floats(rest));
+    backend->elements->add(backend, 8 * rows, floats(to), floats(rest), floats(to));
+    backend->elements->clear(backend, 8, to);
+    backend->elements->copy(backend, 8, floats(other), floats(to + 8));
+    backend->dense->forward(backend, (int)rows, 8, 9, floats(from), floats(other), floats(NULL),
+                            LINEAR, floats(kept));
 }
 
 static void dense_backward(size_t scale)
 {
     const int out = 9 * (int)scale;
-    backend->dense_backward(backend, ROWS, 2, out, floats(from), floats(other), floats(from), TANH,
-                            floats(kept), floats(more), rest, to, false);
+    backend->dense->backward(backend, ROWS, 2, out, floats(from), floats(other), floats(from), TANH,
+                             floats(kept), floats(more), rest, to, false);
 }
 
 static void (*const operations[])(size_t scale) = {
@@ -163,9 +163,9 @@ static void an_operation_gives_the_same_when_it_is_recorded_and_repeated(void **
         open_all(state);
         for (int times = 0; times < 6; times++) {
             begin();
-            if (!backend->graph_begin(backend, &graph)) {
+            if (!backend->graph->begin(backend, &graph)) {
                 operations[i](1);
-                backend->graph_end(backend, &graph);
+                backend->graph->end(backend, &graph);
             }
             look(times == 0 ? &first : &now);
             if (times > 0)
@@ -173,7 +173,7 @@ static void an_operation_gives_the_same_when_it_is_recorded_and_repeated(void **
             if (times == 3) /* after recording, a larger operation uses the scratch buffers */
                 operations[i](LARGE);
         }
-        backend->graph_drop(backend, &graph);
+        backend->graph->drop(backend, &graph);
         close_all(state);
     }
 }

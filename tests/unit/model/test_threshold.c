@@ -83,8 +83,8 @@ static float choose_finely(uint32_t count_max, size_t budget_bytes)
     struct threshold chosen = threshold_choose(bins, 0, P, count_max, budget_bytes);
     if (chosen.split == 0)
         return chosen.tau;
-    backend->exchange.refine(backend, picked, candidates, weights_flat(weights), base, chosen.split,
-                             parts);
+    backend->exchange->refine(backend, picked, candidates, weights_flat(weights), base,
+                              chosen.split, parts);
     threshold_split(&chosen, bins, parts, P, count_max, budget_bytes);
     return chosen.tau;
 }
@@ -364,8 +364,8 @@ static void a_chosen_tau_has_an_estimate_within_the_budget(void **state)
         if (chosen.split == 0)
             continue;
         const double before = chosen.bytes;
-        backend->exchange.refine(backend, picked, candidates, weights_flat(weights), base,
-                                 chosen.split, parts);
+        backend->exchange->refine(backend, picked, candidates, weights_flat(weights), base,
+                                  chosen.split, parts);
         threshold_split(&chosen, bins, parts, P, P, 4000);
         assert_true(chosen.bytes >= before && chosen.bytes <= 4000);
         const struct update cut = cut_at(chosen.tau);

@@ -41,7 +41,7 @@ static void embedding_looks_rows_up(void **state)
         const size_t size = (size_t)c->size;
         case_begin(state);
         draw_tokens(c);
-        backend->embed_forward(backend, c->rows, c->size, token, floats(w), floats(y));
+        backend->sequence->embed(backend, c->rows, c->size, token, floats(w), floats(y));
         for (size_t row = 0; row < c->rows; row++)
             assert_memory_equal(y + row * size, w + (size_t)token[row] * size, size * sizeof *w);
         assert_true(isnan(y[c->rows * size]));
@@ -59,7 +59,7 @@ static void gradients_are_added_to_the_rows_of_their_tokens(void **state)
         memcpy(x, w, sizeof x);
         for (size_t j = 0; j < c->rows * size; j++)
             x[(size_t)token[j / size] * size + j % size] += dy[j];
-        backend->embed_backward(backend, c->rows, c->size, token, floats(dy), w);
+        backend->sequence->embed_backward(backend, c->rows, c->size, token, floats(dy), w);
         assert_memory_equal(w, x, sizeof x);
     }
 }
@@ -77,8 +77,8 @@ static void shared_numbers_are_added_to_each_sample_and_their_gradients_summed(v
             want_y[j] = (double)x[j] + (double)b[j % count];
             want_db[j % count] += (double)dy[j];
         }
-        backend->add_shared(backend, cases[i].batch, count, floats(x), b, floats(y));
-        backend->sum_shared(backend, cases[i].batch, count, floats(dy), db);
+        backend->elements->add_shared(backend, cases[i].batch, count, floats(x), b, floats(y));
+        backend->elements->sum_shared(backend, cases[i].batch, count, floats(dy), db);
         check_near(y, want_y, all, LOOP_NMSE);
         check_near(db, want_db, count, LOOP_NMSE);
         assert_true(isnan(y[all]) && isnan(db[count]));
@@ -91,16 +91,16 @@ static void numbers_are_added_copied_and_cleared(void **state)
     for (size_t i = 0; i < 4; i++) {
         const size_t count = counts[i];
         case_begin(state);
-        backend->add(backend, count, floats(x), floats(w), floats(y));
-        backend->copy(backend, count, floats(x), floats(dx));
+        backend->elements->add(backend, count, floats(x), floats(w), floats(y));
+        backend->elements->copy(backend, count, floats(x), floats(dx));
         assert_memory_equal(dx, x, count * sizeof *x);
         for (size_t j = 0; j < count; j++)
             assert_true(y[j] == number_rounded(x[j] + w[j]));
-        backend->add(backend, count, floats(x), floats(w), floats(x));
+        backend->elements->add(backend, count, floats(x), floats(w), floats(x));
         assert_memory_equal(x, y, count * sizeof *x);
-        backend->add(backend, count, floats(dx), floats(w), floats(w));
+        backend->elements->add(backend, count, floats(dx), floats(w), floats(w));
         assert_memory_equal(w, y, count * sizeof *w);
-        backend->clear(backend, count, w);
+        backend->elements->clear(backend, count, w);
         for (size_t j = 0; j < count; j++)
             assert_true(w[j] == 0);
         assert_true(isnan(y[count]) && isnan(dx[count]) && w[count] != 0);
@@ -115,7 +115,7 @@ static void dropout_drops_its_part_and_keeps_the_mean(void **state)
     const uint32_t draws[] = {17, 18};
     const float exact = numbers_under_test == BFLOAT16 ? 0x1p-7f : 1e-6f;
     size_t dropped[2] = {0}, alike = 0;
-    backend->drop(backend, &dropout, draws, floats(x), floats(y));
+    backend->elements->drop(backend, &dropout, draws, floats(x), floats(y));
     for (size_t i = 0; i < 8000; i++) {
         dropped[i / 4000] += y[i] == 0;
         assert_true(y[i] == 0 || fabsf(y[i] - x[i] / 0.75f) <= exact * fabsf(x[i]));
@@ -136,14 +136,14 @@ static void dropout_masks_depend_only_on_draw_and_layer(void **state)
     case_begin(state);
     for (size_t i = 0; i < 2100; i++)
         x[i] = 1;
-    backend->drop(backend, &dropout, draws, floats(x), floats(y));
+    backend->elements->drop(backend, &dropout, draws, floats(x), floats(y));
     assert_memory_equal(y, y + 1400, 700 * sizeof *y);
     assert_memory_not_equal(y, y + 700, 700 * sizeof *y);
     dropout.batch = 1;
-    backend->drop(backend, &dropout, draws + 1, floats(x), floats(again));
+    backend->elements->drop(backend, &dropout, draws + 1, floats(x), floats(again));
     assert_memory_equal(again, y + 700, 700 * sizeof *y);
     dropout.layer = 2;
-    backend->drop(backend, &dropout, draws + 1, floats(x), floats(again));
+    backend->elements->drop(backend, &dropout, draws + 1, floats(x), floats(again));
     assert_memory_not_equal(again, y + 700, 700 * sizeof *y);
     /* Every device has the same mask; this is that of the first 16 numbers. */
     uint32_t seen = 0;
@@ -194,10 +194,10 @@ static void check_norm(const struct norm_case *c, bool with_b, double nmse)
 {
     const size_t size = (size_t)c->size, all = c->rows * size;
     stats[2 * c->rows] = NAN;
-    backend->norm_forward(backend, c->rows, c->size, floats(x), w, with_b ? b : NULL, floats(y),
-                          stats);
-    backend->norm_backward(backend, c->rows, c->size, floats(x), w, stats, floats(dy), floats(NULL),
-                           floats(dx), dw, with_b ? db : NULL);
+    backend->sequence->norm(backend, c->rows, c->size, floats(x), w, with_b ? b : NULL, floats(y),
+                            stats);
+    backend->sequence->norm_backward(backend, c->rows, c->size, floats(x), w, stats, floats(dy),
+                                     floats(NULL), floats(dx), dw, with_b ? db : NULL);
     for (size_t row = 0; row < c->rows; row++)
         norm_reference_row(row, size, with_b);
     check_near(y, want_y, all, nmse);
@@ -246,9 +246,9 @@ static void swiglu_agrees_with_the_reference(void **state)
             want_dx[own] = (double)dy[j] * (double)x[other] * activation_gradient(SILU, at);
             want_dx[other] = (double)dy[j] * silu;
         }
-        backend->swiglu_forward(backend, cases[i].rows, cases[i].size, floats(x), floats(y));
-        backend->swiglu_backward(backend, cases[i].rows, cases[i].size, floats(x), floats(dy),
-                                 floats(dx));
+        backend->sequence->swiglu(backend, cases[i].rows, cases[i].size, floats(x), floats(y));
+        backend->sequence->swiglu_backward(backend, cases[i].rows, cases[i].size, floats(x),
+                                           floats(dy), floats(dx));
         check_near(y, want_y, all, LOOP_NMSE);
         check_near(dx, want_dx, 2 * all, LOOP_NMSE);
         assert_true(isnan(y[all]) && isnan(dx[2 * all]));
@@ -267,9 +267,9 @@ static void a_long_gradient_is_cut_to_length_and_a_short_one_left_alone(void **s
         const double length = sqrt(square);
         const float more = (float)(length * 1.001), less = (float)(length * 0.999);
         float factor = 0;
-        backend->optimize.clip(backend, &more, count, x, &factor);
+        backend->optimize->clip(backend, &more, count, x, &factor);
         assert_true(factor == 1);
-        backend->optimize.clip(backend, &less, count, x, &factor);
+        backend->optimize->clip(backend, &less, count, x, &factor);
         assert_true(fabs((double)factor - (double)less / length) <= 1e-6);
     }
 }

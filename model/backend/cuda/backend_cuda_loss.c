@@ -26,7 +26,7 @@ struct logits_operands {
 /* Returns the number of logits that a part of the free memory holds. Rounds the bytes of that part
  * down to a power of two, so that slightly different free memory does not change the order of
  * sums. */
-size_t cuda_logits_budget(struct backend *backend)
+static size_t cuda_logits_budget(struct backend *backend)
 {
     size_t left = 0, all = 0, budget = 1;
     (void)cuda_on(backend);
@@ -71,9 +71,9 @@ static struct operand part_loss(struct cuda *cuda, const struct cross_entropy *l
                              : (struct operand){logits, CUDA_R_32F, stride};
 }
 
-void cuda_logits_loss(struct backend *backend, const struct logits *logits, struct numbers x,
-                      struct numbers w, const int32_t *labels, struct numbers dx, float *dw,
-                      struct score *score)
+static void cuda_logits_loss(struct backend *backend, const struct logits *logits, struct numbers x,
+                             struct numbers w, const int32_t *labels, struct numbers dx, float *dw,
+                             struct score *score)
 {
     struct cuda *cuda = cuda_on(backend);
     const int all = logits->loss.rows, classes = logits->loss.classes, in = logits->in;
@@ -109,3 +109,30 @@ void cuda_logits_loss(struct backend *backend, const struct logits *logits, stru
             cuda_product_to(cuda, &to_x, in, numbers_from(dx, (size_t)first * (size_t)in));
     }
 }
+
+static void cuda_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
+                               const float *logits, const int32_t *labels, float *dlogits,
+                               struct score *score)
+{
+    struct cuda *cuda = cuda_on(backend);
+    struct score *row_scores = cuda_scratch(cuda, (size_t)loss->rows * sizeof *row_scores);
+    cuda_check(kernel_cross_entropy(cuda->stream, *loss, loss->classes, logits, labels, dlogits,
+                                    row_scores, score),
+               "cross-entropy");
+}
+
+static void cuda_squared_error(struct backend *backend, int rows, int width, int of, const float *y,
+                               const float *want, float *dy, struct score *score)
+{
+    struct cuda *cuda = cuda_on(backend);
+    struct score *row_scores = cuda_scratch(cuda, (size_t)rows * sizeof *row_scores);
+    cuda_check(kernel_squared_error(cuda->stream, rows, width, of, y, want, dy, row_scores, score),
+               "squared error");
+}
+
+const struct loss_operations cuda_loss = {
+    .cross_entropy = cuda_cross_entropy,
+    .logits = cuda_logits_loss,
+    .logits_budget = cuda_logits_budget,
+    .squared_error = cuda_squared_error,
+};
