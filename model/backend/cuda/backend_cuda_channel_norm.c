@@ -1,7 +1,7 @@
 /* Batch norm, group norm and averages of images on a GPU: calls the kernels with their scratch
  * buffers. */
+#include "backend/cuda/cuda.h"
 #include "backend/cuda/cuda_channel_norm.h"
-#include "backend/cuda/cuda_matmul.h"
 
 static void cuda_channel_norm_measure(struct backend *backend, const struct channel_norm *norm,
                                       int batch, const float *x, float *stats)

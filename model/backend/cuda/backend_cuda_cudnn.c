@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cuda/cuda.h"
 #include "backend/cuda/cuda_cudnn.h"
 #include "backend/cuda/cuda_kernels.h"
-#include "backend/cuda/cuda_matmul.h"
 #include "base/memory.h"
 
 #define ALIGNMENT 16

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/cuda/cuda.h"
 #include "backend/cuda/cuda_module.h"
-#include "backend/cuda/cuda_matmul.h"
 
 static int cuda_devices(void)
 {

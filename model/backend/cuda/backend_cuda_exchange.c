@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "backend/cuda/cuda.h"
 #include "backend/cuda/cuda_exchange_kernels.h"
-#include "backend/cuda/cuda_matmul.h"
 
 static void *exchange_scratch(struct cuda *cuda, size_t bytes)
 {

@@ -1,7 +1,6 @@
 /* Reads batches from a data set on a GPU. */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/cuda_gather.h"
-#include "backend/cuda/cuda_matmul.h"
 
 static void cuda_gather_pixels(struct backend *backend, int batch, size_t sample_size,
                                const uint8_t *pixels, const uint32_t *pick, float mean, float scale,

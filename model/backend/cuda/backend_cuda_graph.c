@@ -2,7 +2,7 @@
  * records them as a graph and launches it. Later calls launch that graph. */
 #include <stdlib.h>
 
-#include "backend/cuda/cuda_matmul.h"
+#include "backend/cuda/cuda.h"
 #include "base/memory.h"
 
 /* A recorded graph. It is invalid if cuda->growths has changed since. */

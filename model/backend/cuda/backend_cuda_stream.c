@@ -1,6 +1,6 @@
 /* Order between the backend and a stream of the program that uses the library. The program's stream
  * may come from another CUDA runtime in the process, since streams belong to the driver. */
-#include "backend/cuda/cuda_matmul.h"
+#include "backend/cuda/cuda.h"
 
 static bool cuda_stream_is_known(struct backend *backend, void *stream)
 {

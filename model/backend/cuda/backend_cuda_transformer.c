@@ -1,7 +1,7 @@
 /* Operations on sequences, except matrix products, on a GPU: calls the kernels with their scratch
  * buffers. */
+#include "backend/cuda/cuda.h"
 #include "backend/cuda/cuda_flash.h"
-#include "backend/cuda/cuda_matmul.h"
 #include "backend/cuda/cuda_transformer.h"
 
 static void cuda_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
