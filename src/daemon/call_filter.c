@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-/* System calls that no node needs, and that would help an attacker who has taken over a node. */
+/* System calls that would help an attacker who has taken over a node. */
 static const char *const REFUSED[] = {"execve",
                                       "execveat",
                                       "ptrace",
@@ -79,8 +79,7 @@ static const char *const REFUSED[] = {"execve",
                                       "memfd_secret",
                                       "fanotify_init"};
 
-/* Returns true if this build needs the system call. The leak check of AddressSanitizer, at the end
- * of the program, uses ptrace. */
+/* AddressSanitizer's leak check, at the end of the program, uses ptrace. */
 static bool is_needed_here(const char *call)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -91,15 +90,14 @@ static bool is_needed_here(const char *call)
 #endif
 }
 
-/* Returns the condition of a filter rule that compares argument number i (from 0) of a system
- * call with `value`. how: the comparison, such as "equal". */
+/* Returns a condition on argument number i (from 0) of a system call. */
 static struct scmp_arg_cmp argument(unsigned i, enum scmp_compare how, scmp_datum_t value)
 {
     return (struct scmp_arg_cmp){.arg = i, .op = how, .datum_a = value};
 }
 
-/* Returns the condition of a filter rule that the bits `bits` of argument number i (from 0) of a
- * system call equal those of `value`. */
+/* Returns the condition that argument number i (from 0) equals `value` in the bits of the mask
+ * `bits`. */
 static struct scmp_arg_cmp bits_of_argument(unsigned i, scmp_datum_t bits, scmp_datum_t value)
 {
     return (struct scmp_arg_cmp){
@@ -124,18 +122,17 @@ static int refuse_odd_sockets(scmp_filter_ctx filter)
     }
     if (error == 0)
         error = seccomp_rule_add(filter, refusal, call, 2, argument(0, SCMP_CMP_EQ, AF_NETLINK),
-                                 /* Protocol 0 is NETLINK_ROUTE; all other netlink protocols are
-                                  * refused. */
+                                 /* 0 = NETLINK_ROUTE */
                                  argument(2, SCMP_CMP_NE, 0));
     if (error == 0)
         error = seccomp_rule_add(filter, refusal, call, 2, argument(0, SCMP_CMP_NE, AF_NETLINK),
-                                 /* Refuses SCTP and MPTCP, for example. */
+                                 /* SCTP and MPTCP, for example */
                                  argument(2, SCMP_CMP_GT, IPPROTO_UDP));
     return error;
 }
 
-/* Refuses to create processes in new namespaces, but allows new threads. The filter cannot read
- * the flags of clone3. So clone3 fails with ENOSYS, and the C library then uses clone. */
+/* Refuses processes in new namespaces, but allows new threads. The filter cannot read the flags of
+ * clone3. clone3 fails with ENOSYS, so that the C library uses clone instead. */
 static int refuse_namespaces(scmp_filter_ctx filter)
 {
     static const int flags[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
@@ -149,8 +146,7 @@ static int refuse_namespaces(scmp_filter_ctx filter)
     return error;
 }
 
-/* Refuses the ioctl calls that type characters into the terminal from which the node was
- * started. */
+/* Refuses the ioctl calls that type characters into the terminal of the node. */
 static int refuse_typing(scmp_filter_ctx filter)
 {
     static const unsigned requests[] = {TIOCSTI, TIOCLINUX};
@@ -167,7 +163,7 @@ bool call_filter_enter(void)
     int error = filter ? seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;
     for (size_t i = 0; i < sizeof REFUSED / sizeof REFUSED[0] && error == 0; i++) {
         const int call = seccomp_syscall_resolve_name(REFUSED[i]);
-        /* A negative number means that this machine lacks the system call. */
+        /* call < 0: this machine lacks the system call */
         if (call >= 0 && !is_needed_here(REFUSED[i]))
             error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0);
     }

@@ -1,7 +1,6 @@
 /* A seccomp filter that refuses system calls that no node needs: starting programs, namespaces,
  * mounts, modules, memory of other processes, changes of user, unusual sockets, typing into a
- * terminal. A refused call fails with EPERM. clone3 fails with ENOSYS, so that the C library
- * creates its threads with clone.
+ * terminal. A refused call fails with EPERM, except clone3: ENOSYS.
  *
  * Tests: tests/unit/daemon/test_sandbox.c.
  */
@@ -10,8 +9,8 @@
 
 #include <stdbool.h>
 
-/* Installs the filter for all threads of this process, permanently. Returns false, with errno, if
- * the kernel refuses the filter. */
+/* Installs the filter for all threads of this process, permanently. Returns false, with errno, on
+ * failure. */
 bool call_filter_enter(void);
 
 #endif

@@ -14,20 +14,22 @@
 #include "daemon/startup_notes.h"
 #include "state/state_dir.h"
 
-#define SIGNAL_ONCE_NS SECOND_NS       /* signals within this time count as one signal */
-#define EVALUATED_PART 100             /* periodic evaluations take at most 1/100 of the time */
-#define LAST_NS_MAX    (5 * SECOND_NS) /* longest evaluation that a leaving node makes */
+#define SIGNAL_ONCE_NS SECOND_NS /* signals within this time after the first have no effect */
+/* with evaluate_part = auto, evaluations take at most 1/100 of the time */
+#define EVALUATED_PART 100
+/* with evaluate_part = auto, longest evaluation of a leaving node */
+#define LAST_NS_MAX (5 * SECOND_NS)
 
 struct daemon {
     const struct config *config;
-    struct sandbox *sandbox; /* restrictions of this process; see sandbox.h */
-    struct host host;        /* the node with its sockets and files */
+    struct sandbox *sandbox;
+    struct host host;
     struct learner_thread *learner;
     struct sd_notify sd_notify;
     uint64_t signal_ns; /* time of the first signal that made the node leave */
     /* Time of the next evaluation; UINT64_MAX = never, or an evaluation is under way. */
     uint64_t evaluate_ns;
-    uint64_t sample_ns; /* duration of the last evaluation per sample; 0 = unknown */
+    uint64_t sample_ns; /* nanoseconds per sample of the last evaluation; 0 = unknown */
 };
 
 static uint64_t on_time(void *self, uint64_t now_ns)
@@ -55,9 +57,8 @@ static bool is_part_auto(const struct daemon *daemon)
     return daemon->config->train.evaluate_part.count == 0;
 }
 
-/* Returns the time of the next evaluation. took_ns: duration of the last evaluation. If
- * train.evaluate_part is auto, evaluations take at most 1 / EVALUATED_PART of the time; otherwise
- * only train.evaluate_s counts. */
+/* took_ns: duration of the last evaluation. Unless train.evaluate_part is auto, only
+ * train.evaluate_s determines the time. */
 static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns, uint64_t took_ns)
 {
     const double every_s = daemon->config->train.evaluate_s;
@@ -66,8 +67,8 @@ static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns, ui
     return every_s > 0 ? now_ns + u64_max(every_ns, least_ns) : UINT64_MAX;
 }
 
-/* Returns on which test samples a leaving node evaluates its base for the last time. If
- * train.evaluate_part is auto, that evaluation takes at most LAST_NS_MAX. */
+/* Returns on which test samples a leaving node evaluates its base. If train.evaluate_part is auto,
+ * leaves out an evaluation that would take longer than LAST_NS_MAX. */
 static enum final_evaluation final_evaluation(const struct daemon *daemon)
 {
     const struct setup *setup = &daemon->host.setup;
@@ -102,9 +103,8 @@ static bool on_pumped(void *self)
     return false;
 }
 
-/* Handles SIGTERM, SIGINT and SIGHUP. A service manager and a terminal may both send a signal
- * when the node is stopped once. So a second signal ends the node at once only if it comes
- * SIGNAL_ONCE_NS after the first. */
+/* A service manager and a terminal may both send a signal when the node is stopped once. So a
+ * second signal ends the node at once only if it comes SIGNAL_ONCE_NS after the first. */
 static void on_signal(void *self, int number)
 {
     struct daemon *daemon = self;
@@ -135,15 +135,13 @@ static enum error make(void *self, struct setup *setup, struct problem *problem)
     return setup_make(setup, daemon->config, problem);
 }
 
-/* Prepares everything that can fail before the node starts. */
 static enum error prepare(struct daemon *daemon, struct problem *problem)
 {
     const struct config *config = daemon->config;
     enum error error = host_open(&daemon->host, false, problem);
     if (error == OK) {
         sandbox_keep_kernels(config);
-        /* Must come before other threads are created: the sandbox restricts only later
-         * threads. */
+        /* Landlock restricts only this thread and threads that it creates later. */
         error = sandbox_enter(config, daemon->sandbox, problem);
     }
     if (error == OK)
@@ -151,9 +149,9 @@ static enum error prepare(struct daemon *daemon, struct problem *problem)
     return error == OK ? host_prepare(&daemon->host, problem) : error;
 }
 
-/* Handles SIGHUP. If there is a member list, the signal makes the node read it again. Otherwise it
- * ends the node like SIGTERM, for example when its terminal is closed. If SIGHUP was ignored at the
- * start (nohup) and there is no list, it stays ignored. */
+/* If there is a member list, SIGHUP makes the node read it again. Otherwise SIGHUP ends the node
+ * like SIGTERM, for example when its terminal is closed. If SIGHUP was ignored at the start (nohup)
+ * and there is no member list, it stays ignored. */
 static void take_hangups(const struct host *host)
 {
     struct sigaction before;
@@ -211,8 +209,8 @@ static int run(struct daemon *daemon)
     return code == 0 && host->resets.are_too_many ? 1 : code;
 }
 
-/* Runs a node once, from loading its state to saving it. Sets *again to true if the node must
- * start again. */
+/* Runs a node once, from loading its state to saving it. Sets *again: whether the node must
+ * restart. */
 static int live(const struct config *config, struct sandbox *sandbox, bool stays_alone, bool *again)
 {
     struct daemon *daemon = memory_new(1, sizeof *daemon);

@@ -9,10 +9,10 @@
 
 #include "config/config.h"
 
-/* Runs a node until SIGTERM or SIGINT; then it leaves gracefully, evaluates and saves. A second
- * signal, at least a second later, ends the node without waiting. Returns the exit code; errors
- * were printed. stays_alone: the node trains on even if its peers have another swarm, model or
- * protocol. */
+/* Runs a node until it ends, for example after SIGTERM, SIGINT or SIGHUP. A leaving node saves its
+ * base and evaluates it. A second signal, at least a second later, ends the node without waiting.
+ * Returns the exit code; errors were printed. stays_alone: the node trains on even if its peers
+ * have another swarm, model or protocol. */
 int daemon_run(const struct config *config, bool stays_alone);
 
 #endif

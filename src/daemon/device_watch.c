@@ -3,10 +3,10 @@
 #include "daemon/json_fields.h"
 
 #define HUNG_TIMES 10 /* a step hangs if it takes this many times the usual time of a step */
-/* A step hangs only after 10 s, since a busy system may delay it. */
+/* no step hangs before 10 s, since a busy system may delay a step */
 #define HUNG_NS_MIN 10000000000ull
-#define STEPS_KNOWN 16  /* number of steps after which the usual time of a step is known */
-#define NEW_PART    0.2 /* weight of the last second in the moving average of the rate */
+#define STEPS_KNOWN 16  /* the usual time of a step is known after this many steps */
+#define NEW_PART    0.2 /* weight of the last second in the moving average of FLOPS */
 
 void device_watch_init(struct device_watch *watch, const struct device_watch_options *options)
 {
@@ -24,7 +24,6 @@ void device_watch_on_step(struct device_watch *watch, const struct learner_event
         watch->memory = event->memory;
 }
 
-/* Adds the floating-point operations of the last second to the moving average. */
 static void count_second(struct device_watch *watch)
 {
     const double flops = (double)watch->samples * watch->options.sample_flops;

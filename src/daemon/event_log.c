@@ -10,7 +10,7 @@
 
 #define STATUS_LINE_NS 10000000000ull
 
-/* A check_hook: prints the stored last notes, oldest first, when a CHECK fails. */
+/* Prints the last notes, oldest first, when a CHECK fails. */
 static void print_last(void *context)
 {
     const struct event_log *report = context;
@@ -182,8 +182,6 @@ static void put_stats(json_t *line, const struct node_stats *stats)
     put_digest(line, "digest", stats->digest);
 }
 
-/* Prints the status line. If the node has made no step yet, the line says why: it has no
- * neighbour, or it still receives the base. */
 static void print_status(const struct event_log *report, uint64_t now_ns,
                          const struct node_stats *stats, double loss)
 {
@@ -206,8 +204,7 @@ static void print_status(const struct event_log *report, uint64_t now_ns,
                   (double)stats->received_bytes * 1e-6);
 }
 
-/* Returns true if a status line is due. If the node trains, the first line waits until its speed
- * was measured. */
+/* The first line of a training node waits until its speed was measured. */
 static bool is_line_due(const struct event_log *report, uint64_t now_ns,
                         const struct node_stats *stats)
 {
@@ -315,8 +312,7 @@ void event_log_evaluated(struct event_log *report, uint64_t now_ns,
     line_end(report, line);
 }
 
-/* Prints the score of the last periodic evaluation, and the final score on the same samples for
- * comparison. Prints nothing if there was no such evaluation. */
+/* Prints the score of the last periodic evaluation, and the final score on the same samples. */
 static void say_last(const struct final *final)
 {
     if (final->last.samples == 0)

@@ -14,7 +14,6 @@
 #include "state/saver.h"
 #include "state/state_dir.h"
 
-/* Performs the node's actions until no action is left. */
 static void do_actions(struct host *host)
 {
     struct action action;
@@ -83,8 +82,7 @@ void host_pump(struct host *host)
     transport_set_timer(host->transport, wake_ns);
 }
 
-/* Callbacks of the transport: each passes an event and its time to the node, then performs the
- * node's actions. */
+/* Callbacks of the transport. */
 
 static uint64_t on_accept(void *self, const struct address *from)
 {
@@ -130,7 +128,7 @@ static void on_ready(void *self)
         transport_wake(host->transport); /* calls on_ready again, after other due events */
 }
 
-/* Adds the measurements of the last second to the history that the node's web page shows. */
+/* Adds the measurements of the last second to the history on the web page. */
 static void show_second(struct host *host, uint64_t now_ns, const struct node_stats *stats)
 {
     const struct evaluation *base = &host->training.guard.last;
@@ -230,7 +228,7 @@ bool host_drain(struct host *host)
     struct learner_event event;
     bool said = false;
     while (learner_link_next(host->link, &event)) {
-        /* The time is read again for each event, because handling one may take long. */
+        /* read for each event, since handling an event may take long */
         const uint64_t now_ns = monotonic_ns();
         said = true;
         switch (event.kind) {
@@ -305,7 +303,7 @@ char *host_page(const struct host *host, size_t *count)
     return text;
 }
 
-/* Callbacks of the web server and of the status socket, and functions that open both. */
+/* The web server and the status socket. */
 
 static json_t *status_of(void *self)
 {
@@ -333,8 +331,7 @@ static void wake(void *waker)
     transport_wake(waker);
 }
 
-/* Opens the status socket. Clients can connect from now on, and get an answer when the node
- * runs. */
+/* Clients of the status socket can connect from now on, and get an answer when the node runs. */
 static enum error start_answering(struct host *host, struct problem *problem)
 {
     int made;
@@ -422,7 +419,6 @@ enum error host_open(struct host *host, bool is_quiet, struct problem *problem)
     return error == OK ? state_dir_make(config->node.state_dir, problem) : error;
 }
 
-/* Loads stored orders, proofs and votes, and the member list. */
 static enum error load_known(struct host *host, struct problem *problem)
 {
     const char *folder = host->config->node.state_dir;
@@ -459,8 +455,7 @@ enum error host_prepare(struct host *host, struct problem *problem)
     if (error == OK)
         error = resume(host, problem);
     if (error == OK)
-        /* Must come after resume: orders, proofs and votes are signed for the swarm of the
-         * loaded base. */
+        /* after resume: orders, proofs and votes are signed for the swarm of the loaded base */
         error = load_known(host, problem);
     return error == OK ? saved_config_write(config, problem) : error;
 }

@@ -4,9 +4,8 @@
  *   transport ─► host ─► node ─ actions ─► transport, learner_link, saving, event_log
  *                  ▲ wake-ups from learner_link and saver
  *
- * The owner of a host calls the functions below in their order. The host calls the owner back,
- * always on the thread that runs the host. The owner also decides which thread makes steps: it
- * creates a learner_link between that thread and the host.
+ * The host calls its owner back, always on the thread that runs the host. The owner also decides
+ * which thread makes steps: it creates a learner_link between that thread and the host.
  */
 #ifndef HEARSAY_DAEMON_HOST_H
 #define HEARSAY_DAEMON_HOST_H
@@ -31,42 +30,41 @@
 #include "state/checkpoint_owner.h"
 
 struct host_owner {
-    void *self; /* first argument of the functions below */
-    /* Creates the model and the learner in *setup; called after the keys and the state folder were
-     * opened. */
+    void *self;
+    /* Creates the model and the learner in *setup. The keys and the state folder are already
+     * open. */
     enum error (*make)(void *self, struct setup *setup, struct problem *problem);
-    /* Called when a timer fires. The owner does its due work, and returns the time of its next
-     * work; UINT64_MAX = never. */
+    /* Called when host_run begins, and whenever the timer fires. Does the owner's due work, and
+     * returns the time of its next work; UINT64_MAX = never. */
     uint64_t (*on_time)(void *self, uint64_t now_ns);
-    /* Called once a second. */
     void (*on_second)(void *self, uint64_t now_ns, const struct node_stats *stats);
-    /* Called for an event of the learner that the host does not handle. Also called for the last
-     * reset, when training has diverged too often and the node leaves. */
+    /* Called for each evaluation. Also called for the last reset, when training has diverged too
+     * often and the node leaves. */
     void (*on_event)(void *self, uint64_t now_ns, const struct learner_event *event);
-    /* Called when all requested actions were performed. Returns true if the owner has just given
-     * the node an order, so that the host performs further actions. */
+    /* Called when the node's requested actions were performed. Returns true if the owner has just
+     * given the node an order, so that the host performs further actions. */
     bool (*on_pumped)(void *self);
     /* Called for signals (transport.h); NULL = signals are not handled. */
     void (*on_signal)(void *self, int number);
 };
 
 struct host {
-    const struct config *config; /* configuration; borrowed from the owner */
+    const struct config *config; /* borrowed from the owner */
     struct host_owner owner;
-    struct locked_memory keys; /* locked memory for the keys */
+    struct locked_memory keys;
     struct setup setup;
     struct node_options node_options;
-    /* Description of the samples in inference requests. */
+    /* describes the samples of inference requests */
     char about_samples[INFERENCE_WORDS_BYTES];
-    /* Memory of the node, and of the owner's end of the link. */
+    /* memory of the node and of the owner's end of `link` */
     struct arena arena;
     struct node *node;
-    struct learner_link *link; /* link to the thread that makes steps; belongs to the owner */
+    struct learner_link *link; /* to the thread that makes steps; belongs to the owner */
     struct transport *transport;
-    struct saving saving; /* the checkpoint being taken */
-    /* Text that binds checkpoints to this identity, swarm and model (checkpoint_owner.h). */
+    struct saving saving;
+    /* binds checkpoints to this identity, swarm and model (checkpoint_owner.h) */
     char saves[CHECKPOINT_OWNER_MAX];
-    /* Number of checkpoints that could not be used at the start. */
+    /* number of checkpoints that could not be used at the start */
     uint32_t refused;
     struct operator_orders orders;
     struct known_proofs proofs;
@@ -77,30 +75,28 @@ struct host {
     struct status_watch watch;
     struct web web;
 
-    uint64_t status_ns; /* time of the next status line */
+    uint64_t status_ns; /* next time at which the work of each second is due */
     uint64_t owner_ns;  /* next time at which the owner has work; UINT64_MAX = never */
     struct training_watch training;
-    struct resets resets; /* counts divergences of training on this node */
-    /* Saturated weights, as the learner last reported them. */
+    struct resets resets;
+    /* as the learner last reported it */
     struct learner_saturation saturation;
     bool stays_alone; /* the node continues even if no peer accepts it */
-    /* Reasons why the node ended. is_shut_out: no peer accepts it. starts_again: it must
-     * restart. */
+    /* Why the node ended. is_shut_out: no peer accepts it. starts_again: it must restart. */
     bool is_shut_out, starts_again;
     bool has_clash; /* the node ended because another process has its identity */
-    /* The node had a neighbour when has_clash was set, so its base equals the
-     * base of the swarm. */
+    /* if has_clash: the node's base equalled the base of the swarm (reach_is_shared) */
     bool is_shared;
 };
 
-/* Initializes a zeroed host. Then the functions below are called in their order, each only if the
- * one before returned OK. */
+/* Initializes a zeroed host. The owner calls host_open, host_prepare, host_begin and host_run next,
+ * each only if the one before returned OK. */
 void host_init(struct host *host, const struct config *config, const struct host_owner *owner);
-/* Opens the log, the keys and the state folder. is_quiet: prints nothing. */
+/* Opens the log, the keys and the state folder. is_quiet: the log prints no notes. */
 enum error host_open(struct host *host, bool is_quiet, struct problem *problem) MUST_USE;
-/* Prepares what comes after host_open and can fail: learner, sockets, and saved state. */
+/* Locks the state folder, creates the learner, opens the sockets and loads the saved state. */
 enum error host_prepare(struct host *host, struct problem *problem) MUST_USE;
-/* Creates the node. link_bytes: further bytes of the arena, for the owner's end of the link. */
+/* Creates the node. link_bytes: further bytes of the arena, for the owner's end of `link`. */
 void host_begin(struct host *host, size_t link_bytes);
 /* Returns the options for the owner's learner_link. ops, learner: the operations that perform
  * orders, and their first argument. */
@@ -109,13 +105,13 @@ struct learner_link_options host_link_options(struct host *host, const struct ex
 /* Runs the node until it has left or transport_stop was called. The owner sets host->link
  * before. */
 void host_run(struct host *host);
-/* Handles all events of the learner that wait in the link. May be called after the host has
- * ended. Returns false if there were none. */
+/* Handles all waiting events of the learner; returns false if there were none. May be called after
+ * the host has ended. */
 bool host_drain(struct host *host);
 void host_free(struct host *host);
 
-/* Performs the node's requested actions. Must be called on the host's thread, after the owner has
- * called a function of the node. */
+/* Performs the node's requested actions, on the host's thread. The owner must call it after each
+ * call of a node function. */
 void host_pump(struct host *host);
 void host_leave(struct host *host);
 /* host_status returns the status page (status_watch.h); the caller releases it with json_decref.

@@ -36,8 +36,7 @@ double json_seconds_since(uint64_t now_ns, uint64_t at_ns)
     return now_ns > at_ns ? (double)(now_ns - at_ns) * 1e-9 : 0;
 }
 
-/* Returns the field of a record as JSON; NULL if the value is unknown, or a number that is not
- * finite. */
+/* Returns NULL if the value is unknown or not finite. */
 static json_t *field_json(const struct field *field, const void *record, uint64_t now_ns)
 {
     static const size_t BYTES[] = {

@@ -26,8 +26,8 @@ enum field_kind {
 struct field {
     const char *key;
     enum field_kind kind;
-    size_t offset; /* offset of the member in its struct */
-    size_t bytes;  /* size of the member */
+    size_t offset;
+    size_t bytes;
 };
 
 #define FIELD(of, member, key, kind)                                                               \
@@ -36,9 +36,9 @@ struct field {
     }
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-/* Returns the id as hexadecimal digits; NULL if all bytes are zero. */
+/* as hexadecimal digits; NULL if all bytes are zero */
 json_t *json_of_id(const uint8_t id[static ID_BYTES]);
-/* Returns the address as "host:port"; NULL if its port is 0. */
+/* as "host:port"; NULL if the port is 0 */
 json_t *json_of_address(const struct address *address);
 double json_seconds_since(uint64_t now_ns, uint64_t at_ns);
 

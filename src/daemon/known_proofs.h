@@ -1,5 +1,5 @@
-/* Stores equivocation proofs on disk. A node loads them at its start, so that it applies them from
- * the first moment, and saves them whenever it has learned a new one.
+/* Stores equivocation proofs on disk. A node loads them at its start, and saves them whenever it
+ * has learned a new one.
  *
  *   state_dir/proofs ─► node ─ new proofs ─► state_dir/proofs
  */
@@ -9,13 +9,13 @@
 #include "daemon/unsaved.h"
 
 struct known_proofs {
-    const char *folder;     /* state folder; borrowed */
-    uint8_t *known;         /* [NODE_PROOFS_MAX] bytes: proofs on the disk; NULL = not loaded */
-    uint32_t saved;         /* value of node_proofs_changes when the file was last written */
-    struct unsaved unsaved; /* whether the last write failed, and when to try again */
+    const char *folder; /* borrowed */
+    uint8_t *known;     /* [NODE_PROOFS_MAX] bytes: proofs on the disk; NULL = not loaded */
+    uint32_t saved;     /* value of node_proofs_changes when the file was last written */
+    struct unsaved unsaved;
 };
 
-/* Loads the proofs in the folder into the node's options. MALFORMED, MISMATCH: the proofs are
+/* Loads the proofs in the state folder into the node's options. MALFORMED, MISMATCH: the proofs are
  * invalid, or for another swarm. folder must stay valid. */
 enum error known_proofs_load(struct known_proofs *proofs, const char *folder,
                              struct node_options *options, struct problem *problem) MUST_USE;

@@ -31,8 +31,7 @@ void known_swarm_keys_keep(struct known_swarm_keys *keys, const struct node *nod
         keys->saved = changes;
 }
 
-/* Passes the key from `hearsay rekey` to the node, and removes its file. Reports an error if the
- * node knows no order for this key. */
+/* Reports an error if the node knows no order for this key. */
 static void take_next(struct known_swarm_keys *keys, struct node *node, struct event_log *report,
                       uint64_t now_ns)
 {

@@ -11,23 +11,23 @@
 #include "node/swarm_keys.h"
 
 struct known_swarm_keys {
-    const char *folder; /* state folder, borrowed; NULL = the keys are not loaded */
-    /* [NODE_SWARM_KEYS_MAX] bytes: keys on the disk, in options.keys.memory. */
+    const char *folder; /* borrowed; NULL = the keys are not loaded */
+    /* [NODE_SWARM_KEYS_MAX] bytes, in options.keys.memory */
     uint8_t *known;
-    /* Value of node_swarm_keys_changes when the files were last written. */
+    /* value of node_swarm_keys_changes when the files were last written */
     uint32_t saved;
-    struct unsaved unsaved; /* whether the last write failed, and when to try again */
+    struct unsaved unsaved;
 };
 
-/* Loads the keys in the folder into the node's options. folder must stay valid. */
+/* Loads the keys in the state folder into the node's options. folder must stay valid. */
 enum error known_swarm_keys_load(struct known_swarm_keys *keys, const char *folder,
                                  struct node_options *options, struct problem *problem) MUST_USE;
 
 /* Saves the node's keys if they have changed. Cheap enough to be called after every event. */
 void known_swarm_keys_keep(struct known_swarm_keys *keys, const struct node *node,
                            struct event_log *report, uint64_t now_ns);
-/* Passes the wall-clock time to the node. If the node lacks a key, passes the one from `hearsay
- * rekey` if there is one. Called once a second. */
+/* Passes the wall-clock time to the node and, if the node lacks a key, a key from `hearsay rekey`.
+ * Called once a second. */
 void known_swarm_keys_look(struct known_swarm_keys *keys, struct node *node,
                            struct event_log *report, uint64_t now_ns);
 

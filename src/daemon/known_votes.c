@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "state/order_files.h"
 
-#define SAVE_NS ((uint64_t)1000000000) /* shortest time between two saves */
+#define SAVE_NS ((uint64_t)1000000000)
 
 enum error known_votes_load(struct known_votes *votes, const char *folder,
                             struct node_options *options, struct problem *problem)

@@ -9,16 +9,16 @@
 #include "daemon/unsaved.h"
 
 struct known_votes {
-    const char *folder; /* state folder; borrowed */
+    const char *folder; /* borrowed */
     /* [NODE_VOTES_MAX] bytes: votes on the disk; NULL = votes are not allowed */
     uint8_t *known;
-    uint32_t saved;         /* value of node_votes_changes when the file was last written */
-    uint64_t save_ns;       /* earliest time of the next save */
-    struct unsaved unsaved; /* whether the last write failed, and when to try again */
+    uint32_t saved; /* value of node_votes_changes when the file was last written */
+    uint64_t save_ns;
+    struct unsaved unsaved;
 };
 
-/* Loads the votes in the folder into the node's options, if these allow votes. MALFORMED, MISMATCH:
- * the votes are invalid, or for another swarm. folder must stay valid. */
+/* Loads the votes in the state folder into the node's options, if the options allow votes.
+ * MALFORMED, MISMATCH: the votes are invalid, or for another swarm. folder must stay valid. */
 enum error known_votes_load(struct known_votes *votes, const char *folder,
                             struct node_options *options, struct problem *problem) MUST_USE;
 void known_votes_free(struct known_votes *votes);

@@ -7,7 +7,7 @@
 #include "base/time_units.h"
 
 #define EVENT_RING_BYTES (512 * 1024)
-/* Number of other events for which a report of progress leaves space in the ring. */
+/* other events for which a report of steps leaves space in the ring */
 #define OTHER_EVENTS 512
 
 static void lock(struct learner_link *link)
@@ -20,7 +20,7 @@ static void unlock(struct learner_link *link)
     CHECK(pthread_mutex_unlock(&link->orders) == 0);
 }
 
-/* Adds an event and wakes the loop. Both threads call it; the caller has locked `orders`. */
+/* Both threads call it; the caller has locked `orders`. */
 static void say(struct learner_link *link, const struct learner_event *event)
 {
     struct learner_event *room = ring_room(&link->events, sizeof *event);
@@ -128,7 +128,7 @@ void learner_link_nudge(struct learner_link *link)
 
 /* The functions below run on the loop's thread. */
 
-/* Initializes a condition variable whose timeouts use the monotonic clock. */
+/* Timeouts use the monotonic clock. */
 static void condition_init(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;
@@ -138,9 +138,8 @@ static void condition_init(pthread_cond_t *condition)
     CHECK(pthread_condattr_destroy(&attributes) == 0);
 }
 
-/* Returns the size of the request ring in bytes: 5 bytes per entry for 2 · apply_window entries,
- * plus 1 MiB for small requests. The factor 2 is needed because one record may fill at most half of
- * the ring. */
+/* 5 bytes per entry for 2 · apply_window entries, plus 1 MiB for small requests. The factor 2 is
+ * needed because one record may fill at most half of the ring. */
 static uint64_t request_ring_bytes(uint32_t apply_window)
 {
     return (uint64_t)apply_window * 10 + 1024 * 1024;
@@ -180,7 +179,7 @@ void learner_link_end(struct learner_link *link)
     CHECK(pthread_cond_destroy(&link->woken) == 0);
 }
 
-/* Writes a request, with an order or without (NULL), and wakes the stepping thread. */
+/* order: NULL unless kind is LEARNER_ORDER. */
 static void put(struct learner_link *link, enum learner_request_kind kind,
                 const struct action *order)
 {
@@ -195,8 +194,7 @@ static void put(struct learner_link *link, enum learner_request_kind kind,
     learner_link_nudge(link);
 }
 
-/* Performs a READ on the loop's thread and returns true. Returns false, without waiting, if the
- * stepping thread is performing an order. */
+/* Returns false, without waiting, if the stepping thread is performing an order. */
 static bool read_now(struct learner_link *link, const struct action *order)
 {
     if (pthread_mutex_trylock(&link->orders) != 0)

@@ -1,4 +1,5 @@
-/* Passes messages between the loop's thread and the stepping thread. They share no other data.
+/* Passes messages between the event loop's thread and the stepping thread. They share no other
+ * data.
  *
  *   loop thread (node)  ── orders (executor.h), evaluate, stop ──►  stepping thread
  *                       ◄── stepped, answered, reset, … ───────
@@ -6,7 +7,7 @@
  * The stepping thread is the learner's own thread (learner_thread.h), or a thread of a host program
  * with its own model (library/). Between two steps it performs all queued orders, in sequence. A
  * step waits only for orders that are already queued, and never for the network. The node bounds
- * the orders under way (node.h, apply_window), so the rings never overflow.
+ * the orders that wait for an answer (node.h, apply_window), so the rings never overflow.
  *
  * A step does not change the base. So the loop's thread itself performs a READ that is requested
  * during a step. This serves the base of a large model at the speed of the link, however long a
@@ -30,14 +31,14 @@
 #include "training/vitals.h"
 
 struct learner_link_options {
-    /* Maximum number of entries in the queued updates (node.h). */
+    /* maximum number of entries that wait for an answer (node.h) */
     uint32_t apply_window;
-    const struct executor_ops *ops;  /* operations of the learner */
-    void *learner;                   /* first argument of the operations in `ops` */
+    const struct executor_ops *ops;
+    void *learner;                   /* first argument of each operation */
     struct snapshot_queue *snapshot; /* receives the parts of a SAVE; NULL = no SAVE is ordered */
-    /* Called when there are new events for the loop; the caller has locked `orders`. */
+    /* Called for each new event, on either thread; the caller has locked `orders`. */
     void (*wake)(void *waker);
-    void *waker; /* argument of wake */
+    void *waker;
 };
 
 enum learner_event_kind {
@@ -56,17 +57,16 @@ struct learner_event {
     uint32_t batch;          /* samples per step from now on; 0 = unchanged */
     double loss_sum;         /* sum of the loss over all samples counted in `samples` */
     struct time_spent spent; /* time spent since the last STEPPED event */
-    /* Answer to an order. Its pointers are valid until the learner performs the next order of
-     * this kind. */
+    /* Its pointers are valid until the learner performs the next order of this kind. */
     struct answer answer;
     struct evaluation evaluation;
-    /* Evaluation of the averaged base; samples 0 = there is no such base. */
+    /* of the averaged base; samples 0 = there is none */
     struct evaluation averaged;
-    uint64_t took_ns; /* EVALUATED: duration of both evaluations together */
+    uint64_t took_ns; /* EVALUATED: duration of `evaluation` and `averaged` together */
     struct learner_resets resets;
     struct learner_saturation saturation;
     struct vitals vitals;
-    /* STEPPED: memory of the device, measured once a second; total 0 = not measured. */
+    /* STEPPED: measured once a second; total 0 = not measured */
     struct device_memory memory;
 };
 
@@ -85,53 +85,52 @@ struct learner_request {
 
 struct learner_link {
     struct learner_link_options options;
-    struct executor executor; /* performs the orders */
-    struct ring requests;     /* requests for the stepping thread */
-    /* Events for the loop's thread. Writers must hold the mutex `orders`. */
+    struct executor executor;
+    struct ring requests;
+    /* for the loop's thread; writers must hold the mutex `orders` */
     struct ring events;
-    _Atomic bool has_more; /* the loop's thread has further orders that did not fit the ring */
+    _Atomic bool has_more; /* the node has further orders, for which `requests` has no space */
     /* Locked while a thread performs an order, so that a READ sees no half-changed base. */
     pthread_mutex_t orders;
-    pthread_mutex_t mutex; /* used only to let the stepping thread sleep and to wake it */
+    pthread_mutex_t mutex; /* only lets the stepping thread sleep and wakes it */
     pthread_cond_t woken;
-    uint32_t resets;    /* number of resets that were reported to the loop */
-    uint64_t saturated; /* number of saturated entries in the last report */
+    uint32_t resets;    /* number of reported resets */
+    uint64_t saturated; /* last reported number of saturated entries */
 };
 
-/* Returns the bytes that learner_link_init allocates in its arena. */
+/* Bytes that learner_link_init allocates in its arena. */
 size_t learner_link_arena_bytes(uint32_t apply_window);
 void learner_link_init(struct learner_link *link, struct arena *arena,
                        const struct learner_link_options *options);
-/* Destroys the link; no thread may be using it. */
+/* No thread may be using the link. */
 void learner_link_end(struct learner_link *link);
 
-/* Functions that the loop's thread calls. learner_link_order queues a copy of an order with its
- * data; it performs a READ immediately if no other order is being performed. */
+/* The loop's thread calls the following functions. learner_link_order queues a copy of an order
+ * with its data. It performs a READ immediately if no other order is being performed. */
 void learner_link_order(struct learner_link *link, const struct action *order);
 void learner_link_ask(struct learner_link *link, enum learner_request_kind kind);
 bool learner_link_next(struct learner_link *link, struct learner_event *event);
-/* Sets whether the loop has further orders for which the queue has no space. While it has some,
- * the stepping thread makes no step, until the loop has queued them. */
+/* Sets whether the loop has further orders for which the queue has no space. While it has some, the
+ * stepping thread makes no step. */
 void learner_link_set_more(struct learner_link *link, bool has_more);
 
-/* The functions below are called by the stepping thread. */
+/* The stepping thread calls the following functions. */
 
-/* Returns the oldest request, valid until learner_link_done; NULL if there is none. If the loop
- * has orders that did not fit the ring, waits for them first. If it did not wait, the thread would
- * make a step before them, and a node that receives more per step than fits the ring would fall
- * behind without bound. */
+/* Returns the oldest request, valid until learner_link_done; NULL if there is none. If the loop has
+ * orders for which the queue had no space, waits for them first. Otherwise a node that receives
+ * more per step than the queue holds would fall behind without bound. */
 const struct learner_request *learner_link_peek(struct learner_link *link);
 void learner_link_done(struct learner_link *link);
-/* Performs an order, and writes its answer unless it is TRAIN. Returns the processor time that it
- * took, in nanoseconds. */
+/* Performs an order, and reports its answer unless it is TRAIN. Returns the processor time that the
+ * order took, in nanoseconds. */
 uint64_t learner_link_perform(struct learner_link *link, const struct action *order);
 void learner_link_say(struct learner_link *link, const struct learner_event *event);
-/* Reports steps and returns true if enough space in the ring remains for other events. Otherwise
- * returns false; the caller adds later steps to the report and tries again. */
+/* Reports steps, if the ring then still has enough space for other events. Otherwise returns false;
+ * the caller adds later steps to the report and tries again. */
 bool learner_link_say_progress(struct learner_link *link, const struct learner_event *progress);
 /* Reports that training has diverged, if `resets` counts more resets than were reported. */
 void learner_link_report_reset(struct learner_link *link, const struct learner_resets *resets);
-/* Reports the number of saturated entries if it has changed since the last report. */
+/* Does nothing if the number of saturated entries is unchanged. */
 void learner_link_say_saturation(struct learner_link *link,
                                  const struct learner_saturation *saturation);
 /* Sleeps until there is a request, is_over returns true, or the monotonic clock reaches due_ns

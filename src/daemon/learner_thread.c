@@ -12,7 +12,7 @@
 struct learner_thread {
     struct learner *learner;
     struct learner_thread_options options;
-    struct learner_link link; /* link to the loop's thread */
+    struct learner_link link;
     pthread_t pthread;
 
     /* The members below, except working_ns, are used only by the learner's thread. */
@@ -22,16 +22,16 @@ struct learner_thread {
     struct learner_event progress; /* STEPPED event that was not sent yet */
     uint64_t said_ns;              /* time of the last STEPPED event */
     uint64_t due_ns;               /* earliest start of the next step */
-    double rate_factor;            /* the schedule's learning rate is multiplied by this */
+    double rate_factor;            /* factor on the learning rate of the schedule */
     struct learner_thread_used used;
-    uint64_t memory_ns; /* time at which the device's memory was last measured */
+    uint64_t memory_ns; /* time of the last measurement of the device memory */
 
-    _Atomic uint64_t working_ns; /* time at which the present step or order began; 0 = none */
+    _Atomic uint64_t working_ns; /* 0 = no step or order is under way */
 };
 
 /* The functions below run on the learner's thread. */
 
-/* Counts the time of a step, and adapts the batch size to it. */
+/* Also adapts the batch size to the time of the step. */
 static void count_time(struct learner_thread *thread, uint32_t samples, uint64_t took_ns)
 {
     const uint32_t batch = batch_size_on_step(&thread->batch_size, samples, took_ns);
@@ -72,8 +72,7 @@ static void say_progress(struct learner_thread *thread)
     thread->said_ns = monotonic_ns();
 }
 
-/* Counts the time of a completed order. Some orders wait for steps that were queued on a GPU; the
- * time of these steps is subtracted. */
+/* Some orders wait for steps that were queued on a GPU; subtracts the time of these steps. */
 static void count_exchange(struct learner_thread *thread, uint64_t took_ns)
 {
     const uint64_t before_ns = thread->progress.spent.steps_ns;
@@ -104,8 +103,7 @@ static void perform(struct learner_thread *thread, const struct action *order)
     }
 }
 
-/* Evaluates the base and the averaged base, and reports the results. The loop's thread may READ
- * meanwhile, because the mutex `orders` is not held. */
+/* The mutex `orders` is not held, so that the loop may READ meanwhile. */
 static void evaluate(struct learner_thread *thread)
 {
     const uint64_t from_ns = monotonic_ns();

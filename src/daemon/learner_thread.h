@@ -18,39 +18,40 @@
 #include "training/learner.h"
 
 struct learner_thread_options {
-    struct batch_size batch_size; /* rule that chooses the number of samples per step */
-    uint64_t samples_max;         /* maximum number of samples to train; 0 = no limit */
+    struct batch_size batch_size; /* chooses the number of samples per step */
+    uint64_t samples_max;         /* training ends at this number of samples; 0 = no limit */
     uint64_t step_ns_min;  /* minimum nanoseconds between the starts of two steps; 0 = no limit */
-    uint32_t apply_window; /* maximum number of entries in the queued updates (node.h) */
+    uint32_t apply_window; /* see learner_link.h */
     struct snapshot_queue *snapshot; /* receives the parts of a SAVE; NULL = no SAVE is ordered */
-    void (*wake)(void *waker);       /* called on the learner's thread when there are new events */
-    void *waker;                     /* argument of wake */
+    /* called for each new event, on the learner's or the loop's thread */
+    void (*wake)(void *waker);
+    void *waker;
 };
 
 struct learner_thread;
 
-/* Returns the bytes that learner_thread_new allocates in its arena. */
+/* Bytes that learner_thread_new allocates in its arena. */
 size_t learner_thread_arena_bytes(const struct learner_thread_options *options);
 
 /* Starts the thread, which owns the learner until learner_thread_stop. */
 struct learner_thread *learner_thread_new(struct arena *arena, struct learner *learner,
                                           const struct learner_thread_options *options);
 
-/* Returns the thread's link; the loop's thread uses its end of it. */
+/* Returns the link to the thread, for the event loop. */
 struct learner_link *learner_thread_link(struct learner_thread *thread);
 
-/* Ends the thread after its present step and orders, and joins it. */
+/* Ends the thread after its present step and all queued orders, and joins it. */
 void learner_thread_stop(struct learner_thread *thread);
 
-/* Processor time that the thread has used, known after its end. */
+/* Processor time of the thread; read it after the thread has ended. */
 struct learner_thread_used {
     uint64_t steps_ns;    /* nanoseconds in local steps */
     uint64_t exchange_ns; /* nanoseconds in the orders APPLY, PUBLISH, READ and WRITE */
 };
 struct learner_thread_used learner_thread_used(const struct learner_thread *thread);
 
-/* Returns the time at which the thread's present step or order began; 0 = it does nothing. Any
- * thread may call it. */
+/* Returns the time at which the present step or order began; 0 = neither is under way. Any thread
+ * may call it. */
 uint64_t learner_thread_working_ns(const struct learner_thread *thread);
 
 #endif

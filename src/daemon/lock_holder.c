@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAMED_MAX 3 /* maximum number of processes that the text names */
+#define NAMED_MAX 3 /* named processes, at most */
 
 void lock_holder_sign(int file)
 {
@@ -48,7 +48,7 @@ static void name_of(const char *pid, char name[static 32])
         (void)close(file);
 }
 
-/* Appends the id and name of a process to the text. count: number of processes already in it. */
+/* count: number of processes already named in the text. */
 static void add(char text[static LOCK_HOLDER_BYTES], const char *pid, int count)
 {
     char name[32];

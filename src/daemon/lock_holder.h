@@ -5,11 +5,11 @@
 
 #define LOCK_HOLDER_BYTES 128
 
-/* Writes the id and the machine of this process into the lock file, which is open for writing. */
+/* Writes this process's id and host name into the lock file, which is open for writing. */
 void lock_holder_sign(int file);
 
-/* Writes "held by process 1234 (python3)" for the processes that have the lock file open, as far
- * as this user may see them. Otherwise writes "held by process 1234 of machine" from the text of
+/* Writes "held by process 1234 (python3)" for the processes that have the lock file open, as far as
+ * this user may see them. Otherwise writes "held by process 1234 of HOST" from the text of
  * lock_holder_sign. Writes "" if both are unknown. */
 void lock_holder_find(int file, char text[static LOCK_HOLDER_BYTES]);
 

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 
-/* Returns the list in the file, allocated; NULL, with a message, if the list cannot be used. */
+/* Returns NULL if the list cannot be used. The caller frees the list. */
 static struct member_list *read_list(const char *path, enum error *error, struct problem *problem)
 {
     struct member_list *list = memory_new(1, sizeof *list);

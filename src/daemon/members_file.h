@@ -11,7 +11,7 @@
 #include "state/member_list.h"
 
 struct members_file {
-    const char *path;         /* path of the file, borrowed; "" = no list */
+    const char *path;         /* borrowed; "" = no list */
     struct member_list *list; /* list in force; NULL = the configuration names none */
 };
 
@@ -23,10 +23,8 @@ void members_file_free(struct members_file *file);
 
 /* Passes the list to the node, if there is one. */
 void members_file_begin(const struct members_file *file, struct node *node, uint64_t now_ns);
-/* Returns true if the node has a member list. */
 bool members_file_is_used(const struct members_file *file);
-/* Loads the list again, after a SIGHUP, and passes it to the node. If it is invalid, reports
- * that and keeps the previous list. */
+/* Called after a SIGHUP. */
 void members_file_read_again(struct members_file *file, struct node *node, struct event_log *report,
                              uint64_t now_ns);
 

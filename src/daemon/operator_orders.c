@@ -46,7 +46,7 @@ void operator_orders_keep(struct operator_orders *orders, const struct node *nod
         return;
     const size_t before = orders->bytes;
     orders->bytes = node_orders(node, orders->known);
-    /* The disk has all orders: none was added since loading, and no write has failed. */
+    /* no order is new since the last write, and that write did not fail */
     const bool is_on_disk = orders->bytes == before && !orders->unsaved.has_failed;
     const enum error error = is_on_disk ? OK
                                         : order_files_save(disk_real(), orders->folder,

@@ -13,16 +13,16 @@
 #include "daemon/unsaved.h"
 
 struct operator_orders {
-    const char *folder;     /* state folder; borrowed */
-    uint8_t *known;         /* [NODE_ORDERS_MAX] bytes: orders on the disk; NULL = no operator */
-    uint8_t *handed;        /* [ORDERS_HANDED_MAX] bytes: scratch buffer for new orders */
-    size_t bytes;           /* bytes of the orders in `known` */
-    uint32_t saved;         /* number of orders on the disk */
-    struct unsaved unsaved; /* whether the last write failed, and when to try again */
-    struct known_swarm_keys swarm_keys; /* swarm keys that orders have brought */
+    const char *folder; /* borrowed */
+    uint8_t *known;     /* [NODE_ORDERS_MAX] bytes: orders on the disk; NULL = no operator */
+    uint8_t *handed;    /* [ORDERS_HANDED_MAX] bytes: buffer for new orders from a command */
+    size_t bytes;       /* used bytes of `known` */
+    uint32_t saved;     /* number of orders on the disk */
+    struct unsaved unsaved;
+    struct known_swarm_keys swarm_keys;
 };
 
-/* Loads the orders in the folder into the node's options. MALFORMED, MISMATCH: the orders are
+/* Loads the orders in the state folder into the node's options. MALFORMED, MISMATCH: the orders are
  * invalid, or for another swarm. folder must stay valid. */
 enum error operator_orders_load(struct operator_orders *orders, const char *folder,
                                 struct node_options *options, struct problem *problem) MUST_USE;
@@ -31,8 +31,7 @@ void operator_orders_free(struct operator_orders *orders);
 /* Saves the node's orders if there is a new one. Cheap enough to be called after every event. */
 void operator_orders_keep(struct operator_orders *orders, const struct node *node,
                           struct event_log *report, uint64_t now_ns);
-/* Passes new orders from `hearsay expel`, `admit` or `rekey` to the node; called once a
- * second. */
+/* Passes new orders of `hearsay expel`, `admit` and `rekey` to the node; called once a second. */
 void operator_orders_look(struct operator_orders *orders, struct node *node,
                           struct event_log *report, uint64_t now_ns);
 

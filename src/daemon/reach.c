@@ -38,7 +38,7 @@ void reach_on_note(struct reach *reach, const struct note *note)
         return;
     const enum reach_certainty certainty = certainty_of(note);
     if (certainty < reach->certainty)
-        return; /* keeps the more certain reason */
+        return;
     reach->certainty = certainty;
     reach->differs = note->kind == NOTE_MISMATCH;
     (void)snprintf(reach->why, sizeof reach->why, "%s %s", note->where, note->text);

@@ -65,8 +65,8 @@ static int landlock_version(void)
     return version > 0 ? (int)version : 0;
 }
 
-/* Returns true if the node may use a GPU: train.device names one, or it is auto and there is a
- * driver, or the environment names the CUDA module. */
+/* For auto, a device file of a driver (/dev/dxg: in WSL) or HEARSAY_CUDA, the path of the CUDA
+ * module, suffices. */
 static bool may_use_gpu(const struct config *config)
 {
     if (strcmp(config->train.device, "auto") != 0)
@@ -75,8 +75,8 @@ static bool may_use_gpu(const struct config *config)
            getenv("HEARSAY_CUDA");
 }
 
-/* Returns true if train.device may mean several GPUs. Does not count the GPUs of the machine,
- * because that would load libraries, which may create threads. */
+/* Does not count the GPUs of the machine, because that would load libraries, which may create
+ * threads. */
 static bool may_use_several(const struct config *config)
 {
     const char *device = config->train.device;
@@ -92,8 +92,8 @@ struct sandbox sandbox_find(const struct config *config)
     };
 }
 
-/* Returns the number of threads besides this one. /proc/self/task has a folder for each thread, so
- * its link count is the number of threads plus 2. */
+/* /proc/self/task has a folder for each thread, so its link count is the number of threads plus 2.
+ * The calling thread does not count. */
 static uint32_t threads_of_libraries(void)
 {
     struct stat about;
@@ -111,8 +111,8 @@ static struct ruleset forbidden(const struct sandbox *sandbox)
     return ruleset;
 }
 
-/* Allows these accesses to a file, or to all files below a folder. If the path does not exist,
- * no rule is needed. Returns false if the kernel refuses the rule. */
+/* Allows `rights` for a file, or for all files below a folder. A missing path needs no rule.
+ * Returns false if the kernel refuses the rule. */
 static bool allow(int rules, const struct ruleset *forbids, const char *path, uint64_t rights)
 {
     struct stat about;
@@ -130,7 +130,7 @@ static bool allow(int rules, const struct ruleset *forbids, const char *path, ui
     return is_done;
 }
 
-/* Allows reading the files of a folder whose names begin with `prefix`. Links are followed. */
+/* Allows reading the files of a folder whose names begin with `prefix`; follows symbolic links. */
 static bool allow_files_in(int rules, const struct ruleset *forbids, const char *folder,
                            const char *prefix)
 {
@@ -177,8 +177,8 @@ static bool allow_listed(int rules, const struct ruleset *forbids, const char *n
     return is_done;
 }
 
-/* Allows the accesses that the paths in the configuration need. For the member list it allows
- * reading the whole folder, because people replace the file by a new one. */
+/* Allows what the paths in the configuration need. The whole folder of the member list is readable,
+ * because people replace the file by a new one. */
 static bool allow_configured(int rules, const struct ruleset *forbids, const struct config *config)
 {
     const char *const files[] = {config->data.x,      config->data.y,    config->data.test_x,
@@ -226,8 +226,7 @@ static bool allow_resolver(int rules, const struct ruleset *forbids)
     return allow(rules, forbids, folder, READS);
 }
 
-/* Allows reading the files that system libraries read: host names, time zone, processor,
- * devices. */
+/* The files that system libraries read: host names, time zone, processor, devices. */
 static bool allow_system(int rules, const struct ruleset *forbids, bool has_gpu)
 {
     static const char *const reads[] = {"/usr",
@@ -274,16 +273,15 @@ static bool allow_several_gpus(int rules, const struct ruleset *forbids)
            allow(rules, forbids, "/dev/shm", shares);
 }
 
-/* Allows the driver to store compiled kernels, in subfolders of the cache. */
+/* The driver stores compiled kernels in subfolders of the cache. */
 static bool allow_cuda_cache(int rules, const struct ruleset *forbids)
 {
     const char *folder = getenv(CUDA_CACHE_PATH);
     return !folder || allow(rules, forbids, folder, STATES | FS_MAKE_DIR);
 }
 
-/* Enters the Landlock restrictions for this thread and its later threads. An older kernel knows
- * fewer members of struct ruleset, and accepts newer members if they are 0. Returns false, with
- * errno, if it fails. */
+/* Restricts this thread and its later threads. An older kernel knows fewer members of struct
+ * ruleset, and accepts newer members if they are 0. Returns false, with errno, if it fails. */
 static bool restrict_files(const struct config *config, const struct sandbox *sandbox)
 {
     const struct ruleset forbids = forbidden(sandbox);
@@ -305,8 +303,8 @@ static bool restrict_files(const struct config *config, const struct sandbox *sa
     return is_done;
 }
 
-/* Installs the seccomp filter. Returns false if the process has no filter afterwards. An existing
- * filter, such as a container's, may prevent a new one; that is no failure. */
+/* Returns false if the process has no filter afterwards. An existing filter, such as a container's,
+ * may prevent a new one; that is no failure. */
 static bool enter_filter(struct sandbox *sandbox)
 {
     const bool is_filtered = prctl(PR_GET_SECCOMP, 0, 0, 0, 0) > 0;

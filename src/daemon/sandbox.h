@@ -29,30 +29,29 @@
 #define SANDBOX_TEXT_BYTES 160
 
 struct sandbox {
-    /* Version of the Landlock interface; 0 = the kernel lacks or disables it. */
+    /* version of the Landlock interface; 0 = the kernel lacks or disables it */
     int landlock;
     /* The kernel supports seccomp filters; after sandbox_enter: the filter is installed. */
     bool has_filter;
-    bool is_entered; /* the sandbox was entered, permanently */
+    bool is_entered;
     /* Number of threads that libraries created before the sandbox was entered; Landlock does not
      * restrict them. */
     uint32_t threads;
     bool reads_freely; /* files are readable everywhere, because a GPU may be used */
 };
 
-/* Returns what the kernel supports for a node with this configuration. Enters nothing. */
+/* Returns what the kernel supports. Enters nothing. */
 struct sandbox sandbox_find(const struct config *config);
-/* Sets CUDA_CACHE_PATH to a folder in the state folder. The driver stores kernels there that it
- * compiles for a GPU for which the CUDA module has no code. Its usual folder, in the home folder,
- * is not writable in the sandbox, so it would compile them at every start. Call it before CUDA is
- * loaded and before other threads exist. Does nothing if the variable is set or the folder cannot
- * be created. */
+/* If a GPU may be used and CUDA_CACHE_PATH is not set, sets it to a folder in the state folder. The
+ * driver stores kernels there that it compiles for a GPU for which the CUDA module has no code. Its
+ * usual folder, in the home folder, is not writable in the sandbox, so it would compile them at
+ * every start. Call it before CUDA is loaded and before other threads exist. */
 void sandbox_keep_kernels(const struct config *config);
 /* Enters the sandbox. Does nothing if it was entered before, or if node.sandbox is no. FAILED: the
  * kernel refuses a restriction that it supports. The state folder must exist. */
 enum error sandbox_enter(const struct config *config, struct sandbox *sandbox,
                          struct problem *problem) MUST_USE;
-/* Describes the sandbox, for example "Landlock 7, system calls filtered". */
+/* For example "Landlock 7, system calls filtered". */
 void sandbox_text(const struct config *config, const struct sandbox *sandbox,
                   char out[static SANDBOX_TEXT_BYTES]);
 

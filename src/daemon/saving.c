@@ -15,7 +15,6 @@ static void go_on(const struct saving *saving)
     learner_link_order(saving->link, &order);
 }
 
-/* Starts a checkpoint. If one is still being written, as on a slow disk, this one is skipped. */
 void saving_begin(const struct saving *saving)
 {
     size_t bytes;

@@ -1,4 +1,4 @@
-/* Takes a checkpoint of the node, part by part; all functions run on the loop's thread.
+/* Takes a checkpoint of the node, part by part; all functions run on the event loop's thread.
  *
  *   node ─ SAVE ─► saving_begin ─► saver.h
  *        ┌─► saver_next ─► order ─► learner ─► saving_on_part ────────┐
@@ -13,33 +13,32 @@
 #include "state/saver.h"
 
 struct saving {
-    struct saver *saver;             /* writes the checkpoints on its own thread */
-    struct learner_link *link;       /* passes orders to the thread that copies the parts */
-    struct node *node;               /* the node; provides the history of the base */
+    struct saver *saver;
+    struct learner_link *link;
+    struct node *node;               /* provides the history of the base */
     struct training_watch *training; /* provides the score of the saved base */
-    /* [node_history_max] bytes: scratch buffer for the history of the base. */
+    /* [node_history_max] scratch buffer for the history of the base */
     uint8_t *history;
     uint64_t saved_ns; /* time at which the last checkpoint was complete; 0 = never */
-    /* Model hash that the newest checkpoint records; zeros = it records none, or there is
-     * none. */
+    /* model hash in the newest checkpoint; zeros = none */
     uint8_t model_hash[16];
-    uint32_t ended;           /* number of saves that have ended, with or without success */
-    struct saver_result last; /* result of the last save */
+    uint32_t ended; /* number of saves that have ended, with or without success */
+    struct saver_result last;
 };
 
-/* Starts a checkpoint that the node has requested. */
+/* Starts a checkpoint. Skips it if the last one is still being written, as on a slow disk. */
 void saving_begin(const struct saving *saving);
 /* Handles the learner's answer to the order to copy a part. entries: number of entries copied; 0 =
  * the snapshot was broken off. */
 void saving_on_part(const struct saving *saving, uint64_t now_ns, size_t entries);
-/* Handles a wake-up by the saver's thread: requests the next part, or takes the result of the save
- * and reports it as a note. */
+/* Called when the saver's thread wakes the loop: requests the next part. If the save has ended,
+ * reports its result as a note. */
 void saving_on_wake(struct saving *saving, struct event_log *report, uint64_t now_ns);
 
-/* Records the model hash of the newest checkpoint, after one was loaded or written. */
+/* Called after a checkpoint was loaded or written; records its model hash. */
 void saving_on_loaded(struct saving *saving);
-/* Returns true if the newest checkpoint records the model hash for which the orders, proofs and
- * votes of this node are signed. Otherwise they must not be stored: a restarted node would take
+/* Returns true if a restart from the newest checkpoint keeps the model hash for which orders,
+ * proofs and votes are signed. Otherwise they must not be stored: the restarted node would take
  * them for records of another model. */
 bool saving_knows_model(const struct saving *saving);
 

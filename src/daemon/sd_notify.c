@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Time after which READY=1 is sent again if it was not delivered. */
+/* READY=1 is sent again after this time if it was not delivered */
 #define RETRY_NS 1000000000ull
 
 static void complain(struct sd_notify *sd_notify, const char *why)
@@ -19,8 +19,8 @@ static void complain(struct sd_notify *sd_notify, const char *why)
     sd_notify->complained = true;
 }
 
-/* Parses the name of the manager's socket. "@name" is an abstract name: its first byte becomes
- * zero, and the length of the address marks its end. Returns false if the name is invalid. */
+/* "@name" is an abstract name: its first byte becomes zero, and the length of the address marks its
+ * end. */
 static bool address_read(struct sd_notify *sd_notify, const char *name)
 {
     const size_t bytes = strlen(name);
@@ -48,8 +48,7 @@ static bool number_read(const char *text, uint64_t *out)
     return true;
 }
 
-/* Returns the nanoseconds between two WATCHDOG=1 messages, half of WATCHDOG_USEC; 0 = the
- * manager wants no such messages. */
+/* Returns half of WATCHDOG_USEC in nanoseconds; 0 = the manager wants no WATCHDOG=1. */
 static uint64_t watchdog_read(void)
 {
     const char *usec_text = getenv("WATCHDOG_USEC");

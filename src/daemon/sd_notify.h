@@ -25,7 +25,7 @@
 
 struct sd_notify {
     int socket;            /* Unix datagram socket; -1 = no manager is notified */
-    struct sockaddr_un to; /* address of the manager's socket */
+    struct sockaddr_un to; /* the manager's socket */
     socklen_t to_bytes;    /* used bytes of `to` */
     uint64_t watchdog_ns;  /* nanoseconds between two WATCHDOG=1 messages; 0 = not wanted */
     uint64_t wake_ns;      /* next time at which sd_notify_on_time is due; UINT64_MAX = never */
@@ -45,7 +45,6 @@ uint64_t sd_notify_wake_ns(const struct sd_notify *sd_notify);
 void sd_notify_status(struct sd_notify *sd_notify, uint64_t now_ns, const struct node_stats *stats,
                       double loss, const struct reach *reach);
 
-/* Tells the manager that the node has begun to leave. */
 void sd_notify_stopping(struct sd_notify *sd_notify);
 
 void sd_notify_close(struct sd_notify *sd_notify);

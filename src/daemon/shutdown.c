@@ -43,7 +43,6 @@ enum error shutdown_save(struct node *node, struct saver *saver, struct learner 
     return saver_save(saver, learner, node_incarnation(node), score, fill_history, node, problem);
 }
 
-/* Saves the checkpoint and the bases, and prints where they are. */
 static enum error save_all(const struct shutdown *closing, struct problem *problem)
 {
     char path[BASE_PATH_BYTES];
@@ -58,7 +57,7 @@ static enum error save_all(const struct shutdown *closing, struct problem *probl
     return error;
 }
 
-/* Returns the version of the base as text; the caller frees it. */
+/* The caller frees the text. */
 static char *version_of(const struct shutdown *closing)
 {
     char *text = memory_new(SAFETENSORS_VERSION_MAX, 1);

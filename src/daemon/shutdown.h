@@ -13,18 +13,18 @@
 enum final_evaluation { FINAL_NONE, FINAL_PART, FINAL_ALL };
 
 struct shutdown {
-    const struct config *config; /* configuration of the node */
-    /* Parts of the node. The learner must not be used by another thread any more. */
+    const struct config *config;
+    /* no other thread uses its learner any more */
     struct setup *setup;
-    const struct learner_thread *learner; /* the learner's thread, which has ended */
-    struct node *node;                    /* the node, after it has left the swarm */
-    struct saver *saver;                  /* saves checkpoint and base */
-    uint8_t *history;                     /* [node_history_max] scratch buffer */
-    struct event_log *report;             /* receives the result */
-    /* Score of this base if it is to be saved as the best one; otherwise NULL. */
+    const struct learner_thread *learner; /* its thread has ended */
+    struct node *node;
+    struct saver *saver;
+    uint8_t *history; /* [node_history_max] scratch buffer */
+    struct event_log *report;
+    /* score of the base if it is to be saved as the best one; otherwise NULL */
     const struct evaluation *score;
-    const struct guard *guard;       /* training guard, which has the last periodic evaluation */
-    enum final_evaluation evaluates; /* test samples on which the saved base is evaluated */
+    const struct guard *guard;       /* has the last periodic evaluation */
+    enum final_evaluation evaluates; /* test samples for the evaluation of the saved base */
 };
 
 /* Exit codes of nodes that end without saving a base. SHUT_OUT: the peers have another swarm,
@@ -33,8 +33,8 @@ struct shutdown {
 #define SHUTDOWN_SHUT_OUT    3
 #define SHUTDOWN_EXPELLED    4
 #define SHUTDOWN_TURNED_AWAY 5
-/* Exit code if another process has this node's identity. The base is saved only if it equalled
- * the base of the swarm until then. */
+/* Another process has this node's identity. The base is saved only if it equalled the base of the
+ * swarm until then. */
 #define SHUTDOWN_CLASH 6
 
 /* Parts of shutdown_run for any owner of a node. Call them when the thread that made steps has
@@ -45,11 +45,9 @@ void shutdown_apply(struct node *node, const struct executor *executor, struct e
 enum error shutdown_save(struct node *node, struct saver *saver, struct learner *learner,
                          const struct evaluation *score, struct problem *problem) MUST_USE;
 
-/* Prints that the node is shut out and what to do; returns the exit code. */
+/* shutdown_shut_out and shutdown_clash print why the node ended and what to do, and return the exit
+ * code. is_shared: the base equalled the base of the swarm until now, so it is saved. */
 int shutdown_shut_out(const struct reach *reach);
-
-/* Prints that another process has the node's identity and what to do; returns the exit code.
- * is_shared: the base equalled the base of the swarm until now, so it is saved. */
 int shutdown_clash(const struct shutdown *closing, bool is_shared);
 
 /* Ends a node whose learner's thread has ended. Returns the exit code: 0 if base and checkpoint are

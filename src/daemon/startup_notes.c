@@ -27,8 +27,7 @@ static void say_who(struct event_log *report, uint64_t now_ns, const struct conf
     event_log_note(report, &note);
 }
 
-/* Reports the optimizer and its settings. Values for keys with `auto` have been chosen
- * before. */
+/* Values for keys with `auto` have been chosen before. */
 static void say_training(struct event_log *report, uint64_t now_ns, const struct config *config,
                          const struct setup *setup)
 {
@@ -39,7 +38,7 @@ static void say_training(struct event_log *report, uint64_t now_ns, const struct
     const struct config_train *train = &config->train;
     char text[200];
     CHECK(train->optimizer < OPTIMIZER_AUTO);
-    /* A node that makes no steps itself does not use these settings. */
+    /* a node that makes no steps does not use the settings */
     if (!learner_can_step(setup->learner))
         return;
     (void)snprintf(
@@ -60,7 +59,7 @@ static void say_data(struct event_log *report, uint64_t now_ns, const struct set
 /* File in the state folder that names the device of the last start. */
 #define DEVICE_FILE "device"
 
-/* Reads the name of the device of the last start; "" if unknown. */
+/* Reads "" if the device of the last start is unknown. */
 static void read_device(const char *folder, char text[static DEVICE_TEXT_MAX])
 {
     char path[DISK_PATH_MAX];
@@ -76,7 +75,7 @@ static void read_device(const char *folder, char text[static DEVICE_TEXT_MAX])
     text[count > 0 ? count : 0] = '\0';
 }
 
-/* Writes the name of the device. If that fails, the next start cannot warn about a lost GPU. */
+/* If writing fails, the next start cannot warn about a lost GPU. */
 static void write_device(const char *folder, const char *text)
 {
     struct atomic_file file;
@@ -85,8 +84,8 @@ static void write_device(const char *folder, const char *text)
     (void)!atomic_file_end(&file);
 }
 
-/* Warns if train.device is auto and the last start had a GPU that this start lacks. Returns true if
- * it has warned. */
+/* If train.device is auto and the last start had a GPU that this start lacks, warns and returns
+ * true. Otherwise stores the device of this start. */
 static bool say_lost_gpu(struct event_log *report, uint64_t now_ns, const struct config *config,
                          const struct setup *setup)
 {

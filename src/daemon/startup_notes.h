@@ -11,26 +11,26 @@
 void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct config *config,
                        const struct setup *setup, const struct node_options *options);
 
-/* Reports which files of data and initial weights are read, because this may take long. */
+/* Reports the files of data and initial weights, because reading them may take long. */
 void startup_notes_reading(struct event_log *report, uint64_t now_ns, const struct config *config);
 
 void startup_notes_sandbox(struct event_log *report, uint64_t now_ns, const struct config *config,
                            const struct sandbox *sandbox);
 
-/* Reports the address of the node's web page. port: the port on which the web server listens. */
+/* port: the actual port of the web server. */
 void startup_notes_web(struct event_log *report, uint64_t now_ns, const struct address *http,
                        unsigned port);
 
-/* Reports if the keys may be swapped to disk, because their memory is not locked. */
+/* Warns if the keys may be swapped to disk, because their memory is not locked. */
 void startup_notes_keys(struct event_log *report, uint64_t now_ns,
                         const struct locked_memory *keys);
 
-/* Reports the checkpoint from which the node continues. Does nothing if generation is 0, which
- * means that there is none. is_older: newer checkpoints could not be used. */
+/* Reports the checkpoint from which the node continues. generation: its number; 0 = there is none.
+ * is_older: newer checkpoints could not be used. */
 void startup_notes_resumed(struct event_log *report, uint64_t now_ns, const struct config *config,
                            uint64_t generation, bool is_older, const struct node *node);
 
-/* Reports which swarm key is used, if orders have brought a newer key than the configured one. */
+/* Reports the swarm key in use, if orders have brought a newer key than the configured one. */
 void startup_notes_swarm_key(struct event_log *report, uint64_t now_ns, const struct config *config,
                              const struct setup *setup, const struct node *node);
 

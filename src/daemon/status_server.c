@@ -29,8 +29,8 @@ void status_place_close(struct status_place *place)
     place->folder = -1;
 }
 
-/* Describes a lock on the whole file. It belongs to the open file description, not to the
- * process, so it stays when this process opens and closes the file only to test the lock. */
+/* A lock on the whole file belongs to the open file description, not to the process. So the lock
+ * stays when this process opens and closes the file again only to test it. */
 static const struct flock WHOLE = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
 static const char *path_of(char out[static STATUS_PATH_BYTES], const char *dir, const char *name)
@@ -85,8 +85,8 @@ bool status_endpoint_is_taken(const char *dir)
     return asked && whole.l_type != F_UNLCK;
 }
 
-/* Binds the socket. First removes the socket of an earlier node; that node has ended, since this
- * one holds the lock. Sets the mode before listen(), so that no other user can connect. */
+/* Removes the socket of an earlier node, which has ended, since this node holds the lock. Sets the
+ * mode before listen(), so that no other user can connect. */
 static bool bind_anew(int made, const struct status_place *place)
 {
     const struct sockaddr_un *address = &place->address;

@@ -21,8 +21,8 @@
 #define STATUS_JSON       (JSON_COMPACT | JSON_REAL_PRECISION(9)) /* JSON format of a status page */
 
 struct status_endpoint {
-    const char *dir; /* path of the state folder; NULL = the endpoint is not open */
-    int lock;        /* file descriptor of the lock file */
+    const char *dir; /* state folder; NULL = the endpoint is not open */
+    int lock;        /* file descriptor */
 };
 
 /* Locks an existing folder. MISMATCH: another node has locked it. After an error nothing is locked.
@@ -30,27 +30,25 @@ struct status_endpoint {
 enum error status_endpoint_open(struct status_endpoint *endpoint, const char *dir,
                                 struct problem *problem) MUST_USE;
 
-/* Creates the socket and binds it; the caller owns it and calls listen(). */
+/* Creates and binds the socket; the caller owns it and calls listen(). */
 enum error status_endpoint_socket(const struct status_endpoint *endpoint, int *made,
                                   struct problem *problem) MUST_USE;
 
 /* Removes the socket's file, so that no further client connects. The folder stays locked. */
 void status_endpoint_shut(const struct status_endpoint *endpoint);
 
-/* Unlocks the folder. Does nothing if the endpoint is not open. */
 void status_endpoint_close(struct status_endpoint *endpoint);
 
-/* Returns true if a node has locked the folder. */
+/* Returns true if a node has locked the folder; false also if that is unknown. */
 bool status_endpoint_is_taken(const char *dir);
 
-/* Socket address of a folder's status socket. A socket's path may have at most 108 bytes, but the
- * folder's path may be longer. So the address names the folder by its open descriptor. */
+/* Address of a folder's status socket. A socket's path may have at most 108 bytes, but the folder's
+ * path may be longer. So the address names the folder by its open descriptor. */
 struct status_place {
-    int folder;                 /* file descriptor of the folder; open while the address is used */
-    struct sockaddr_un address; /* address for bind() and connect() */
+    int folder; /* file descriptor of the state folder; open while the address is used */
+    struct sockaddr_un address;
 };
-/* Opens the folder and sets the address. Returns false, with errno, if the folder cannot be
- * opened. */
+/* Returns false, with errno, if the folder cannot be opened. */
 bool status_place_open(struct status_place *place, const char *dir);
 void status_place_close(struct status_place *place);
 

@@ -41,7 +41,7 @@ void status_track_rates(const struct status_track *track, uint64_t now_ns, uint6
     *received_per_s = (double)(received_bytes - track->past[0].received_bytes) / seconds;
 }
 
-/* Returns the index of the track of a connection; -1 if it has none. */
+/* Returns -1 if the connection has no track. */
 static int place_of(const struct status_watch *watch, uint64_t conn)
 {
     for (int i = 0; i < NODE_PEERS_MAX; i++)
@@ -67,7 +67,7 @@ static void look_at_link(struct status_watch *watch, const struct node_link *lin
     if (place < 0)
         place = place_of(watch, 0);
     if (place < 0)
-        return; /* all tracks are in use; a track is freed a second after its connection closed */
+        return; /* all tracks are in use; closed connections keep theirs for up to a second */
     struct status_track *track = &watch->tracks[place];
     track->conn = link->conn;
     track->seen = true;
@@ -87,7 +87,7 @@ void status_watch_look(struct status_watch *watch, const struct node *node, uint
     forget_ended(watch);
 }
 
-/* Tables of the page's fields: the JSON name and the unit of each member of the node's structs. */
+/* Tables of the page's fields. */
 
 static const struct field STATS[] = {
     FIELD(node_stats, digest, "digest", FIELD_DIGEST),
@@ -183,7 +183,7 @@ static const struct field LINK[] = {
     FIELD(node_link, received_bytes, "received_bytes", FIELD_U64),
 };
 
-/* Names of the fields that are null unless the link is open. */
+/* Fields that are null unless the link is open. */
 static const char *const OF_OPEN_LINKS[] = {"open_s", "rate_bytes_per_s", "rate_age_s",
                                             "backlog_s"};
 
@@ -197,8 +197,7 @@ static void put_rates(json_t *object, const struct status_track *track, uint64_t
     json_put(object, "received_bytes_per_s", json_real(received));
 }
 
-/* Adds how the member was admitted, and its name from the operator's order or the member
- * list. */
+/* The name comes from the operator's order or the member list. */
 static void put_admission(json_t *object, const struct node *node, const struct member_list *list,
                           const uint8_t id[static ID_BYTES])
 {
@@ -239,7 +238,7 @@ static json_t *members_json(const struct node *node, const struct member_list *n
     return list;
 }
 
-/* Returns the nodes that other members admit and this node does not. */
+/* Nodes that other members admit and this node does not. */
 static json_t *strangers_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();
@@ -253,8 +252,8 @@ static json_t *strangers_json(const struct node *node, uint64_t now_ns)
     return list;
 }
 
-/* Returns the members that this node finds harmful, that have votes against them, or whose
- * rumors are withheld. */
+/* Members that this node finds harmful, that have votes against them, or whose rumors are
+ * withheld. */
 static json_t *harms_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();
@@ -267,7 +266,7 @@ static json_t *harms_json(const struct node *node, uint64_t now_ns)
     return list;
 }
 
-/* Returns the members that were expelled by a proof or by votes. */
+/* Members that were expelled by a proof or by votes. */
 static json_t *proofs_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();
@@ -311,7 +310,6 @@ static uint64_t latest_incarnation(const struct node *node, const uint8_t id[sta
     return latest;
 }
 
-/* Returns the operator's orders that the node knows. */
 static json_t *orders_json(const struct node *node)
 {
     json_t *list = json_array();
@@ -332,7 +330,7 @@ static json_t *orders_json(const struct node *node)
     return list;
 }
 
-/* Returns the arrival times of origin i's rumors, as pairs of rumor number and age in seconds. */
+/* Returns pairs of rumor number and age in seconds, for the rumors of origin i. */
 static json_t *arrivals_json(const struct node *node, uint64_t now_ns, uint32_t i)
 {
     struct node_arrival arrivals[NODE_ARRIVALS];
@@ -347,8 +345,8 @@ static json_t *arrivals_json(const struct node *node, uint64_t now_ns, uint32_t 
     return list;
 }
 
-/* Returns the origins as JSON. log_first: number of the oldest rumor of the origin that the log
- * still has, with all later ones. */
+/* log_first: number of the oldest rumor of the origin that the log still has, with all later
+ * ones. */
 static json_t *origins_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();
@@ -368,7 +366,7 @@ static json_t *origins_json(const struct node *node, uint64_t now_ns)
     return list;
 }
 
-/* Returns facts about the swarm key in use, such as its hash, but never the key. */
+/* Describes the swarm key in use, but never contains the key. */
 static json_t *swarm_key_json(const struct node *node)
 {
     struct node_swarm_key key;
@@ -382,7 +380,7 @@ static json_t *swarm_key_json(const struct node *node)
     return object;
 }
 
-/* Returns the data that the operator's commands need; NULL if the swarm has no operator. */
+/* For the operator's commands; NULL if the swarm has no operator. */
 static json_t *operator_json(const struct node *node, const struct node_options *options,
                              uint64_t now_ns)
 {
@@ -402,7 +400,7 @@ static json_t *operator_json(const struct node *node, const struct node_options 
     return object;
 }
 
-/* Returns the resident memory of this process in bytes; 0 = unknown. */
+/* 0 = unknown */
 static uint64_t rss_bytes(void)
 {
     unsigned long long pages = 0;
@@ -437,7 +435,6 @@ static void put_facts(json_t *page, const struct status_facts *facts, uint64_t n
              facts->saturation->tensor[0] ? json_string(facts->saturation->tensor) : json_null());
 }
 
-/* Adds the node's phase, whether it is healthy, and whether it is alone. */
 static void put_health(json_t *page, const struct node *node, const struct reach *reach,
                        uint64_t now_ns)
 {

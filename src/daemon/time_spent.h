@@ -1,5 +1,5 @@
-/* Counts a learner's time in steps and in the exchange (in the remaining time it waits), and keeps
- * a histogram of the durations of steps.
+/* Counts a learner's wall-clock time in steps and in the exchange with the swarm, and keeps a
+ * histogram of the durations of steps.
  *
  *   stepping thread: time_spent_step, time_spent_exchange ─ STEPPED (learner_link.h) ─►
  *   loop thread: time_spent_add ─► hearsay status, metrics, the node's page
@@ -14,10 +14,10 @@
 #define TIME_SPENT_BINS 14
 
 struct time_spent {
-    uint64_t steps_ns; /* nanoseconds of wall-clock time in steps */
-    /* Nanoseconds of wall-clock time in which the node's orders are performed, except PREDICT. */
+    uint64_t steps_ns;
+    /* time for the node's orders, except PREDICT */
     uint64_t exchange_ns;
-    uint32_t steps[TIME_SPENT_BINS]; /* number of steps in each bin of the histogram */
+    uint32_t steps[TIME_SPENT_BINS]; /* number of steps in each bin */
 };
 
 /* Upper bounds of the histogram's bins, in seconds; the last one is infinite. */

@@ -8,9 +8,9 @@
 #include "state/best_base.h"
 
 #define PASSES 3 /* cost of a step in forward passes: the backward pass counts as two */
-/* Minimum time between evaluations before checkpoints, as a multiple of their duration. */
+/* Evaluations before checkpoints take at most 1/100 of the time. */
 #define EVALUATIONS_PART 100
-/* A score older than this does not count for the present base. */
+/* an older score does not count for the present base */
 #define SCORE_NS_MAX 60000000000ull
 
 void training_watch_init(struct training_watch *watch, const struct training_watch_options *options,
@@ -65,13 +65,13 @@ static void ask(const struct training_watch *watch, enum learner_request_kind ki
 /* Characters that need no quotes in a shell. */
 #define PLAIN_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:@%/"
 
-/* Returns the option for `hearsay rewind` that names the state folder; "" for the default
- * folder. Returns NULL if the folder has no best base. */
+/* Returns the option with which `hearsay rewind` finds the state folder; "" for the default folder.
+ * Returns NULL if the folder has no best base. */
 static const char *where(const struct training_watch *watch, char text[static 128])
 {
     const char *folder = watch->options.folder;
     const bool is_plain = folder[strspn(folder, PLAIN_CHARACTERS)] == '\0';
-    /* A folder name that is too long or has a quote is replaced by the word STATE_DIR. */
+    /* a name that does not fit or has a quote is replaced by the word STATE_DIR */
     const bool fits = strlen(folder) <= 98 && !strchr(folder, '\'');
     if (watch->kept.samples == 0)
         return NULL;
@@ -179,7 +179,7 @@ double training_watch_on_second(struct training_watch *watch)
     return watch->loss;
 }
 
-/* Returns an evaluation as JSON; NULL if it has no samples. */
+/* NULL if the evaluation has no samples. */
 static json_t *evaluation_json(const struct evaluation *evaluation, double age_s)
 {
     if (evaluation->samples == 0)
@@ -210,7 +210,7 @@ static json_t *best_json(const struct training_watch *watch, uint64_t now_ns)
     return object;
 }
 
-/* Returns the state of the guard as JSON; unknown values in it are null. */
+/* Unknown values are null. */
 static json_t *training_json(const struct training_watch *watch, uint64_t now_ns)
 {
     const struct guard *guard = &watch->guard;
@@ -237,8 +237,7 @@ static json_t *training_json(const struct training_watch *watch, uint64_t now_ns
     return object;
 }
 
-/* Returns the durations of steps as a cumulative histogram, as Prometheus expects: each bucket
- * counts all steps up to its bound. */
+/* A cumulative histogram, as Prometheus expects: each bucket counts all steps up to its bound. */
 static json_t *steps_json(const struct time_spent *spent)
 {
     json_t *list = json_array();

@@ -3,7 +3,7 @@
  *   steps, evaluations, vitals ─► guard (training/guard.h) ─► a note, perhaps a halved rate
  *   a checkpoint is due ─► evaluation ─► the saved base may become the best one (best_base.h)
  *
- * The struct belongs to the loop's thread. Tests: tests/unit/daemon/test_training_watch.c and
+ * Only the event loop's thread uses the struct. Tests: tests/unit/daemon/test_training_watch.c and
  * tests/process/test_guard.sh.
  */
 #ifndef HEARSAY_DAEMON_TRAINING_WATCH_H
@@ -18,41 +18,41 @@
 #include "training/guard.h"
 
 struct training_watch_options {
-    struct event_log *report;  /* receives the notes */
-    struct learner_link *link; /* link to the stepping thread; NULL = that thread has ended */
+    struct event_log *report;
+    struct learner_link *link; /* NULL = the stepping thread has ended */
     const char *folder;        /* state folder, as the configuration names it */
-    uint32_t classes;          /* number of classes or tokens; 0 = unknown, or a regression */
-    bool steps_here; /* the learner makes steps itself; false = a host program makes them */
+    uint32_t classes;          /* classes or tokens; 0 = unknown, or a regression */
+    bool steps_here;           /* false = a host program makes the steps */
     bool evaluates;  /* the learner has a test set, and the configuration wants evaluations */
     bool keeps_best; /* the best base is saved (node.best_base) */
 };
 
 struct training_watch {
     struct training_watch_options options;
-    double loss;           /* mean loss of the last second with steps; NAN = none yet */
-    uint64_t stepped_ns;   /* time at which steps were last reported; 0 = never */
-    double loss_sum;       /* sum of the loss over the samples of the present second */
-    uint64_t loss_samples; /* number of samples in loss_sum */
+    double loss;         /* mean loss of the last second with steps; NAN = none yet */
+    uint64_t stepped_ns; /* time at which steps were last reported; 0 = never */
+    double loss_sum;     /* over the samples of the present second */
+    uint64_t loss_samples;
     struct time_spent spent;
     struct guard guard;
-    char alarm[GUARD_TEXT_BYTES]; /* last warning of the guard; "" = training goes well */
+    char alarm[GUARD_TEXT_BYTES]; /* last warning of `guard`; "" = training goes well */
     struct device_watch device;
-    /* Measurements of the learner (vitals) were requested and have not arrived yet. */
+    /* vitals of the learner were requested and have not arrived yet */
     bool is_looking;
-    uint64_t evaluated_ns;      /* time of the last evaluation; 0 = none yet */
-    uint64_t evaluation_ns;     /* duration of the last evaluation */
-    struct evaluation averaged; /* last evaluation of the averaged base; samples 0 = none */
-    struct evaluation kept;     /* evaluation of the best base on the disk; samples 0 = none */
+    uint64_t evaluated_ns; /* time of the last evaluation; 0 = none yet */
+    uint64_t evaluation_ns;
+    struct evaluation averaged; /* last one of the averaged base; samples 0 = none */
+    struct evaluation kept;     /* of the best base on the disk; samples 0 = none */
 };
 
-/* Initializes the watch, and reads the score of the best base in the folder. */
+/* Also reads the score of the best base in the state folder. */
 void training_watch_init(struct training_watch *watch, const struct training_watch_options *options,
                          uint64_t now_ns);
-/* Initializes the watch of a node with this configuration; see training_watch_init. */
+/* Calls training_watch_init with the options for this configuration. */
 void training_watch_begin(struct training_watch *watch, const struct config *config,
                           const struct setup *setup, struct event_log *report,
                           struct learner_link *link);
-/* Records that the stepping thread has ended: it gets no more requests. */
+/* Called when the stepping thread has ended: it gets no more requests. */
 void training_watch_end(struct training_watch *watch);
 
 void training_watch_on_step(struct training_watch *watch, uint64_t now_ns,
@@ -61,15 +61,14 @@ void training_watch_on_evaluation(struct training_watch *watch, uint64_t now_ns,
                                   const struct learner_event *event);
 void training_watch_on_vitals(struct training_watch *watch, uint64_t now_ns,
                               const struct learner_event *event);
-/* Computes the mean loss of the second that has ended; called once a second. Returns the mean
- * loss of the last second with steps. */
+/* Called once a second. Returns the mean loss of the last second with steps; NAN = none yet. */
 double training_watch_on_second(struct training_watch *watch);
 
-/* Requests an evaluation of the base before a checkpoint, if the best base is kept and the last
- * evaluation is not recent. */
+/* Called before a checkpoint. Requests an evaluation of the base, if the best base is kept and the
+ * last evaluation is not recent. */
 void training_watch_before_save(struct training_watch *watch, uint64_t now_ns);
-/* Returns the score of the base that is being saved if it is better than the score of the best
- * base on the disk. Otherwise, or if the score is unknown or old, returns NULL. */
+/* Returns the score of the base that is being saved if it is better than the score of the best base
+ * on the disk. Otherwise, or if the score is unknown or old, returns NULL. */
 const struct evaluation *training_watch_best(const struct training_watch *watch, uint64_t now_ns);
 /* Records that a base with this score was saved as the best one. */
 void training_watch_on_kept(struct training_watch *watch, const struct evaluation *score);

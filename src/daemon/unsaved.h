@@ -6,8 +6,8 @@
 #include "daemon/event_log.h"
 
 struct unsaved {
-    bool has_failed;   /* the last attempt to write has failed */
-    uint64_t again_ns; /* time before which no further attempt is made */
+    bool has_failed;   /* the last write has failed */
+    uint64_t again_ns; /* earliest time of the next write */
 };
 
 static inline bool unsaved_may_try(const struct unsaved *unsaved, uint64_t now_ns)
@@ -15,8 +15,7 @@ static inline bool unsaved_may_try(const struct unsaved *unsaved, uint64_t now_n
     return now_ns >= unsaved->again_ns;
 }
 
-/* Records the result of an attempt to write the file called `what`. Returns true if it has
- * succeeded. */
+/* Records the result of writing the file called `what`. Returns true if the write has succeeded. */
 bool unsaved_on_tried(struct unsaved *unsaved, enum error error, const struct problem *problem,
                       enum note_kind kind, const char *what, struct event_log *report,
                       uint64_t now_ns);

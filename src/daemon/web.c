@@ -15,7 +15,7 @@
 
 #define TOKEN_BYTES 256
 
-/* Returns the JSON value as text, and releases the value. */
+/* Releases `json`; the caller frees the text. */
 static char *text_of(json_t *json, size_t *count)
 {
     char *text = json_dumps(json, STATUS_JSON);
@@ -53,7 +53,7 @@ static bool is_ready(void *self)
     return ready;
 }
 
-/* Reads the token, which is the first line of the file, into token[TOKEN_BYTES]. */
+/* token: TOKEN_BYTES, receives the first line of the file. */
 static enum error read_token(const char *path, char *token, struct problem *problem)
 {
     struct stat about;
