@@ -1,7 +1,7 @@
 /* The failure detector (Chandra, Toueg 1996). A member that is silent for longer than it promised
- * is dead until it is heard again. Before that, this node asks another member for a sign of its
- * life. A neighbour that was given up too early gets more time (Lifeguard: Dadgar, Phillips, Currey
- * 2018). Tests: tests/unit/node/test_members.c and tests/world/test_node.c.
+ * is dead until its next record arrives. Before that, this node asks a neighbour for a sign of the
+ * member's life. A neighbour that was given up too early gets more time (Lifeguard: Dadgar,
+ * Phillips, Currey 2018). Tests: tests/unit/node/test_members.c and tests/world/test_node.c.
  */
 #ifndef HEARSAY_NODE_MEMBERSHIP_FAILURE_DETECTOR_H
 #define HEARSAY_NODE_MEMBERSHIP_FAILURE_DETECTOR_H
@@ -11,28 +11,26 @@
 /* Starts a round of checks. Call it once a second, and then failure_detector_review for each
  * member number except 0. */
 void failure_detector_begin(struct node *node);
-/* Checks whether this member has been silent for too long, and marks it as dead if so. Returns
- * true while the member counts as live. */
+/* Marks the member as dead if it has been silent for too long. Returns true if it is still live. */
 bool failure_detector_review(struct node *node, uint32_t number);
-/* Returns true if half of the member's permitted silence is over and no sign of its life was
- * requested lately. */
+/* Returns true if half of the member's permitted silence is over, and no sign of its life was
+ * requested in an eighth of that silence. False for a member that has no origin. */
 bool failure_detector_is_sign_due(const struct node *node, const struct member *member);
 void failure_detector_on_sign_asked(struct node *node, const struct member *member);
 
-/* Returns how long the neighbour `id` may be silent before its conversation is ended, in ns. */
+/* Returns the silence in ns after which this node ends its conversation with the peer `id`. */
 uint64_t failure_detector_patience_ns(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* Call it when the conversation with a neighbour has ended because of its silence. */
+/* Call it when this node ends a conversation because the peer `id` was silent. */
 void failure_detector_on_given_up(struct node *node, const uint8_t id[static ID_BYTES]);
-/* Call it when a peer becomes a neighbour. If this node had ended a conversation with the peer
- * because of its silence, and the peer has not restarted since, doubles its permitted silence as a
- * neighbour. */
+/* Call it when a peer becomes a neighbour. If this node gave up the peer too early (on_given_up,
+ * and no restart since), doubles the peer's patience_ns, up to NODE_PATIENCE_MAX_NS. */
 void failure_detector_on_return(struct node *node, const uint8_t id[static ID_BYTES],
                                 uint64_t incarnation);
-/* Call it when this process was suspended for late_ns: gives every member this time in addition. */
+/* Call it after this process was suspended for late_ns: that time counts as no member's silence. */
 void failure_detector_forgive(struct node *node, uint64_t late_ns);
 
-/* Call it when an open conversation with this member has ended unexpectedly. The member stays
- * live until its permitted silence is over; meanwhile it is only shown as lost. */
+/* Call it when an open conversation with this member has ended. The member stays live until its
+ * permitted silence is over; meanwhile it is only shown as lost. */
 void failure_detector_on_lost(struct node *node, const uint8_t id[static ID_BYTES]);
 
 #endif

@@ -8,9 +8,9 @@
 #include "base/time_units.h"
 #include "wire/bytes.h"
 
-/* Number of renewal periods after which a member without a sign of life is dead. */
+/* Renewal periods without a sign of life after which a member is dead. */
 #define PROMISES_KEPT 4
-/* Longest renewal period that is believed: this time, and RENEW_PER_MEMBER_NS more per member. */
+/* A member's renewal period is believed up to this time plus RENEW_PER_MEMBER_NS per member. */
 #define RENEW_LEAST_NS      15000000000ull
 #define RENEW_PER_MEMBER_NS 1000000000ull
 
@@ -30,7 +30,7 @@ void members_init(struct members *members, struct arena *arena, uint32_t max, ui
     };
 }
 
-/* Returns the slot in the hash table that holds this member, or the free slot where to put it. */
+/* Returns the hash slot of this member, or the free slot for it. */
 static uint32_t *slot_of(const struct members *members, const uint8_t id[static ID_BYTES])
 {
     uint32_t at = (uint32_t)rng_mix(bytes_get(id, 8)) & members->slots_mask;
@@ -47,8 +47,7 @@ struct member *members_find(const struct members *members, const uint8_t id[stat
     return slot ? &members->members[slot - 1] : NULL;
 }
 
-/* Returns the member that has been dead for longest, if its last sign of life is older than
- * twice its permitted silence. Returns NULL if there is none. */
+/* Returns the longest dead member whose silence is more than twice the permitted one, or NULL. */
 static struct member *longest_gone(const struct members *members, uint64_t now_ns)
 {
     struct member *longest = NULL;
@@ -62,8 +61,7 @@ static struct member *longest_gone(const struct members *members, uint64_t now_n
     return longest;
 }
 
-/* Fills the hash table again after a member's entry was replaced: open addressing cannot remove
- * a single member. */
+/* Open addressing cannot remove a single member, so this function fills the table again. */
 static void fill_slots(struct members *members)
 {
     CHECK(members->count <= members->max && members->count <= members->slots_mask);
@@ -72,8 +70,7 @@ static void fill_slots(struct members *members)
         *slot_of(members, members->members[i].record.id) = i + 1;
 }
 
-/* Returns an entry for a new member. If the table is full, replaces a member that has been dead
- * for long; returns NULL if there is none. */
+/* Returns an entry for a new member: a free one, or that of longest_gone; NULL = no entry. */
 static struct member *make_room(struct members *members, uint64_t now_ns)
 {
     struct member *member = members->count < members->max ? &members->members[members->count]
@@ -118,7 +115,7 @@ enum error members_learn(struct members *members, const uint8_t bytes[static REC
     if (is_new && !(member = make_room(members, now_ns)))
         return TOO_BIG;
     if (record.incarnation != member->record.incarnation)
-        /* The member has restarted, so it really was silent when this node gave it up. */
+        /* the member has restarted, so this node did not give it up too early */
         member->given_up_ns = 0;
     if (record.trains && member->since_ns == 0)
         member->since_ns = now_ns;
@@ -183,9 +180,9 @@ uint32_t members_live(const struct members *members, uint64_t now_ns)
     return live;
 }
 
-/* Returns true if the member has been silent for too long for its record to be passed on. A node
- * that receives a record counts the member as live for its whole permitted silence. If old records
- * were passed on, a dead member would never be dead everywhere. */
+/* Returns true if the member's record is too old to be passed on. A node that receives a record
+ * counts the member as live for its whole permitted silence. If nodes passed on old records, a dead
+ * member would never be dead everywhere. */
 static bool is_stale(const struct members *members, const struct member *member, uint64_t now_ns)
 {
     return member != members->members &&

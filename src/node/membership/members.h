@@ -1,10 +1,10 @@
 /* The member table: the newest record of every known node, this one included.
  *
  * A record is replaced by one with a later (incarnation, stamp). Each record promises when the next
- * one follows. A member is live while newer records or its rumors keep arriving and it has not
- * left. It is dead after a silence of four times its promise, and at least silence_ns. So nodes
- * need not agree on the swarm's size. Dead members stay in the table and are dialled again, until a
- * new member needs their entry.
+ * one follows. A member is live while newer records or its rumors keep arriving, unless it has left
+ * or is expelled or barred. It is dead after a silence of four times its promise, and at least
+ * silence_ns. So nodes need not agree on the swarm's size. Dead members stay in the table and are
+ * dialled again, until a new member needs their entry.
  */
 #ifndef HEARSAY_NODE_MEMBERSHIP_MEMBERS_H
 #define HEARSAY_NODE_MEMBERSHIP_MEMBERS_H
@@ -16,49 +16,41 @@
 #include "wire/record.h"
 
 struct member {
-    struct record record;        /* the member's newest record */
-    uint8_t bytes[RECORD_BYTES]; /* the record as signed by the member */
+    struct record record;
+    uint8_t bytes[RECORD_BYTES]; /* `record` as signed by the member */
     uint64_t advanced_ns;        /* time when a newer record or a rumor last arrived */
     uint64_t asked_ns;           /* time when a sign of the member's life was last requested */
     uint32_t origin_index;       /* index of the member's origin (version.h), or ORIGIN_NONE */
-    /* The member is counted in membership.live, the number of live members. */
-    bool known_live;
-    /* Time when this node last ended a conversation with the member because of its silence; 0 =
-     * never. */
+    bool known_live;             /* the member is counted in membership.live */
+    /* Time when this node gave up the silent member as a neighbour; 0 = not since the member last
+     * returned or restarted. */
     uint64_t given_up_ns;
-    /* Time when a conversation with the member last ended unexpectedly; 0 = never. */
-    uint64_t lost_ns;
-    /* Permitted silence of the member as a neighbour; 0 = limits.silence_ns. */
-    uint64_t patience_ns;
-    uint64_t met_ns; /* time when the member's first record arrived */
+    uint64_t lost_ns;     /* time when an open conversation with the member last ended; 0 = never */
+    uint64_t patience_ns; /* permitted silence as a neighbour; 0 = limits.silence_ns */
+    uint64_t met_ns;      /* time when the member's first record arrived */
     /* Time when the member's record first said that it trains, or its first rumor arrived. */
     uint64_t since_ns;
     uint64_t moved_ns; /* time when the member's last rumor arrived */
-    /* Movement of the base by the member's rumors, in units, as of moved_ns. A decaying sum
-     * (shares.h). */
+    /* Movement of the base by the member's rumors, in units of QUANTUM, as of moved_ns; a sum that
+     * decays (shares.h). */
     double moved;
     double claimed;   /* samples claimed by the member's rumors; a sum that decays like `moved` */
     double borne_out; /* claimed samples that `moved` supports, since membership_recount */
-    /* Expelled by the operator, a proof or votes; then the member does not count as live. */
-    bool is_expelled;
-    bool is_barred; /* not admitted to the swarm; then the member does not count as live */
-    /* A note has said that the member's rumors do not support the throughput that it claims. */
-    bool is_doubted;
+    bool is_expelled; /* by the operator, a proof or votes */
+    bool is_barred;   /* not admitted to the swarm */
+    bool is_doubted;  /* a note has said that `moved` does not support the claimed throughput */
 };
 
 struct members {
     struct member *members; /* [max] all known members; the first is this node */
-    uint32_t count;         /* number of known members */
-    uint32_t max;           /* capacity of `members` */
+    uint32_t count;
+    uint32_t max;
     uint32_t *slots; /* hash table by id with open addressing: index in `members` + 1; 0 = free */
-    uint32_t slots_mask; /* size of the hash table - 1 */
+    uint32_t slots_mask;
     uint64_t silence_ns; /* a member is not dead before a silence of this length, in ns */
-    /* [max] scratch buffer for the functions of shares.c; not kept between calls. */
-    double *scratch;
-    /* Median, over members, of claimed samples divided by movement of the base; 0 = unknown. */
-    double claim_ratio;
-    /* a claimed throughput counts up to this many times the median claim (shares.h); 0 =
-     * unlimited */
+    double *scratch;     /* [max] scratch buffer of shares.c; not kept between calls */
+    double claim_ratio;  /* median of the members' ratios, set by shares_review; 0 = unknown */
+    /* A claimed throughput counts up to this many times the median claim; 0 = unlimited. */
     double weight_max;
 };
 
@@ -68,14 +60,14 @@ void members_init(struct members *members, struct arena *arena, uint32_t max, ui
 
 struct member *members_find(const struct members *members, const uint8_t id[static ID_BYTES]);
 
-/* Checks and stores a record that another node has sent. Returns OK and sets *changed to the
- * record's member if the record is new; returns MISSING if it is not new. Returns MALFORMED or
- * FORGED if the record is invalid (record.h), TOO_BIG if the table is full. */
+/* Checks and stores a record that another node has sent, and sets *changed to its member. Returns
+ * MISSING if the record is not newer than the stored one, or is this node's own. Returns MALFORMED
+ * or FORGED if it is invalid (record.h), TOO_BIG if the table has no entry for a new member. */
 enum error members_learn(struct members *members, const uint8_t bytes[static RECORD_BYTES],
                          const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns,
                          struct member **changed) MUST_USE;
 
-/* Counts a rumor of this incarnation as a sign of life. A dead member stays dead, because the
+/* Counts a rumor as a sign of life of this incarnation. A dead member stays dead, because the
  * rumor may be old: only a record revives it. */
 void members_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
                       uint64_t incarnation, uint64_t now_ns);
@@ -88,18 +80,18 @@ void members_update_own(struct members *members, const struct record *record,
                         const struct identity *identity,
                         const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns);
 
-/* Returns how long the member may be silent before it is dead, in ns: four times the renewal
- * period in its record. A period longer than a swarm of this size needs is not believed. */
+/* Returns how long the member may be silent before it is dead: four times the renewal period in
+ * its record, at least silence_ns. A period longer than this swarm needs is not believed. */
 uint64_t member_silence_ns(const struct members *members, const struct member *member);
 
 bool member_is_live(const struct members *members, const struct member *member, uint64_t now_ns);
 
-/* Returns the number of live members, this node included. */
+/* This node counts as live. */
 uint32_t members_live(const struct members *members, uint64_t now_ns);
 
 /* Writes the signed records of at most `limit` live members to `out`, starting with member
- * number *from. Skips members that have been silent for more than half of their permitted silence.
- * Returns the number of bytes and advances *from. */
+ * number *from, and advances *from. Skips members that have been silent for more than half of their
+ * permitted silence. Returns the number of bytes. */
 size_t members_encode(const struct members *members, uint64_t now_ns, uint32_t *from,
                       uint32_t limit, uint8_t *out);
 

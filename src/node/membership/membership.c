@@ -3,7 +3,7 @@
 #include "node/membership/membership_private.h"
 #include "node/membership/shares.h"
 
-/* A member is dead after a silence of at least this many times limits.silence_ns. */
+/* Least silence of a dead member, in multiples of limits.silence_ns. */
 #define DEAD_AFTER 5
 
 size_t membership_arena_bytes(const struct node_options *options)
@@ -63,8 +63,6 @@ bool membership_has_joined(const struct node *node, const uint8_t id[static ID_B
     return member && member->record.trains;
 }
 
-/* The following functions handle records of members. */
-
 enum error membership_learn(struct node *node, const uint8_t *bytes, const struct member **member,
                             struct address *before)
 {
@@ -116,7 +114,7 @@ void membership_set_expelled(struct node *node, const uint8_t id[static ID_BYTES
     const struct member *found = membership_find(node, id);
     if (!found)
         return;
-    /* This node itself is never marked as expelled: its own expulsion makes it leave. */
+    /* A node never marks itself as expelled: it leaves when it is expelled. */
     CHECK(membership_number(node, found) > 0 || !is_expelled);
     membership_own(node, found)->is_expelled = is_expelled;
     if (is_expelled)

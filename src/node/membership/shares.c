@@ -5,17 +5,17 @@
 
 #include "base/sort.h"
 
-/* A member's weight is at most this many times `moved` times the median ratio (shares.h). */
+/* A member's weight is at most SLACK · moved · usual (shares.h). */
 #define SLACK 16.0
-/* Samples claimed per movement of the base count up to this many times the median of that ratio. */
+/* A member's claim_ratio counts up to this many times the median over members. */
 #define SLACK_RATIO 4.0
-/* A member that has published no rumor has a weight for this time after it starts training. */
+/* Time after the start of its training in which a member has a weight without any rumor. */
 #define DOUBT_NS  ((uint64_t)60000000000)
 #define HALVED_NS ((uint64_t)600000000000) /* half-life of the sums `moved` and `claimed` */
 
-/* Returns the throughput that the member claims: its reported samples per second relative to
- * this node's. Returns 1 if one of the two is unknown or shares are equal, 0 if the member is dead
- * or does not train. */
+/* Returns the throughput that member number i claims: its reported samples per second divided by
+ * this node's; 1 if one of the two is unknown or shares are equal. Returns 0 for another member
+ * that is dead or does not train. */
 static double claim_of(const struct members *members, uint32_t i, bool by_throughput,
                        uint64_t now_ns)
 {
@@ -40,9 +40,9 @@ static double moved_by(const struct member *member, uint64_t now_ns)
     return member->moved * left(member, now_ns);
 }
 
-/* Returns the samples per second that the member's rumors claimed: a mean from its first to its
- * last rumor, in which samples HALVED_NS older count half. It ends at the last rumor, as `moved`
- * does, so that the two may be compared. */
+/* Returns the samples per second that the member's rumors claimed: a mean from since_ns to its
+ * last rumor, in which samples HALVED_NS older count half. The mean ends at the last rumor, as
+ * `moved` does, so that it may be compared with `moved`. */
 static double claimed_per_s(const struct member *member)
 {
     CHECK(member->since_ns <= member->moved_ns);
@@ -51,9 +51,9 @@ static double claimed_per_s(const struct member *member)
     return member->claimed / fmax(halved_s / log(2) * (1 - exp2(-age_s / halved_s)), 1);
 }
 
-/* Returns the member's claimed samples per unit of movement, multiplied by its claimed samples
- * per second if shares are by throughput. A member r times as fast makes r times the progress and
- * publishes it with r times the share, so the product is equal for honest members. */
+/* Returns the member's claimed samples per unit of movement; by throughput, that ratio times its
+ * claimed samples per second. A member r times as fast makes r times the progress and publishes it
+ * with r times the share, so the product is equal for honest members. */
 static double claim_ratio(const struct member *member, bool by_throughput)
 {
     CHECK(member->moved > 0);
@@ -95,9 +95,9 @@ void shares_review(struct members *members, bool by_throughput, uint64_t now_ns)
     members->claim_ratio = double_median_low(all, count);
 }
 
-/* Returns the member's claim_of divided by its movement of the base; 0 = unknown. If shares are
- * by throughput, uses the samples per second that its rumors claimed: a member that stopped claims
- * almost nothing now, but its movement still counts. */
+/* Returns the member's claimed throughput divided by its movement of the base; 0 = unknown. By
+ * throughput, the claim is that of its rumors: a member that stopped reports almost nothing now,
+ * but its movement still counts. */
 static double ratio_of(const struct members *members, uint32_t i, bool by_throughput,
                        uint64_t now_ns)
 {
@@ -112,7 +112,7 @@ static double ratio_of(const struct members *members, uint32_t i, bool by_throug
     return claim / moved;
 }
 
-/* Returns the median of ratio_of over all members with a known ratio; 0 if there are none. */
+/* Returns the median of all known ratio_of; 0 if none is known. */
 static double usual_ratio(const struct members *members, bool by_throughput, uint64_t now_ns)
 {
     double *ratios = members->scratch;
@@ -126,8 +126,7 @@ static double usual_ratio(const struct members *members, bool by_throughput, uin
     return double_median_low(ratios, count);
 }
 
-/* Returns the largest claim_of that counts: `times` times the median over all members; INFINITY
- * if times = 0. */
+/* Returns the largest claim_of that counts, `times` times the median; INFINITY if times = 0. */
 static double most_of(const struct members *members, bool by_throughput, double times,
                       uint64_t now_ns)
 {
@@ -143,8 +142,8 @@ static double most_of(const struct members *members, bool by_throughput, double 
     return times * double_median_low(claims, count);
 }
 
-/* Writes the weights of all members to members->scratch and returns their sum. This node's
- * weight is 1, its own claim_of, or `times` times the median of claim_of if that is less. */
+/* Writes the weights of all members to members->scratch and returns their sum. times: limit of a
+ * claim in medians (most_of). */
 static double weigh(const struct members *members, bool by_throughput, double times,
                     uint64_t now_ns)
 {
