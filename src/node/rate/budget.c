@@ -4,20 +4,20 @@
  *   headroom of a link = 0.7 of its rate, minus its other traffic. Blocks do not count as other
  *                        traffic, because they give way to rumors
  *   rate_estimate      = the least headroom of the links in good standing
- *   backoff              falls by three tenths a second while too many rumors queue at a third
- *                        of the neighbours, or at least half of the training members lag.
- *                        Otherwise it rises by a tenth a second
+ *   backoff              falls by three tenths a second while too many rumors queue on a third of
+ *                        the links in good standing, or at least half of the training members
+ *                        lag. Otherwise it rises by a tenth a second
  *   budget             = rate_estimate · backoff
  *
- * An untried estimate may be too high. It may jump to the rate at which all members could publish
- * together. Above that rate it doubles at most once a second, if the last budget was used and no
- * rumor has been missing on this node for long. A node that makes many steps between two
- * publications does not wait for that second: its estimate doubles as soon as the last publication
- * has arrived, while no link has seen a backlog.
+ * An untried rate_estimate may be too high. It may jump to the rate at which all members could
+ * publish together. Above that rate it doubles at most once a second, if a publication used the
+ * budget and no rumor has been missing on this node for long. A node that makes many steps between
+ * two publications does not wait for that second: its estimate doubles as soon as its last
+ * publication has arrived, while no link has seen a backlog.
  *
  * A link with less than a quarter of the median headroom is not in good standing. It gets what it
  * can carry, and logs and blocks bring it up to date at its own pace. So a slow member holds back
- * no other member. For the same reason, only a lag of most members lowers the budget. Tests:
+ * no other member. For the same reason, the lag of a few members does not lower the budget. Tests:
  * tests/world/test_budget.c.
  */
 #include <math.h>
@@ -30,14 +30,13 @@
 #define UTILISATION 0.7
 /* Part of a link's rate that own rumors get at least, whatever other traffic it has. */
 #define ROOM_LEAST 0.1
-/* A link with less than this part of the median headroom is not in good standing. */
+/* Part of the median headroom that a link in good standing has at least. */
 #define STANDING 0.25
-/* The budget falls if too many rumors queue at this part of the links in good standing. */
+/* Part of the links in good standing with too many queued rumors at which the budget falls. */
 #define CROWDED (1.0 / 3)
 /* Least lag, in seconds, above which a member counts as lagging (lag_most_s). */
 #define LAG_S 2.0
-/* While this node itself lags for longer than this part of lag_most_s, rate_estimate does not
- * grow. */
+/* Part of lag_most_s: while this node lags for longer, rate_estimate does not grow. */
 #define LAG_GROWING   0.5
 #define LEARNING_MAX  64  /* training members whose lag budget_lagging checks, at most */
 #define MOST          0.5 /* part of the training members that must lag before the budget falls */
@@ -46,18 +45,15 @@
 #define BACKOFF_RISES 1.1 /* factor on the backoff per second while no overload is seen */
 #define INGRESS_FADE  0.97
 #define GROWTH        2 /* largest growth factor of rate_estimate per second */
-/* Part of an estimated rate that a link surely carries, because doubling may overshoot twofold. */
+/* Part of an estimated rate that a link surely carries: doubling may overshoot twofold. */
 #define SEEN  0.5
-#define TRIED 0.5 /* part of the budget that a publication must use to test the estimate */
-/* Unacknowledged bytes of all members together, up to which a member may double its budget
- * early. */
+#define TRIED 0.5 /* part of the budget that a publication must use to test rate_estimate */
+/* Unacknowledged bytes of all members together up to which budget_probe may double a budget. */
 #define UNDER_WAY (2 * ACK_BYTES)
-#define CAP_USED  0.9 /* part of uplink_max that rumors may take; the remainder is for requests */
+#define CAP_USED  0.9 /* part of uplink_max for own rumors and `other` traffic together */
 
-/* Updates the neighbour's moving averages: bytes per second received, and bytes per second sent
- * except own rumors and blocks. Blocks do not count, because they give way to rumors. span_s:
- * seconds since the last call. left: own_bytes is reduced to this number of bytes afterwards if it
- * is larger. */
+/* Updates the neighbour's moving averages. span_s: seconds since the last call. left: upper limit
+ * of own_bytes afterwards. */
 static void count_traffic(const struct peer *peer, struct rate_neighbour *neighbour, double span_s,
                           double left)
 {
@@ -80,20 +76,20 @@ static void count_traffic(const struct peer *peer, struct rate_neighbour *neighb
     neighbour->own_bytes = (uint64_t)fmin((double)(neighbour->own_bytes - own), left);
 }
 
-/* Links that carry rumors. Each array has one entry per link. */
+/* Links that carry rumors, one entry per link. Rates are in bytes per second. */
 struct rooms {
-    double room[NODE_PEERS_MAX];     /* bytes per second of the link left for own rumors */
-    double rate[NODE_PEERS_MAX];     /* bytes per second that the link carries */
-    bool is_crowded[NODE_PEERS_MAX]; /* too many rumors are queued on the link */
-    uint32_t count;                  /* number of links */
+    double room[NODE_PEERS_MAX];     /* headroom of the link: its rate left for own rumors */
+    double rate[NODE_PEERS_MAX];     /* line_rate of the link */
+    bool is_crowded[NODE_PEERS_MAX]; /* pacer_is_crowded */
+    uint32_t count;
 };
 
 /* Summary over the links in good standing. */
 struct standing {
-    double room;      /* least headroom of these links, bytes per second */
-    double rate;      /* least rate of these links, bytes per second */
-    uint32_t links;   /* number of links in good standing */
-    uint32_t crowded; /* number of links in good standing with too many queued rumors */
+    double room;      /* least headroom, bytes per second */
+    double rate;      /* least line_rate, bytes per second */
+    uint32_t links;   /* links in good standing */
+    uint32_t crowded; /* links in good standing with too many queued rumors */
 };
 
 static struct standing standing_of(const struct rooms *rooms)
@@ -128,8 +124,8 @@ static void count_all_traffic(struct node *node, double span_s)
     budget->ingress = fmax(incoming, INGRESS_FADE * budget->ingress);
 }
 
-/* Returns the bytes per second that this node's links allow it to publish. Sets *is_crowded if
- * rumors queue at many neighbours: the first sign that several members share a full link. */
+/* Returns the bytes per second that this node's links allow it to publish. Sets *is_crowded to true
+ * if rumors queue on many links: the first sign that several members share a full link. */
 static double link_budget(struct node *node, const struct slots *eager,
                           const struct slots *together, bool *is_crowded)
 {
@@ -161,7 +157,7 @@ static double link_budget(struct node *node, const struct slots *eager,
     return cap > 0 ? fmin(standing.room, left) : standing.room;
 }
 
-/* Returns the lag in seconds above which a member counts as lagging. */
+/* A member counts as lagging if it lags for longer. */
 static double lag_most_s(const struct node *node)
 {
     return fmax(LAG_S, publish_span_s(node));
@@ -171,8 +167,6 @@ double budget_lagging(const struct node *node, bool with_us)
 {
     const struct members *members = membership_members(node);
     const double most_ms = 1000 * lag_most_s(node);
-    /* Numbers of lagging and of training members; counting ends at LEARNING_MAX training
-     * members. */
     uint32_t lagging = 0, learning = 0;
     for (uint32_t i = with_us ? 0 : 1; i < members->count && learning < LEARNING_MAX; i++) {
         const struct member *member = &members->members[i];
@@ -194,8 +188,8 @@ void budget_on_published(struct node *node, uint64_t bytes)
     budget->is_tried |= (double)bytes >= TRIED * budget->due_bytes;
 }
 
-/* Returns a rate that is a safe estimate without a test: if all members publish at this rate, a
- * link like ours can receive their sum. Returns 0 if no such rate is known. */
+/* Returns a rate_estimate that needs no test: if all members publish at this rate, a link with this
+ * `room` can receive their sum. 0 = not known. */
 static double equal_part(const struct node *node, double room)
 {
     const uint32_t live = membership_live(node);
@@ -203,15 +197,15 @@ static double equal_part(const struct node *node, double room)
     return is_known && live > 1 ? SEEN * room / (live - 1) : 0;
 }
 
-/* Returns true if rate_estimate may grow: a publication used it, and no rumor has been missing
- * here for long. Missing rumors are the first sign that all nodes together publish more than links
- * carry. */
+/* Returns true if rate_estimate may grow: a publication used the budget, and no rumor has been
+ * missing here for long. Missing rumors are the first sign that all nodes together publish more
+ * than links carry. */
 static bool may_grow(const struct node *node, uint64_t lag_ns)
 {
     return node->rate->budget.is_tried && (double)lag_ns * 1e-9 <= LAG_GROWING * lag_most_s(node);
 }
 
-/* Returns the factor by which rate_estimate grows now, and starts its next test. */
+/* Returns the factor by which rate_estimate grows now; if it grows, starts its next test. */
 static double let_grow(const struct node *node, uint64_t lag_ns)
 {
     struct budget *budget = &node->rate->budget;
@@ -224,7 +218,6 @@ static double let_grow(const struct node *node, uint64_t lag_ns)
     return pow(GROWTH, fmin(span_s, 1));
 }
 
-/* Sets the budget: the configured one, or rate_estimate · backoff. */
 static void set_budget(struct node *node)
 {
     struct budget *budget = &node->rate->budget;
@@ -253,9 +246,9 @@ void budget_review(struct node *node, struct slots eager, struct slots together,
     set_budget(node);
 }
 
-/* Returns true if the eager neighbours have received the last publication and nothing is queued
- * for them. All members may probe at once over one shared link, so each may have at most its part
- * of UNDER_WAY unacknowledged bytes. */
+/* Returns true if there are eager neighbours, no bytes are queued for them, and their links are
+ * idle (congestion_is_idle). All members may probe at once over one shared link, so each may have
+ * at most its part of UNDER_WAY unacknowledged bytes. */
 static bool is_delivered(const struct node *node, const struct slots *eager)
 {
     const struct peer *peer;

@@ -7,39 +7,38 @@
 
 /* Minimum size of a write while at least that many bytes are queued. */
 #define SEGMENT_BYTES 1448.0
-/* Largest valid time of a receiver's clock, in µs: differences of two such times in ns cannot
- * overflow. */
+/* Largest valid time of a receiver's clock, in µs: no difference in ns of two times overflows. */
 #define CLOCK_US_MAX (INT64_MAX / 4000)
 #define QUANTUM_S    0.005 /* minimum size of a write, in seconds of the link's rate */
 #define DEPTH_S      0.02  /* seconds of unused credit that a token bucket keeps */
 #define DEPTH_MIN    4096.0
 #define ROUND_NS     50000000u /* shortest round of rate control, in ns */
-/* Window over which the minimum of the measured delays is taken, in ns. */
+/* Time over which a round takes the minimum of the measured delays. */
 #define LOOK_NS 100000000u
-/* Bytes that may be in flight beyond those of one round trip, in seconds of the rate:
- * acknowledgements come late. */
+/* Seconds of the rate that may be in flight beyond one round trip: acknowledgements come late. */
 #define WINDOW_S      0.1
 #define WINDOW_MIN    8192.0
 #define TRIP_FIRST_NS 200000000u
-/* Half of the time for which a measured base delay counts, in ns. */
+/* Half of the time for which a measured base delay counts. */
 #define BASE_NS 30000000000u
-/* Least backlog that is tolerated, in seconds: delays by pacing and clocks. */
+/* Least tolerated backlog, in seconds: pacing and clocks also cause delays. */
 #define TARGET_S      0.005
 #define TARGET_BULK_S 0.060
 /* Seconds added to the tolerated backlog at a rate of 64 kB/s; proportional to 1 / sqrt(rate). */
 #define TARGET_MORE_S 0.040
-#define CUT_MAX       0.35 /* part of the rate that the largest cut removes in a round */
-/* Backlog above the target that causes the largest cut, as a multiple of the target. */
+/* Part of the rate that a full cut removes in a round; more if far fewer bytes arrived. */
+#define CUT_MAX 0.35
+/* Backlog above the target that causes a full cut, as a multiple of the target. */
 #define CUT_FULL 3.0
 #define FRESH_S  10.0 /* seconds for which a rate is fully trusted after its last test */
-/* Part of the bytes possible at the rate that a round must carry to test the rate. */
+/* Part of the bytes possible in a round that must be sent to test the rate. */
 #define USED 0.5
-/* Largest relative increase of a tested rate per second; 1 doubles it. */
+/* Largest relative increase of a tested rate per second after the start. */
 #define GROWTH     1.2
 #define GROWTH_MAX 0.5 /* largest part of the rate that one round adds */
 /* Backlog that one increase of the rate may add after an overload, as a multiple of the target. */
 #define STRIDE 2.0
-/* Factor on the largest allowed increase of the rate after each good round. */
+/* Factor on `stride` after each good round. */
 #define STRIDE_GROWS 1.5
 
 void congestion_init(struct congestion *link, uint64_t now_ns)
@@ -56,8 +55,7 @@ void congestion_init(struct congestion *link, uint64_t now_ns)
                                 .acked_ns = now_ns};
 }
 
-/* Returns the pace for new bytes, bytes per second: the rate, discounted by the age of its last
- * test. */
+/* Returns the bytes per second for new bytes: the rate, discounted by the age of its last test. */
 static double pace_of(const struct congestion *link, uint64_t now_ns)
 {
     CHECK(now_ns >= link->tried_ns && link->rate > 0);
@@ -71,7 +69,7 @@ static double depth_of(double rate)
     return fmax(rate * DEPTH_S, DEPTH_MIN);
 }
 
-/* Returns the minimum size of a write while `waiting` bytes are queued, in bytes. */
+/* Returns the minimum bytes of a write while `waiting` bytes are queued. */
 static double quantum_of(double rate, size_t waiting)
 {
     return fmin(fmax(rate * QUANTUM_S, SEGMENT_BYTES), (double)waiting);
@@ -82,7 +80,7 @@ bool congestion_is_open(struct congestion *link, uint64_t now_ns, double rate_ma
     const double rate = fmin(pace_of(link, now_ns), rate_max);
     const double window =
         fmax(rate * ((double)link->trip_ns / (double)SECOND_NS + WINDOW_S), WINDOW_MIN);
-    /* This limit lets the bytes in flight at most triple with each round trip. */
+    /* lets the bytes in flight at most triple with each round trip */
     const double proven = WINDOW_MIN + 2 * (double)link->arrived;
     CHECK(link->arrived <= link->sent);
     const bool is_open = (double)(link->sent - link->arrived) < fmin(window, proven) &&
@@ -125,8 +123,8 @@ void congestion_on_sent(struct congestion *link, uint64_t now_ns, size_t bytes)
     CHECK(bytes > 0 && link->marks_count <= LINK_MARKS);
     link->bucket.credit -= (double)bytes;
     link->sent += bytes;
-    /* The ring is full, so these bytes count as sent at the time of the last mark. Their delay
-     * is overestimated, never underestimated. */
+    /* If the ring is full, these bytes count as sent at the time of the last mark: their delay is
+     * overestimated, never underestimated. */
     if (link->marks_count == LINK_MARKS) {
         link->marks[(link->marks_first + LINK_MARKS - 1) % LINK_MARKS].bytes = link->sent;
         return;
@@ -136,7 +134,7 @@ void congestion_on_sent(struct congestion *link, uint64_t now_ns, size_t bytes)
 }
 
 /* Sets *handed_ns to the time when byte number `bytes` was passed to the transport, and drops
- * older marks. Returns false if no mark contains that byte number. */
+ * older marks. Returns false if that time is unknown. */
 static bool take_mark(struct congestion *link, uint64_t bytes, uint64_t *handed_ns)
 {
     CHECK(link->marks_first < LINK_MARKS && link->marks_count <= LINK_MARKS);
@@ -169,8 +167,7 @@ static void learn_base_delay(struct congestion *link, uint64_t now_ns, int64_t d
         link->base_delay[0] = delay_ns;
 }
 
-/* Returns the base delay: the least one-way delay of the last minute, plus the offset of the two
- * clocks. */
+/* Returns the base delay in ns (congestion.h). */
 static int64_t way_of(const struct congestion *link)
 {
     return link->base_delay[0] < link->base_delay[1] ? link->base_delay[0] : link->base_delay[1];
@@ -179,12 +176,12 @@ static int64_t way_of(const struct congestion *link)
 static double target_s(const struct congestion *link)
 {
     const double rate = link->rate;
-    const double slow = SEGMENT_BYTES / rate; /* seconds that one segment takes at this rate */
+    const double slow = SEGMENT_BYTES / rate; /* seconds of one segment */
     return (link->is_bulk ? TARGET_BULK_S : TARGET_S) + 2 * slow +
            TARGET_MORE_S * sqrt(64e3 / rate);
 }
 
-/* Returns true if the round carried enough bytes to test the rate. */
+/* Returns true if enough bytes were sent in this round to test the rate. */
 static bool is_filled(const struct congestion *link, double round_s)
 {
     return (double)(link->sent - link->round_ends) > USED * link->rate * round_s;
@@ -195,9 +192,8 @@ static bool is_made_use_of(const struct congestion *link, double round_s)
     return link->is_pressed || is_filled(link, round_s);
 }
 
-/* Returns the rate of the next round, given this round's backlog and the bytes per second that
- * arrived (0 = unknown). Keeps the rate while the backlog shrinks, because an earlier cut is
- * already at work. */
+/* Returns the rate of the next round. delivered: bytes per second that arrived in this round; 0 =
+ * unknown. Keeps the rate while the backlog shrinks, because an earlier cut is already at work. */
 static double next_rate(const struct congestion *link, double backlog_s, double round_s,
                         double delivered)
 {
@@ -215,9 +211,9 @@ static double next_rate(const struct congestion *link, double backlog_s, double 
     return -room > CUT_FULL && delivered > 0 ? fmin(cut, 0.9 * delivered) : cut;
 }
 
-/* Updates the trust in the rate after a round. After a good round (little backlog), the next
- * pace is twice as high, at most the rate. After a bad one, the rate falls to the pace. Returns
- * true if the caller must not raise the rate, because the round's pace was below it. */
+/* After a good round (its backlog is below the target), doubles the pace, up to the rate. After a
+ * bad one, lowers the rate to the pace. Returns true if the round was good but its pace was below
+ * the rate: then the caller keeps the rate. */
 static bool regain_confidence(struct congestion *link, uint64_t now_ns, bool is_good)
 {
     const double pace = pace_of(link, now_ns);
@@ -290,7 +286,7 @@ bool congestion_on_ack(struct congestion *link, uint64_t now_ns, uint64_t bytes,
         link->look_ns = now_ns - link->look_ns > LOOK_NS ? now_ns : link->look_ns;
         link->look_delay_ns = delay_ns;
     }
-    /* If all bytes have arrived, the sender has paused, which also ends the round. */
+    /* if all bytes have arrived, the sender has paused, which also ends the round */
     const bool is_all = bytes == link->sent;
     if ((bytes > link->round_ends || is_all) && now_ns - link->round_ns >= ROUND_NS)
         end_round(link, now_ns, &received);

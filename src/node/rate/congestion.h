@@ -15,10 +15,11 @@
  * end of a burst counts. If the backlog exceeds a target, the rate falls. If it does not, and the
  * round tested the rate, the rate rises. Before the first backlog, each round doubles the rate if
  * it carried enough bytes to test it; the last bytes of a burst are too few. The target (22 ms at 5
- * Mbit/s) falls with the rate, so the faster of two flows through one queue gives way, as in Swift
- * (SIGCOMM 2020). An untested rate is a lower bound of the link's capacity. After an overload the
- * rate rises carefully, because acknowledgements of a long path show an increase late. The increase
- * of the first round can fill two targets at most; each good round raises that limit 1.5 times.
+ * Mbit/s) is smaller at higher rates, so the faster of two flows through one queue gives way, as in
+ * Swift (SIGCOMM 2020). An untested rate is a lower bound of the link's capacity. After an overload
+ * the rate rises carefully, because acknowledgements of a long path show an increase late. The
+ * first increase can add a backlog of two targets at most; each good round raises that limit 1.5
+ * times.
  *
  * A rate that was not tested for ten seconds loses half of its trust every ten seconds, down to the
  * rate of a new link. So a burst after a long silence starts slowly and doubles each round, up to
@@ -38,9 +39,9 @@
 #include "node/rate/token_bucket.h"
 
 #define LINK_RATE_FIRST 32768.0 /* assumed bytes per second of a new link */
-/* Lower limit of a rate, bytes per second: several links may share a slow path. */
+/* Least estimate of a link's bytes per second: several links may share a slow path. */
 #define LINK_RATE_MIN 500.0
-#define LINK_RATE_MAX 1.25e9 /* upper limit of a rate, bytes per second: 10 Gbit/s */
+#define LINK_RATE_MAX 1.25e9 /* largest estimate of a link's bytes per second: 10 Gbit/s */
 /* Writes whose time is kept until their bytes are acknowledged, at most. */
 #define LINK_MARKS 256
 #define ACK_BYTES  2048     /* an acknowledgement is due after this many received bytes */
@@ -48,15 +49,15 @@
 
 /* A byte count and the time at which it was reached. */
 struct mark {
-    uint64_t bytes; /* total bytes at at_ns */
-    uint64_t at_ns; /* time at which the total was reached */
+    uint64_t bytes;
+    uint64_t at_ns;
 };
 
 struct congestion {
     uint64_t born_ns;  /* time when the conversation started */
     double rate;       /* estimated bytes per second that the network carries */
     bool is_starting;  /* no backlog was seen yet: each round that tests the rate doubles it */
-    double stride;     /* largest relative increase of the rate that a round may make */
+    double stride;     /* largest relative increase of the rate in a round after the start */
     double confidence; /* part of the rate that was trusted at tried_ns, in (0, 1] */
     uint64_t tried_ns; /* time when a round last tested the rate */
     struct token_bucket bucket; /* credit of bytes that may be passed to the transport now */
@@ -65,21 +66,21 @@ struct congestion {
     /* Ring: one mark per write to the transport that is not fully acknowledged. */
     struct mark marks[LINK_MARKS];
     uint32_t marks_first; /* index of the oldest mark */
-    uint32_t marks_count; /* number of marks */
-    uint64_t trip_ns;     /* round-trip time without the queueing delay */
-    uint64_t backlog_ns;  /* queueing delay in the last round; 0 = no delay */
+    uint32_t marks_count;
+    uint64_t trip_ns;    /* round-trip time without the queueing delay */
+    uint64_t backlog_ns; /* queueing delay in the last round; 0 = no delay */
 
     uint64_t round_ns;   /* time when this round began */
-    uint64_t round_ends; /* total of bytes: the round ends when more than these have arrived */
-    /* First acknowledgement since the backlog began, with the receiver's time; bytes = 0: no
-     * backlog. */
+    uint64_t round_ends; /* value of `sent` then: the round ends when `arrived` exceeds it */
+    /* First acknowledgement since the backlog exceeded the target, with the receiver's time; bytes
+     * = 0: the backlog is below the target. */
     struct mark round_from;
     bool is_pressed; /* in this round, bytes waited because of the pace or the window */
     bool is_bulk;    /* blocks are queued for the link, so a larger backlog is allowed */
 
     /* least one-way delay since look_ns, plus the offset of the two clocks */
     int64_t look_delay_ns;
-    uint64_t look_ns; /* time when the window of look_delay_ns began */
+    uint64_t look_ns;
     /* Least one-way delays, plus the clocks' offset, of the present half minute [0] and of the one
      * before [1]. */
     int64_t base_delay[2];
@@ -87,8 +88,8 @@ struct congestion {
     bool has_base_delay;    /* base_delay is valid */
 
     uint64_t received;    /* bytes received from the peer so far */
-    uint64_t received_ns; /* time when the last received byte arrived */
-    uint64_t acked;       /* number of received bytes that were acknowledged */
+    uint64_t received_ns; /* time when the last of these bytes arrived */
+    uint64_t acked;       /* received bytes that were acknowledged */
     uint64_t acked_ns;    /* time when the last acknowledgement was sent */
 };
 
@@ -101,7 +102,7 @@ size_t congestion_allows(struct congestion *link, uint64_t now_ns, size_t waitin
  * acknowledgement arrives before. */
 uint64_t congestion_wake_ns(const struct congestion *link, uint64_t now_ns, size_t waiting,
                             double rate_max);
-/* Returns true if fewer bytes are unacknowledged than the window allows. Without
+/* Returns true if fewer bytes are unacknowledged than the congestion window allows. Without
  * acknowledgements the window fills, and the result stays false. */
 bool congestion_is_open(struct congestion *link, uint64_t now_ns, double rate_max);
 /* Returns true if at most unacknowledged_max bytes are in flight and no backlog was ever seen. */
@@ -110,12 +111,11 @@ void congestion_on_sent(struct congestion *link, uint64_t now_ns, size_t bytes);
 
 /* Processes an acknowledgement: `bytes` have arrived, the last at `clock_us` of the receiver's
  * clock, and the receiver waited `ack_delay_us` before it acknowledged them. Returns false if the
- * numbers are impossible. */
+ * numbers are impossible, or if no further byte is acknowledged. */
 bool congestion_on_ack(struct congestion *link, uint64_t now_ns, uint64_t bytes, uint64_t clock_us,
                        uint64_t ack_delay_us);
 
 void congestion_on_received(struct congestion *link, uint64_t now_ns, size_t bytes);
-/* Returns true if an acknowledgement of the received bytes is due. */
 bool congestion_owes_ack(const struct congestion *link, uint64_t now_ns);
 void congestion_on_acked(struct congestion *link, uint64_t now_ns);
 

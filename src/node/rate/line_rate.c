@@ -1,5 +1,4 @@
-/* Usable rates of links: the rate that congestion control estimates, limited by the user's and
- * the neighbour's settings. */
+/* Usable rates of links: estimated by congestion control, limited by the user and the neighbour. */
 #include <math.h>
 
 #include "node/rate/rate_private.h"

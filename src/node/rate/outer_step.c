@@ -7,17 +7,17 @@
 
 #define INTERVAL_S_MAX 60.0
 /* Gain times outer momentum of a learner without local momentum. Bench: bench_language_exchange.py
- * (tests/decisions/008-outer-momentum-with-adam.md). Half: 1.861 nats of a language model with Adam
- * (0.6: 1.851). Double: 0.8 has 1.867. */
+ * (tests/decisions/008-outer-momentum-with-adam.md). Half: a language model with Adam has a loss of
+ * 1.861 nats (0.6: 1.851). Double: 0.8 has a loss of 1.867 nats. */
 #define MOMENTUM 0.6
 /* Part of a learner's own momentum that is subtracted from MOMENTUM. */
 #define MOMENTUM_TAKEN (1.0 / 3)
 #define HEAD_BYTES     150.0 /* bytes of a rumor's head, signature, record and message */
 #define HEAD_PART      0.05  /* part of the published bytes that rumor heads may take */
-/* A publication that moves a smaller part of the entries leaves much progress unpublished. */
+/* A publication that moves a smaller part of the base's entries leaves much unpublished. */
 #define PART_MOVED 0.25
 /* Bench: library (tests/decisions/029-publications-and-the-learner.md). Half: not measured. Double:
- * a fiftieth took 4.2 % of training with Adam, where 3 % is the goal. */
+ * a fiftieth took 4.2 % of the training time with Adam; the goal is 3 %. */
 #define PUBLISH_PART 0.0125 /* part of a learner's time that cutting publications may take */
 
 double outer_step_hops(uint32_t live, uint32_t mesh, uint32_t degree)
@@ -31,9 +31,8 @@ static double reaction_s(const struct outer_step_measured *measured)
     return measured->delay_s * measured->hops + OUTER_STEP_STEPS * measured->step_s;
 }
 
-/* Returns the largest gain up to which a longer interval improves training. More learners allow
- * a larger gain, because the average of their updates has less noise. So does a budget that cuts
- * publications. */
+/* Returns the largest gain up to which a longer interval improves training. It is larger with more
+ * learners, whose average update has less noise, and where the budget cuts publications. */
 static double usual_gain(const struct outer_step_measured *measured)
 {
     const double most = fmax(sqrt(measured->learners) / 2, 1);
@@ -45,30 +44,27 @@ static double heads_s(const struct outer_step_measured *measured)
     return HEAD_BYTES / HEAD_PART / measured->bytes_per_s;
 }
 
-/* Returns the shortest interval between publications, in seconds, at which rumor heads take few
- * of the bytes and publishing takes little of the learner's time. */
+/* Returns the shortest interval, in seconds, at which rumor heads take few of the published bytes
+ * and publishing takes little of the learner's time. */
 static double least_s(const struct outer_step_measured *measured)
 {
     return fmax(heads_s(measured), measured->publish_s / PUBLISH_PART);
 }
 
-/* Returns the interval between publications for this gain, in seconds; at least least_s. */
 static double due_s(const struct outer_step_measured *measured, double gain)
 {
     return fmax(gain * reaction_s(measured), least_s(measured));
 }
 
-/* Returns the seconds that OUTER_STEP_MANY steps take, at least OUTER_STEP_MANY_S; INFINITY
- * while the time of a step is unknown. */
+/* Returns the time of OUTER_STEP_MANY steps, at least OUTER_STEP_MANY_S; INFINITY = unknown. */
 static double many_s(const struct outer_step_measured *measured)
 {
     const double many = OUTER_STEP_MANY * measured->step_s;
     return measured->step_s > 0 ? fmax(many, OUTER_STEP_MANY_S) : INFINITY;
 }
 
-/* Returns the shortest interval between publications, in seconds: OUTER_STEP_S, or less if the
- * last publication moved few entries. After a publication of many entries, an earlier one gains
- * nothing. */
+/* Returns the shortest interval, in seconds: OUTER_STEP_S, or less if the last publication moved
+ * few entries. If it moved many, publishing sooner gains nothing. */
 static double shortest_s(const struct outer_step_measured *measured)
 {
     return measured->part < PART_MOVED ? fmin(OUTER_STEP_S, many_s(measured)) : OUTER_STEP_S;

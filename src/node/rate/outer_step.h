@@ -13,26 +13,25 @@
  *               hops to most members, plus OUTER_STEP_STEPS steps.
  *   interval  = reaction times max(√n / 2, 1). Where the budget did not cut the last publication,
  *               reaction times the square root of that factor.
- *   gain      = interval / reaction, between 1 and √n. An interval of OUTER_STEP_S earns no gain.
- *               The first six publications already have the full gain.
+ *   gain      = interval / reaction, between 1 and √n. An interval that is only raised to
+ *               OUTER_STEP_S earns no gain. The first six publications already have the full gain.
  *   beta      = (0.6 - a third of the local momentum) / gain; less with a shorter configured
  *               interval.
  *
- * The interval is at least OUTER_STEP_S. It is long enough that a rumor's head is a twentieth of a
- * publication and that cutting it takes the learner an eightieth of its time. A node that makes
- * thousands of steps a second publishes sooner while its publications move less than a quarter of
- * the entries: after OUTER_STEP_MANY steps, at least OUTER_STEP_MANY_S. Otherwise its base would
- * stay far behind its weights. The first six intervals are shorter: the first is one reaction, and
- * none is longer than a second or OUTER_STEP_MANY steps. At that time all nodes learn the same,
- * early application is worth more than averaging noise, and each publication tests the rate of the
- * links.
+ * The interval is at least OUTER_STEP_S. It is long enough that rumor heads take at most a
+ * twentieth of a publication, and cutting a publication an eightieth of the learner's time. A node
+ * that makes thousands of steps a second publishes sooner while its publications move less than a
+ * quarter of the entries: after OUTER_STEP_MANY steps, at least OUTER_STEP_MANY_S. Otherwise its
+ * base would stay far behind its weights. The first six intervals start from one reaction, and none
+ * is longer than a second or OUTER_STEP_MANY steps. At that time all nodes learn the same, early
+ * application is worth more than averaging noise, and each publication tests the rate of the links.
  *
  * Why: the other nodes answer a publication only after the reaction time. A loop with a delay
  * oscillates where gain · reaction / interval approaches pi/2, and settles quickly at 1. Averaging
  * over more nodes leaves less noise, so the swarm may take larger steps. But a gain acts as a
  * larger learning rate, and a long interval as a larger batch. Both help early in training and
  * where budgets cut publications. Both cost several points of accuracy where the learning rate is
- * already the largest stable one. So links with headroom use half of the factor (in logarithms),
+ * already the largest stable one. So nodes whose budget cuts nothing use the root of the factor,
  * which costs two tenths of a point in the beginning. gain · beta is the swarm's momentum (heavy
  * ball: Polyak 1964), the outer momentum of DiLoCo. With a local momentum of 0.9, a product gain ·
  * beta of 0.5 never diverged, and 0.3 was better in long runs of a convolutional network. Without
@@ -49,18 +48,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bench: exchange (tests/decisions/004-gain-as-a-root.md). Half: training
- * oscillates where members are far apart (accuracy 76.8 % in one place of the bench). Double: not
- * measured; 10 steps in place of 8 gain nothing. */
-/* Local steps from the arrival of an update until a node has reacted to it. */
+/* Local steps from the arrival of an update until a node has reacted to it. Bench: exchange
+ * (tests/decisions/004-gain-as-a-root.md). Half: training oscillates where members are far apart,
+ * and accuracy is 76.8 %. Double: not measured; 10 steps in place of 8 gain nothing. */
 #define OUTER_STEP_STEPS 8.0
 #define OUTER_STEP_S     0.25 /* shortest interval between publications, seconds */
 /* Local steps after which a publication may follow sooner than OUTER_STEP_S. */
-#define OUTER_STEP_MANY   256.0
-#define OUTER_STEP_MANY_S 0.0625 /* shortest interval after OUTER_STEP_MANY steps, seconds */
-/* Number of a node's first publications, which have shorter intervals. */
-#define OUTER_STEP_BEGINNING 6
-/* Longest interval before one of the first publications, seconds. */
+#define OUTER_STEP_MANY      256.0
+#define OUTER_STEP_MANY_S    0.0625 /* shortest interval of OUTER_STEP_MANY steps, seconds */
+#define OUTER_STEP_BEGINNING 6      /* publications of a node that have shorter intervals */
+/* Longest interval before one of these first publications, seconds. */
 #define OUTER_STEP_FIRST_S 1.0
 
 struct outer_step_measured {
@@ -87,8 +84,8 @@ struct outer_step {
 
 struct outer_step outer_step_of(const struct outer_step_measured *measured);
 
-/* Returns the number of network hops after which a rumor has reached most of `live` members. Up
- * to `mesh` members are fully connected; in a larger swarm each has `degree` neighbours. */
+/* Returns the network hops after which a rumor has reached most of `live` members. Up to `mesh`
+ * members are fully connected; in a larger swarm each has `degree` neighbours. */
 double outer_step_hops(uint32_t live, uint32_t mesh, uint32_t degree);
 
 #endif

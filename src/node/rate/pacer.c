@@ -5,17 +5,17 @@
 
 #include "node/rate/rate_private.h"
 
-#define CAP_DEPTH_S   0.02 /* seconds for which unused uplink_max is kept for later use */
+#define CAP_DEPTH_S   0.02 /* seconds of uplink_max that may be saved up for later */
 #define SEGMENT_BYTES 1448 /* minimum size of a write while at least that many bytes are queued */
-/* While the queue is longer, no rumor is added to it; seconds of the link's rate. */
+/* While a peer's queue is longer, no rumor is added to it; seconds of the link's rate. */
 #define FULL_S 0.5
-/* A link with more queued rumors is overloaded; seconds of the link's rate. */
+/* A link with a longer queue is overloaded; seconds of the link's rate. */
 #define CROWDED_S 0.3
-/* While the queue is longer, no block is added to it; seconds of the link's rate. */
+/* While a peer's queues are longer, no block is added to them; seconds of the link's rate. */
 #define BUSY_S      0.2
 #define WAITS_LEAST 8192 /* bytes that may be queued for any link, however slow */
 
-/* Returns the number of bytes that uplink_max allows to send now. */
+/* Returns the bytes that uplink_max allows to send now; INFINITY = no limit. */
 static double cap_allows(struct node *node)
 {
     const double cap = (double)node->options.uplink_max;
@@ -58,14 +58,12 @@ static size_t allows(struct node *node, const struct peer *peer, bool is_open, d
     if (most == 0)
         return wait_until(node, peer, congestion_wake_ns(link, node->now_ns, waiting, rate_max));
     if (most == waiting && (double)most <= cap)
-        /* No limit in bytes: all messages fit, and after encryption they are longer than
-         * `waiting`. */
+        /* No limit: all messages fit, and encryption makes them longer than `waiting`. */
         return SIZE_MAX;
     return (double)most < cap ? most : (size_t)cap;
 }
 
-/* Sets *action to a SEND of as many bytes as may go to this peer now. Returns false if no bytes
- * may be sent. */
+/* Sets *action to a SEND of the bytes that may go to this peer now; false = there are none. */
 static bool next_send(struct node *node, const struct peer *peer, struct action *action)
 {
     struct congestion *link = &rate_neighbour(node, peer)->link;
@@ -132,8 +130,6 @@ uint64_t pacer_wake_ns(const struct node *node)
     return node->rate->pacer.wake_ns;
 }
 
-/* The following functions send and process acknowledgements. */
-
 void pacer_say_ack(struct node *node, const struct peer *peer)
 {
     struct congestion *link = &rate_neighbour(node, peer)->link;
@@ -166,10 +162,8 @@ void pacer_on_ack(struct node *node, const struct peer *peer, const struct messa
     connection_set_ready(node, connection_slot(node, peer), true);
 }
 
-/* The following functions tell whether queues are too long. */
-
-/* Returns true if sending `bytes` bytes to the peer takes longer than `span_s` seconds, or if
- * they fill half of its queue. */
+/* Returns true if sending `bytes` bytes to the peer takes longer than `span_s` seconds and they are
+ * more than WAITS_LEAST, or if they fill half of the peer's queue. */
 static bool takes_longer(const struct node *node, const struct peer *peer, size_t bytes,
                          double span_s)
 {
@@ -182,8 +176,6 @@ bool pacer_is_full(const struct node *node, const struct peer *peer)
     return takes_longer(node, peer, queue_bytes(&peer->queue), FULL_S);
 }
 
-/* Returns true if too many rumors are queued for the peer. The part of the last publication that
- * may still be queued (publish_left) is never too many. */
 bool pacer_is_crowded(const struct node *node, const struct peer *peer)
 {
     const size_t waiting = queue_bytes(&peer->queue);

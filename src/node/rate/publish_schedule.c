@@ -12,27 +12,27 @@
 /* Shortest wait between two publications, as a multiple of the interval. */
 #define WAIT_LEAST 0.5
 #define WAIT_MOST  1.5 /* longest wait between two publications, as a multiple of the interval */
-/* Local steps until other nodes have published their reaction. */
+/* Local steps until other nodes have published their reaction to a publication. */
 #define ANSWER_STEPS (2 * OUTER_STEP_STEPS)
-/* Bench: bench_language_exchange.py (tests/decisions/005-publish-every-four-steps.md). Half: 1.663
- * nats of a language model (4: 1.640). Double: 1.660. */
-#define FULL_STEPS 4 /* steps between two publications that the budget does not cut */
-/* Steps between two publications that the budget cuts: time for other nodes' reactions. */
+/* Bench: bench_language_exchange.py (tests/decisions/005-publish-every-four-steps.md). Half: a
+ * language model has a loss of 1.663 nats (4: 1.640). Double: its loss is 1.660 nats. */
+#define FULL_STEPS 4 /* steps before a publication that the budget does not cut, at least */
+/* Steps before a publication that the budget cuts, at least: other nodes react meanwhile. */
 #define WAITED_STEPS ANSWER_STEPS
-/* A publication counts as cut if it used more than this part of its allowed bytes. */
+/* A publication counts as cut if it used at least this part of its allowed bytes. */
 #define CUT 0.8
-/* Assumed size of a publication that is not cut, relative to a cut one. */
+/* Assumed least size of an uncut publication, relative to a cut one. */
 #define FULL_GROWS      1.25
 #define FINISH_PAUSE_NS (SECOND_NS / 5) /* time between two publications of a finishing node */
-/* Publications that a node alone in the swarm makes without a wait between them, at most. */
+/* Publications without a wait between them that a node alone in the swarm makes, at most. */
 #define HURRIES_MOST 256
-/* Publications without a wait end when the threshold tau falls below this part of hurried_tau. */
+/* Publications without a wait end when their threshold falls to this part of hurried_tau. */
 #define HURRIED_PART (1.0F / 50)
 /* Reported samples per second of a node that has stopped learning; 0 would mean unknown. */
 #define RATE_MIN 1e-6
 
-/* Returns the median one-way delay of the neighbours with a known round trip, so that one distant
- * neighbour delays no other. */
+/* Returns half of the neighbours' median round-trip time; 0 = unknown. With the median, one distant
+ * neighbour lengthens no interval. */
 static double delay_s(const struct node *node)
 {
     const struct peer *peer;
@@ -61,7 +61,6 @@ bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t sample
     struct publish_schedule *schedule = &node->rate->schedule;
     schedule->steps += steps;
     schedule->samples += samples;
-    /* Local steps for which a publication may wait at least. */
     const double many = WAIT_LEAST * OUTER_STEP_MANY;
     const bool were_many = schedule->steps_since >= many;
     schedule->steps_since += steps;
@@ -110,8 +109,7 @@ void publish_schedule_renew(struct node *node)
     CHECK(schedule->outer_step.gain > 0 && schedule->outer_step.beta >= 0);
 }
 
-/* Draws the next wait uniformly between `least` and `most`, as a multiple of the interval.
- * Without chance, nodes that started together would publish together, and no node could react to
+/* Without chance, nodes that started together would publish together, and no node could react to
  * what all publish at once. */
 void publish_schedule_draw_wait(struct publish_schedule *schedule, double least, double most)
 {
@@ -120,8 +118,7 @@ void publish_schedule_draw_wait(struct publish_schedule *schedule, double least,
     schedule->wait = least + (most - least) * drawn;
 }
 
-/* Returns the wait between two publications in ns: the drawn multiple of the present interval.
- * So a long wait ends early when the interval becomes shorter. */
+/* The wait depends on the present interval, so it ends early when the interval becomes shorter. */
 uint64_t publish_schedule_wait_ns(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -129,8 +126,8 @@ uint64_t publish_schedule_wait_ns(const struct node *node)
     return (uint64_t)(1e9 * schedule->outer_step.interval_s * schedule->wait);
 }
 
-/* Returns the bytes that the budget allows for a publication now: its bytes per second, times
- * the time since the last publication. */
+/* Returns the bytes that have accumulated for a publication: the budget times the time since the
+ * last one, which counts up to PUBLISH_SPAN_NS or the present wait. */
 static double due_bytes(const struct node *node)
 {
     CHECK(node->now_ns >= node->rate->schedule.published_ns);
@@ -141,8 +138,7 @@ static double due_bytes(const struct node *node)
     return node->rate->budget.bytes_per_s * seconds;
 }
 
-/* Returns the number of steps after which a publication pays. It is smaller if the budget need
- * not cut the publication. */
+/* Returns the steps after which a publication pays: fewer if the budget need not cut it. */
 static double steps_least(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -167,8 +163,7 @@ uint64_t node_interval_ns_max(const struct node *node)
     return (uint64_t)(1e9 * node->rate->schedule.outer_step.interval_s * WAIT_MOST);
 }
 
-/* Returns true while a finishing node pauses between two publications, so that the budget
- * accumulates for the next one. */
+/* Returns true while a finishing node lets the budget accumulate for its next publication. */
 static bool is_to_pause(const struct node *node)
 {
     return finishing_state(node) != FINISHING_NOT && membership_live(node) > 1 &&
@@ -200,8 +195,8 @@ void publish_schedule_hurry(struct node *node)
     publishing_move(node, PUBLISHING_WANTED);
 }
 
-/* Returns true if the node must publish again immediately: it is alone in the swarm, and much
- * progress is unpublished. */
+/* Returns true if the node must publish again immediately, in a series that publish_schedule_hurry
+ * began: it is alone in the swarm, and much progress is unpublished. */
 static bool hurries_on(struct node *node, const struct update *update)
 {
     struct publish_schedule *schedule = &node->rate->schedule;
@@ -214,7 +209,7 @@ static bool hurries_on(struct node *node, const struct update *update)
     return schedule->hurries > 0 && leaving_stage(node) == STAGE_RUNNING;
 }
 
-/* Returns the largest size of a publication that the rumor log can hold, in bytes. */
+/* Returns the largest size of a publication in bytes: an eighth of the rumor log. */
 static double bytes_most(const struct node *node)
 {
     return fmin((double)node->options.log_bytes / 8, UINT32_MAX);
@@ -222,7 +217,7 @@ static double bytes_most(const struct node *node)
 
 /* Returns the bytes that the next publication may take. A node's first publication is small,
  * because it reaches every node along every link, and its duplicates shape the broadcast trees. A
- * node alone in the swarm shares no link and publishes everything. */
+ * node alone in the swarm shares no link, so the budget does not limit it. */
 static uint32_t budget_bytes(const struct node *node, bool is_first)
 {
     const struct rate *rate = node->rate;
@@ -233,9 +228,9 @@ static uint32_t budget_bytes(const struct node *node, bool is_first)
     return (uint32_t)fmin(fmax(bytes, BYTES_LEAST), most);
 }
 
-/* Returns the part of the unpublished progress to withhold from the node's own weights. The
- * weights then count an entry by `counts` (gain · share), as the base will. A node that leaves
- * withholds nothing, since no later publication would release it. */
+/* Returns the part of the unpublished progress to withhold from the node's own weights, so that
+ * they contain `counts` (gain · share) of it, as the base will. A node that leaves withholds
+ * nothing, since no later publication would release it. */
 static double withheld(const struct node *node, double counts)
 {
     if (node->rate->schedule.is_last)
@@ -243,9 +238,9 @@ static double withheld(const struct node *node, double counts)
     return node->options.withheld >= 0 ? node->options.withheld : fmax(1 - counts, 0);
 }
 
-/* Returns at_once (overlap.h): how many publications this node makes in ANSWER_STEPS steps at
- * its present pace, at least 1. Returns 0, for no novelty weight, if nothing is withheld or the
- * gain is configured. */
+/* Returns how many publications this node makes in ANSWER_STEPS steps at its present pace, at
+ * least 1 (overlap.h). Returns 0 if nothing is withheld or the gain is configured: then the
+ * publication has no novelty weight. */
 static double at_once(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -288,8 +283,8 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     schedule->steps_since = 0;
 }
 
-/* Returns the novelty weight: the factor that the learner applied in addition to gain · share
- * (publish_terms); >= 1. */
+/* Returns the novelty weight of this update: the factor that the learner applied in addition to
+ * gain · share; >= 1. */
 static double novelty(const struct publish_schedule *schedule, const struct update *update)
 {
     const double usual = schedule->asked_gain * schedule->share;
@@ -297,8 +292,7 @@ static double novelty(const struct publish_schedule *schedule, const struct upda
     return update->count > 0 && schedule->withheld > 0 ? fmax(counts / usual, 1) : 1;
 }
 
-/* Updates the moving average of the time to cut a publication. Cutting the first publication
- * also searches its threshold, so the time of the second one replaces the average. */
+/* Cutting the first publication also searches its threshold, so the second restarts the average. */
 static void measure_publication(struct publish_schedule *schedule, uint64_t took_ns)
 {
     const double took_s = (double)took_ns * 1e-9;
@@ -306,14 +300,12 @@ static void measure_publication(struct publish_schedule *schedule, uint64_t took
         schedule->publications > 1 ? 0.8 * schedule->publish_s + 0.2 * took_s : took_s;
 }
 
-/* Updates full_bytes, the size of a publication that the budget does not cut. The size is
- * unknown before the first such publication. */
 static void measure_full(struct publish_schedule *schedule, uint64_t bytes)
 {
     CHECK(schedule->allowed_bytes > 0);
     const double took = (double)bytes;
     schedule->is_cut = took >= CUT * schedule->allowed_bytes;
-    if (bytes == 0) /* no entry was worth publishing, or the weights were lost */
+    if (bytes == 0) /* no entry was worth publishing, or the learner lost its weights */
         return;
     if (!schedule->is_cut)
         schedule->full_bytes = took;
@@ -339,8 +331,7 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update
     return schedule->is_last;
 }
 
-/* Returns the outer momentum. It shrinks as the novelty weight grows, so that novelty weight ·
- * beta is constant. */
+/* The outer momentum shrinks as the novelty weight grows, so that their product is constant. */
 double publish_schedule_beta(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;

@@ -10,8 +10,7 @@ size_t rate_arena_bytes(const struct node_options *options)
     return sizeof(struct rate) + options->limits.peers_max * sizeof(struct rate_neighbour) + 128;
 }
 
-/* Returns a random generator for the waits between publications. Its seed contains the node's
- * id, so nodes draw different waits. */
+/* The seed contains the node's id, so nodes draw different waits. */
 static struct rng waits_of(const struct node *node)
 {
     return rng_new(node->seed, ~bytes_get(node->options.identity->id, 8));

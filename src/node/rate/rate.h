@@ -20,24 +20,21 @@
 struct rate *rate_new(struct arena *arena, struct node *node);
 size_t rate_arena_bytes(const struct node_options *options);
 
-/* Starts the congestion control of a new conversation with this peer. */
+/* Call it when a conversation with this peer starts. */
 void rate_on_start(struct node *node, const struct peer *peer);
-/* Counts bytes received from the peer. */
 void rate_on_received(struct node *node, const struct peer *peer, size_t bytes);
-/* Clears the state of an ended conversation; its byte counts stay in the statistics. */
+/* Clears the state of an ended conversation; its byte counts stay in rate_stats. */
 void rate_on_end(struct node *node, const struct peer *peer);
 
-/* Returns the congestion state of the neighbour's link, with its measurements. */
 const struct congestion *rate_link(const struct node *node, const struct peer *peer);
-/* Sets the rates and byte counts in *stats. */
+/* Sets the rates and byte counts in *stats, and no other member. */
 void rate_stats(const struct node *node, struct node_stats *stats);
 
 /* The following functions send bytes to peers and pace them (pacer.c). */
 
-/* Sets *action to the next SEND or HANGUP. Returns false if there is none. Serves peers in turn,
- * so that no peer takes the whole bandwidth. */
+/* Sets *action to the next SEND or HANGUP; returns false if there is none. Serves peers in turn. */
 bool pacer_next_action(struct node *node, struct action *action);
-/* Marks all peers that the pacer delays as ready, if the earliest of their waits has passed. */
+/* Marks all peers that the pacer delays as ready, if pacer_wake_ns has passed. */
 void pacer_on_time(struct node *node);
 uint64_t pacer_wake_ns(const struct node *node);
 
@@ -46,15 +43,14 @@ void pacer_say_ack(struct node *node, const struct peer *peer);
 void pacer_consider_ack(struct node *node, const struct peer *peer);
 void pacer_on_ack(struct node *node, const struct peer *peer, const struct message *ack);
 
-/* Returns true if the messages queued for the peer take half a second of its link's rate. Then
- * no further rumor is queued. */
+/* Returns true if sending the messages queued for the peer takes more than half a second. Then no
+ * further rumor is queued. */
 bool pacer_is_full(const struct node *node, const struct peer *peer);
-/* Returns true if the peer's link is overloaded: the queued rumors take more than CROWDED_S
- * seconds, and they are more than the part of the last publication that may still be queued
- * (publish_left). */
+/* Returns true if the peer's link is overloaded: sending the queued messages takes more than 0.3 s,
+ * and they exceed the part of the last publication that may still be queued (publish_left). */
 bool pacer_is_crowded(const struct node *node, const struct peer *peer);
-/* Returns true if the messages and blocks queued for the peer take a fifth of a second of its
- * link's rate. Then no further blocks are queued. */
+/* Returns true if sending the messages and blocks queued for the peer takes more than 0.2 s. Then
+ * no further blocks are queued. */
 bool pacer_is_busy(const struct node *node, const struct peer *peer);
 
 /* The following functions determine the budget (budget.c). */
@@ -63,60 +59,58 @@ bool pacer_is_busy(const struct node *node, const struct peer *peer);
  * pushed to. together: slots of all neighbours with which this node exchanges rumors. lag_ns: time
  * for which a rumor has been missing on this node. */
 void budget_review(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
-/* Doubles the budget (slow start) if the last publication used it and has reached the eager
- * neighbours, and no link to them has seen a backlog. */
+/* Doubles the budget up to the links' headroom (slow start), if a publication used it and has
+ * reached the eager neighbours, and no link to them has seen a backlog. */
 void budget_probe(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
-/* Call it when `bytes` bytes of an own rumor were queued for this neighbour. */
+/* Call it when `bytes` of an own rumor were queued for this neighbour. */
 void budget_on_own(struct node *node, const struct peer *peer, size_t bytes);
-/* Returns the fraction of the training members that lag; 0 if no member trains. with_us: include
- * this node. */
+/* Returns the part of the first 64 live training members that lags; 0 if no member trains. with_us:
+ * include this node. */
 double budget_lagging(const struct node *node, bool with_us);
 
-/* Returns the bytes per second that all links carry together. */
+/* Returns the bytes per second that all links carry together, at most uplink_max. */
 double budget_uplink(const struct node *node);
 /* Returns the bytes per second that this node can receive: the highest recent rate, fading by 3 %
  * per second. */
 double budget_ingress(const struct node *node);
-/* Returns the bytes per second of the slowest link in good standing (budget.c). */
+/* Returns the bytes per second that the slowest link in good standing (budget.c) carries. */
 double budget_slowest(const struct node *node);
 
 /* The following functions decide when to publish and how much (publish_schedule.c). */
 
 /* Counts the learner's steps. Returns true once after each publication, when half of
- * OUTER_STEP_MANY steps have passed. Then call budget_probe and publish_schedule_renew at once.
- * After a return of false, wait for their call once a second. */
+ * OUTER_STEP_MANY steps have passed: then call budget_probe and publish_schedule_renew at once. */
 bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t samples);
-/* Measures this node's throughput in samples per second. Call it once a second. */
+/* Updates publish_schedule_samples_per_s. Call it once a second. */
 void publish_schedule_measure(struct node *node);
-/* Computes interval, gain and outer momentum from the present measurements. */
+/* Computes interval, gain and outer momentum from present measurements. Call it once a second. */
 void publish_schedule_renew(struct node *node);
 /* Changes the publishing state to WANTED if a publication is due. */
 void publish_schedule_consider(struct node *node);
 /* Makes a publication due now, if the learner has made a step since the last publication. */
 void publish_schedule_hurry(struct node *node);
 
-/* Values for a publication that other folders determine. */
+/* Values of a publication that other folders determine. */
 struct publish_facts {
-    double share;           /* this node's share of the training, in (0, 1] */
+    double share;           /* this node's share of the swarm's training, in (0, 1] */
     uint64_t swarm_samples; /* samples that the swarm has learned */
-    /* It is the first publication of this incarnation. It is kept small, since it reaches every
-     * node along every link. */
-    bool is_first;
-    double beta; /* outer momentum of this publication */
+    bool is_first;          /* the first publication of this incarnation, which is kept small */
+    double beta;            /* outer momentum */
 };
-/* Changes the publishing state from WANTED to OUT. Fills in *action with a PUBLISH. */
+/* Changes the publishing state from WANTED to OUT, and sets *action to a PUBLISH. */
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
                             struct action *action);
 /* Changes the publishing state from OUT to IDLE. `update` was published as `bytes` bytes of
- * rumors; cutting it took took_ns of the learner's processor time. Returns true if this was the
- * node's last publication. */
+ * rumors; cutting it took took_ns of the learner's processor time. Returns true if the node was
+ * leaving when the publication began. */
 bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update *update,
                           uint64_t took_ns);
 
-/* Returns the outer momentum of the next publication. */
+/* Returns the present outer momentum. */
 double publish_schedule_beta(const struct node *node);
-/* Returns the number of samples that this node has learned. */
+/* Returns the number of samples that this node has learned since its start. */
 uint64_t publish_schedule_samples(const struct node *node);
+/* 0 = unknown. */
 double publish_schedule_samples_per_s(const struct node *node);
 
 #endif
