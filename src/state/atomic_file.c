@@ -23,8 +23,7 @@ void atomic_file_begin(struct atomic_file *file, const struct disk *disk, const 
     file->error = disk_path(path, folder, name, ATOMIC_FILE_SUFFIX);
     if (file->error != 0)
         return;
-    /* If the old file cannot be removed, the call of create below fails, and its error is
-     * reported. */
+    /* if this fails, create also fails, and its error is reported */
     (void)disk->remove(disk->self, path);
     file->handle = disk->create(disk->self, path, mode);
     if (file->handle < 0)
@@ -39,7 +38,6 @@ void atomic_file_write(struct atomic_file *file, const void *from, size_t bytes)
     file->error = disk_write_all(file->disk, file->handle, from, bytes);
 }
 
-/* Syncs and closes NAME.new, or removes it if a call has failed. */
 static void finish_bytes(struct atomic_file *file)
 {
     const struct disk *disk = file->disk;

@@ -19,31 +19,30 @@
 #include "state/disk.h"
 
 #define ATOMIC_FILE_SUFFIX  ".new"
-#define ATOMIC_FILE_PRIVATE 0600 /* file mode: only the owner may read */
+#define ATOMIC_FILE_PRIVATE 0600 /* only the owner may read */
 #define ATOMIC_FILE_PUBLIC  0644
 
 struct atomic_file {
-    const struct disk *disk; /* the disk; borrowed until end */
-    /* Folder of the file; borrowed until the file is ended or abandoned. */
+    /* borrowed, like folder and name, until the file is ended or abandoned */
+    const struct disk *disk;
     const char *folder;
-    const char *name; /* final name of the file; borrowed until end */
-    int handle;       /* handle of NAME.new while it is open; negative otherwise */
+    const char *name; /* final name of the file */
+    int handle;       /* of NAME.new while it is open; negative otherwise */
     int error;        /* negative errno of the first failure; 0 = none so far */
 };
 
 /* Splits a path into the folder and the name in it; the folder of "x" is ".". Returns false if the
- * folder's path is too long. */
+ * path is too long. */
 bool atomic_file_split(const char *path, char folder[DISK_PATH_MAX], const char **name);
 
-/* Creates NAME.new with these permissions. First removes a NAME.new that a crash may have
+/* Creates NAME.new with the permissions `mode`. First removes a NAME.new that a crash may have
  * left. */
 void atomic_file_begin(struct atomic_file *file, const struct disk *disk, const char *folder,
                        const char *name, int mode);
-/* Writes bytes to NAME.new. Does nothing after a failure. */
 void atomic_file_write(struct atomic_file *file, const void *from, size_t bytes);
 /* Makes the file durable under its name. Returns 0, or the negative errno of the first failure. */
 int atomic_file_end(struct atomic_file *file) MUST_USE;
-/* Removes NAME.new, so that NAME keeps its contents. Call it instead of atomic_file_end. */
+/* Call it instead of atomic_file_end: removes NAME.new, so that NAME keeps its contents. */
 void atomic_file_abandon(struct atomic_file *file);
 
 #endif

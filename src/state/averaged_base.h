@@ -16,9 +16,9 @@
 
 void averaged_base_path(char path[static BASE_PATH_BYTES], const char *folder);
 
-/* Writes mean[P], the averaged weights. base: describes the file of the base, whose metadata is
- * copied. samples: samples that the swarm had learned when the average was last updated. FAILED:
- * the file could not be written; the problem says what to do. */
+/* mean: [P] averaged weights. base: describes the base's file, whose metadata is copied. samples:
+ * number that the swarm had learned when the average was last updated. FAILED: the file could not
+ * be written; the problem says what to do. */
 enum error averaged_base_save(const struct export *base, const char *folder, const float *mean,
                               uint64_t samples, struct problem *problem) MUST_USE;
 

@@ -11,7 +11,7 @@
 #include "base/min_max.h"
 #include "node/broadcast/history.h"
 
-/* Maximum length of an entry's text: id, two numbers, separators and a blank. */
+/* an entry: id, two numbers, separators and a blank */
 #define ENTRY_TEXT_BYTES (ID_TEXT_BYTES + 40)
 
 static int by_name(const void *a, const void *b)
@@ -23,7 +23,7 @@ static int by_name(const void *a, const void *b)
     return (left->incarnation > right->incarnation) - (left->incarnation < right->incarnation);
 }
 
-/* Compares two origins for qsort: the highest incarnation, which is the newest, comes first. */
+/* The highest incarnation, which is the newest, comes first. */
 static int by_age(const void *a, const void *b)
 {
     const struct history_entry *left = a, *right = b;
@@ -32,7 +32,7 @@ static int by_age(const void *a, const void *b)
     return by_name(a, b);
 }
 
-/* Returns the origins of the history, sorted by `order`; the caller frees them. */
+/* The origins are sorted by `order`; the caller frees them. */
 static struct history_entry *origins_new(const uint8_t *history, size_t count,
                                          int (*order)(const void *, const void *))
 {

@@ -12,16 +12,15 @@
 #define BASE_NAME  "base-best.safetensors"
 #define BASE_NEW   "base-best.new"
 #define SCORE_NAME "best"
-#define SCORE_MAX  1024 /* maximum size of the score file in bytes */
+#define SCORE_MAX  1024 /* bytes of the score file */
 
 void best_base_path(char path[static BASE_PATH_BYTES], const char *folder)
 {
     (void)snprintf(path, BASE_PATH_BYTES, "%s/" BASE_NAME, folder);
 }
 
-/* Keeps base.safetensors as the best base: creates a hard link under a temporary name and renames
- * it. rename() does nothing if both names are links of one file, so the temporary name is removed
- * before and after. */
+/* Creates a hard link under a temporary name and renames it. rename() does nothing if both names
+ * are links of one file, so the temporary name is removed also after it. */
 static int keep_file(const struct disk *disk, const char *folder)
 {
     char base[BASE_PATH_BYTES], path[BASE_PATH_BYTES], new_path[DISK_PATH_MAX];
@@ -75,7 +74,7 @@ enum error best_base_keep(const struct disk *disk, const char *folder, const str
                      folder, strerror(-error));
 }
 
-/* Reads the score file. Returns the number of bytes, at most SCORE_MAX, or a negative errno. */
+/* Returns the number of bytes, at most SCORE_MAX, or a negative errno. */
 static int64_t read_text(const struct disk *disk, const char *folder, char text[SCORE_MAX])
 {
     char path[DISK_PATH_MAX];

@@ -19,20 +19,20 @@
 #include "training/evaluator.h"
 
 struct best_base {
-    struct evaluation score; /* evaluation of the base on this node's part of its test set */
-    uint64_t digest;         /* digest of the base */
-    uint64_t saved_s;        /* time of saving, seconds since 1970 */
+    struct evaluation score; /* on this node's part of its test set */
+    uint64_t digest;
+    uint64_t saved_s; /* time of saving, seconds since 1970 */
 };
 
 void best_base_path(char path[static BASE_PATH_BYTES], const char *folder);
 
-/* Keeps base.safetensors, which was just saved, as the best base, and writes its score. FAILED:
- * a file could not be written; the problem says why. */
+/* Keeps base.safetensors, which was just saved, as the best base, and writes its score. FAILED: a
+ * file could not be written. */
 enum error best_base_keep(const struct disk *disk, const char *folder, const struct best_base *best,
                           struct problem *problem) MUST_USE;
 
-/* Reads the score of the best base. MISSING: there is no best base, or its score is unknown.
- * FAILED, MALFORMED: the score cannot be read; the problem says why. */
+/* MISSING: there is no best base, or its score is unknown. FAILED, MALFORMED: the score cannot be
+ * read. */
 enum error best_base_read(const struct disk *disk, const char *folder, struct best_base *best,
                           struct problem *problem) MUST_USE;
 

@@ -7,12 +7,11 @@
 #include "state/atomic_file.h"
 #include "state/checkpoint_file.h"
 
-/* Maximum number of digits of a generation in a file name, so that the next generation always
- * fits in 64 bits. */
+/* digits of a generation in a file name, at most, so that the next generation always fits in 64
+ * bits */
 #define GENERATION_DIGITS 18
 
-/* Returns the generation in the name of a checkpoint, finished or not; 0 if the file is no
- * checkpoint. */
+/* Returns 0 if the file is no checkpoint, finished or not. */
 static uint64_t generation_of(const char *name, bool *is_unfinished)
 {
     const size_t prefix = strlen(CHECKPOINT_NAME);
@@ -28,7 +27,7 @@ static uint64_t generation_of(const char *name, bool *is_unfinished)
 
 /* Request and result of a search for generations in the folder. */
 struct look {
-    uint64_t below;       /* considers only generations below this one */
+    uint64_t below;       /* considers only lower generations */
     bool with_unfinished; /* also considers unfinished files */
     uint64_t newest;      /* largest generation that was considered; 0 = none */
     uint64_t highest;     /* largest generation in the folder, including unfinished files */
@@ -57,8 +56,8 @@ static void remove_generation(const struct disk *disk, const char *folder, uint6
             (void)disk->remove(disk->self, path);
 }
 
-/* Removes all generations below `end`. Lists the folder again for each removal, because the
- * folder must not change while it is listed. */
+/* Lists the folder again for each removal, because the folder must not change while it is
+ * listed. */
 static void remove_before(const struct disk *disk, const char *folder, uint64_t end)
 {
     struct look look = {.with_unfinished = true};

@@ -68,22 +68,22 @@
 
 /* State of a checkpoint to save or load; the caller owns all memory. */
 struct checkpoint {
-    /* The owner's text; a load refuses files with another owner's text. */
+    /* the owner's text (checkpoint_owner.h); a load refuses other texts */
     const char *model;
-    /* Model hash of the swarm that the initial weights came from, if has_taken_first. */
+    /* if has_taken_first: model hash of the swarm that sent the initial weights */
     uint8_t model_hash[16];
-    /* The initial weights were received from a swarm (checkpoint_owner.h). */
+    /* the initial weights came from a swarm */
     bool has_taken_first;
-    /* Numbers of the learner, and sizes of its vectors; not the vectors themselves. */
+    /* numbers of the learner and sizes of its vectors, without the vectors */
     struct learner_state state;
-    /* The node's history; a load needs a buffer of CHECKPOINT_OWN_MAX bytes. */
+    /* [CHECKPOINT_OWN_MAX] the history of the node; a save needs only own_bytes */
     uint8_t *own;
-    size_t own_bytes;     /* bytes of the history */
-    uint64_t incarnation; /* incarnation of the node that wrote the checkpoint */
-    uint64_t digest;      /* digest of the base; a save computes it */
+    size_t own_bytes;
+    uint64_t incarnation; /* of the node that wrote the checkpoint */
+    uint64_t digest;      /* of the base; a save computes it */
 };
 
-/* Numbers of the generations. A load sets them, and each save advances them. */
+/* A load sets the numbers, and each save advances them. */
 struct checkpoint_series {
     /* Generation of the next save: higher than all in the folder, and never used twice. */
     uint64_t next;
@@ -92,17 +92,17 @@ struct checkpoint_series {
 
 /* State while a generation is written. */
 struct checkpoint_writer {
-    const struct disk *disk;          /* the disk; borrowed */
-    const char *folder;               /* folder; borrowed */
-    char name[CHECKPOINT_NAME_MAX];   /* name of the file */
-    uint64_t generation;              /* number of the generation */
-    uint64_t digest;                  /* digest of the part of the base that was written so far */
-    struct atomic_file file;          /* the file; it remembers the first failure */
-    struct checksummed_writer stream; /* stream of the file's contents */
+    const struct disk *disk; /* borrowed, like folder */
+    const char *folder;
+    char name[CHECKPOINT_NAME_MAX];
+    uint64_t generation;
+    uint64_t digest; /* of the part of the base that was written so far */
+    struct atomic_file file;
+    struct checksummed_writer stream;
 };
 
-/* Begins generation series->next, in parts of part_parameters entries. Reads only the owner's text
- * and the numbers of entries and moments from *checkpoint. The caller then puts all records of a
+/* Begins generation series->next, in parts of part_parameters entries. Reads only model,
+ * state.parameters and state.moments of *checkpoint. The caller then puts all records of a
  * snapshot, and ends or abandons the file. Writers share no data, so each may run on its own
  * thread. */
 void checkpoint_begin(struct checkpoint_writer *writer, const struct disk *disk, const char *folder,
@@ -116,29 +116,29 @@ void checkpoint_put(struct checkpoint_writer *writer, const struct snapshot_reco
  * again. */
 enum error checkpoint_end(struct checkpoint_writer *writer, struct checkpoint *checkpoint,
                           struct checkpoint_series *series, struct problem *problem) MUST_USE;
-/* Discards the unfinished file; earlier generations stay valid. */
+/* Earlier generations stay valid. */
 void checkpoint_abandon(struct checkpoint_writer *writer);
 
-/* Callback for each generation that a load refuses, newest first, with the reason as a sentence. */
+/* Called for each generation that a load refuses, newest first, with the reason as a sentence. */
 struct checkpoint_refusal {
-    void *context; /* first argument of `refused` */
+    void *context;
     void (*refused)(void *context, const struct problem *problem);
 };
 
-/* Receiver of the loaded data. It gets the parts and updates of a file in order, each after its
- * checksum was verified. If damage is found later in the file, the records of an older file follow,
- * from the first entry on. */
+/* Receives the parts and updates of a file in order, each after its checksum was verified. If
+ * damage is found later in the file, the records of an older file follow, from the first entry
+ * on. */
 struct checkpoint_target {
-    void *self; /* first argument of replay */
-    /* Receives a record; NULL = the file is only checked. */
+    void *self;
+    /* NULL = the file is only checked */
     void (*replay)(void *self, const struct snapshot_record *record);
 };
 
-/* Loads the newest complete generation that has checkpoint->model and state.parameters. If its
- * number of moments differs from the state's, another optimizer wrote the file: moments and steps
- * become 0. Also sets the series. MISSING: there is no checkpoint, so this is a first start.
- * FAILED: no checkpoint can be used, or the folder cannot be read; the caller must stop and tell
- * the user. Only after OK are *checkpoint, own[] and the target's data valid. */
+/* Loads the newest complete generation with checkpoint->model and state.parameters, and sets the
+ * series. If another number of moments shows that another optimizer wrote the file, moments and
+ * steps become 0. MISSING: there is no checkpoint, so this is a first start. FAILED: no checkpoint
+ * can be used, or the folder cannot be read; the caller must stop and tell the user. Only after OK
+ * are *checkpoint, own[] and the data of the target valid. */
 enum error checkpoint_load(const struct disk *disk, const char *folder,
                            struct checkpoint *checkpoint, const struct checkpoint_target *target,
                            struct checkpoint_series *series,

@@ -5,15 +5,15 @@
 #include "state/checkpoint.h"
 
 #define CHECKPOINT_FORMAT        5
-#define CHECKPOINT_FORMAT_BEFORE 4 /* older format that a load also accepts (checkpoint.h) */
+#define CHECKPOINT_FORMAT_BEFORE 4 /* a load also accepts it (checkpoint.h) */
 #define CHECKPOINT_MAGIC         "hearsayC"
 #define CHECKPOINT_NAME          "checkpoint-"
-/* Maximum size of the buffer for a part while loading, in bytes. */
+/* buffer for a part while loading */
 #define CHECKPOINT_PART_BYTES_MAX ((size_t)64 << 20)
-/* Record kind of the end, which follows the kinds of snapshot.h. */
+/* kind of the last record, after the kinds of snapshot.h */
 #define CHECKPOINT_THE_END SNAPSHOT_KINDS
 
-/* Structs with the layout of the file; checkpoint.h explains the fields. */
+/* The structs have the layout of the file; checkpoint.h explains the fields. */
 struct checkpoint_header {
     char magic[8];
     uint32_t format;
@@ -51,17 +51,18 @@ _Static_assert(CHECKPOINT_THE_END == 4, "the kinds are as in the file");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
                "the file holds little-endian numbers, and so must the memory");
 
-/* Writes the end of a file. If an earlier write has failed, returns that failure. */
+/* If an earlier write has failed, returns that failure. */
 enum error checkpoint_write_end(struct checkpoint_writer *writer, struct checkpoint *checkpoint,
                                 struct problem *problem) MUST_USE;
 enum error checkpoint_read(const struct disk *disk, const char *folder,
                            struct checkpoint *checkpoint, const struct checkpoint_target *target,
                            uint64_t generation, struct problem *problem) MUST_USE;
 
-/* Returns the number that a record adds to the digest of the base. */
+/* Returns the number that a record adds to the digest of the base. The digest is linear, so these
+ * numbers add up to it, and no copy of the base is needed. */
 uint64_t checkpoint_digest_of(const struct snapshot_record *record);
 
-/* Writes the file name of a generation into name[CHECKPOINT_NAME_MAX]. */
+/* name: CHECKPOINT_NAME_MAX bytes */
 void checkpoint_name(char *name, uint64_t generation);
 
 #endif

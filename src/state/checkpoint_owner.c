@@ -91,7 +91,7 @@ static struct part between(const char *from, const char *to)
     return (struct part){from, (int)(to - from)};
 }
 
-/* Splits an owner's text into its parts. Returns false if the text has another form. */
+/* Returns false if the text has another form. */
 static bool split(struct parts *parts, const char *text)
 {
     const char *id = text + strlen(BEFORE_ID);

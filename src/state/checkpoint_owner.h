@@ -18,13 +18,12 @@
 #define CHECKPOINT_OWNER_MAX      CHECKPOINT_MODEL_MAX
 #define CHECKPOINT_DIFFERENCE_MAX 304
 
-/* Writes the owner's text. model: "INPUT, layout N: LAYERS; START", the description from
- * config/setup.h. */
+/* model: "INPUT, layout N: LAYERS; START", the description from config/setup.h. */
 void checkpoint_owner_describe(const struct identity *identity, const char *swarm,
                                const char *model, char text[CHECKPOINT_OWNER_MAX]);
 
-/* Writes the owner's text of a node whose initial weights came from the swarm with this model hash.
- * own: the node's text from checkpoint_owner_describe. */
+/* Writes the text of a node whose initial weights came from the swarm with this model hash. own:
+ * the node's text from checkpoint_owner_describe. */
 void checkpoint_owner_of_swarm(char text[CHECKPOINT_OWNER_MAX], const char *own,
                                const uint8_t model_hash[static 16]);
 /* Returns true and sets model_hash if `theirs` is a text that checkpoint_owner_of_swarm writes
@@ -32,8 +31,8 @@ void checkpoint_owner_of_swarm(char text[CHECKPOINT_OWNER_MAX], const char *own,
 bool checkpoint_owner_is_of_swarm(const char *theirs, const char *own,
                                   uint8_t model_hash[static 16]);
 
-/* Writes the first part in which two different owner's texts differ, and what to do. The written
- * text is the end of a sentence that begins with "it is of". `theirs` may be any text. */
+/* Writes the first part in which two different texts differ, and what to do, as the end of a
+ * sentence that begins with "it is of". `theirs` may be any text. */
 void checkpoint_owner_difference(char out[CHECKPOINT_DIFFERENCE_MAX], const char *theirs,
                                  const char *ours);
 

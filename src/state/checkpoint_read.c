@@ -15,22 +15,22 @@
 
 /* State while a checkpoint is read. */
 struct source {
-    const char *path;                  /* path of the file, for messages */
-    uint64_t generation;               /* generation, from the file's name */
-    struct checkpoint_header header;   /* header of the file */
-    struct checkpoint_head head;       /* head of the record being read */
-    struct checkpoint_numbers numbers; /* numbers at the end of the file */
-    struct snapshot_record record;     /* record that is passed to the target */
-    void *memory;                      /* memory for the vectors of the record's part */
-    /* [SNAPSHOT_ENTRIES_MAX] indices of the record's update. */
+    const char *path;    /* for messages */
+    uint64_t generation; /* from the name of the file */
+    struct checkpoint_header header;
+    struct checkpoint_head head;       /* of the record being read */
+    struct checkpoint_numbers numbers; /* from the end of the file */
+    struct snapshot_record record;     /* for the target */
+    void *memory; /* memory of the vectors of record.part */
+    /* [SNAPSHOT_ENTRIES_MAX] for record.update */
     uint32_t *index;
-    /* [SNAPSHOT_ENTRIES_MAX] levels of the record's update. */
+    /* [SNAPSHOT_ENTRIES_MAX] for record.update */
     int8_t *level;
-    size_t end;                             /* number of parameters in the parts read so far */
-    uint64_t digest;                        /* digest of the base as read so far */
-    const struct checkpoint_target *target; /* receiver of the records */
-    struct problem *problem;                /* receives the sentence of a failure */
-    struct checksummed_reader reader;       /* reader of the file */
+    size_t end;      /* number of parameters read so far */
+    uint64_t digest; /* of the base as read so far */
+    const struct checkpoint_target *target;
+    struct problem *problem;
+    struct checksummed_reader reader;
 };
 
 static enum error not_read(const struct source *source, int error)
@@ -54,14 +54,13 @@ static enum error take(struct source *source, void *to, size_t bytes)
     return OK;
 }
 
-/* Returns true if the file has the older format that a load also accepts. */
 static bool is_of_before(const struct source *source)
 {
     return source->header.format == CHECKPOINT_FORMAT_BEFORE;
 }
 
-/* Checks the header's values. Its checksum was right, so a wrong value is not damage: some
- * program has written it. */
+/* The checksum of the header was right, so a wrong value is not damage: some program has written
+ * it. */
 static enum error check_format(const struct source *source)
 {
     const struct checkpoint_header *header = &source->header;
@@ -122,8 +121,6 @@ static enum error take_header(struct source *source, struct checkpoint *checkpoi
     return error;
 }
 
-/* Functions that read the records. */
-
 static enum error makes_no_sense(const struct source *source)
 {
     return problem_set(source->problem, MALFORMED,
@@ -131,8 +128,8 @@ static enum error makes_no_sense(const struct source *source)
                        source->path, source->end);
 }
 
-/* Reads the optimizer's moments of a part. If the file's number of moments is not the learner's,
- * skips them and sets the learner's moments to 0. */
+/* If the file's number of moments is not the learner's, skips the file's moments and sets the
+ * learner's to 0. */
 static enum error take_moments(struct source *source, const struct learner_state *part)
 {
     const size_t bytes = part->parameters * sizeof(float);
@@ -219,7 +216,6 @@ static enum error take_record(struct source *source)
     return OK;
 }
 
-/* Checks that the stream has ended, and that the base has the digest stored at the end. */
 static enum error check_end(struct source *source)
 {
     const enum error error = checksummed_read_end(&source->reader);
@@ -246,7 +242,7 @@ static enum error take_end(struct source *source, struct checkpoint *checkpoint)
     return error == OK ? check_end(source) : error;
 }
 
-/* Reads the head of the next record. Converts a head of format 4, and skips its outer steps. */
+/* Converts a head of format 4, and skips its outer steps. */
 static enum error take_head(struct source *source)
 {
     struct checkpoint_head *head = &source->head;

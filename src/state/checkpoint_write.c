@@ -12,8 +12,6 @@ void checkpoint_name(char *name, uint64_t generation)
     CHECK(length > 0 && length < CHECKPOINT_NAME_MAX);
 }
 
-/* Returns the number that a record adds to the digest of the base. The digest is linear, so the
- * sum of these numbers is the digest of the whole base, and no copy of the base is needed. */
 uint64_t checkpoint_digest_of(const struct snapshot_record *record)
 {
     const struct learner_state *part = &record->part;
@@ -125,8 +123,8 @@ enum error checkpoint_write_end(struct checkpoint_writer *writer, struct checkpo
     const int error = atomic_file_end(&writer->file);
     if (error == 0)
         return OK;
-    /* Although the save failed, the file may exist under its final name. It must not be loaded
-     * after a restart, because its save was reported as failed. */
+    /* The file may exist under its final name. It must not be loaded after a restart, because its
+     * save was reported as failed. */
     if (disk_path(path, writer->folder, writer->name, "") == 0)
         (void)writer->disk->remove(writer->disk->self, path);
     return problem_set(problem, FAILED,

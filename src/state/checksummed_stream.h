@@ -2,7 +2,7 @@
  *
  *   write ─► chunk 0 │ chunk 1 │ … ─► atomic_file.h        disk.h ─► chunk 0 │ chunk 1 │ … ─► read
  *
- * Each chunk has CHUNK_BYTES, except the last one, which is shorter:
+ * Each chunk has CHUNK_BYTES; the last one may be shorter:
  *   OFFSET  SIZE  MEANING
  *   0       n     the next n bytes of the stream, 1 <= n <= CHUNK_PAYLOAD
  *   n       4     crc32 (zlib's) of: series (8) ‖ number of the chunk (8) ‖ those n bytes
@@ -23,18 +23,18 @@
 #define CHUNK_BYTES   65536
 #define CHUNK_PAYLOAD (CHUNK_BYTES - 4)
 
-/* Returns the size of the file for a stream of stream_bytes bytes. */
+/* Returns the size of a file with a stream of stream_bytes bytes. */
 static inline uint64_t checksummed_file_bytes(uint64_t stream_bytes)
 {
     return stream_bytes + 4 * ((stream_bytes + CHUNK_PAYLOAD - 1) / CHUNK_PAYLOAD);
 }
 
 struct checksummed_writer {
-    struct atomic_file *file;   /* the file, which remembers its first failure; borrowed */
-    uint64_t series;            /* series number of the file */
-    uint64_t number;            /* number of the chunk being filled */
-    size_t used;                /* number of bytes so far in the chunk being filled */
-    uint8_t bytes[CHUNK_BYTES]; /* the chunk being filled */
+    struct atomic_file *file; /* borrowed */
+    uint64_t series;
+    uint64_t number;
+    size_t used;                /* bytes so far in the present chunk */
+    uint8_t bytes[CHUNK_BYTES]; /* the present chunk */
 };
 
 void checksummed_writer_init(struct checksummed_writer *writer, struct atomic_file *file,
@@ -43,24 +43,24 @@ void checksummed_write(struct checksummed_writer *writer, const void *from, size
 void checksummed_write_end(struct checksummed_writer *writer);
 
 struct checksummed_reader {
-    const struct disk *disk;    /* the disk; borrowed */
-    int handle;                 /* handle of the file, open for reading; borrowed */
-    uint64_t series;            /* series number of the file */
-    uint64_t number;            /* number of the next chunk */
-    size_t at;                  /* number of bytes of the present chunk that the caller has read */
-    size_t filled;              /* number of bytes of the stream in the present chunk */
-    int error;                  /* negative errno, once a call has returned FAILED */
+    const struct disk *disk; /* borrowed */
+    int handle;              /* open for reading; borrowed */
+    uint64_t series;
+    uint64_t number;            /* of the next chunk */
+    size_t at;                  /* bytes of the present chunk that the caller has read */
+    size_t filled;              /* bytes of the stream in the present chunk */
+    int error;                  /* negative errno after a FAILED */
     uint8_t bytes[CHUNK_BYTES]; /* the present chunk */
 };
 
 void checksummed_reader_init(struct checksummed_reader *reader, const struct disk *disk, int handle,
                              uint64_t series);
 
-/* Copies the next `bytes` bytes of the stream to `to`, or skips them if `to` is NULL. MALFORMED:
- * a chunk is damaged, or the stream ends early. FAILED: the disk could not be read. After an error,
- * some of the bytes may have been copied. */
+/* Copies the next `bytes` bytes of the stream to `to`; NULL = skips them. MALFORMED: a chunk is
+ * damaged, or the stream ends early. FAILED: the disk could not be read. After an error, some of
+ * the bytes may have been copied. */
 enum error checksummed_read(struct checksummed_reader *reader, void *to, size_t bytes) MUST_USE;
-/* Returns OK if the whole stream has been read, MALFORMED if more follows. */
+/* MALFORMED: the stream has more bytes. FAILED: the disk could not be read. */
 enum error checksummed_read_end(struct checksummed_reader *reader) MUST_USE;
 
 #endif

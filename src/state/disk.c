@@ -10,13 +10,12 @@
 
 #include "base/error.h"
 
-/* Returns the result of a system call; on failure its negative errno. */
 static int outcome(int result)
 {
     return result < 0 ? -errno : result;
 }
 
-/* Creates a file. fchmod sets the mode, because the umask may restrict the mode of open(). */
+/* fchmod sets the mode, because the umask may restrict the mode of open(). */
 static int real_create(void *self, const char *path, int mode)
 {
     (void)self;
@@ -84,7 +83,7 @@ static int real_remove(void *self, const char *path)
     return outcome(unlink(path));
 }
 
-/* Syncs a folder. Returns 0 for EINVAL, which means that the file system cannot sync folders. */
+/* Returns 0 for EINVAL: the file system cannot sync folders. */
 static int real_sync_folder(void *self, const char *folder)
 {
     (void)self;

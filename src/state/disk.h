@@ -18,10 +18,10 @@
 #include <stdint.h>
 
 struct disk {
-    void *self; /* first argument of every operation */
+    void *self;
 
-    /* Creates a file for writing and returns a handle >= 0; -EEXIST if the name is taken. The
-     * permissions are mode, whatever the umask. */
+    /* Creates a file for writing and returns a handle >= 0; -EEXIST if the name is taken. The umask
+     * does not change mode. */
     int (*create)(void *self, const char *path, int mode);
     /* Opens a file for reading and returns a handle >= 0. */
     int (*open)(void *self, const char *path);
@@ -31,7 +31,7 @@ struct disk {
     int64_t (*write)(void *self, int handle, const void *from, size_t bytes);
     /* Makes content and size of the file durable. After a failure they are unknown. */
     int (*sync)(void *self, int handle);
-    /* Closes the handle. It is closed even if this returns an error. */
+    /* The handle is closed even if this returns an error. */
     int (*close)(void *self, int handle);
     /* Renames a file within a folder. Replaces a file that already has the new name. */
     int (*rename)(void *self, const char *from, const char *to);
@@ -40,17 +40,16 @@ struct disk {
     int (*remove)(void *self, const char *path);
     /* Makes the names in the folder durable. */
     int (*sync_folder)(void *self, const char *folder);
-    /* Calls `found` for every name in the folder, in any order. `found` must not change the
-     * folder. */
+    /* Calls `found` for every name, in any order. `found` must not change the folder. */
     int (*list)(void *self, const char *folder, void (*found)(void *context, const char *name),
                 void *context);
 };
 
 const struct disk *disk_real(void);
 
-/* Writes all bytes, with as many calls of write as necessary. Returns 0 or a negative errno. */
+/* Writes all bytes. Returns 0 or a negative errno. */
 int disk_write_all(const struct disk *disk, int handle, const void *from, size_t bytes);
-/* Reads until all bytes have been read or the file ends. Returns the number of bytes, or a negative
+/* Returns the number of bytes, fewer than requested only at the end of the file, or a negative
  * errno. */
 int64_t disk_read_all(const struct disk *disk, int handle, void *to, size_t bytes);
 
@@ -58,7 +57,7 @@ int64_t disk_read_all(const struct disk *disk, int handle, void *to, size_t byte
 /* Writes "FOLDER/NAMESUFFIX" to path. Returns 0 or -ENAMETOOLONG. */
 int disk_path(char path[DISK_PATH_MAX], const char *folder, const char *name, const char *suffix);
 
-/* Returns the free bytes on the disk that has this folder; 0 = none, or unknown. */
+/* 0 = none, or unknown */
 uint64_t disk_free_bytes(const char *folder);
 
 #endif

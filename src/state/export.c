@@ -13,7 +13,7 @@ void export_path(char path[static BASE_PATH_BYTES], const char *folder)
     (void)snprintf(path, BASE_PATH_BYTES, "%s/base.safetensors", folder);
 }
 
-/* Converts base units to float32 weights in place, and returns the array. */
+/* Converts base units to float32 weights in place. */
 static const float *to_numbers(int32_t *units, size_t parameters, bool companded)
 {
     for (size_t c = 0; c < parameters; c++) {

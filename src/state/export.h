@@ -15,16 +15,16 @@
 
 struct export
 {
-    char path[BASE_PATH_BYTES];     /* path of the file */
-    const struct model *model;      /* model with the names and shapes of the tensors */
+    char path[BASE_PATH_BYTES];
+    const struct model *model;      /* has the names and shapes of the tensors */
     bool companded;                 /* the base is companded (companding.h) */
-    struct safetensors_about about; /* metadata that is equal in all saves of this node */
+    struct safetensors_about about; /* equal in all saves of this node */
 };
 
 void export_path(char path[static BASE_PATH_BYTES], const char *folder);
 
-/* Writes the base units[P] with its digest to the file. history: the rumors whose sum is the base
- * (version.h). The units are overwritten, because they also serve as the output buffer. Returns the
+/* Writes the base units[P] with its digest to file->path. history: the rumors whose sum is the base
+ * (history.h). Overwrites the units, because they also serve as the output buffer. Returns the
  * errors of safetensors_save. May run on its own thread. */
 enum error export_save(const struct export *file, int32_t *units, uint64_t digest,
                        const uint8_t *history, size_t history_bytes,

@@ -28,7 +28,7 @@ static int line_of(char line[LINE_MAX], uint64_t number)
     return length;
 }
 
-/* Reads the file. Returns the number of bytes, at most LINE_MAX, or a negative errno. */
+/* Returns the number of bytes, at most LINE_MAX, or a negative errno. */
 static int64_t read_line(const struct disk *disk, const char *folder, char line[LINE_MAX])
 {
     char path[DISK_PATH_MAX];
@@ -42,8 +42,8 @@ static int64_t read_line(const struct disk *disk, const char *folder, char line[
     return got;
 }
 
-/* Parses the line. It is valid only if it equals, byte for byte, the line that this program writes
- * for its number. */
+/* A line is valid only if it equals, byte for byte, the line that this program writes for its
+ * number. */
 static enum error number_in(const char *folder, const char line[LINE_MAX], size_t bytes,
                             uint64_t *number, struct problem *problem)
 {

@@ -16,18 +16,18 @@
 #include "base/error.h"
 #include "state/disk.h"
 
-/* Returns the present time of this machine's clock, in milliseconds since 1970. */
+/* milliseconds since 1970 */
 uint64_t incarnation_wall_ms(void);
 
 /* Reserves the numbers *incarnation .. *incarnation + reserve - 1; reserve >= 1. The first one is
  * wall_ms (milliseconds since 1970), or the smallest unused number if that is larger. MALFORMED:
- * the file is damaged. FAILED: it cannot be read or written. After an error the node must not send
- * anything; the problem says what to do. */
+ * the file is damaged. FAILED: it cannot be read or written, or no number is left. After an error
+ * the node must not send anything; the problem says what to do. */
 enum error incarnation_begin(const struct disk *disk, const char *folder, uint64_t wall_ms,
                              uint64_t reserve, uint64_t *incarnation,
                              struct problem *problem) MUST_USE;
 
-/* Sets *incarnation to the number that a node would get if it started now. Does not write the
+/* Sets *incarnation to the number that incarnation_begin would return now, without writing the
  * file. Returns the errors of incarnation_begin. */
 enum error incarnation_look(const struct disk *disk, const char *folder, uint64_t wall_ms,
                             uint64_t reserve, uint64_t *incarnation,

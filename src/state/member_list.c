@@ -15,7 +15,7 @@ static bool is_blank(char c)
 struct line {
     const char *at;
     size_t length;
-    int number; /* number of the line in the file, from 1 */
+    int number; /* from 1 */
 };
 
 static struct line trim(const char *at, size_t length, int number)
@@ -45,7 +45,6 @@ static bool read_id(const struct line *line, uint8_t id[static ID_BYTES])
     return key_from_hex(id, hex) == OK;
 }
 
-/* Copies the member's name, which is the text after the id. */
 static enum error read_name(const struct line *line, char out[static MEMBER_NAME_MAX + 1],
                             struct problem *problem)
 {

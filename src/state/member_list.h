@@ -15,24 +15,23 @@
 #include "state/disk.h"
 
 #define MEMBER_NAME_MAX 48
-#define MEMBER_LIST_MAX (256 * 1024) /* maximum size of the file in bytes */
+#define MEMBER_LIST_MAX (256 * 1024) /* bytes of the file */
 
 struct member_list {
-    uint32_t count; /* number of members, 1 .. NODE_LISTED_MAX */
-    /* Ids of the members, in the order of the file. */
+    uint32_t count; /* 1 .. NODE_LISTED_MAX */
     uint8_t ids[NODE_LISTED_MAX][ID_BYTES];
-    char names[NODE_LISTED_MAX][MEMBER_NAME_MAX + 1]; /* names of the members; "" = none */
+    char names[NODE_LISTED_MAX][MEMBER_NAME_MAX + 1]; /* "" = none */
 };
 
-/* Parses the text of a list. MALFORMED: a line is wrong, and the list must not be used. */
+/* MALFORMED: a line is wrong, or no line has a member; the list must not be used. */
 enum error member_list_parse(struct member_list *list, const char *text, size_t bytes,
                              struct problem *problem) MUST_USE;
-/* Loads the list in a file. FAILED: the file cannot be read. TOO_BIG: it has more than
- * MEMBER_LIST_MAX bytes. MALFORMED: a line is wrong. */
+/* MISSING: there is no such file. FAILED: the file cannot be read. TOO_BIG: it has more than
+ * MEMBER_LIST_MAX bytes. MALFORMED: see member_list_parse. */
 enum error member_list_load(struct member_list *list, const struct disk *disk, const char *path,
                             struct problem *problem) MUST_USE;
 
-/* Returns the name of the member with this id; NULL if the list lacks it. */
+/* NULL if the list lacks this id; "" if the member has no name. */
 const char *member_list_name(const struct member_list *list, const uint8_t id[static ID_BYTES]);
 
 #endif

@@ -40,8 +40,7 @@ void model_folder_tensors(char file[static MODEL_FOLDER_PATH_BYTES], const char 
         (void)snprintf(file, MODEL_FOLDER_PATH_BYTES, "%s", path);
 }
 
-/* Checks that the folder has model.safetensors. MISMATCH: its tensors are in several files.
- * MISSING: it has none. The problem says how to save the model again. */
+/* MISMATCH: the tensors are in several files. MISSING: model.safetensors is missing. */
 static enum error check_tensors(const char *folder, struct problem *problem)
 {
     if (is_there(folder, TENSORS_NAME))
@@ -57,7 +56,7 @@ static enum error check_tensors(const char *folder, struct problem *problem)
                        folder);
 }
 
-/* Loads config.json; the caller releases the JSON object. */
+/* The caller releases the JSON object. */
 static enum error load_config(const char *path, json_t **config, struct problem *problem)
 {
     json_error_t why;
@@ -75,7 +74,6 @@ static enum error load_config(const char *path, json_t **config, struct problem 
         path, why.line, why.text);
 }
 
-/* Reads a transformer's family and dimensions from the folder's config.json. */
 static enum error read_config(const char *folder, const struct name_family **family,
                               struct transformer *transformer, struct problem *problem)
 {
@@ -162,8 +160,8 @@ static enum error save_config(const char *folder, const struct name_family *fami
                        strerror(-error));
 }
 
-/* Prepares a save: checks that the model has a family, and creates the folder. Refuses a model
- * without config.json (a ResNet) if the folder has one, because that belongs to another model. */
+/* Also creates the folder. Refuses a model without config.json (a ResNet) if the folder has one,
+ * because that belongs to another model. */
 static enum error check_save(const char *folder, const struct model *model, bool has_config,
                              struct problem *problem)
 {

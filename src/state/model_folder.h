@@ -18,30 +18,31 @@
 
 #define MODEL_FOLDER_PATH_BYTES 1056
 
-/* The properties of a model that config.json describes. */
+/* Contents of config.json. */
 struct model_folder_about {
-    /* The model's layers as one line of the configuration (model.layers). */
+    /* value for model.layers */
     char layers[MODEL_LINE_MAX];
     int positions; /* positions of the longest sequence */
     int tokens;    /* size of the vocabulary */
 };
 
-/* Returns true if the path is a folder with a config.json. */
+/* true if the path is a folder with a config.json */
 bool model_folder_is(const char *path);
 
 /* Writes the path of the tensors' file to `file`: PATH/model.safetensors if `path` is a folder
  * with a config.json, otherwise `path` itself. */
 void model_folder_tensors(char file[static MODEL_FOLDER_PATH_BYTES], const char *path);
 
-/* Reads the folder's config.json. MISMATCH: our layers cannot represent this model. */
+/* MISSING: the folder has no model.safetensors. MISMATCH: our layers cannot represent the model, or
+ * its tensors are in several files. */
 enum error model_folder_read(const char *folder, struct model_folder_about *about,
                              struct problem *problem) MUST_USE;
 
-/* Checks that config.json describes this model. MISMATCH: it describes another one. */
+/* MISMATCH: config.json describes another model. */
 enum error model_folder_check(const char *folder, const struct model *model,
                               struct problem *problem) MUST_USE;
 
-/* Writes config.json and model.safetensors (for a ResNet only the latter); creates the folder if
+/* Writes model.safetensors and, unless the model is a ResNet, config.json; creates the folder if
  * necessary. MISMATCH: the model belongs to no family, or the folder has the config.json of another
  * model. */
 enum error model_folder_save(const char *folder, const struct model *model,

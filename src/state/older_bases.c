@@ -16,8 +16,7 @@ static void name_of(char name[static NAME_BYTES], uint64_t saved_s)
     CHECK(gmtime_r(&seconds, &moment) && strftime(name, NAME_BYTES, NAME_FORM, &moment) > 0);
 }
 
-/* Parses the name of an older base. Returns false for any name that this program would not
- * write. */
+/* Returns false for any name that this program would not write. */
 static bool is_name(const char *name, uint64_t *saved_s)
 {
     struct tm moment = {0};
@@ -86,8 +85,7 @@ uint32_t older_bases_to_go(const struct older_bases *bases, uint64_t now_s)
     return least; /* if there are only two bases: index 0, the older one */
 }
 
-/* Returns true if enough time has passed since the last base was kept. A last time in the future is
- * ignored, because the clock must have been wrong. */
+/* Ignores a last time more than an hour in the future, because the clock must have been wrong. */
 static bool is_time(const struct older_bases *bases, uint64_t now_s)
 {
     const uint64_t last_s = bases->count > 0 ? bases->saved_s[bases->count - 1] : 0;

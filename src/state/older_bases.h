@@ -20,11 +20,11 @@
 #define OLDER_BASES_MAX 64
 
 struct older_bases {
-    uint32_t count;                        /* number of bases */
+    uint32_t count;
     uint64_t saved_s[OLDER_BASES_MAX + 1]; /* times of saving, oldest first */
 };
 
-/* Lists the bases in the folder, at most OLDER_BASES_MAX. FAILED: the folder cannot be read. */
+/* Lists at most OLDER_BASES_MAX bases. FAILED: the folder cannot be read. */
 enum error older_bases_list(const struct disk *disk, const char *folder, struct older_bases *bases,
                             struct problem *problem) MUST_USE;
 void older_bases_path(char path[static BASE_PATH_BYTES], const char *folder, uint64_t saved_s);

@@ -5,8 +5,7 @@
 
 #include "state/atomic_file.h"
 
-/* Reads the file. Returns its size, or `most` + 1 if it is larger than `most`, or a negative
- * errno. */
+/* Returns the size of the file, or `most` + 1 if it is larger than `most`, or a negative errno. */
 static int64_t read_file(const struct disk *disk, const char *path, uint8_t *out, size_t most)
 {
     const int handle = disk->open(disk->self, path);
@@ -20,7 +19,6 @@ static int64_t read_file(const struct disk *disk, const char *path, uint8_t *out
     return beyond < 0 ? beyond : got < 0 ? got : got + beyond;
 }
 
-/* Loads a file of orders, proofs or votes. MISSING: there is no such file. */
 static enum error load(const struct disk *disk, const char *folder, const char *name, size_t most,
                        uint8_t *out, size_t *bytes, struct problem *problem)
 {
@@ -113,8 +111,7 @@ enum error order_files_take(const struct disk *disk, const char *folder, uint8_t
     char path[DISK_PATH_MAX];
     const enum error error = load(disk, folder, ORDER_FILE, ORDERS_HANDED_MAX, out, bytes, problem);
     if (error != MISSING && disk_path(path, folder, ORDER_FILE, "") == 0)
-        /* Also removes a file that cannot be read; otherwise the node would try again every
-         * second. */
+        /* also if the file cannot be read: the node would try again every second */
         (void)disk->remove(disk->self, path);
     return error;
 }

@@ -22,25 +22,25 @@
 #define PROOFS_FILE "proofs"
 #define VOTES_FILE  "votes"
 
-/* Maximum number of orders in the file `order`, and in one message. */
+/* orders in the file `order`, and in one message, at most */
 #define ORDERS_HANDED     64
 #define ORDERS_HANDED_MAX ((size_t)ORDERS_HANDED * ORDER_BYTES_MAX)
 
-/* Loads all orders into out[NODE_ORDERS_MAX]. *bytes: their size; 0 if there is no file. FAILED:
- * the file cannot be read. TOO_BIG: it is larger than any node writes it. */
+/* out: [NODE_ORDERS_MAX]. *bytes: size of all orders; 0 if there is no file. FAILED: the file
+ * cannot be read. TOO_BIG: it is larger than any node writes it. */
 enum error order_files_load(const struct disk *disk, const char *folder, uint8_t *out,
                             size_t *bytes, struct problem *problem) MUST_USE;
 enum error order_files_save(const struct disk *disk, const char *folder, const uint8_t *orders,
                             size_t bytes, struct problem *problem) MUST_USE;
 
-/* Loads all proofs into out[NODE_PROOFS_MAX]. Results are those of order_files_load. */
+/* out: [NODE_PROOFS_MAX]. Results are those of order_files_load. */
 enum error order_files_load_proofs(const struct disk *disk, const char *folder, uint8_t *out,
                                    size_t *bytes, struct problem *problem) MUST_USE;
 enum error order_files_save_proofs(const struct disk *disk, const char *folder,
                                    const uint8_t *proofs, size_t bytes,
                                    struct problem *problem) MUST_USE;
 
-/* Loads all votes into out[NODE_VOTES_MAX]. Results are those of order_files_load. */
+/* out: [NODE_VOTES_MAX]. Results are those of order_files_load. */
 enum error order_files_load_votes(const struct disk *disk, const char *folder, uint8_t *out,
                                   size_t *bytes, struct problem *problem) MUST_USE;
 enum error order_files_save_votes(const struct disk *disk, const char *folder, const uint8_t *votes,

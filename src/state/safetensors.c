@@ -24,8 +24,8 @@ static json_t *tensor_json(const struct named_tensor *tensor, uint64_t from)
     return entry;
 }
 
-/* Returns the length field and the JSON header, padded with blanks so that the floats are aligned.
- * The caller frees the text. */
+/* Returns the length field and the JSON header; blanks align the floats. The caller frees the
+ * text. */
 static char *header_new(const struct tensor_names *names, json_t *metadata, size_t *header_bytes)
 {
     json_t *json = json_object();
@@ -57,7 +57,7 @@ uint64_t safetensors_checksum(const float *weights, size_t count)
     return checksum;
 }
 
-/* Writes the file, and releases the metadata. */
+/* Releases the metadata. */
 static enum error save(const char *path, const struct tensor_names *names, json_t *metadata,
                        const float *host_weights, struct problem *problem)
 {
@@ -190,7 +190,7 @@ enum error safetensors_load(const char *path, const struct model *model, float *
     if (error != OK)
         return error;
     struct tensor_names names;
-    /* Reads into a copy, because an error in the last tensor must leave the result unchanged. */
+    /* a copy, because an error in the last tensor must leave the result unchanged */
     float *floats = memory_new(bytes, 1);
     choose_names(&file, model, &names);
     error = read_tensors(&file, &names, floats, problem);

@@ -22,24 +22,23 @@
 #define SAFETENSORS_VERSION_MAX (256 * 1024)
 
 struct safetensors_about {
-    char layers[MODEL_LINE_MAX]; /* canonical layers line of the model */
+    char layers[MODEL_LINE_MAX]; /* canonical line of the model */
     struct shape in;             /* shape of a sample */
-    int classes;                 /* number of classes, or of predicted numbers for a regression */
-    bool is_regression;          /* the model predicts numbers, not classes */
-    float mean;                  /* a pixel is normalised as (pixel - mean) · scale */
-    float scale;                 /* 1 / standard deviation of the pixels; see mean */
-    uint64_t digest;             /* digest of the base */
-    uint64_t samples;            /* samples learned by the whole swarm */
-    /* Checksum of the weights (safetensors_checksum); a save computes it. */
+    int classes;                 /* classes, or predicted numbers of a regression */
+    bool is_regression;
+    float mean;  /* a pixel is normalised as (pixel - mean) · scale */
+    float scale; /* 1 / standard deviation of the pixels; see mean */
+    uint64_t digest;
+    uint64_t samples; /* of the whole swarm */
+    /* safetensors_checksum of the weights; a save computes it */
     uint64_t checksum;
-    /* Version of the base as text (base_version.h); NULL after a load. */
+    /* of the base, as text (base_version.h); NULL after a load */
     const char *version;
 };
 
-/* Writes the model with host_weights[P] to `path`. layers and in are taken from the model, the
- * other metadata from about; mean and scale must be finite. FAILED: the problem has errno's text;
- * no temporary file is left, and the file keeps its old content (unless only the folder's fsync
- * failed). */
+/* host_weights: [P]. Takes layers and in from the model, the other metadata from `about`; mean and
+ * scale must be finite. FAILED: no temporary file is left, and the file keeps its old content,
+ * unless only the sync of the folder failed. */
 enum error safetensors_save(const char *path, const struct model *model,
                             const struct safetensors_about *about, const float *host_weights,
                             struct problem *problem) MUST_USE;
@@ -50,8 +49,8 @@ enum error safetensors_save_foreign(const char *path, const struct model *model,
                                     const struct safetensors_about *about,
                                     const float *host_weights, struct problem *problem) MUST_USE;
 
-/* Returns a checksum of weights[count]: the sum of digest.h over their bits. The base's digest does
- * not protect a file's floats, because they are rounded values of the base. */
+/* weights: [count]. Returns the sum of digest.h over the bits of the weights. The digest of the
+ * base does not protect a file's floats, because they are rounded values of the base. */
 uint64_t safetensors_checksum(const float *weights, size_t count);
 
 /* Reads the metadata of a file that this program wrote. MISMATCH: another program wrote the
@@ -59,7 +58,7 @@ uint64_t safetensors_checksum(const float *weights, size_t count);
 enum error safetensors_read_about(const char *path, struct safetensors_about *about,
                                   struct problem *problem) MUST_USE;
 
-/* Reads the version text (base_version.h) of a base that this program wrote; "" if it has none. */
+/* Reads the version text (base_version.h) of a base; "" if the file has none. */
 enum error safetensors_read_version(const char *path, char version[static SAFETENSORS_VERSION_MAX],
                                     struct problem *problem) MUST_USE;
 

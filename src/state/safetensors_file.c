@@ -12,9 +12,9 @@
 
 #include "base/memory.h"
 
-#define LISTED    3  /* maximum number of tensors in a list */
-#define NAME_MAX_ 24 /* maximum number of characters of a name in a list */
-#define RANK_MAX  4  /* maximum number of dimensions of a shape in a list */
+#define LISTED    3  /* tensors in a list, at most */
+#define NAME_MAX_ 24 /* characters of a name in a list, at most */
+#define RANK_MAX  4  /* dimensions of a shape in a list, at most */
 
 static enum error read_at(const struct safetensors_file *file, void *to, uint64_t bytes,
                           uint64_t at, struct problem *problem)
@@ -89,7 +89,6 @@ bool safetensors_file_extent(const struct safetensors_file *file, const json_t *
     return true;
 }
 
-/* Checks that every tensor is inside the file and that the last one ends at the end of the file. */
 static enum error check_extents(const struct safetensors_file *file, struct problem *problem)
 {
     const char *name;
@@ -143,14 +142,14 @@ size_t safetensors_file_tensors(const struct safetensors_file *file)
     return json_object_size(file->header) - has_metadata;
 }
 
-/* A text that lists tensors; text beyond its buffer is cut off. */
+/* Text beyond the buffer is cut off. */
 struct list {
-    char *text; /* [SAFETENSORS_LIST_BYTES] the text, terminated by 0 */
+    char *text; /* [SAFETENSORS_LIST_BYTES] */
     size_t used;
 };
 
-/* Appends text (printf format). Replaces bytes that are not printable ASCII by '?', because the
- * list may be printed to a terminal. */
+/* Replaces bytes that are not printable ASCII by '?', because the list may be printed to a
+ * terminal. */
 __attribute__((format(printf, 2, 3))) static void add(struct list *list, const char *format, ...)
 {
     va_list arguments;

@@ -24,11 +24,11 @@
 #define SAFETENSORS_REMEDY       "use another copy of the file"
 
 struct safetensors_file {
-    const char *path;    /* path of the file; borrowed */
-    int fd;              /* file descriptor, open for reading */
-    uint64_t data_at;    /* offset of the first tensor from the start of the file */
-    uint64_t data_bytes; /* bytes of all tensors */
-    json_t *header;      /* JSON object with the metadata and one entry for each tensor */
+    const char *path;    /* borrowed */
+    int fd;              /* open for reading */
+    uint64_t data_at;    /* offset of the first tensor in the file */
+    uint64_t data_bytes; /* of all tensors */
+    json_t *header;      /* metadata, and one entry for each tensor */
 };
 
 /* The bytes of a tensor, as offsets after data_at: from <= to <= data_bytes. */
@@ -37,18 +37,17 @@ struct safetensors_extent {
     uint64_t to;
 };
 
-/* Opens a file and checks its header. After OK each tensor is inside the file, the last one ends at
- * the end of the file, and the caller must close the file. */
+/* After OK each tensor is inside the file, the last one ends at the end of the file, and the caller
+ * must close the file. */
 enum error safetensors_file_open(struct safetensors_file *file, const char *path,
                                  struct problem *problem) MUST_USE;
 void safetensors_file_close(struct safetensors_file *file);
 
-/* Reads `bytes` bytes of tensor data, from offset `at` after data_at. */
+/* at: offset after data_at. */
 enum error safetensors_file_read(const struct safetensors_file *file, void *to, uint64_t bytes,
                                  uint64_t at, struct problem *problem) MUST_USE;
 
-/* Reads the extent of a tensor from its header entry. Returns false if the entry has none, or if it
- * is outside the file. */
+/* Returns false if the header entry of a tensor has no extent, or one outside the file. */
 bool safetensors_file_extent(const struct safetensors_file *file, const json_t *entry,
                              struct safetensors_extent *extent) MUST_USE;
 

@@ -7,7 +7,7 @@
 
 #include "data/dataset.h"
 
-/* Maximum side of a shape; the product of three sides fits in size_t. */
+/* largest side of a shape; the product of three sides fits in size_t */
 #define SIDE_MAX    65536
 #define CLASSES_MAX DATASET_TOKENS_MAX
 #define TOKENS      " tokens" /* text after the length of a sequence */
@@ -19,7 +19,7 @@ static json_t *input_text(struct shape in)
     return json_sprintf("%dx%dx%d", in.channels, in.height, in.width);
 }
 
-/* Sets a key. jansson fails only without memory or for invalid UTF-8, and our texts are valid. */
+/* jansson fails only without memory or for invalid UTF-8, and our texts are valid. */
 void safetensors_metadata_put(json_t *object, const char *key, json_t *value)
 {
     CHECK(json_object_set_new(object, key, value) == 0);
@@ -46,8 +46,8 @@ json_t *safetensors_metadata_new(const char *format, const struct model *model,
     return metadata;
 }
 
-/* Parses a decimal number of at least one digit and at most `max`. *text then points after it.
- * Returns false if there is none. */
+/* Parses a decimal number of at least one digit and at most `max`, and moves *text past it. Returns
+ * false if there is none. */
 static bool parse_number(const char **text, uint64_t max, uint64_t *number)
 {
     const char *next = *text;
@@ -128,14 +128,14 @@ static bool parse_layers(const char *text, char layers[static MODEL_LINE_MAX])
     return true;
 }
 
-/* Returns the text of a key. If the key is missing, returns a text that cannot be parsed. */
+/* If the key is missing, returns a text that cannot be parsed. */
 static const char *text_of(const json_t *metadata, const char *key)
 {
     const char *text = json_string_value(json_object_get(metadata, key));
     return text ? text : "";
 }
 
-/* Parses all keys into *about. Returns the name of the first wrong key, or NULL. */
+/* Returns the first wrong key, or NULL. */
 static const char *parse_keys(const json_t *metadata, struct safetensors_about *about)
 {
     if (!parse_layers(text_of(metadata, "layers"), about->layers))

@@ -1,7 +1,7 @@
 /* Metadata of a saved model: the object "__metadata__" in the header, with these strings:
  *
  *   KEY       VALUE
- *   format    "hearsay"
+ *   format    "hearsay"; "pt" in files with names of PyTorch libraries
  *   layers    the model's canonical line (model.h)
  *   input     "CxHxW": channels, height, width of an image; or "N tokens": length of a sequence
  *   classes   number of classes; for a regression the key is "outputs": predicted numbers
@@ -21,11 +21,10 @@
 
 #include "state/safetensors.h"
 
-/* Sets a key of the object, and takes ownership of `value`. */
+/* Takes ownership of `value`. */
 void safetensors_metadata_put(json_t *object, const char *key, json_t *value);
 
-/* Returns the metadata object; the caller releases it. format: "hearsay", or "pt" for files with
- * names of PyTorch libraries. */
+/* The caller releases the object. */
 json_t *safetensors_metadata_new(const char *format, const struct model *model,
                                  const struct safetensors_about *about, uint64_t checksum);
 

@@ -10,7 +10,6 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
                "the file holds little-endian floats, and so must the memory");
 
-/* Functions that convert a number from a type of the file to float32. */
 static float from_f32(const void *at)
 {
     float value;
@@ -71,8 +70,7 @@ const json_t *safetensors_tensor_find(const struct safetensors_file *file,
     return entry;
 }
 
-/* Returns MISMATCH with a message that the file is of another model: the reason, the tensors of the
- * file, and the tensors that the model needs. */
+/* The message has the reason, the tensors of the file, and the tensors that the model needs. */
 static enum error not_this_model(const struct safetensors_file *file,
                                  const struct tensor_names *names, const char *why,
                                  struct problem *problem)
@@ -85,7 +83,6 @@ static enum error not_this_model(const struct safetensors_file *file,
                        file->path, why, holds, needs);
 }
 
-/* Finds the tensor's bytes in the file, and checks its type and shape. */
 static enum error find(const struct safetensors_file *file, const struct tensor_names *names,
                        const struct named_tensor *tensor, const struct number_type **type,
                        struct safetensors_extent *extent, struct problem *problem)
@@ -109,7 +106,7 @@ static enum error find(const struct safetensors_file *file, const struct tensor_
     return OK;
 }
 
-/* Returns the index in the model's flat vector of number i of the file's tensor. */
+/* Returns the index, in the model's flat vector, of number i of the file's tensor. */
 static size_t place_of(const struct named_tensor *tensor, size_t i)
 {
     if (!tensor->is_transposed)

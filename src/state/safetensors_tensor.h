@@ -11,8 +11,7 @@
 #include "state/names/tensor_names.h"
 #include "state/safetensors_file.h"
 
-/* Returns the header's entry for the tensor, under any spelling of its name; NULL if there is
- * none. */
+/* Finds the header's entry under any spelling of the tensor's name; NULL if there is none. */
 const json_t *safetensors_tensor_find(const struct safetensors_file *file,
                                       const struct tensor_names *names,
                                       const struct named_tensor *tensor);

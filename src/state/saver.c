@@ -14,37 +14,38 @@
 #include "state/incarnation.h"
 #include "state/older_bases.h"
 
-/* How the save under way ends; GOES_ON = not decided yet. */
+/* GOES_ON = not decided yet */
 enum verdict { GOES_ON, ENDS, ABANDONED, TOO_SLOW };
 
 struct saver {
-    struct saver_options options; /* options as given */
-    struct arena arena;           /* memory of the queue */
-    struct snapshot_queue queue;  /* records from the learner */
-    /* The loaded checkpoint; during a save, the one being written. */
+    struct saver_options options;
+    struct arena arena;
+    struct snapshot_queue queue; /* from the learner */
+    /* the loaded one; during a save, the one being written */
     struct checkpoint checkpoint;
-    struct checkpoint_series series; /* number of the next generation */
-    struct checkpoint_writer writer; /* writer of the present generation */
+    struct checkpoint_series series;
+    struct checkpoint_writer writer;
 
-    /* Owner's text after initial weights were received from a swarm. */
+    /* the owner's text if has_taken_first */
     char model[CHECKPOINT_OWNER_MAX];
 
-    bool is_running;       /* the saver's thread was started and not joined yet */
+    bool is_running;       /* `thread` was started and not joined yet */
     bool is_asked;         /* the learner was asked for a part and has not answered yet */
-    size_t taken;          /* number of parameters in the parts that the learner has copied */
-    pthread_t thread;      /* the saver's thread: writes the checkpoint and the base */
-    pthread_mutex_t mutex; /* used only to sleep and to wake up */
-    /* Signalled when the queue has a new record or new space, or the verdict was set. */
+    size_t taken;          /* parameters in the parts that the learner has copied */
+    pthread_t thread;      /* writes the checkpoint and the base */
+    pthread_mutex_t mutex; /* only to sleep and to wake up */
+    /* signalled when the queue has a new record or new space, or the verdict was set */
     pthread_cond_t moved;
     _Atomic(int) verdict; /* an enum verdict, set once per save by the loop's thread */
-    int32_t *units;       /* [P] copy of the base that the saver's thread writes */
-    /* [P] the averaged base; used by the saver's thread; NULL = no part had it. */
+    /* [P] the base that `thread` writes; only `thread` uses units, mean and lacks_mean */
+    int32_t *units;
+    /* [P] the averaged base; NULL = no part had it */
     float *mean;
-    bool lacks_mean;       /* some part had no averaged base; used by the saver's thread */
-    atomic_bool has_ended; /* the saver's thread has set the result and ends */
-    /* Score of the saved base if it becomes the best one; samples 0 = it does not. */
+    bool lacks_mean;       /* some part had no averaged base */
+    atomic_bool has_ended; /* `thread` has set the result and ends */
+    /* of the saved base if it becomes the best one; samples 0 = it does not */
     struct evaluation score;
-    struct saver_result result; /* result of the save */
+    struct saver_result result;
 };
 
 static size_t queue_bytes(const struct saver_options *options)
@@ -65,7 +66,7 @@ size_t saver_base_bytes(const struct saver_options *options)
     return options->parameters * (sizeof(int32_t) + (options->averages ? sizeof(float) : 0));
 }
 
-/* Wakes a waiting thread, so that it checks its condition again. Any thread may call it. */
+/* A waiting thread checks its condition again. Any thread may call it. */
 static void move(void *waker)
 {
     struct saver *saver = waker;
@@ -197,15 +198,13 @@ static void write_record(struct saver *saver, const struct snapshot_record *reco
         keep_update(saver, &record->update);
 }
 
-/* Waits for the next record and returns it. Returns NULL if there is a verdict and the queue is
- * empty. */
+/* Waits for the next record; NULL if there is a verdict and the queue is empty. */
 static const struct snapshot_record *next_record(struct saver *saver)
 {
     const struct snapshot_record *record;
     CHECK(pthread_mutex_lock(&saver->mutex) == 0);
     for (;;) {
-        /* Read the verdict before the queue: the verdict is set after the last record was
-         * queued. */
+        /* before the queue: the verdict is set after the last record was queued */
         const int verdict = atomic_load(&saver->verdict);
         record = snapshot_next(&saver->queue);
         if (record || verdict != GOES_ON)
@@ -244,8 +243,7 @@ static enum error keep_best(struct saver *saver, struct problem *problem)
     return error;
 }
 
-/* Saves the averaged base, if all parts had it. An average that began during this save is saved
- * with the next one. */
+/* An average that began during this save is saved with the next one. */
 static enum error save_mean(struct saver *saver, struct problem *problem)
 {
     if (!saver->mean || saver->lacks_mean)
@@ -286,7 +284,7 @@ static void abandon(struct saver *saver)
             saver->options.folder);
 }
 
-/* Sets the scheduling class of this thread so that its wake-ups do not preempt the learner. */
+/* Wake-ups of a SCHED_BATCH thread do not preempt the learner. */
 static void give_way(void)
 {
     const struct sched_param none = {0};
@@ -398,7 +396,7 @@ bool saver_took(struct saver *saver, struct saver_result *result)
 }
 
 /* Waits until the save under way has ended. Abandons it first if it still needs parts or the
- * history. Does nothing without a save. */
+ * history. */
 static void stop(struct saver *saver)
 {
     if (!saver->is_running)

@@ -9,8 +9,8 @@
  * The learner is interrupted only while one part is copied, and no other thread waits for the
  * disk: the next part is requested when the previous one is written. One save runs at a time. If
  * the disk is so slow that updates no longer fit the queue, the save is abandoned; earlier
- * checkpoints stay, and the next save tries again. The functions below are called on the loop's
- * thread. Tests: tests/unit/state/test_saver.c and tests/process/test_from_model.sh and
+ * checkpoints stay, and the next save tries again. The event loop's thread calls the functions.
+ * Tests: tests/unit/state/test_saver.c and tests/process/test_from_model.sh and
  * test_resume.sh.
  */
 #ifndef HEARSAY_STATE_SAVER_H
@@ -25,29 +25,28 @@
 #include "training/learner.h"
 
 struct saver_options {
-    const struct disk *disk; /* disk of the checkpoints */
-    const char *folder;      /* folder of the checkpoints, bases and scores */
-    const char *model;       /* the owner's text (checkpoint_owner.h) */
-    /* File of the base, written after each checkpoint; model NULL = not written. */
+    const struct disk *disk;
+    const char *folder; /* of checkpoints, bases and scores */
+    const char *model;  /* the owner's text (checkpoint_owner.h) */
+    /* of the base, written after each checkpoint; model NULL = not written */
     struct export base;
-    uint32_t older_bases;   /* number of older bases to keep (older_bases.h) */
-    size_t parameters;      /* number of parameters of the learner */
-    uint32_t moments;       /* moments of the learner's optimizer */
-    size_t part_parameters; /* number of parameters of a part (snapshot_part_parameters) */
-    size_t entries;         /* maximum number of entries in the queued updates (snapshot.h) */
+    uint32_t older_bases; /* to keep (older_bases.h) */
+    size_t parameters;    /* of the learner */
+    uint32_t moments;
+    size_t part_parameters; /* of a part (snapshot_part_parameters) */
+    size_t entries;         /* entries in the queued updates, at most (snapshot.h) */
     bool averages;          /* also writes the averaged base (averaged_base.h) */
     /* Called on the saver's thread when results of saver_next or saver_took may have changed. */
     void (*wake)(void *waker);
-    void *waker; /* argument of wake */
+    void *waker;
 };
 
 struct saver;
 
-/* Creates a saver. It uses the memory of the queue until saver_free. During a save it also uses
- * four bytes per parameter for the exported base, and four for the averaged base. */
+/* Allocates the queue. During a save, a thread also uses saver_base_bytes. */
 struct saver *saver_new(const struct saver_options *options);
-/* saver_queue_bytes returns the bytes that saver_new allocates. saver_base_bytes returns the
- * bytes that a save additionally needs. */
+/* saver_queue_bytes: memory of the queue. saver_base_bytes: memory of a save for the exported base
+ * and the averaged base. */
 size_t saver_queue_bytes(const struct saver_options *options);
 size_t saver_base_bytes(const struct saver_options *options);
 
@@ -61,18 +60,17 @@ enum error saver_load(struct saver *saver, struct learner *learner,
 /* Returns the model hash of the swarm from which the loaded checkpoint's initial weights came; NULL
  * if they were the node's own. */
 const uint8_t *saver_model_hash(const struct saver *saver);
-/* Records that the initial weights came from the swarm with this model hash; later checkpoints say
- * so. */
+/* Later checkpoints say that the initial weights came from the swarm with this model hash. */
 void saver_set_model_hash(struct saver *saver, const uint8_t model_hash[static 16]);
 
-/* Returns the generation that was loaded or saved last; 0 = none. */
+/* Returns the generation that was loaded or saved last; 0 = none. Not during a save. */
 uint64_t saver_generation(const struct saver *saver);
 
-/* Returns the queue for the learner's parts and updates (snapshot.h). */
+/* for the parts and updates of the learner (snapshot.h) */
 struct snapshot_queue *saver_queue(struct saver *saver);
 
 bool saver_is_busy(const struct saver *saver);
-/* Starts a save; the saver must not be busy. */
+/* The saver must not be busy. */
 void saver_begin(struct saver *saver);
 /* Returns true if the learner is to copy the next part now, and sets *first to its first entry. */
 bool saver_next(struct saver *saver, size_t *first);
@@ -87,25 +85,24 @@ enum saver_taken saver_on_taken(struct saver *saver, size_t entries);
 
 /* Returns the buffer for the node's history. Fill it after the last part, before saver_end. */
 uint8_t *saver_own(struct saver *saver);
-/* Completes a save. score: the evaluation of this base if it is to become the best one
- * (best_base.h), otherwise NULL. */
+/* score: the evaluation of this base if it is to become the best one (best_base.h), otherwise
+ * NULL. */
 void saver_end(struct saver *saver, size_t own_bytes, uint64_t incarnation,
                const struct evaluation *score);
-/* Abandons a save. is_slow: the reason is a slow disk, which saver_took then reports as an
- * error. */
+/* is_slow: the reason is a slow disk, which saver_took then reports as an error. */
 void saver_abandon(struct saver *saver, bool is_slow);
 
-/* Result of a save. The checkpoint may be complete even if the base was not saved. */
+/* The checkpoint may be complete even if the base was not saved. */
 struct saver_result {
-    bool has_checkpoint; /* the checkpoint is complete */
-    bool is_best;        /* the base was kept as the best one, with `score` */
+    bool has_checkpoint;
+    bool is_best; /* the base was kept as the best one, with `score` */
     struct evaluation score;
-    /* First error of checkpoint, base, older bases, best base or averaged base. */
+    /* first error of checkpoint, base, older bases, best base or averaged base */
     enum error error;
-    struct problem problem; /* sentence that explains the error */
+    struct problem problem;
 };
 
-/* Returns true once for each save that has ended, and sets *result. */
+/* Returns true once for each save that has ended. */
 bool saver_took(struct saver *saver, struct saver_result *result);
 
 /* Saves when a node ends: waits for or abandons the save under way, then saves the learner, whose
@@ -115,7 +112,7 @@ enum error saver_save(struct saver *saver, struct learner *learner, uint64_t inc
                       const struct evaluation *score, size_t (*fill)(void *context, uint8_t *own),
                       void *context, struct problem *problem) MUST_USE;
 
-/* Waits for or abandons the save under way, and frees the saver. */
+/* Waits for or abandons the save under way. */
 void saver_free(struct saver *saver);
 
 #endif

@@ -19,8 +19,7 @@
 
 #define STATE_PATH_BYTES 1024
 
-/* Creates the folder if it is missing. FAILED: it cannot be created, or this user may not write to
- * it. */
+/* Creates a missing folder. FAILED: it cannot be created, or this user may not write to it. */
 enum error state_dir_make(const char *path, struct problem *problem) MUST_USE;
 
 /* Returns MALFORMED if model.start is the file in which this node saves its base: later starts
@@ -28,14 +27,14 @@ enum error state_dir_make(const char *path, struct problem *problem) MUST_USE;
 enum error state_dir_check_start(const char *folder, const char *start,
                                  struct problem *problem) MUST_USE;
 
-/* Text with the path and the age of a checkpoint: "state/checkpoint-7, 2h13m old". */
+/* "state/checkpoint-7, 2h13m old" */
 struct state_dir_checkpoint {
     char text[STATE_PATH_BYTES + 64];
 };
 struct state_dir_checkpoint state_dir_checkpoint(const char *path, uint64_t generation);
 
-/* Returns TOO_BIG if the history in a checkpoint of this folder does not fit
- * limits.incarnations. */
+/* Returns TOO_BIG if options->history does not fit limits.incarnations. path: state folder, for the
+ * message. */
 enum error state_dir_check_history(const char *path, const struct node_options *options,
                                    struct problem *problem) MUST_USE;
 

@@ -18,22 +18,22 @@
 #define SWARM_KEY_OLDER_FILE "swarm.key.older"
 #define SWARM_KEY_NEXT_FILE  "swarm.key.next"
 
-/* Loads the newest and the previous key into out[NODE_SWARM_KEYS_MAX], back to back. *bytes: size
- * of the keys that exist. FAILED, MALFORMED, FORGED: a file is no valid key file. */
+/* out: [NODE_SWARM_KEYS_MAX], receives the newest and the previous key. *bytes: size of the keys
+ * that exist. FAILED, MALFORMED, FORGED: a file is no valid key file. */
 enum error swarm_key_files_load(const char *folder, uint8_t *out, size_t *bytes,
                                 struct problem *problem) MUST_USE;
-/* Saves keys[bytes], one or two keys, the newest first. FAILED: a file cannot be written. */
+/* keys: one or two keys, the newest first. FAILED: a file cannot be written. */
 enum error swarm_key_files_save(const struct disk *disk, const char *folder, const uint8_t *keys,
                                 size_t bytes, struct problem *problem) MUST_USE;
 
 enum error swarm_key_files_hand_over(const struct disk *disk, const char *folder,
                                      const uint8_t key[static KEY_BYTES],
                                      struct problem *problem) MUST_USE;
-/* Reads the new key from `hearsay rekey`. MISSING: there is none. FAILED, MALFORMED, FORGED: the
- * file is no valid key file. */
+/* MISSING: `hearsay rekey` has left no key. FAILED, MALFORMED, FORGED: the file is no valid key
+ * file. */
 enum error swarm_key_files_next(const char *folder, uint8_t key[static KEY_BYTES],
                                 struct problem *problem) MUST_USE;
-/* Removes the file with the new key, once the node has saved the key or cannot use it. */
+/* Called once the node has saved the key or cannot use it. */
 void swarm_key_files_taken(const struct disk *disk, const char *folder);
 
 #endif

@@ -8,17 +8,16 @@
 
 #include "base/error.h"
 
-#define CONFIG_REQUIRED 0 /* value for `otherwise` if the key is required and has no default */
+#define CONFIG_REQUIRED 0 /* `otherwise` of a required key, which has no default */
 
 struct config_reader {
-    const json_t *config; /* the JSON object of the file */
-    const char *path;     /* path of the file */
-    enum error error;     /* OK, or the first error: MALFORMED or MISMATCH */
+    const json_t *config;
+    const char *path;
+    enum error error; /* OK, or the first error: MALFORMED or MISMATCH */
     struct problem *problem;
 };
 
-/* Returns the key's value, a whole number from 1 to 1,000,000. If the key is missing or null,
- * returns `otherwise`. */
+/* Returns a whole number from 1 to 1,000,000; `otherwise` if the key is missing or null. */
 int config_reader_number(struct config_reader *reader, const char *key, int otherwise);
 
 bool config_reader_flag(struct config_reader *reader, const char *key, bool otherwise);
@@ -29,7 +28,7 @@ bool config_reader_flag(struct config_reader *reader, const char *key, bool othe
 void config_reader_expect_real(struct config_reader *reader, const json_t *object, const char *key,
                                double value, double otherwise);
 void config_reader_expect_flag(struct config_reader *reader, const char *key, bool value);
-/* Sets MISMATCH unless the key has one of two words, which have the same meaning. A missing key
+/* Sets MISMATCH unless the key has the value `word` or `same`, which mean the same. A missing key
  * is accepted. */
 void config_reader_expect_word(struct config_reader *reader, const json_t *object, const char *key,
                                const char *word, const char *same);

@@ -18,8 +18,8 @@ const struct name_family *name_family_find(const char *model_type)
     return NULL;
 }
 
-/* Derives a transformer's dimensions from its first layer of each kind. The caller checks the
- * other layers with same_layers. */
+/* Derives the dimensions from the first layer of each kind. The caller checks the other layers with
+ * same_layers. */
 static void look_at(const struct model *model, struct transformer *transformer)
 {
     int first_dense = 0;
@@ -47,8 +47,7 @@ static void look_at(const struct model *model, struct transformer *transformer)
                                                          : HEAD_DENSE;
 }
 
-/* Returns true if both models have equal layers. Ignores dropouts of `model`; `other` must have
- * none. */
+/* Ignores dropouts of `model`; `other` must have none. */
 static bool same_layers(const struct model *model, const struct model *other)
 {
     int k = 0;

@@ -18,14 +18,14 @@
 #include "state/names/config_reader.h"
 #include "state/names/tensor_names.h"
 
-/* Kind of the last layer. HEAD_TIED: it shares its weights with the embedding. */
+/* The last layer. HEAD_TIED: it shares its weights with the embedding. */
 enum head { HEAD_TIED, HEAD_LOGITS, HEAD_DENSE };
 
 /* Dimensions that define a transformer within its family. */
 struct transformer {
     int tokens;    /* size of the vocabulary */
     int width;     /* numbers in the vector of one position */
-    int positions; /* positions of the longest sequence */
+    int positions; /* of the longest sequence */
     int blocks;
     int heads;    /* query heads of each attention layer */
     int kv_heads; /* key/value heads of each attention layer */
@@ -48,7 +48,7 @@ enum name_rows {
 
 struct name_rule {
     enum name_place place;
-    /* Index of the layer, counted from 0 at its `place`, without joints (name_parts_is_joint). */
+    /* index of the layer, from 0 at its `place`, without joints (name_parts_is_joint) */
     int layer;
     const char *tensor; /* our name without the layer's number: "attention.qkv.weight" */
     enum name_rows rows;
@@ -59,53 +59,49 @@ struct name_rule {
 struct name_family {
     const char *model_type; /* value of model_type in config.json */
     struct name_style style;
-    /* [rules] names of the tensors; a rule is skipped if the model lacks its tensor. */
+    /* [rules] a rule is skipped if the model lacks its tensor */
     const struct name_rule *rule;
     int rules;
-    int first;  /* number of layers before the transformer's blocks */
-    int layers; /* number of layers of a block, without joints (name_parts_is_joint) */
+    int first;  /* layers before the transformer's blocks */
+    int layers; /* layers of a block, without joints (name_parts_is_joint) */
 
-    /* Writes the layers line for a transformer with these dimensions. */
+    /* Writes the value of model.layers. */
     void (*line)(const struct transformer *transformer, char line[static MODEL_LINE_MAX]);
-    /* Reads a transformer's dimensions from config.json. Stops at the first problem. */
+    /* Reads config.json. Stops at the first problem. */
     void (*read)(struct config_reader *reader, struct transformer *transformer);
-    /* Returns the config.json for a transformer with these dimensions. */
+    /* Returns the config.json; the caller releases it. */
     json_t *(*config)(const struct transformer *transformer);
 };
 
 extern const struct name_family names_gpt2, names_llama;
 
-/* Functions that name_parts.c implements, except names_resnet. */
-
-/* name_parts_is_joint returns true if this text of a layer is a joint: the begin, middle or end of
- * a residual (model_layer), which has no number. name_parts_is_dropout returns true for a dropout,
- * which other libraries do not count as a layer. */
+/* A joint is the begin, middle or end of a residual (model_layer), which has no number. Other
+ * libraries do not count a dropout as a layer. */
 bool name_parts_is_joint(const char *text);
 bool name_parts_is_dropout(const char *text);
 
-/* Adds the tensor that the rule describes, under `name`. layer: index of its layer in the model,
- * without joints and dropouts. Returns false if that layer has no such tensor. */
+/* Adds the tensor that the rule describes, under `name`. layer: index in the model, without joints
+ * and dropouts. Returns false if that layer has no such tensor. */
 bool name_parts_put(struct tensor_names *names, const struct model *model, int layer,
                     const struct name_rule *rule, const char *name);
 
-/* names_resnet is the style of a ResNet's names. names_resnet_put adds the names of all its
- * tensors; it returns false if the model is no ResNet. */
+/* names_resnet_put adds the names of all tensors of a ResNet; returns false if the model is
+ * none. */
 extern const struct name_style names_resnet;
 bool names_resnet_put(struct tensor_names *names, const struct model *model);
 
-/* Appends the transformer's last layer to a line that has `used` characters. */
+/* Appends the last layer to a line that has `used` characters. */
 void name_parts_spell_head(const struct transformer *transformer, char line[static MODEL_LINE_MAX],
                            int used);
 
-/* Returns the family with this model_type; NULL if there is none. */
+/* NULL if there is none */
 const struct name_family *name_family_find(const char *model_type);
 
-/* Returns true if the model belongs to the family, and sets the model's dimensions. */
+/* Sets the dimensions of the model. Returns false if the model does not belong to the family. */
 bool name_family_matches(const struct name_family *family, const struct model *model,
                          struct transformer *transformer);
 
-/* Returns the family of the model, and sets the model's dimensions. Returns NULL if it belongs
- * to none. */
+/* Also sets the dimensions of the model. Returns NULL if the model belongs to no family. */
 const struct name_family *name_family_of(const struct model *model,
                                          struct transformer *transformer);
 

@@ -58,8 +58,8 @@ bool name_parts_is_dropout(const char *text)
     return strncmp(text, "dropout ", 8) == 0;
 }
 
-/* Returns the index of a layer in the model, dropouts counted, from its index without
- * dropouts. */
+/* Converts the index of a layer without joints and dropouts to its number in our tensor names,
+ * which counts dropouts. */
 static int number_of(const struct model *model, int layer)
 {
     int dropouts = 0;

@@ -26,8 +26,8 @@ const struct name_style names_resnet = {
 struct walk {
     struct tensor_names *names;
     const struct model *model;
-    int at;     /* index of the next layer */
-    int number; /* number of the next layer, without joints (name_parts_is_joint) and dropouts */
+    int at;     /* of the next layer */
+    int number; /* of the next layer, without joints (name_parts_is_joint) and dropouts */
 };
 
 static bool is_next(const struct walk *walk, const char *word)
@@ -52,8 +52,8 @@ static bool pass(struct walk *walk, const char *word)
     return true;
 }
 
-/* Adds the name of a tensor of the layer that was passed last. Returns false if that layer lacks
- * the tensor. */
+/* Names a tensor of the layer that was passed last. Returns false if that layer lacks the
+ * tensor. */
 static bool put(struct walk *walk, const char *tensor, const char *layer, const char *name)
 {
     char full[NAMED_TENSOR_BYTES];
@@ -62,8 +62,8 @@ static bool put(struct walk *walk, const char *tensor, const char *layer, const 
     return name_parts_put(walk->names, walk->model, walk->number - 1, &rule, full);
 }
 
-/* Goes past a convolution without biases and the norm after it, and adds the names of their
- * tensors. Returns false if the next layers are different ones. */
+/* Goes past a convolution without biases and the norm after it, and names their tensors. Returns
+ * false if the next layers are different ones. */
 static bool pass_convolution(struct walk *walk, const char *convolution, const char *norm)
 {
     return pass(walk, "conv") && put(walk, "conv.weight", convolution, "weight") &&
@@ -83,8 +83,7 @@ static bool has_shortcut(const struct walk *walk)
     return is_next(&ahead, "|");
 }
 
-/* Goes past a residual block, and adds the names of its tensors. Returns false if it is no
- * block. */
+/* Goes past a residual block, and names its tensors. Returns false if it is no block. */
 static bool pass_block(struct walk *walk, int stage, int block)
 {
     char convolution[NAMED_TENSOR_BYTES], norm[NAMED_TENSOR_BYTES];

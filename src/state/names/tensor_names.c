@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "state/names/name_family.h"
 
-#define PARTS_MAX 3 /* maximum number of tensors in a file that are parts of one of our tensors */
+#define PARTS_MAX 3 /* tensors in a file that are parts of one of our tensors, at most */
 
 static void begin(struct tensor_names *names, const struct name_style *style,
                   const struct model *model)
@@ -45,7 +45,7 @@ void tensor_names_own(struct tensor_names *names, const struct model *model)
     }
 }
 
-/* Writes the pattern to `name`, with the block's number in place of '*'. */
+/* Writes the block's number in place of '*'. */
 static void spell(const char *pattern, int block, char name[static NAMED_TENSOR_BYTES])
 {
     const char *star = strchr(pattern, '*');
@@ -111,7 +111,6 @@ enum error tensor_names_family(struct tensor_names *names, const struct model *m
     return OK;
 }
 
-/* Writes the name to `spelling`, with parts replaced by their aliases. */
 static void put_aliases(const struct name_style *style, const char *name,
                         char spelling[static NAMED_TENSOR_BYTES])
 {

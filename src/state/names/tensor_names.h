@@ -19,34 +19,32 @@
 /* One tensor of a file: all or some rows of one of the model's tensors. */
 struct named_tensor {
     char name[NAMED_TENSOR_BYTES];
-    size_t dims[4];     /* dimensions in the file */
-    int rank;           /* number of dimensions */
-    size_t offset;      /* index of the tensor's first number in the model's flat vector */
+    size_t dims[4]; /* in the file */
+    int rank;
+    size_t offset;      /* of the tensor's first number in the model's flat vector */
     bool is_transposed; /* the tensor is [in, out] in the file and [out, in] in the model */
 };
 
 /* How names differ between files of one family. */
 struct name_style {
-    const char *prefix;       /* prefix that some files omit; "" = none */
+    const char *prefix;       /* that some files omit; "" = none */
     const char *alias[2][2];  /* parts of names and their alternatives; NULL = unused */
     const char *const *spare; /* endings of names that a model does not need; terminated by NULL */
 };
 
 struct tensor_names {
-    const struct name_style *style; /* style of the family; NULL = our own names */
-    struct named_tensor *tensor;    /* [count] the tensors of the file */
+    const struct name_style *style; /* NULL = our own names */
+    struct named_tensor *tensor;    /* [count] */
     int count;
 };
 
-/* Sets `names` to our own names of the model's tensors. */
 void tensor_names_own(struct tensor_names *names, const struct model *model);
 
-/* Sets `names` to the names in the model's family. MISMATCH: it belongs to no family; the message
- * lists the families. */
+/* Sets `names` to the names that other libraries use. MISMATCH: the model belongs to no family; the
+ * message lists the families. */
 enum error tensor_names_family(struct tensor_names *names, const struct model *model,
                                struct problem *problem) MUST_USE;
 
-/* Returns the number of elements of a tensor. */
 size_t named_tensor_count(const struct named_tensor *tensor);
 
 /* Writes spelling number `which` of a tensor's name. Spelling 0 is the name itself; other
