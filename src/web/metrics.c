@@ -10,7 +10,7 @@
 #include "base/memory.h"
 
 struct metric {
-    const char *name; /* name of the metric without its prefix */
+    const char *name; /* without the prefix hearsay_ */
     const char *type, *help;
     const char *key; /* field of the status JSON; "a.b" = field b of the object a */
 };
@@ -129,11 +129,10 @@ static const struct metric OF_MEMBERS[] = {
      "Lag that the member reports: time for which a rumor has been missing there.", "lag_s"},
 };
 
-#define LABEL_DIGITS 8 /* number of hexadecimal digits of an id in a label */
+#define LABEL_DIGITS 8 /* hexadecimal digits of an id */
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-/* Returns the field `key` of the object as a number; NAN if it is unknown. The key is "a", or
- * "a.b" for field b of the object a. */
+/* Returns NAN if the field is unknown. key: as in struct metric. */
 static double number_at(const json_t *object, const char *key)
 {
     char outer[32];
@@ -169,8 +168,7 @@ static void write_of_node(FILE *out, const json_t *page)
     }
 }
 
-/* Writes the first LABEL_DIGITS digits of an id to out, as the value of a label. Returns false if
- * there is no id. */
+/* Writes {name="first LABEL_DIGITS digits of the id"}. Returns false if there is no id. */
 static bool label_of(const json_t *object, const char *name, char *out, size_t bytes)
 {
     const char *id = json_string_value(json_object_get(object, "id"));
@@ -186,8 +184,8 @@ static const char *id_of(const json_t *list, size_t i)
     return id ? id : "";
 }
 
-/* Returns true if no earlier entry of the list has the same label as entry i. A label repeats if
- * a neighbour has two connections, or if two ids begin with equal digits (which an attacker can
+/* Returns true if no earlier entry of the list has the label of entry i. A label repeats if a
+ * neighbour has two connections, or if two ids begin with equal digits (which an attacker can
  * produce). Prometheus refuses the whole scrape if a series appears twice. */
 static bool is_first(const json_t *list, size_t i)
 {
@@ -254,8 +252,7 @@ static void write_steps(FILE *out, const json_t *page)
     write_value(out, "step_seconds_count", "", steps);
 }
 
-/* Writes the digest of the base as a metric: its lowest 48 bits, which a double represents
- * exactly. */
+/* 48 bits, because a double represents them exactly. */
 static void write_digest(FILE *out, const json_t *page)
 {
     const char *digest = json_string_value(json_object_get(page, "digest"));

@@ -12,8 +12,8 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* Returns the metrics as text, which the caller frees. page: the status JSON. now_s: wall clock,
- * seconds since 1970. *count: bytes of the text. */
+/* page: the status JSON. now_s: wall clock, seconds since 1970. *count: bytes of the text, which
+ * the caller frees. */
 char *metrics_text(const json_t *page, double now_s, size_t *count);
 
 #endif

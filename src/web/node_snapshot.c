@@ -9,8 +9,7 @@
 #include "page/bottleneck.h"
 #include "page/page_snapshot.h"
 
-/* A node's base counts as equal to the bases of the others if the node lacks no rumor for longer
- * than this many seconds. */
+/* the badge is good while no member has lacked a rumor for longer than this */
 #define IN_STEP_S    5
 #define TEXT_BYTES   160
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
@@ -23,7 +22,7 @@ void happened_add(struct happened *happened, double at_s, const char *level, con
     (void)snprintf(happened->event[place].text, HAPPENED_TEXT_BYTES, "%s", text);
 }
 
-/* Returns the field as a number; NAN if it is unknown. */
+/* NAN if the field is unknown */
 static double number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -41,8 +40,7 @@ static bool is_live(const json_t *member)
     return strcmp(text(member, "state"), "live") == 0;
 }
 
-/* Returns the state of a member for the page. A live member is shown as "lost" if this node
- * receives no new records of that member. */
+/* A live member is shown as "lost" if this node receives no new records of that member. */
 static const char *state_of(const json_t *member)
 {
     return is_live(member) && json_is_true(json_object_get(member, "is_lost"))
@@ -57,9 +55,9 @@ static void name_of(const json_t *member, char out[static TEXT_BYTES])
     (void)snprintf(out, TEXT_BYTES, "%.40s%s%.8s", name, name[0] ? " " : "", text(member, "id"));
 }
 
-/* Adds the badge that shows whether all live members have equal models. While nodes train,
- * digests are out of date, because each is as old as the member's last signed record. So the badge
- * then shows how far the members lag behind. */
+/* The badge shows whether all live members have equal models. While nodes train, digests are out of
+ * date, because each is as old as the member's last signed record. So the badge then shows how far
+ * the members lag behind. */
 static void put_badge(json_t *snapshot, const json_t *page)
 {
     const json_t *members = json_object_get(page, "members");
@@ -95,17 +93,15 @@ static double part_of(double part, double whole)
     return whole > 0 ? part / whole : (double)NAN;
 }
 
-/* Returns the used fraction of a link's rate, at most 1; NAN if the rate is unknown. Does not
- * use fmin, because fmin(NAN, 1) is 1. */
+/* Returns at most 1; NAN if the rate is unknown. Does not use fmin, because fmin(NAN, 1) is 1. */
 static double use_of(double bytes_per_s, double rate_bytes_per_s)
 {
     const double use = part_of(bytes_per_s, rate_bytes_per_s);
     return use > 1 ? 1 : use;
 }
 
-/* Returns the used fraction of the sum of the rates of this node's open links. *is_bound: true
- * if no link's rate was measured. Then the rates are lower bounds, and the result is an upper
- * bound. */
+/* Returns the used fraction of the summed rates of this node's open links. *is_bound: true if no
+ * rate was measured. Then the rates are lower bounds, and the result is an upper bound. */
 static double link_use(const json_t *page, bool *is_bound)
 {
     const json_t *links = json_object_get(page, "links");
@@ -202,7 +198,7 @@ static void put_facts(json_t *snapshot, const json_t *page)
     page_snapshot_fact(snapshot, "digest", text(page, "digest"));
 }
 
-/* Returns the index of the member with this id, or the number of members if there is none. */
+/* Returns the number of members if none has this id. */
 static size_t place_of(const json_t *members, const char *id)
 {
     size_t i = 0;
@@ -308,7 +304,7 @@ static void put_neighbours(json_t *snapshot, const json_t *page)
     }
 }
 
-/* A curve of the page: plots one column of the trail over another one. */
+/* Plots one column of the trail over another one. */
 struct curve {
     enum trail_value x, y;
     double x_factor, y_factor;

@@ -17,22 +17,22 @@
 #define HAPPENED_MAX        64
 #define HAPPENED_TEXT_BYTES 448
 
-/* The newest events for people, in a ring buffer. */
+/* Ring buffer of the newest notes for people. */
 struct happened {
-    uint32_t count; /* number of events so far; event number n is at index n % HAPPENED_MAX */
+    uint32_t count; /* event number n is at index n % HAPPENED_MAX */
     struct {
-        double at_s;       /* seconds since the start of the process */
+        double at_s;       /* seconds since the start of the node */
         const char *level; /* "info", "warning", "error" */
         char text[HAPPENED_TEXT_BYTES];
     } event[HAPPENED_MAX];
 };
 void happened_add(struct happened *happened, double at_s, const char *level, const char *text);
 
-/* Returns the whole snapshot. page: status JSON of status_watch.h. */
+/* page: status JSON of daemon/status_watch.h. */
 json_t *node_snapshot_whole(const json_t *page, const struct trail *trail,
                             const struct happened *happened);
-/* Returns an update for clients that already have the snapshot. has_moment: the trail has
- * completed a row since the last update. from: number of the first event that the clients lack. */
+/* For clients that already have the snapshot. has_moment: the trail has completed a row since the
+ * last update. from: number of the first event that the clients lack. */
 json_t *node_snapshot_update(const json_t *page, const struct trail *trail, bool has_moment,
                              const struct happened *happened, uint32_t from);
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-/* Returns the weighted mean of a and b. If one of them is NAN, returns the other one. */
+/* Weighted mean; if a or b is NAN, the other one. */
 static double mean_of(double a, double weight_a, double b, double weight_b)
 {
     if (isnan(a) || isnan(b))
@@ -19,7 +19,6 @@ void trail_init(struct trail *trail)
     trail->each = 1;
 }
 
-/* Halves the number of rows: each pair of neighbouring rows becomes their mean. */
 static void halve(struct trail *trail)
 {
     CHECK(trail->count == TRAIL_MAX && trail->partial == 0);

@@ -13,10 +13,10 @@
 
 /* Columns of the trail; unknown values are NAN. */
 enum trail_value {
-    TRAIL_AT_S,      /* seconds since the start of the process */
-    TRAIL_LOSS,      /* mean loss of the samples that this node learned in this second */
-    TRAIL_BASE_LOSS, /* loss of the shared model in the last evaluation */
-    TRAIL_ACCURACY,  /* accuracy in the last evaluation */
+    TRAIL_AT_S,      /* seconds since the start of the node */
+    TRAIL_LOSS,      /* mean training loss of the last second in which this node made steps */
+    TRAIL_BASE_LOSS, /* loss of the shared model at its last evaluation */
+    TRAIL_ACCURACY,  /* accuracy of the shared model at its last evaluation, 0 .. 1 */
     TRAIL_SPEED,     /* samples per second that this node trains */
     TRAIL_ALL_SPEED, /* samples per second of all live members, as they report */
     TRAIL_SHARE,     /* this node's share of the swarm's learning at its last publication, 0 .. 1 */
@@ -26,17 +26,17 @@ enum trail_value {
     TRAIL_SENT,       /* bytes sent per second */
     TRAIL_RECEIVED,   /* bytes received per second */
     TRAIL_BUDGET,     /* bytes per second that the node may publish */
-    TRAIL_MEMBERS,    /* number of live members */
+    TRAIL_MEMBERS,
     TRAIL_KNOWN,      /* number of rumors that this node knows of */
     TRAIL_WAITING,    /* number of known rumors that this node has not applied yet */
-    TRAIL_SENT_BYTES, /* total bytes sent so far */
+    TRAIL_SENT_BYTES, /* bytes sent since the start */
     TRAIL_VALUES
 };
 
 struct trail {
-    uint32_t count;   /* number of complete rows */
+    uint32_t count;   /* complete rows */
     uint32_t each;    /* seconds per row, a power of two */
-    uint32_t partial; /* number of seconds so far in the incomplete row rows[count] */
+    uint32_t partial; /* seconds so far in the incomplete row rows[count] */
     double rows[TRAIL_MAX + 1][TRAIL_VALUES];
 };
 

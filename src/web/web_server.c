@@ -20,46 +20,45 @@
 #define IDLE_S       10
 #define MEMORY_BYTES (16 * 1024)
 #define BACKLOG      64
-/* Maximum number of bytes that libmicrohttpd requests per call of read_event. */
+/* bytes that libmicrohttpd requests per call of read_event, at most */
 #define FRAME_BYTES (16 * 1024)
-#define RETRY_MS    2000 /* milliseconds after which a disconnected browser connects again */
-/* Maximum number of calls of MHD_run in one web_server_run, so that the loop also does other
- * work. */
+#define RETRY_MS    2000 /* a disconnected browser connects again after this time */
+/* calls of MHD_run in one web_server_run, at most, so that the loop also does other work */
 #define TURNS_MAX    8
 #define JSON_TYPE    "application/json"
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define PLAIN_TYPE   "text/plain; charset=utf-8"
 #define HTML_TYPE    "text/html; charset=utf-8"
 
-/* An event for clients of /events; freed when all of them have received it. */
+/* Freed when all clients of /events have received it. */
 struct event {
-    uint32_t readers; /* number of clients that have not received the whole text */
+    uint32_t readers; /* clients that have not received the whole text */
     size_t count;
-    char *text; /* text of the event in the format of server-sent events */
+    char *text; /* in the format of server-sent events */
 };
 
 struct watcher {
     struct web_server *server;
-    /* Connection of a client of /events; NULL = this entry is free. */
+    /* a client of /events; NULL = this entry is free */
     struct MHD_Connection *connection;
-    /* The client has received all events and waits for the next event. */
+    /* the client waits for the next event */
     bool is_suspended;
-    struct event *event; /* event that is being sent to the client; NULL = none */
-    size_t sent;         /* bytes of the event sent so far */
+    struct event *event; /* being sent; NULL = none */
+    size_t sent;         /* bytes of `event` sent so far */
 };
 
 struct web_server {
     struct web_owner owner;
     struct MHD_Daemon *daemon;
-    int file;   /* file descriptor that becomes readable when the server has work to do */
+    int file;   /* readable when the server has work to do */
     int socket; /* listening socket */
     unsigned port;
     bool has_token, is_closing;
-    /* is_judged: the owner was asked since the last web_server_renew. is_ready: its answer. */
+    /* is_judged: the owner was asked for is_ready since the last web_server_renew */
     bool is_judged, is_ready;
-    /* Texts made since the last web_server_renew; NULL = not made yet. */
+    /* made since the last web_server_renew; NULL = not made yet */
     struct MHD_Response *texts[WEB_TEXTS];
-    /* Hash of the token. Comparing hashes takes a time that reveals nothing about the token. */
+    /* comparing hashes takes a time that reveals nothing about the token */
     uint8_t token[HASH_BYTES];
     struct watcher watchers[WEB_WATCHERS_MAX];
 };
@@ -97,7 +96,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned code, 
     return result;
 }
 
-/* Answers a request with a status code and a text. text: a string literal. */
+/* text: a string literal */
 static enum MHD_Result say(struct MHD_Connection *connection, unsigned code, const char *text)
 {
     return answer(connection, code, PLAIN_TYPE,
@@ -135,7 +134,7 @@ static bool is_ready(struct web_server *server)
     return server->is_ready;
 }
 
-/* Discards the stored texts. A client that is receiving one still gets all of it. */
+/* A client that is receiving a text still gets all of it. */
 void web_server_renew(struct web_server *server)
 {
     server->is_judged = false;
@@ -159,8 +158,7 @@ static void drop_event(struct watcher *watcher)
     free(event);
 }
 
-/* Copies the next bytes of the present event. Called by libmicrohttpd when the connection can take
- * more bytes. */
+/* libmicrohttpd calls it when the connection can take more bytes. */
 static ssize_t read_event(void *self, uint64_t position, char *out, size_t most)
 {
     struct watcher *watcher = self;
@@ -265,8 +263,6 @@ static bool knows_token(const struct web_server *server, struct MHD_Connection *
     return memcmp(hash, server->token, HASH_BYTES) == 0;
 }
 
-/* Returns true if the Host header names this machine: "localhost", "127.0.0.1" or "[::1]", with or
- * without a port. */
 static bool is_own_name(const char *host)
 {
     static const char *const OWN[] = {"localhost", "127.0.0.1", "[::1]"};
@@ -336,7 +332,7 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
         return *upload_bytes > 0 ? MHD_NO
                                  : say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");
-    /* This is the first call for the request: its headers have arrived, its body has not. */
+    /* the first call for a request: its headers have arrived, its body has not */
     if (*state != &seen) {
         *state = &seen;
         return MHD_YES;
@@ -346,7 +342,7 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     return serve(self, connection, path);
 }
 
-/* Registers an open connection in fork_files, so that forked children do not keep it open. */
+/* So that forked children do not keep connections open. */
 static void on_connection(void *self, struct MHD_Connection *connection, void **state,
                           enum MHD_ConnectionNotificationCode code)
 {
@@ -357,7 +353,7 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
     if (info && code == MHD_CONNECTION_NOTIFY_STARTED)
         fork_files_add(info->connect_fd);
     else if (info)
-        /* libmicrohttpd closes the descriptor after this call. */
+        /* libmicrohttpd closes the descriptor after this call */
         fork_files_remove(info->connect_fd);
 }
 
@@ -473,9 +469,7 @@ int web_server_file(const struct web_server *server)
     return server->file;
 }
 
-/* Does the work that is due, in at most TURNS_MAX calls of MHD_run. Returns true if more work is
- * due. The descriptor does not signal resumed connections, nor bytes that were read but not
- * parsed. */
+/* The descriptor does not signal resumed connections, nor bytes that were read but not parsed. */
 bool web_server_run(struct web_server *server)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;

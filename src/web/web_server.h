@@ -28,50 +28,44 @@
 #include "socket/address.h"
 
 #define WEB_CONNECTIONS_MAX 48
-/* Maximum number of connections from one address, so that other addresses can also connect. */
+/* from one address, so that other addresses can also connect */
 #define WEB_PER_ADDRESS_MAX 32
 #define WEB_WATCHERS_MAX    16
-#define WEB_TOKEN_MIN       16 /* minimum number of characters of a token */
+#define WEB_TOKEN_MIN       16 /* characters */
 
 enum web_text { WEB_STORY, WEB_STATUS, WEB_METRICS };
 #define WEB_TEXTS (WEB_METRICS + 1)
 
 struct web_owner {
-    void *self; /* first argument of the functions below */
-    /* Returns the requested text for a client, which the server frees. Sets *count to the number
-     * of its bytes. */
+    void *self;
+    /* The server frees the text. *count: its bytes. */
     char *(*make)(void *self, enum web_text what, size_t *count);
     bool (*is_ready)(void *self);
 };
 
 struct web_server;
 
-/* Starts a server on the address `listen`. token: the token that clients must send; NULL = none.
- * Returns FAILED if the server cannot listen. */
+/* token: clients must send it; NULL = none. FAILED: the server cannot listen. */
 enum error web_server_open(struct web_server **made, const struct address *listen,
                            const char *token, const struct web_owner *owner,
                            struct problem *problem) MUST_USE;
-/* Stops the server and frees it; NULL is allowed. */
+/* NULL is allowed. */
 void web_server_close(struct web_server *server);
 
-/* Returns the port on which the server listens. If port 0 was given, the system has chosen
- * it. */
+/* Returns the actual port: if port 0 was given, the system has chosen it. */
 unsigned web_server_port(const struct web_server *server);
 
-/* web_server_file returns a file descriptor to watch. When it is readable, call web_server_run,
- * which does the due work. It returns true if it must be called again soon even if the descriptor
- * is not readable. */
+/* When the descriptor web_server_file is readable, call web_server_run, which does the due work. It
+ * returns true if it must be called again soon even if the descriptor is not readable. */
 int web_server_file(const struct web_server *server);
 bool web_server_run(struct web_server *server);
 
-/* Discards the stored texts, so that later requests get new ones. The owner calls it once a
- * second. */
+/* Discards the stored texts, so that later requests get new ones. Called once a second. */
 void web_server_renew(struct web_server *server);
 
-/* Returns true if at least one client follows /events. */
 bool web_server_is_watched(const struct web_server *server);
-/* Queues an event for all clients of /events; web_server_run sends it. json: one line from malloc,
- * which the server frees. */
+/* Queues an event for all clients of /events. json: one line from malloc, which the server
+ * frees. */
 void web_server_send(struct web_server *server, char *json);
 
 #endif
