@@ -265,9 +265,9 @@ says "$dir/said.out" '^All nodes hold the same model, bit for bit' || fail 'not 
 tell 'the doctor tries it'
 doctor=("$hearsay" doctor "${small[@]}" --set "node.identity=$dir/one.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none")
-expect 0 '^ok    data: 270 training samples .slice 1/1., 30 test samples, 1x1x4, 4 classes$' \
+expect 0 '^ok    data: 270 training samples .shard 1/1., 30 test samples, 1x1x4, 4 classes$' \
     "${doctor[@]}" "${learn[@]}" "${arrays[@]}"
-expect 0 '^ok    data: .*, 1x1x4, 1 to be predicted$' \
+expect 0 '^ok    data: .*, 1x1x4, 1 outputs$' \
     "${doctor[@]}" "${numbers[@]}" --set 'model.layers=dense 1'
 expect 1 '^FAIL  model: .*the last layer must be .dense 1., one output per class or number of y' \
     "${doctor[@]}" "${learn[@]}" "${numbers[@]}"

@@ -36,7 +36,7 @@ is_whole() {
     until cp -- "$dir/$1"/checkpoint-*[0-9] "$dir/copy" 2>/dev/null; do # an older one has just gone
         continue
     done
-    expect 0 "^ok +checkpoint: $dir/copy/.*: the node goes on from it" "$hearsay" doctor "${small[@]}" \
+    expect 0 "^ok +checkpoint: $dir/copy/.*: the node continues from it" "$hearsay" doctor "${small[@]}" \
         "${nodes[@]:0:2}" --set "node.identity=$dir/$1.key" --set "node.swarm_key=$dir/swarm.key" \
         --set "node.state_dir=$dir/copy"
 }

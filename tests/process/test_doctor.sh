@@ -12,22 +12,22 @@ doctor=("$hearsay" doctor "${small[@]}" --set "node.identity=$dir/me.key"
 # The last output must also contain this text.
 also() { says "$dir/said.out" "$1" || fail "does not say \"$1\""; }
 
-tell 'all is well'
-expect 0 'all is well' "${doctor[@]}"
+tell 'all checks pass'
+expect 0 'all checks passed' "${doctor[@]}"
 also "^ok    identity: $dir/me.key: node [0-9a-f]{8}"
 also '^ok    keys: [0-9]+ KiB for keys are locked in memory'
-also '^ok    data: 600 training samples \(slice 1/1\), 200 test samples, 1x28x28, 10 classes$'
+also '^ok    data: 600 training samples \(shard 1/1\), 200 test samples, 1x28x28, 10 classes$'
 also '^ok    model: 12730 parameters: 1x28x28, layout 2: dense 16, relu, dense 10'
-also '^ok    disk: .* free for .*, which may need 560 kB$'
-also '^ok    memory: .* free, [0-9.]+ bytes for each parameter: weights 50.9 kB, base 50.9 kB,'
+also '^ok    disk: .* free for .*, which needs up to 560 kB$'
+also '^ok    memory: the node needs .* free, [0-9.]+ bytes for each parameter: weights 50.9 kB, base 50.9 kB,'
 also '^ok    port: 127.0.0.1:0 is free: the system will choose'
 also '^ok    clock: 20'
-also '^ok    peers: none in node.peers'
-also '^ok    reach: others are told to dial 127.0.0.1, an address of this machine alone'
+also '^ok    peers: node.peers is empty'
+also '^ok    reach: other nodes are told to dial 127.0.0.1, an address of only this machine'
 [[ ! -e $dir/me ]] || fail 'it has made a folder'
-expect 0 '^WARN  reach: others are told to dial 192.0.2.2:7770, an address for documentation.*nobody can dial it' \
+expect 0 '^WARN  reach: other nodes are told to dial 192.0.2.2:7770, an address for documentation.*no node can dial it' \
     "${doctor[@]}" --set node.advertise=192.0.2.2:7770
-expect 0 '^ok    reach: others are told to dial 9.9.9.9:7770, a public address; whether a firewall' \
+expect 0 '^ok    reach: other nodes are told to dial 9.9.9.9:7770, a public address; only another machine' \
     "${doctor[@]}" --set node.advertise=9.9.9.9:7770
 printf '[data]\nsource = generated\n' >"$dir/me.conf"
 expect 0 "^ok    configuration: $dir/me.conf" "${doctor[@]}" --config "$dir/me.conf"
@@ -41,10 +41,10 @@ expect 2 '^FAIL  configuration: .*batch = 0' "${doctor[@]}" --set train.batch=0
 expect 2 '^FAIL  configuration: .*rat.*rate' "${doctor[@]}" --set train.rat=1
 
 tell 'the log'
-expect 0 "^ok    log: $dir/me.log: will be made" "${doctor[@]}" --log "$dir/me.log"
+expect 0 "^ok    log: $dir/me.log: will be created" "${doctor[@]}" --log "$dir/me.log"
 [[ ! -e $dir/me.log ]] || fail 'it has made the log'
 printf 'old\n' >"$dir/me.log"
-expect 0 "^ok    log: $dir/me.log: will be added to" "${doctor[@]}" --log "$dir/me.log"
+expect 0 "^ok    log: $dir/me.log: will be appended to" "${doctor[@]}" --log "$dir/me.log"
 [[ $(<"$dir/me.log") == old ]] || fail 'it has written to the log'
 expect 1 "^FAIL  log: cannot write the log $dir/no/me.log: .*choose another node.log" \
     "${doctor[@]}" --log "$dir/no/me.log"
@@ -61,14 +61,14 @@ chmod 0644 "$dir/open.key"
 expect 1 '^FAIL  identity: .*open.key.*chmod' "${doctor[@]}" --set "node.identity=$dir/open.key"
 
 tell 'the state folder'
-expect 1 '^FAIL  state_dir: /proc/hearsay does not exist and cannot be made' \
+expect 1 '^FAIL  state_dir: /proc/hearsay does not exist and cannot be created' \
     "${doctor[@]}" --set node.state_dir=/proc/hearsay # nobody may, not even root
 expect 1 '^FAIL  state_dir: /proc/self cannot be written to' \
     "${doctor[@]}" --set node.state_dir=/proc/self
 mkdir "$dir/me"
 touch -d '+2 days' "$dir/me/base.safetensors"
 expect 0 '^WARN  clock: .*me/base.safetensors was written (2d00h|1d23h) later' "${doctor[@]}"
-also 'nothing failed, 1 to look at'
+also 'no check failed, warnings: 1'
 rm -r "$dir/me"
 
 tell 'data and model'
@@ -88,7 +88,7 @@ old=("${doctor[@]}" --set "node.identity=$dir/old.key" --set "node.state_dir=$di
 # The folder's content, bit for bit.
 content() { (cd "$dir/old" && sha256sum -- *); }
 before=$(content)
-expect 0 "^ok    checkpoint: $dir/old/checkpoint-2, [0-9.]+ m?s old: the node goes on from it" "${old[@]}"
+expect 0 "^ok    checkpoint: $dir/old/checkpoint-2, [0-9.]+ m?s old: the node continues from it" "${old[@]}"
 expect 1 '^FAIL  checkpoint: .*none of the 2 checkpoints is usable' \
     "${doctor[@]}" --set "node.state_dir=$dir/old"
 also '^WARN  checkpoint: .*checkpoint-2: is of node [0-9a-f]{8}, but this is node [0-9a-f]{8}; '
@@ -111,20 +111,20 @@ expect 1 "^FAIL  incarnation: $dir/old/incarnation: is damaged" "${old[@]}"
 tell 'a good peer'
 start one
 address=$(address_of one)
-expect 0 "^ok    peer $address: 127.0.0.1 can be connected to, round trip .*median of 3" \
+expect 0 "^ok    peer $address: 127.0.0.1 accepts connections, round trip .*median of 3" \
     "${doctor[@]}" --set "node.peers=$address"
-also "^ok    peer $address: is node [0-9a-f]{8} and lets us in"
+also "^ok    peer $address: is node [0-9a-f]{8} and accepts this node"
 expect 0 'median of 3' "${doctor[@]}" --set "node.peers=localhost:${address##*:}"
-also 'is node [0-9a-f]{8} and lets us in'
-also '^nothing failed, 0 to look at|^all is well'
+also 'is node [0-9a-f]{8} and accepts this node'
+also '^all checks passed'
 expect 0 "^WARN  peer $address: has other values for settings that must be equal on all nodes: train.rate = 0.02 \(here 0.5\)" \
     "${doctor[@]}" --set "node.peers=$address" --set train.rate=0.5
-also 'nothing failed, 1 to look at'
+also 'no check failed, warnings: 1'
 ! notes one '"note":"(neighbour|member|refused|settings)"' || fail 'the doctor has left traces'
 
 tell 'a peer that is this node itself, or a copy of it'
 free=$((20000 + $$ % 10000)) # below what the system gives to whoever asks for any, and this process's alone
-expect 0 'is this node itself: it will leave itself out' "${doctor[@]}" \
+expect 0 'is this node itself, which it does not dial' "${doctor[@]}" \
     --set "node.listen=127.0.0.1:$free" --set "node.peers=127.0.0.1:$free"
 expect 1 "^FAIL  peer $address: is another running node with this node's identity .*hearsay keygen" \
     "${doctor[@]}" --set "node.identity=$dir/one.key" --set "node.peers=$address"
@@ -132,7 +132,7 @@ expect 1 "^FAIL  peer $address: is another running node with this node's identit
 tell 'a port in use, a folder in use'
 expect 1 "^FAIL  port: cannot listen on $address: .*choose another node.listen port" \
     "${doctor[@]}" --set "node.listen=$address"
-expect 1 "^FAIL  state_dir: $dir/one: a node runs with it now" \
+expect 1 "^FAIL  state_dir: $dir/one: a running node uses this folder" \
     "${doctor[@]}" --set "node.state_dir=$dir/one"
 
 tell 'products of matrices by the instructions that the processor has'
@@ -142,28 +142,28 @@ if grep -q ' avx2 ' /proc/cpuinfo; then
     expect 0 '^cpu: OpenBLAS, Prescott kernels' env OPENBLAS_CORETYPE=Prescott "$hearsay" --version
 fi
 
-tell 'peers that do not let us in'
-expect 1 "^FAIL  peer $address: does not let us in: it closed without an answer: another swarm key" \
+tell 'peers that do not accept this node'
+expect 1 "^FAIL  peer $address: does not accept this node: it closed without an answer: another swarm key" \
     "${doctor[@]}" --set "node.peers=$address" --set "node.swarm_key=$dir/other.key"
-also "^ok    peer $address: 127.0.0.1 can be connected to"
-expect 1 'not let us in: other model: theirs dense 16, ours dense 20; give all nodes the same model' \
+also "^ok    peer $address: 127.0.0.1 accepts connections"
+expect 1 'not accept this node: other model: theirs dense 16, ours dense 20; give all nodes the same model' \
     "${doctor[@]}" --set "node.peers=$address" --set 'model.layers=dense 20, relu, dense 10'
-expect 1 'not let us in: other swarm id' \
+expect 1 'not accept this node: other swarm id' \
     "${doctor[@]}" --set "node.peers=$address" --set node.swarm=elsewhere
-expect 1 "^WARN  peer $address: whether it lets us in is not known" \
+expect 1 "^WARN  peer $address: was not asked whether it accepts this node" \
     "${doctor[@]}" --set "node.peers=$address" --set "node.identity=$dir/no-such.key"
 
 tell 'peers that are not there'
 # Bound by nobody: the doctor's own port was free a moment ago, and is not listened to.
-expect 1 '^FAIL  peer 127.0.0.1:1: cannot be connected to .*connection refused.*nobody listens' \
+expect 1 '^FAIL  peer 127.0.0.1:1: cannot be reached .*connection refused.*no program listens' \
     "${doctor[@]}" --set "node.peers=127.0.0.1:1, $address, no-such-host.invalid:7770"
 also "^ok    peer $address: is node"
 also '^FAIL  peer no-such-host.invalid:7770: its name cannot be resolved'
-also '^2 failed, 0 to look at'
+also '^checks failed: 2, warnings: 0'
 
 tell 'a peer that is stuck'
 kill -STOP "${pid[one]}"
-expect 1 "^FAIL  peer $address: does not let us in: it does not answer" \
+expect 1 "^FAIL  peer $address: does not accept this node: it does not answer" \
     "${doctor[@]}" --set "node.peers=$address"
 kill -CONT "${pid[one]}"
 leave one

@@ -85,9 +85,9 @@ leave gpu
 
 tell 'it multiplies in the precision that gains most, and says what that is'
 wide='model.layers=dense 1024, relu, dense 10'
-expect 0 'device: .* multiplies in tf32, at its peak 8 times as fast as in fp32$' "${doctor[@]}"
-expect 0 'device: .* multiplies in bf16, at its peak 16 times ' "${doctor[@]}" --set "$wide"
-expect 0 'device: .* multiplies in fp32: .* 8 times as fast in tf32, which train.precision = auto takes' \
+expect 0 'device: .* multiplies in tf32, with a peak speed of matrix products 8 times that of fp32$' "${doctor[@]}"
+expect 0 'device: .* multiplies in bf16, with a peak speed of matrix products 16 times ' "${doctor[@]}" --set "$wide"
+expect 0 'device: .* multiplies in fp32: .* 8 times as high in tf32, which train.precision = auto chooses' \
     "${doctor[@]}" --set train.precision=fp32
 expect 0 'device: .* multiplies in fp32$' env CUDA_ON_CPU_CAPABILITY=7 "${doctor[@]}" --set "$wide"
 expect 0 '^precision = bf16$' "$hearsay" node "${with_gpu[@]}" --set "$wide" --print-config
@@ -115,7 +115,7 @@ expect 1 '^FAIL  device: GPU 0 cannot be used: no kernel image' env CUDA_ON_CPU_
 tell 'a model too large for it'
 large=(--set 'model.layers=dense 4000, relu, dense 10')
 expect 0 '^ok    GPU memory: .* that are free with CUDA loaded, of .*, scratch buffers and libraries ' "${doctor[@]}"
-expect 1 '^FAIL  GPU memory: .* free with CUDA loaded, of 41.9 MB, .*\(out of memory: .*; take a smaller model' \
+expect 1 '^FAIL  GPU memory: a trial start failed with .* free of 41.9 MB, with CUDA loaded \(out of memory: .*; take a smaller model' \
     env CUDA_ON_CPU_MIB=40 "${doctor[@]}" "${large[@]}"
 expect 1 'out of memory: .* on GPU 0.*take a smaller model' env CUDA_ON_CPU_MIB=40 \
     "$hearsay" node "${small[@]}" --set "node.identity=$dir/me.key" \

@@ -68,7 +68,7 @@ done
 (($(grep -c '"note":"stalled"' "$dir/two.log") <= 2)) || fail 'it says so again and again'
 
 tell 'the doctor names the packets'
-expect 0 '^WARN  peer 10.99.1.2:7770: .*swallows those of 14[0-9][0-9] bytes: .*MTU' \
+expect 0 '^WARN  peer 10.99.1.2:7770: .*packets of 14[0-9][0-9] bytes are lost: .*MTU' \
     "$dir/in_b" doctor "${small[@]}" "${large[@]}" --set node.listen=none \
     --set node.peers=10.99.1.2:7770 --set data.shard=2/2 --set "node.identity=$dir/two.key" \
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/three"
@@ -79,6 +79,6 @@ expect 0 '^ok    peer 10.99.1.2:7770: is node' \
     "$dir/in_b" doctor "${small[@]}" "${large[@]}" --set node.listen=none \
     --set node.peers=10.99.1.2:7770 --set data.shard=2/2 --set "node.identity=$dir/two.key" \
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/three"
-! says "$dir/said.out" 'swallows' || fail 'it complains of a path that is wide enough'
+! says "$dir/said.out" 'are lost' || fail 'it complains of a path that is wide enough'
 
 echo 'narrow paths are told and got over'

@@ -76,10 +76,10 @@ turned_away villain 'BYE 9: publishes noise'
 
 tell 'a node that starts again uses it, and the doctor says so'
 leave two
-expect 0 "^ok +swarm key: $dir/two/swarm.key: of order 6, and not that of $dir/swarm.key, which lets in until" \
+expect 0 "^ok +swarm key: $dir/two/swarm.key: the node uses this key of order 6, not $dir/swarm.key, which is accepted until" \
     "$hearsay" doctor "${small[@]}" "${nodes[@]}" --set "node.identity=$dir/two.key" \
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/two" --set "node.peers=$one"
-says "$dir/said.out" '^ok +peer .* lets us in' || fail 'the doctor is not let in'
+says "$dir/said.out" '^ok +peer .* accepts this node' || fail 'the peer does not accept the doctor'
 start two "${nodes[@]}" --set "node.peers=$one"
 wait_for 40 'two to say which key it uses' notes two \
     "the swarm key is that of $dir/two/swarm.key \(order 6\), which is newer than $dir/swarm.key"

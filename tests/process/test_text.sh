@@ -66,7 +66,7 @@ tell 'the doctor tries it'
 doctor=("$hearsay" doctor "${small[@]}" --set "node.identity=$dir/one.key"
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none")
 bytes=$(wc -c <"$dir/text.txt")
-expect 0 "^ok    data: [0-9]+ training samples .slice 1/1. of 16 bytes, out of $((bytes * 9 / 10)); [0-9]+ test samples, out of [0-9]+; 256 classes\$" \
+expect 0 "^ok    data: [0-9]+ training samples .shard 1/1. of 16 bytes, cut from $((bytes * 9 / 10)) tokens; [0-9]+ test samples, cut from [0-9]+ tokens; 256 classes\$" \
     "${doctor[@]}"
 expect 0 '^ok    model: [0-9]+ parameters: 16 bytes, layout 2: embed 256 16' "${doctor[@]}"
 expect 1 '^FAIL  model: .*position 16.*data.context' "${doctor[@]}" --set data.context=32

@@ -86,9 +86,9 @@ tell 'the doctor of each release is let in by the other'
 doctor=("${small[@]}" --set "node.swarm_key=$dir/swarm.key" --set "node.identity=$dir/guest.key"
     --set "node.state_dir=$dir/guest")
 "$newer" keygen "$dir/guest.key" >"$dir/said.out"
-expect 0 '^ok +peer .* lets us in; it runs the previous release' "$newer" doctor "${doctor[@]}" \
+expect 0 '^ok +peer .* accepts this node; it runs the previous release' "$newer" doctor "${doctor[@]}" \
     --set "node.peers=$old"
-expect 0 '^ok +peer .* lets us in$' "$newer" doctor "${doctor[@]}" --set "node.peers=$new"
+expect 0 '^ok +peer .* accepts this node$' "$newer" doctor "${doctor[@]}" --set "node.peers=$new"
 expect 0 '^ok +peer .* lets us in$' "$older" doctor "${doctor[@]}" --set "node.peers=$new"
 
 tell 'one is upgraded while all learn, and goes on from what it had'

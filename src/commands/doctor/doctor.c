@@ -16,11 +16,12 @@ static void conclude(const struct doctor *doctor)
         json_output(json_pack("{s:o, s:i, s:i}", "lines", doctor->lines, "failed", doctor->failed,
                               "warned", doctor->warned));
     else if (doctor->failed > 0)
-        (void)fprintf(doctor->out, "\n%d failed, %d to look at\n", doctor->failed, doctor->warned);
+        (void)fprintf(doctor->out, "\nchecks failed: %d, warnings: %d\n", doctor->failed,
+                      doctor->warned);
     else if (doctor->warned > 0)
-        (void)fprintf(doctor->out, "\nnothing failed, %d to look at\n", doctor->warned);
+        (void)fprintf(doctor->out, "\nno check failed, warnings: %d\n", doctor->warned);
     else
-        (void)fprintf(doctor->out, "\nall is well\n");
+        (void)fprintf(doctor->out, "\nall checks passed\n");
 }
 
 static int examine(struct doctor *doctor, const struct config_options *options)
@@ -31,7 +32,7 @@ static int examine(struct doctor *doctor, const struct config_options *options)
         return EXIT_USAGE; /* without a configuration, no other check is possible */
     }
     doctor_say(doctor, VERDICT_OK, "configuration", "%s",
-               options->file ? options->file : "no file, all keys have their defaults");
+               options->file ? options->file : "no file: all keys have their defaults");
     doctor_look_here(doctor);
     doctor_look_at_peers(doctor);
     return doctor->failed > 0 ? EXIT_FAILED : EXIT_OK;
@@ -57,21 +58,21 @@ static int run(int argc, char **argv)
 
 const struct command doctor_command = {
     .name = "doctor",
-    .summary = "before starting: try everything that a start needs",
-    .forms = {{"hearsay doctor [options]", "before a node starts, try everything its start needs"}},
+    .summary = "check everything that a node needs to start",
+    .forms = {{"hearsay doctor [options]", "check everything that a node needs, before it starts"}},
     .options =
         (const struct command_option[]){
             {"--config", "FILE", "the node's configuration; without it, all keys have defaults",
              .member = offsetof(struct config_options, file)},
-            CONFIG_OPTION_SET("set one key, after the file was read; may be repeated"),
-            {"--log", "FILE", "where the node is to write its notes",
+            CONFIG_OPTION_SET("set one key, overriding the file; may be repeated"),
+            {"--log", "FILE", "check that the node can write to this log",
              .member = offsetof(struct config_options, log)},
             CONFIG_OPTION_JSON("print one JSON object: the lines, and how many failed"),
             {0}},
     .column = 26,
-    .notes =
-        "It changes nothing, and is no member of the swarm at any time. Each line begins with\n"
-        "ok, WARN (look at this) or FAIL (do what it says first).",
-    .exit_codes = "0 nothing failed, 1 something did, 2 wrong usage or configuration.",
+    .notes = "The command changes nothing and never becomes a member of the swarm. Each line "
+             "begins with\n"
+             "ok, WARN (check this) or FAIL (repair this before the start).",
+    .exit_codes = "0 no check failed, 1 a check failed, 2 wrong usage or configuration.",
     .run = run,
 };

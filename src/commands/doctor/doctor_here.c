@@ -72,7 +72,7 @@ static void look_at_log(struct doctor *doctor)
                    "cannot write the log %s: %s; choose another node.log", path, strerror(errno));
     else
         doctor_say(doctor, VERDICT_OK, "log", "%s%s", path,
-                   fresh >= 0 ? ": will be made" : ": will be added to");
+                   fresh >= 0 ? ": will be created" : ": will be appended to");
     if (file >= 0)
         (void)close(file);
     if (fresh >= 0)
@@ -98,8 +98,8 @@ static void look_at_folder(struct doctor *doctor)
     const bool is_new = mkdir(dir, 0755) == 0;
     if (!is_new && errno != EEXIST) {
         doctor_say(doctor, VERDICT_FAIL, "state_dir",
-                   "%s does not exist and cannot be made: %s; choose another node.state_dir", dir,
-                   strerror(errno));
+                   "%s does not exist and cannot be created: %s; choose another node.state_dir",
+                   dir, strerror(errno));
         return;
     }
     doctor->has_folder = can_write(dir);
@@ -113,12 +113,12 @@ static void look_at_folder(struct doctor *doctor)
                    strerror(reason));
     else if (doctor->is_taken)
         doctor_say(doctor, VERDICT_FAIL, "state_dir",
-                   "%s: a node runs with it now (hearsay status --state %s): stop it, or choose "
-                   "another node.state_dir",
+                   "%s: a running node uses this folder (hearsay status --state %s): stop that "
+                   "node, or choose another node.state_dir",
                    dir, dir);
     else
         doctor_say(doctor, VERDICT_OK, "state_dir", "%s%s", dir,
-                   is_new ? ": will be made" : ": can be written to");
+                   is_new ? ": will be created" : ": is writable");
     if (is_new)
         (void)rmdir(dir);
 }
@@ -132,10 +132,10 @@ static void look_at_disk(struct doctor *doctor)
                                   doctor->parameters * sizeof(float) * BASES;
     const bool is_enough = doctor->free_bytes >= needed_bytes;
     doctor_say(doctor, is_enough ? VERDICT_OK : VERDICT_FAIL, "disk",
-               "%s free for %s, which may need %s%s",
+               "%s free for %s, which needs up to %s%s",
                amount_of((double)doctor->free_bytes, "B").text, doctor->config.node.state_dir,
                amount_of((double)needed_bytes, "B").text,
-               is_enough ? "" : ": make room, or choose another node.state_dir");
+               is_enough ? "" : ": free some space, or choose another node.state_dir");
 }
 
 /* Checks the sandbox by entering it, as a node does. Later checks run inside. */
@@ -195,7 +195,7 @@ static void look_at_checkpoints(struct doctor *doctor, struct checkpoint *checkp
     if (error != OK)
         doctor_say(doctor, VERDICT_FAIL, "checkpoint", "%s", problem.text);
     else
-        doctor_say(doctor, VERDICT_OK, "checkpoint", "%s: the node goes on from it",
+        doctor_say(doctor, VERDICT_OK, "checkpoint", "%s: the node continues from it",
                    state_dir_checkpoint(dir, series.good).text);
 }
 
@@ -247,17 +247,17 @@ static void say_data(struct doctor *doctor, const struct dataset *train, const s
     const struct setup_input input = setup_input(train);
     if (train->tokens)
         doctor_say(doctor, VERDICT_OK, "data",
-                   "%u training samples (slice %u/%u) of %s, out of %zu; %u test samples, out of "
-                   "%zu; %d classes",
+                   "%u training samples (shard %u/%u) of %s, cut from %zu tokens; %u test samples, "
+                   "cut from %zu tokens; %d classes",
                    (unsigned)train->count, (unsigned)shard.index + 1, (unsigned)shard.count,
                    input.text, train->tokens_count, (unsigned)test->count, test->tokens_count,
                    train->classes);
     else
         doctor_say(doctor, VERDICT_OK, "data",
-                   "%u training samples (slice %u/%u), %u test samples, %s, %d %s",
+                   "%u training samples (shard %u/%u), %u test samples, %s, %d %s",
                    (unsigned)train->count, (unsigned)shard.index + 1, (unsigned)shard.count,
                    (unsigned)test->count, input.text, train->classes,
-                   dataset_is_regression(train) ? "to be predicted" : "classes");
+                   dataset_is_regression(train) ? "outputs" : "classes");
 }
 
 static void look_at_data(struct doctor *doctor)
@@ -287,8 +287,8 @@ static void look_at_processors(struct doctor *doctor, const char *device)
     const long threads = (long)doctor->config.train.threads;
     if (threads > processors)
         doctor_say(doctor, VERDICT_WARN, "device",
-                   "cpu: train.threads is %ld, there are %ld processors: they will get in each "
-                   "other's way; set it to %ld or less",
+                   "cpu: train.threads is %ld, but the machine has %ld processors, so the threads "
+                   "slow each other down; set train.threads to %ld or less",
                    threads, processors, processors);
     else
         doctor_say(doctor, VERDICT_OK, "device", "%s; %ld processors", device, processors);
@@ -317,12 +317,12 @@ static void look_at_precision(struct doctor *doctor, const char *device)
                  then = is_known ? gain_of(&gpu, best) : 1;
     if (then > now)
         doctor_say(doctor, VERDICT_OK, "device",
-                   "%s: at its peak it multiplies matrices %.3g times as fast in %s, which "
-                   "train.precision = auto takes",
+                   "%s: the peak speed of matrix products is %.3g times as high in %s, which "
+                   "train.precision = auto chooses",
                    device, then / now, device_precision_name(best));
     else if (now > 1)
-        doctor_say(doctor, VERDICT_OK, "device", "%s, at its peak %.3g times as fast as in fp32",
-                   device, now);
+        doctor_say(doctor, VERDICT_OK, "device",
+                   "%s, with a peak speed of matrix products %.3g times that of fp32", device, now);
     else
         doctor_say(doctor, VERDICT_OK, "device", "%s", device);
 }
@@ -356,7 +356,7 @@ static void look_at_port(struct doctor *doctor)
     struct problem problem;
     uint16_t port;
     if (!listen->host[0]) {
-        doctor_say(doctor, VERDICT_OK, "port", "none: this node will only dial");
+        doctor_say(doctor, VERDICT_OK, "port", "none: this node only dials other nodes");
         return;
     }
     struct transport *transport = transport_new(&nobody);
@@ -399,14 +399,15 @@ static void look_at_clock(struct doctor *doctor)
     (void)strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&now, &utc));
     if (now < YEAR_2024_S)
         doctor_say(doctor, VERDICT_FAIL, "clock",
-                   "it is %s here: set the clock (timedatectl set-ntp true), or the others take "
-                   "this node for one of its own earlier incarnations",
+                   "the clock of this machine shows %s: set it (timedatectl set-ntp true), or "
+                   "other nodes take this node for one of its earlier incarnations",
                    text);
     else if (newest > now + CLOCK_SLACK_S)
-        doctor_say(doctor, VERDICT_WARN, "clock",
-                   "it is %s here, but %s/%s was written %s later: if the clock went back, set "
-                   "it, or the others take this node for one of its own earlier incarnations",
-                   text, dir, name, amount_span(difftime(newest, now)).text);
+        doctor_say(
+            doctor, VERDICT_WARN, "clock",
+            "the clock of this machine shows %s, but %s/%s was written %s later: set the clock if "
+            "it went back, or other nodes take this node for one of its earlier incarnations",
+            text, dir, name, amount_span(difftime(newest, now)).text);
     else
         doctor_say(doctor, VERDICT_OK, "clock", "%s", text);
 }

@@ -40,9 +40,9 @@ static void say_kept(struct doctor *doctor, const struct order *order)
     const struct config_node *node = &doctor->config.node;
     const bool lets_in = incarnation_wall_ms() < order->until_ms;
     doctor_say(doctor, VERDICT_OK, "swarm key",
-               "%s/" SWARM_KEY_FILE ": of order %u, and not that of %s, which %s%s",
+               "%s/" SWARM_KEY_FILE ": the node uses this key of order %u, not %s, which is %s%s",
                node->state_dir, (unsigned)order->number, node->swarm_key,
-               lets_in ? "lets in until " : "is older",
+               lets_in ? "accepted until " : "no longer accepted",
                lets_in ? amount_moment(order->until_ms).text : "");
 }
 
@@ -51,13 +51,13 @@ static void say_missing(struct doctor *doctor, const struct order *order)
     const struct config_node *node = &doctor->config.node;
     if (incarnation_wall_ms() < order->until_ms)
         doctor_say(doctor, VERDICT_WARN, "swarm key",
-                   "%s: the operator has ordered another (order %u), which the others give to this "
-                   "node if it gets in before %s",
+                   "%s: the operator has ordered a new swarm key (order %u); other nodes send it "
+                   "to this node if it joins before %s",
                    node->swarm_key, (unsigned)order->number, amount_moment(order->until_ms).text);
     else
         doctor_say(doctor, VERDICT_WARN, "swarm key",
-                   "%s: the operator has ordered another (order %u), and this one may let in "
-                   "nobody any more: copy %s/" SWARM_KEY_FILE " of another node to %s",
+                   "%s: the operator has ordered a new swarm key (order %u), and other nodes may "
+                   "no longer accept this one: copy %s/" SWARM_KEY_FILE " of another node to %s",
                    node->swarm_key, (unsigned)order->number, node->state_dir, node->swarm_key);
 }
 
@@ -81,8 +81,8 @@ static void look_at_orders(struct doctor *doctor)
     } else if (order.number > 0 && memcmp(configured, order.before, HASH_BYTES) == 0) {
         say_missing(doctor, &order);
     } else {
-        doctor_say(doctor, VERDICT_OK, "swarm key", "%s: of swarm \"%s\", secret", node->swarm_key,
-                   node->swarm);
+        doctor_say(doctor, VERDICT_OK, "swarm key", "%s: key of swarm \"%s\", secret",
+                   node->swarm_key, node->swarm);
     }
     secret_wipe(kept, sizeof kept);
 }
@@ -97,6 +97,6 @@ void doctor_look_at_swarm_key(struct doctor *doctor)
     else if (node->operator_id[0])
         look_at_orders(doctor);
     else
-        doctor_say(doctor, VERDICT_OK, "swarm key", "%s: of swarm \"%s\", secret", node->swarm_key,
-                   node->swarm);
+        doctor_say(doctor, VERDICT_OK, "swarm key", "%s: key of swarm \"%s\", secret",
+                   node->swarm_key, node->swarm);
 }

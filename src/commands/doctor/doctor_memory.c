@@ -45,12 +45,12 @@ static void add_host(struct parts *parts, const struct doctor *doctor)
     const struct node_options options = setup_plain_options(&doctor->config, doctor->parameters);
     const struct saver_options saver =
         setup_saver_options(&doctor->config, doctor->parameters, moments_of(&doctor->config));
-    add(parts, "parts of a checkpoint", (double)saver_queue_bytes(&saver));
+    add(parts, "checkpoint queue", (double)saver_queue_bytes(&saver));
     add(parts, "averaged base",
         setup_averages(&doctor->config) ? (double)doctor->parameters * sizeof(float) : 0);
-    add(parts, "bases to be saved", (double)saver_base_bytes(&saver));
-    add(parts, "published", setup_density_max(&doctor->config, doctor->parameters) * 5.0);
-    add(parts, "orders to the learner, at most",
+    add(parts, "bases being saved", (double)saver_base_bytes(&saver));
+    add(parts, "published update", setup_density_max(&doctor->config, doctor->parameters) * 5.0);
+    add(parts, "learner queue, at most",
         (double)learner_thread_arena_bytes(
             &(struct learner_thread_options){.apply_window = options.limits.apply_window}));
     add(parts, "node, at most", (double)node_arena_bytes(&options));
@@ -63,11 +63,11 @@ static struct parts parts_of(const struct doctor *doctor)
     struct parts parts = {.count = 0};
     add(&parts, "weights", vector);
     add(&parts, "base", vector);
-    add(&parts, "held back", setup_holds(config) ? vector / 2 : 0);
+    add(&parts, "withheld updates", setup_holds(config) ? vector / 2 : 0);
     add(&parts, "gradients", config->train.enabled ? vector : 0);
-    add(&parts, "gradients of a part", config->train.micro_batches > 1 ? vector : 0);
-    add(&parts, "moments of the optimizer", moments_of(config) * vector);
-    add(&parts, "candidates",
+    add(&parts, "gradients of a micro-batch", config->train.micro_batches > 1 ? vector : 0);
+    add(&parts, "optimizer moments", moments_of(config) * vector);
+    add(&parts, "candidates to publish",
         2.0 * sizeof(uint32_t) * setup_density_max(config, doctor->parameters));
     add(&parts, "evaluated base", config->train.evaluate_s > 0 ? vector : 0);
     add(&parts, "layers", (double)doctor->layers_bytes);
@@ -106,16 +106,16 @@ static void look_at_gpu(struct doctor *doctor, const struct parts *parts)
     list(parts, parts->on_device, text);
     if (rehearsal->left_bytes > 0)
         doctor_say(doctor, VERDICT_OK, "GPU memory",
-                   "%s of the %s that are free with CUDA loaded, of %s: %s, scratch buffers and "
-                   "libraries %s",
+                   "the node needs %s of the %s that are free with CUDA loaded, of %s: %s, scratch "
+                   "buffers and libraries %s",
                    amount_of(taken, "B").text, amount_of(free, "B").text,
                    amount_of((double)rehearsal->total_bytes, "B").text, text,
                    amount_of(taken > known ? taken - known : 0, "B").text);
     else
         doctor_say(doctor, VERDICT_FAIL, "GPU memory",
-                   "%s are free with CUDA loaded, of %s, and a start failed (%s): %s, and scratch "
-                   "buffers; take a smaller model or batch, more train.micro_batches, "
-                   "train.recompute = yes or another device",
+                   "a trial start failed with %s free of %s, with CUDA loaded (%s): the node needs "
+                   "%s, and scratch buffers; take a smaller model or batch, more "
+                   "train.micro_batches, train.recompute = yes or another device",
                    amount_of(free, "B").text, amount_of((double)rehearsal->total_bytes, "B").text,
                    rehearsal->why, text);
 }
@@ -173,16 +173,16 @@ void doctor_look_at_memory(struct doctor *doctor)
     char text[TEXT_BYTES], there[64] = "", further[64] = "";
     list(&parts, parts.count, text);
     if (doctor->is_on_gpu)
-        (void)snprintf(there, sizeof there, " and %s of the GPU's",
+        (void)snprintf(there, sizeof there, " and %s of GPU memory",
                        amount_of(sum_of(&parts, 0, from), "B").text);
     if (doctor->further_bytes > 0)
-        (void)snprintf(further, sizeof further, ", and %s of each further GPU's",
+        (void)snprintf(further, sizeof further, ", and %s on each further GPU",
                        amount_of(doctor->further_bytes, "B").text);
     doctor_say(doctor, is_enough ? VERDICT_OK : VERDICT_WARN, "memory",
-               "%s of the %s that are free%s%s, %.1f bytes for each parameter: %s%s",
+               "the node needs %s of the %s that are free%s%s, %.1f bytes for each parameter: %s%s",
                amount_of(needed, "B").text, amount_of(available, "B").text, there, further,
                sum_of(&parts, 0, parts.count) / (double)doctor->parameters, text,
-               is_enough ? "" : ": stop other programs, or take a smaller model or batch");
+               is_enough ? "" : "; stop other programs, or take a smaller model or batch");
     if (doctor->is_on_gpu && doctor->rehearsal.free_bytes > 0)
         look_at_gpu(doctor, &parts);
 }

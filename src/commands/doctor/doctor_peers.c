@@ -117,28 +117,29 @@ static const char *remedy_for(const struct visit *visit)
     const char *tried = visit->tried;
     CHECK(visit->numbers > 0);
     if (place_is_nobodys(place_of(&visit->number[0])))
-        return "no machine has such an address: give the peer's own";
+        return "no machine can have this address; set the peer's own address in node.peers";
     if (strstr(tried, "refused"))
-        return "nobody listens there: is the node running, with this port as its node.listen?";
+        return "no program listens there; check that the node runs and has this port in "
+               "node.listen";
     if (strstr(tried, "resolved") || strstr(tried, "looking up"))
-        return "look at the spelling and at the name server";
+        return "check the spelling and the name server";
     if (strstr(tried, "timed out") || strstr(tried, "in time") || strstr(tried, "no answer"))
-        return "a firewall on the way swallows it, or no machine has this address now";
+        return "a firewall drops the packets, or no machine has this address now";
     if (strstr(tried, "unreachable"))
-        return "there is no way from here: look at the network, its routes, a VPN";
-    return "look at the address and at the network";
+        return "this machine has no route to it; check the network, its routes, the VPN";
+    return "check the address and the network";
 }
 
 static void say_connection(struct doctor *doctor, const char *subject, struct visit *visit)
 {
     if (visit->rounds == 0)
-        doctor_say(doctor, VERDICT_FAIL, subject, "cannot be connected to (%s): %s", visit->tried,
+        doctor_say(doctor, VERDICT_FAIL, subject, "cannot be reached (%s): %s", visit->tried,
                    remedy_for(visit));
     else
         doctor_say(doctor, VERDICT_OK, subject,
-                   "%s can be connected to, round trip %s (median of %d)%s%s", visit->reached.host,
-                   median_trip(visit).text, visit->rounds, visit->tried[0] ? "; before that " : "",
-                   visit->tried);
+                   "%s accepts connections, round trip %s (median of %d)%s%s", visit->reached.host,
+                   median_trip(visit).text, visit->rounds,
+                   visit->tried[0] ? "; failed before: " : "", visit->tried);
 }
 
 static void say_handshake(struct doctor *doctor, const char *subject, const struct visit *visit)
@@ -147,13 +148,13 @@ static void say_handshake(struct doctor *doctor, const char *subject, const stru
     identity_text(id, visit->id);
     if (!visit->is_through)
         doctor_say(doctor, VERDICT_FAIL, subject,
-                   "does not let us in: %s; swarm key, node.swarm, model and data are to be the "
-                   "same there and here, and hearsay's release, too, or the one before",
+                   "does not accept this node: %s; the swarm key, node.swarm, model and data must "
+                   "be the same on both nodes, and hearsay's release the same or the previous one",
                    visit->why);
     else if (memcmp(visit->id, doctor->identity.id, ID_BYTES) != 0)
-        doctor_say(doctor, VERDICT_OK, subject, "is node %s and lets us in%s", id,
-                   visit->takes_first ? "; the first weights differ: the node takes over those of "
-                                        "the swarm, or the swarm its own"
+        doctor_say(doctor, VERDICT_OK, subject, "is node %s and accepts this node%s", id,
+                   visit->takes_first ? "; the first weights differ: this node takes over those of "
+                                        "the swarm, or the swarm those of this node"
                    : visit->protocol < PROTOCOL_NEWEST ? "; it runs the previous release"
                                                        : "");
     else if (doctor->is_taken)
@@ -179,11 +180,11 @@ static void say_visit(struct doctor *doctor, struct visit *visit, bool can_greet
     char text[ADDRESS_TEXT_BYTES], subject[ADDRESS_TEXT_BYTES + 8];
     (void)snprintf(subject, sizeof subject, "peer %s", address_text(&visit->address, text));
     if (visit->is_self) {
-        doctor_say(doctor, VERDICT_OK, subject, "is this node itself: it will leave itself out");
+        doctor_say(doctor, VERDICT_OK, subject, "is this node itself, which it does not dial");
         return;
     }
     if (visit->numbers == 0) {
-        doctor_say(doctor, VERDICT_FAIL, subject, "%s: look at the spelling and at the name server",
+        doctor_say(doctor, VERDICT_FAIL, subject, "%s: check the spelling and the name server",
                    visit->why);
         return;
     }
@@ -192,17 +193,17 @@ static void say_visit(struct doctor *doctor, struct visit *visit, bool can_greet
         return;
     if (visit->swallowed_bytes > 0)
         doctor_say(doctor, VERDICT_WARN, subject,
-                   "lets small packets pass and swallows those of %u bytes: a tunnel on the way (a "
-                   "VPN) has a smaller MTU, and the ICMP that would say so is filtered; a node "
-                   "dials with smaller packets after two losses; better, lower the MTU of this "
-                   "machine's interface (ip link set dev NAME mtu 1280)",
+                   "receives small packets, but packets of %u bytes are lost: a tunnel (VPN) on "
+                   "the path has a smaller MTU, and a firewall drops the ICMP messages that report "
+                   "it; lower the MTU of this machine's interface (ip link set dev NAME mtu 1280), "
+                   "or the node sends smaller packets only after two losses",
                    (unsigned)visit->swallowed_bytes);
     if (can_greet) {
         say_handshake(doctor, subject, visit);
         say_settings(doctor, subject, visit);
     } else {
         doctor_say(doctor, VERDICT_WARN, subject,
-                   "whether it lets us in is not known: keys or model are missing");
+                   "was not asked whether it accepts this node, because keys or model are missing");
     }
 }
 
@@ -232,13 +233,14 @@ static enum place widest(const struct round *round, struct address *ours)
 static const char *consequence_of(enum place place, enum place peers)
 {
     if (place_is_nobodys(place))
-        return ": nobody can dial it; give this machine's own in node.listen or node.advertise";
+        return ": no node can dial it; set this machine's own address in node.listen or "
+               "node.advertise";
     if (place < peers)
-        return ": peers outside it cannot dial this node, unless a port is forwarded and "
-               "node.advertise names it; it takes part by dialling out";
+        return ": peers outside its range cannot dial this node unless a port is forwarded and "
+               "node.advertise names it; this node takes part by dialling them";
     if (place < PLACE_PUBLIC)
-        return ": enough for those who share it; nobody else can dial this node";
-    return "; whether a firewall lets them through can be seen from there only";
+        return ": enough for nodes within its range; other nodes cannot dial this node";
+    return "; only another machine can show whether a firewall blocks it";
 }
 
 static void say_reach(const struct round *round)
@@ -249,7 +251,7 @@ static void say_reach(const struct round *round)
     char text[ADDRESS_TEXT_BYTES];
     if (!node->listen.host[0]) {
         doctor_say(doctor, VERDICT_OK, "reach",
-                   "nobody can dial this node, which only dials: enough while others listen");
+                   "no node can dial this node, which only dials: enough while other nodes listen");
         return;
     }
     const enum place peers = widest(round, &ours);
@@ -257,7 +259,8 @@ static void say_reach(const struct round *round)
     if (is_advertised)
         ours = node->advertise.host[0] ? node->advertise : node->listen;
     if (!ours.host[0]) {
-        doctor_say(doctor, VERDICT_WARN, "reach", "this machine seems to have no network");
+        doctor_say(doctor, VERDICT_WARN, "reach",
+                   "this machine seems to have no network; check its interfaces");
         return;
     }
     if (ours.port == 0)
@@ -265,7 +268,8 @@ static void say_reach(const struct round *round)
     const enum place place = place_of(&ours);
     doctor_say(doctor, place_is_nobodys(place) || place < peers ? VERDICT_WARN : VERDICT_OK,
                "reach", "%s %s, %s%s",
-               is_advertised ? "others are told to dial" : "seen from here, others would dial",
+               is_advertised ? "other nodes are told to dial"
+                             : "seen from here, other nodes would dial",
                ours.port ? address_text(&ours, text) : ours.host, place_text(place),
                consequence_of(place, peers));
 }
@@ -297,8 +301,9 @@ void doctor_look_at_peers(struct doctor *doctor)
         find_self(&round);
         visit_all(&round);
     } else {
-        doctor_say(doctor, VERDICT_OK, "peers",
-                   "none in node.peers: this node is the first, or waits to be called");
+        doctor_say(
+            doctor, VERDICT_OK, "peers",
+            "node.peers is empty: this node is the first, or waits until other nodes dial it");
     }
     for (uint32_t i = 0; i < peers->count; i++)
         say_visit(doctor, &round.visits[i], round.can_greet);

@@ -87,17 +87,18 @@ const char *place_text(enum place place)
 {
     switch (place) {
     case PLACE_RESERVED:
-        return "a reserved address, for no machine (RFC 6890)";
+        return "a reserved address, which no machine can have (RFC 6890)";
     case PLACE_DOCUMENTATION:
-        return "an address for documentation, for no machine (RFC 5737, RFC 3849, RFC 9637)";
+        return "an address for documentation, which no machine can have (RFC 5737, RFC 3849, RFC "
+               "9637)";
     case PLACE_BENCHMARK:
-        return "an address for benchmarks, for no machine (RFC 2544, RFC 5180)";
+        return "an address for benchmarks, which no machine can have (RFC 2544, RFC 5180)";
     case PLACE_MULTICAST:
-        return "a multicast address, for no machine (RFC 5771, RFC 4291)";
+        return "a multicast address, which no machine can have (RFC 5771, RFC 4291)";
     case PLACE_LOOPBACK:
-        return "an address of this machine alone (loopback)";
+        return "an address of only this machine (loopback)";
     case PLACE_LINK_LOCAL:
-        return "an address of this network segment alone (link-local)";
+        return "an address of only this network segment (link-local)";
     case PLACE_PRIVATE:
         return "a private address (RFC 1918, RFC 4193)";
     case PLACE_CARRIER:

@@ -80,7 +80,7 @@ static void on_connected(void *self, uint64_t conn)
  * bytes, since it reads them only with the reasons FULL and IDENTITY_TAKEN. */
 static void say_goodbye(struct visit *visit)
 {
-    static const char why[] = "hearsay doctor has only looked whether it can get in";
+    static const char why[] = "hearsay doctor only checked whether it is accepted";
     static const uint8_t large[LARGE_BYTES];
     struct message bye = {
         .kind = BYE, .reason = BYE_DUPLICATE, .text = {(const uint8_t *)why, sizeof why - 1}};
@@ -180,9 +180,10 @@ static bool has_next_round(const struct round *round, struct visit *visit, const
     }
     if (round->can_greet && !visit->is_through && !visit->why[0])
         (void)snprintf(visit->why, sizeof visit->why, "%s",
-                       visit->late ? "it does not answer: no hearsay node, or one that is stuck"
-                       : why[0]    ? why
-                                   : PEER_NO_ANSWER);
+                       visit->late
+                           ? "it does not answer: it is no hearsay node, or a node that hangs"
+                       : why[0] ? why
+                                : PEER_NO_ANSWER);
     return !visit->why[0] && visit->rounds < ROUNDS;
 }
 
