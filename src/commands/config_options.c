@@ -11,8 +11,10 @@ enum error config_options_add_set(void *self, const struct command_option *optio
     (void)option;
     CHECK(options->sets >= 0);
     if (options->sets == CONFIG_SETS_MAX)
-        return problem_set(problem, TOO_BIG, "more than %d times --set; use a file",
-                           CONFIG_SETS_MAX);
+        return problem_set(
+            problem, TOO_BIG,
+            "--set is given more than %d times; write the keys to a file and name it with --config",
+            CONFIG_SETS_MAX);
     options->set[options->sets++] = assignment;
     return OK;
 }
@@ -32,9 +34,9 @@ enum error config_options_check(void *self, int count, char **operands, struct p
     const struct config_options *options = self;
     (void)count, (void)operands;
     if (options->states > 1 || (options->state && (options->file || options->sets > 0)))
-        return problem_set(problem, MALFORMED,
-                           "either --state, once, or --config and --set, which name the same "
-                           "folder");
+        return problem_set(
+            problem, MALFORMED,
+            "give either --state once, or --config and --set: both name the same folder");
     return OK;
 }
 

@@ -37,7 +37,8 @@ struct config_options {
 #define CONFIG_OPTIONS_OF_NODE                                                                     \
     {"--state", "DIR", "the node's state folder (default state)",                                  \
      .set = config_options_set_state},                                                             \
-        {"--config", "FILE", "instead: the node's configuration, which names the folder",          \
+        {"--config", "FILE",                                                                       \
+         "the node's configuration, which names the folder (instead of --state)",                  \
          .member = offsetof(struct config_options, file)},                                         \
         CONFIG_OPTION_SET("set one key as in hearsay node; may be repeated")
 

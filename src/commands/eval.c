@@ -75,7 +75,10 @@ static enum error note(void *self, const struct command_option *option, const ch
     struct options *options = self;
     const char *name = option->key ? option->key : word;
     if (options->count == GIVEN_MAX)
-        return problem_set(problem, TOO_BIG, "more than %d settings; use --config", GIVEN_MAX);
+        return problem_set(
+            problem, TOO_BIG,
+            "more than %d settings are given; write them to a file and name it with --config",
+            GIVEN_MAX);
     options->given[options->count++] = (struct given){option->key, word};
     options->names_data |= strncmp(name, "data.", 5) == 0;
     options->names_model |= option->key && strncmp(name, "model.", 6) == 0;
@@ -149,9 +152,9 @@ static enum error check_type(const struct dataset *test, const struct safetensor
     const bool learned_floats = about->mean == 0 && about->scale == 1;
     if (!test->tokens && learned_floats != (test->numbers != NULL))
         return problem_set(problem, MISMATCH,
-                           "the model learned %s, and the test samples are %s; give them as those "
-                           "of the training were",
-                           learned_floats ? "float32 as it was" : "bytes (uint8)",
+                           "the model was trained on %s, but the test samples are %s; give test "
+                           "samples of the same type",
+                           learned_floats ? "float32" : "bytes (uint8)",
                            learned_floats ? "bytes (uint8)" : "float32");
     return OK;
 }
@@ -185,10 +188,10 @@ static enum error load_test(struct dataset *test, const struct config_data *data
 {
     struct dataset_options options = setup_dataset_options(data);
     if (about->in.length > 0 && !dataset_is_sequences(data->source))
-        return problem_set(problem, MISMATCH,
-                           "the model is for sequences of %d tokens; name some with --text or "
-                           "--tokens",
-                           about->in.length);
+        return problem_set(
+            problem, MISMATCH,
+            "the model takes sequences of %d tokens; name test data with --text or --tokens",
+            about->in.length);
     options.shard = 0;
     options.shards = 1;
     if (about->in.length > 0)
@@ -295,7 +298,7 @@ static void note_default(const struct options *options)
     const struct config_model *model = &options->config.model;
     if (!options->names_model)
         (void)fprintf(stderr,
-                      "hearsay: the file does not say its model: taken as \"%s\"; name another "
+                      "hearsay: the file does not name its model: \"%s\" is assumed; name another "
                       "with --model or --layers\n",
                       model->layers[0] ? model->layers : model->name);
 }
@@ -361,7 +364,7 @@ static void print_score(const struct result *result)
         (void)printf("error     %.6g (root mean square; mean square %.6g) on %" PRIu32
                      " test samples\n",
                      sqrt(score->loss), score->loss, score->samples);
-        (void)printf("R2        %.4f of the variance, %.6g\n", evaluation_r2(score),
+        (void)printf("R2        %.4f (variance of the targets %.6g)\n", evaluation_r2(score),
                      score->variance);
         return;
     }
@@ -376,8 +379,7 @@ static void print_score(const struct result *result)
     if (result->token_bytes == 1)
         (void)printf(", %.4f bits per byte", score->loss / log(2));
     (void)printf("\nperplexity %.2f\n", exp(score->loss));
-    (void)printf("accuracy  %.2f %% (%" PRIu32 " of %" PRIu32
-                 " %ss that follow were guessed right)\n",
+    (void)printf("accuracy  %.2f %% (%" PRIu32 " of %" PRIu32 " next %ss predicted correctly)\n",
                  share, score->correct, score->samples, unit);
 }
 
@@ -387,7 +389,7 @@ static void print_text(const struct result *result)
     if (result->has_samples)
         (void)printf("learned   %" PRIu64 " samples\n", result->samples);
     else
-        (void)puts("learned   not said in the file");
+        (void)puts("learned   unknown: the file does not say");
     (void)printf("digest    %016" PRIx64 "\n", result->digest);
     print_score(result);
 }
@@ -410,10 +412,11 @@ static int run(int argc, char **argv)
         error = evaluate(path, &options, &result, &problem);
     if (error != OK) {
         (void)fprintf(stderr, "hearsay: %s%s\n", problem.text,
-                      options.has_folders ? "; the data are those of started.conf in the state "
-                                            "folder, as seen from where the node was started: go "
-                                            "there, or name others (--data-source, --x, --text)"
-                                          : "");
+                      options.has_folders
+                          ? "; started.conf in the state folder names the data, relative to the "
+                            "folder where the node was started: run the command there, or name the "
+                            "data (--data-source, --x, --text)"
+                          : "");
         return 1;
     }
     if (options.json)
@@ -434,47 +437,48 @@ const struct command eval_command = {
              "with a config.json, as transformers save it",
              .member = offsetof(struct options, state)},
             {"--config", "FILE",
-             "the configuration of a node: its data, and the part of them that it\n"
-             "tests on. Without any option for the data, a state folder's own\n"
-             "(started.conf in it) is taken",
+             "the configuration of a node, which names the data and the test part.\n"
+             "Without any option for the data, started.conf in the state folder is\n"
+             "used",
              .member = offsetof(struct options, file)},
             {"--data-source", "NAME", "idx, npy, generated, xor, text or tokens (default idx)",
              .set = note, .key = "data.source"},
             {"--data-dir", "DIR", "folder of the IDX files (default Fashion-MNIST)", .set = note,
              .key = "data.dir"},
-            {"--x", "FILES", "NumPy's arrays: the samples of the test, all of them", .set = note,
+            {"--x", "FILES", "NumPy arrays: the test samples, all of them", .set = note,
              .key = "data.test_x"},
-            {"--y", "FILES", "the same: their labels, or the numbers to be predicted", .set = note,
-             .key = "data.test_y"},
-            {"--text", "FILES", "files of text, of which the last tenth is the test", .set = note,
+            {"--y", "FILES", "NumPy arrays: the labels of --x, or the numbers to predict",
+             .set = note, .key = "data.test_y"},
+            {"--text", "FILES", "text files, whose last tenth is the test set", .set = note,
              .key = "data.text"},
-            {"--tokens", "FILES", "the same, files of tokens", .set = note, .key = "data.tokens"},
-            {"--valid", "FILES", "files for the test alone", .set = note, .key = "data.valid"},
-            {"--data-seed", "N", "of the generated samples (default 1)", .set = note,
+            {"--tokens", "FILES", "files of tokens, whose last tenth is the test set", .set = note,
+             .key = "data.tokens"},
+            {"--valid", "FILES", "files that are only the test set", .set = note,
+             .key = "data.valid"},
+            {"--data-seed", "N", "seed of the generated samples (default 1)", .set = note,
              .key = "data.seed"},
-            {"--test-count", "N", "generated test samples (default 2000)", .set = note,
+            {"--test-count", "N", "number of generated test samples (default 2000)", .set = note,
              .key = "data.test_count"},
-            {"--model", "NAME", "the model of a file that does not say it: a preset (model.name)",
+            {"--model", "NAME", "the model, if the file does not name it: a preset (model.name)",
              .set = note, .key = "model.name"},
-            {"--layers", "LINE", "the same, as a line of layers (model.layers)", .set = note,
+            {"--layers", "LINE", "the model as a line of layers (model.layers)", .set = note,
              .key = "model.layers"},
             {"--set", "KEY=VALUE", "any other key of [data] or [model]", .set = note},
             {"--json", NULL, "print one JSON object", .member = offsetof(struct options, json)},
             {0}},
     .column = 22,
     .notes =
-        "A file that hearsay saved says its model, how its data was normalised and a checksum: "
-        "one\n"
-        "whose weights were damaged or changed since is refused. Any other safetensors file is "
-        "taken\n"
-        "as model.start takes it: its tensors must have the names and shapes of the model, and "
+        "A file that hearsay saved contains its layers, the normalisation of its data and a "
+        "checksum; a\n"
+        "file with damaged or changed weights is refused. Any other safetensors file is read as\n"
+        "model.start reads it: its tensors must have the names and shapes of the model, and the "
+        "training\n"
+        "data give the normalisation. With --model or --layers, every file is read this way.\n"
+        "For a model that predicts numbers, the command prints the error and the explained part of "
         "the\n"
-        "training data says how to normalise. --model and --layers have any file taken so.\n"
-        "Of a model that predicts numbers it prints the error, and which part of their variance "
-        "it\n"
-        "explains (R2). Of a model of sequences it prints the loss of a token in nats, in bits "
-        "where\n"
-        "each is a byte, the perplexity, and how many of the tokens that follow it guesses right.",
+        "variance (R2). For a model of sequences it prints the loss per token in nats (for bytes "
+        "also in\n"
+        "bits), the perplexity, and how many next tokens it predicts correctly.",
     .exit_codes = "0 done, 1 failed, 2 wrong usage.",
     .finish = finish,
     .run = run,

@@ -43,10 +43,9 @@ static enum error finish(void *self, int count, char **words, struct problem *pr
 {
     struct options *options = self;
     if (count != 1)
-        return problem_set(
-            problem, MALFORMED,
-            "name what is to be written, as in: hearsay export model.onnx; see: hearsay "
-            "export --help");
+        return problem_set(problem, MALFORMED,
+                           "name one file or folder to write, as in: hearsay export model.onnx; "
+                           "see: hearsay export --help");
     options->to = words[0];
     if (options->format == FORMAT_BY_NAME)
         options->format = format_by_name(options->to);
@@ -117,35 +116,31 @@ static int run(int argc, char **argv)
 
 const struct command export_command = {
     .name = "export",
-    .summary = "a saved model with the names that PyTorch's libraries have",
-    .forms = {{"hearsay export [options] DIR|FILE.onnx",
-               "a saved model as other programs read it"}},
+    .summary = "write a saved model for other programs: ONNX, transformers",
+    .forms = {{"hearsay export [options] DIR|FILE.onnx", "write a saved model for other programs"}},
     .options =
         (const struct command_option[]){
             {"--state", "DIR|FILE",
              "a node's state folder (default state), or its .safetensors file",
              .member = offsetof(struct options, state)},
             {"--format", "FORMAT",
-             "onnx or transformers; without it a name that ends in .onnx is the\n"
-             "former, any other the latter",
+             "onnx or transformers (default: onnx if the name ends in .onnx, else\ntransformers)",
              .member = offsetof(struct options, format), .set = set_format},
-            {"--json", NULL, "what was written as a JSON object: format, files",
+            {"--json", NULL, "print one JSON object: format, files",
              .member = offsetof(struct options, as_json)},
             {0}},
     .column = 21,
     .notes =
-        "onnx: any model, as one file for ONNX Runtime and its like. It takes any number of "
-        "samples\n"
-        "at once: bytes as 'pixels', which it normalises as the training's were, floats as 'x', "
-        "or\n"
-        "'tokens'; and gives 'logits', or of regression 'numbers'.\n"
+        "onnx: any model, as one file for ONNX Runtime and similar programs. Its input is any "
+        "number of\n"
+        "samples: bytes 'pixels', which it normalises as in training, floats 'x', or 'tokens'. Its "
+        "output\n"
+        "is 'logits', or 'numbers' for regression.\n"
         "transformers: models with the layers of GPT-2 (GPT2LMHeadModel) or Llama "
         "(LlamaForCausalLM).\n"
-        "Writes DIR/model.safetensors and DIR/config.json, for from_pretrained(DIR). DIR can be "
-        "named\n"
-        "as model.start, and to hearsay eval, generate and model. Of ResNets it writes\n"
-        "DIR/model.safetensors, a state_dict with torchvision's names. See the presets "
-        "gpt2-124m,\n"
+        "Writes DIR/model.safetensors and DIR/config.json, for from_pretrained(DIR). model.start\n"
+        "and hearsay eval, generate and model accept DIR. For ResNets it writes\n"
+        "DIR/model.safetensors, a state_dict with torchvision's names. See the presets gpt2-124m,\n"
         "llama-124m and resnet18 of 'hearsay model'.",
     .exit_codes = "0 done, 1 failed, 2 wrong usage.",
     .takes_operands = true,

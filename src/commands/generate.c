@@ -64,7 +64,7 @@ static enum error open_model(struct bench *bench, const struct options *options,
         return error;
     if (about.in.length == 0)
         return problem_set(problem, MISMATCH,
-                           "%.300s: a model of images cannot go on with a text; name one of "
+                           "%.300s: a model of images cannot continue a text; name a model of "
                            "sequences with --state",
                            path);
     error = model_new(&bench->model, &bench->arena, bench->backend, about.layers, about.in,
@@ -91,19 +91,17 @@ static enum error put_numbers(struct bench *bench, const char *prompt, struct pr
         char *end;
         const long token = strtol(at, &end, 10);
         if (end == at || token < 0 || token >= tokens)
-            return problem_set(
-                problem, MALFORMED,
-                "the prompt at \"%.20s\": this model reads numbers of tokens, from 0 "
-                "to %d, with blanks in between",
-                at, tokens - 1);
+            return problem_set(problem, MALFORMED,
+                               "--prompt at \"%.20s\": this model needs token numbers from 0 to "
+                               "%d, separated by blanks",
+                               at, tokens - 1);
         generator_put(bench->generator, (int32_t)token);
         at = end;
         any = true;
     }
     if (!any)
         return problem_set(problem, MALFORMED,
-                           "this model reads numbers of tokens, from 0 to %d; write some as "
-                           "--prompt",
+                           "this model needs token numbers from 0 to %d; give some with --prompt",
                            tokens - 1);
     return OK;
 }
@@ -115,7 +113,9 @@ static enum error put_prompt(struct bench *bench, const char *prompt, struct pro
     for (const char *at = prompt; *at; at++) {
         const int32_t token = (unsigned char)*at;
         if (token >= model_outputs(bench->model))
-            return problem_set(problem, MALFORMED, "the model does not know the byte %d", token);
+            return problem_set(problem, MALFORMED,
+                               "the model does not know byte %d of the prompt; leave it out",
+                               token);
         generator_put(bench->generator, token);
     }
     return OK;
@@ -159,7 +159,7 @@ static enum error generate(struct bench *bench, const struct options *options,
         else
             (void)printf(" %" PRId32, token);
         if (fflush(stdout) != 0)
-            return problem_set(problem, FAILED, "standard output cannot be written to");
+            return problem_set(problem, FAILED, "cannot write to standard output");
     }
     (void)putchar('\n');
     return OK;
@@ -193,8 +193,8 @@ static int run(int argc, char **argv)
 
 const struct command generate_command = {
     .name = "generate",
-    .summary = "a saved model goes on with a text",
-    .forms = {{"hearsay generate [options]", "a saved model goes on with a text"}},
+    .summary = "continue a text with a saved model",
+    .forms = {{"hearsay generate [options]", "continue a text with a saved model"}},
     .options =
         (const struct command_option[]){
             {"--state", "DIR|FILE",
@@ -202,17 +202,17 @@ const struct command generate_command = {
              "with a config.json, as transformers save it",
              .member = offsetof(struct options, state)},
             {"--prompt", "TEXT",
-             "what it goes on with (default: a new line). Of a model of other tokens\n"
-             "than bytes: their numbers, with blanks in between",
+             "the text to continue (default: a new line). If the model's tokens are\nnot bytes: "
+             "token numbers, separated by blanks",
              .member = offsetof(struct options, prompt)},
-            {"--tokens", "N", "how many it writes (default 300)",
+            {"--tokens", "N", "number of tokens to write (default 300)",
              COMMAND_WHOLE(struct options, tokens, 0, UINT32_MAX)},
             {"--temperature", "T",
-             "below 1 the likely becomes likelier, 0: always the likeliest (default 0.8)",
+             "below 1, likely tokens become likelier; 0: always the likeliest (default 0.8)",
              COMMAND_REAL(struct options, generator.temperature, 0, 100)},
-            {"--top-k", "K", "draw from the K likeliest; 0: from all (default 0)",
+            {"--top-k", "K", "draw from the K likeliest tokens; 0: from all (default 0)",
              COMMAND_WHOLE(struct options, generator.top_k, 0, UINT32_MAX)},
-            {"--seed", "N", "another text (default 1)",
+            {"--seed", "N", "seed of the random choices (default 1)",
              COMMAND_WHOLE(struct options, generator.seed, 0, UINT64_MAX)},
             {"--json", NULL, "print one JSON object: the tokens, and the text where it is UTF-8",
              .member = offsetof(struct options, json)},

@@ -18,9 +18,10 @@
 #define REPLY_NS   (70 * SECOND_NS)
 #define PATIENCE_S 300 /* seconds for which a request to a busy node is repeated */
 /* Longest pause that a node's reply may ask for; a longer one is shortened to it. */
-#define WAIT_MS_MAX (PATIENCE_S * 1000ull)
-#define AGAIN_NS    SECOND_NS /* pause before dialling again a node that had no free slot */
-#define QUEUE_BYTES (2 * FRAME_MAX)
+#define WAIT_MS_MAX   (PATIENCE_S * 1000ull)
+#define AGAIN_NS      SECOND_NS /* pause before dialling again a node that had no free slot */
+#define QUEUE_BYTES   (2 * FRAME_MAX)
+#define INVALID_REPLY "its reply is invalid; ask another node"
 
 /* Last event of the connection since the last dial or request. */
 enum progress {
@@ -96,7 +97,7 @@ static void on_reply(struct inference_client *client, const struct message *mess
         .kind = ACK, .received = client->received, .clock = monotonic_ns() / 1000};
     if (message->reason > REPLY_NONE || message->text.count > sizeof reply->about ||
         message->bulk.count > sizeof reply->numbers) {
-        note_why(client, "its answer makes no sense", 25);
+        note_why(client, INVALID_REPLY, sizeof INVALID_REPLY - 1);
         transport_hang_up(client->transport, client->peer.conn);
         return;
     }
@@ -233,7 +234,7 @@ static void hang_up(struct inference_client *client)
 static enum error failed(const struct inference_client *client, struct problem *problem)
 {
     const char *why = client->why[0]    ? client->why
-                      : client->is_late ? "it does not answer in time"
+                      : client->is_late ? "it did not answer in time"
                                         : "it closed the connection";
     return problem_set(problem, FAILED, "%s: %s", client->where, why);
 }
@@ -267,12 +268,12 @@ static enum error probe(struct inference_client *client, struct introduction *ou
     ours->offers = 0;
     introduction_set_versions(ours);
     if (introduction_compare(ours, theirs, &difference) != OK)
-        return problem_set(problem, MISMATCH, "%s: %s; use a hearsay of the same", client->where,
-                           difference.text);
+        return problem_set(problem, MISMATCH, "%s: %s; use the same version of hearsay",
+                           client->where, difference.text);
     if (!(theirs->offers & OFFERS_ANSWERS))
         return problem_set(problem, MISMATCH,
-                           "%s: answers no questions: set node.answers = yes there, or ask "
-                           "another node",
+                           "%s: the node does not serve inference; set node.answers = yes there, "
+                           "or ask another node",
                            client->where);
     return OK;
 }
@@ -285,7 +286,9 @@ static enum error meet(struct inference_client *client, struct problem *problem)
         return error;
     call(client, &ours);
     if (client->progress == MET && !peer_knows(&client->peer, INFERENCE))
-        return problem_set(problem, MISMATCH, "%s: does not speak the protocol that it has shown",
+        return problem_set(problem, MISMATCH,
+                           "%s: the node does not support the protocol version that it announced; "
+                           "ask another node",
                            client->where);
     return client->progress == MET ? OK : failed(client, problem);
 }
@@ -329,10 +332,11 @@ static enum error ask(struct inference_client *client, const void *samples, uint
             return failed(client, problem);
         sleep_for(client, client->progress == REPLIED ? reply->wait_ns : AGAIN_NS);
     }
-    return problem_set(
-        problem, FAILED, "%s: %s for %d s; try another node, or later", client->where,
-        reply->reason == REPLY_NONE ? "has had no model that can be asked" : "has been busy",
-        PATIENCE_S);
+    return problem_set(problem, FAILED, "%s: %s for %d s; try another node, or later",
+                       client->where,
+                       reply->reason == REPLY_NONE ? "the node has had no model to serve"
+                                                   : "the node has been busy",
+                       PATIENCE_S);
 }
 
 /* Waits as long as the last reply demands before the next request. */
@@ -354,7 +358,7 @@ enum error inference_client_request(struct inference_client *client, const void 
     if (error != OK)
         return error;
     if (client->reply.count != count || client->reply.numbers_bytes != bytes)
-        return problem_set(problem, MALFORMED, "%s: its answer makes no sense", client->where);
+        return problem_set(problem, MALFORMED, "%s: " INVALID_REPLY, client->where);
     memcpy(numbers, client->reply.numbers, bytes);
     return OK;
 }
@@ -369,7 +373,7 @@ static enum error learn(struct inference_client *client, struct problem *problem
     if (inference_words_read(reply->about, reply->about_bytes, &client->shape) != OK ||
         reply->count == 0 || reply->count > NODE_INFERENCE_MAX / client->shape.bytes ||
         reply->count > NODE_PREDICT_MAX / (uint64_t)client->shape.outputs)
-        return problem_set(problem, MALFORMED, "%s: its answer makes no sense", client->where);
+        return problem_set(problem, MALFORMED, "%s: " INVALID_REPLY, client->where);
     client->most = (uint32_t)reply->count;
     return OK;
 }

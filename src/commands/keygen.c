@@ -128,7 +128,8 @@ const struct command keygen_command = {
     .name = "keygen",
     .summary = "create a node's identity",
     .forms = {{"hearsay keygen [FILE]", "create the identity of one node (default node.key)"}},
-    .about = "The file must not exist yet. Keep it secret, on one machine; two nodes need two.",
+    .about =
+        "The file must not exist yet. Keep it secret and on one machine; each node needs its own.",
     .options = OPTIONS,
     .column = 21,
     .exit_codes = EXIT_CODES,

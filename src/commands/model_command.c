@@ -170,32 +170,32 @@ const struct command model_command = {
     .name = "model",
     .summary = "the layers of a model as a table: shapes, parameters, work",
     .forms = {{"hearsay model [options] LINE|NAME|DIR", "the layers of a model as a table"}},
-    .about =
-        "Shapes, parameters, and for one sample the operations of a forward pass and the bytes "
-        "kept\n"
-        "for the backward pass. NAME is a preset, DIR a folder with a config.json, as "
-        "transformers\n"
-        "save it; without any, the presets are listed.",
+    .about = "Prints shapes, parameters, and for one sample the operations of a forward pass and "
+             "the bytes\n"
+             "kept for the backward pass. NAME is a preset, DIR a folder with a config.json, as "
+             "transformers\n"
+             "save it. Without an argument, the command lists the presets.",
     .options =
         (const struct command_option[]){
             {"--input", "CxHxW", "the images of the data (default 1x28x28)",
              .member = offsetof(struct options, image), .set = set_image},
-            {"--context", "N",
-             "tokens of a sample, of a model that begins with 'embed' (default 64)",
+            {"--context", "N", "tokens per sample, if the model begins with 'embed' (default 64)",
              COMMAND_WHOLE(struct options, length, 1, 1000000)},
-            {"--classes", "N", "that the data has (default 10; of tokens, as many as are embedded)",
+            {"--classes", "N",
+             "number of classes (default 10; with tokens, the size of the vocabulary)",
              COMMAND_WHOLE(struct options, classes, 1, 1000000)},
-            {"--batch", "N", "samples of a step, for the memory that training takes (default 32)",
+            {"--batch", "N", "samples per step, to estimate the memory of training (default 32)",
              COMMAND_WHOLE(struct options, batch, 1, 65536)},
             {"--time", NULL,
-             "measure instead how long one sample takes: the model as a whole and each\n"
-             "layer, mean, deviation and median",
+             "measure how long one sample takes in the whole model and in each layer:\nmean, "
+             "standard deviation and median",
              .member = offsetof(struct options, time)},
-            {"--passes", "N", "passes to warm up, and as many that are timed (default 100)",
+            {"--passes", "N",
+             "number of timed passes, and of warm-up passes before them (default 100)",
              COMMAND_WHOLE(struct options, passes, 1, PASSES_MAX)},
-            {"--device", "DEVICE", "what is timed: cpu (default), auto, cuda:N",
+            {"--device", "DEVICE", "device to time: cpu (default), auto, cuda:N",
              .member = offsetof(struct options, device), .set = set_device},
-            {"--threads", "N", "of the CPU (default 1)",
+            {"--threads", "N", "number of CPU threads (default 1)",
              COMMAND_WHOLE(struct options, threads, 1, THREADS_MAX)},
             {"--json", NULL, "print one JSON object; times are milliseconds",
              .member = offsetof(struct options, json)},

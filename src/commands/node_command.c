@@ -49,16 +49,18 @@ const struct command node_command = {
              .member = offsetof(struct options, print_config)},
             {0}},
     .column = 26,
-    .notes = "A second signal, when it comes a second later or more, ends the node at once.\n"
-             "SIGHUP (a closed terminal) ends it as SIGTERM does; where it has a list of members\n"
-             "(node.members), it reads that list again instead. Under nohup it goes on.\n"
-             "A node needs its identity (hearsay keygen) and the swarm key (hearsay swarmkey).",
+    .notes =
+        "A second signal, at least one second after the first, ends the node at once.\n"
+        "SIGHUP (a closed terminal) ends the node as SIGTERM does; a node with a list of members\n"
+        "(node.members) reads the list again instead. Under nohup the node continues.\n"
+        "A node needs its identity (hearsay keygen) and the swarm key (hearsay swarmkey).",
     .exit_codes =
-        "0 left the swarm and saved the model, 1 failed (also when what the\n"
-        "configuration names is not there or does not fit: keys, data, layers for them, a port,\n"
-        "a folder; or training diverged three times in an hour), 2 wrong usage or configuration,\n"
-        "3 no peer took it in, since swarm, model or protocol are not the same,\n"
-        "4 the operator, a proof or votes expelled it, 5 no node that it called has it as a\n"
+        "0 left the swarm and saved the model, 1 failed (also if a key,\n"
+        "data, a port or a folder of the configuration is missing or unusable, or training "
+        "diverged\n"
+        "three times in an hour), 2 wrong usage or configuration,\n"
+        "3 no peer accepted it, because its swarm, model or protocol differs,\n"
+        "4 the operator, a proof or votes expelled it, 5 no node that it dialled has it as a\n"
         "member, 6 another process runs with its identity key.",
     .run = run,
 };

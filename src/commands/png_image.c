@@ -12,15 +12,13 @@ static enum error check(const char *path, const png_image *image, struct shape s
     if (shape.channels != 1 && shape.channels != 3)
         return problem_set(
             problem, MISMATCH,
-            "%.300s: has grey or colours, and the model takes %d channels; give it a "
-            ".npy",
-            path, shape.channels);
+            "%.300s: a PNG has 1 or 3 channels, but the model takes %d; give a .npy file", path,
+            shape.channels);
     if (image->width == (png_uint_32)shape.width && image->height == (png_uint_32)shape.height)
         return OK;
     return problem_set(
         problem, MISMATCH,
-        "%.300s: is of %u x %u pixels, and the model takes %d x %d; scale it to that "
-        "first",
+        "%.300s: the image has %u x %u pixels, but the model takes %d x %d; scale the image first",
         path, image->width, image->height, shape.width, shape.height);
 }
 
@@ -49,10 +47,10 @@ enum error png_image_read(const char *path, struct shape shape, uint8_t *pixels,
     static const png_color black;
     png_image image = {.version = PNG_IMAGE_VERSION};
     if (!png_image_begin_read_from_file(&image, path))
-        return problem_set(problem, MALFORMED,
-                           "%.300s: is no PNG that can be read: %s; write it "
-                           "again, or name another file",
-                           path, image.message);
+        return problem_set(
+            problem, MALFORMED,
+            "%.300s: cannot be read as PNG: %s; write it again, or name another file", path,
+            image.message);
     enum error error = check(path, &image, shape, problem);
     if (error != OK) {
         png_image_free(&image);

@@ -86,14 +86,13 @@ static enum error read_about(struct bench *bench, const char *path, struct probl
 {
     const enum error error = safetensors_read_about(path, &bench->about, problem);
     if (error == MISMATCH)
-        return problem_set(
-            problem, MISMATCH,
-            "%.300s: does not say its layers, nor how its data were normalised; name "
-            "a file that a node has saved",
-            path);
+        return problem_set(problem, MISMATCH,
+                           "%.300s: the file does not contain its layers and the normalisation of "
+                           "its data; name a file that a node has saved",
+                           path);
     if (error == OK && bench->about.in.length > 0)
         return problem_set(problem, MISMATCH,
-                           "%.300s: is a model of sequences; have it go on with a text: hearsay "
+                           "%.300s: this is a model of sequences, which continues a text: hearsay "
                            "generate --state %.100s",
                            path, path);
     return error;
@@ -280,18 +279,16 @@ static enum error check_npy(const struct bench *bench, const struct npy_file *fi
     if (error != OK)
         return error;
     if (memcmp(&given.shape, &taken.shape, sizeof given.shape) != 0)
-        return problem_set(
-            problem, MISMATCH,
-            "%.300s: its samples are %s, and the model takes %s; the first dimension "
-            "counts the samples: one alone is x[None]",
-            file->path, setup_input(&given).text, setup_input(&taken).text);
+        return problem_set(problem, MISMATCH,
+                           "%.300s: its samples are %s, and the model takes %s; the first "
+                           "dimension is the number of samples, so give one sample as x[None]",
+                           file->path, setup_input(&given).text, setup_input(&taken).text);
     if ((file->kind == 'f') == floats && (floats || file->bytes == 1) && file->kind != 'i')
         return OK;
     return problem_set(
         problem, MISMATCH,
-        "%.300s: holds %s, and the model learned %s; give it samples as those of the "
-        "training were",
-        file->path, npy_file_type(type, file), floats ? "float32 as it was" : "bytes (uint8)");
+        "%.300s: contains %s, but the model was trained on %s; give samples of the same type",
+        file->path, npy_file_type(type, file), floats ? "float32" : "bytes (uint8)");
 }
 
 static enum error check_finite(const struct npy_file *file, const float *x, uint64_t first,
@@ -301,8 +298,8 @@ static enum error check_finite(const struct npy_file *file, const float *x, uint
     if (at == numbers)
         return OK;
     return problem_set(problem, MALFORMED,
-                       "%.300s: sample %" PRIu64 " holds a number that is not finite; take such "
-                       "samples out",
+                       "%.300s: sample %" PRIu64
+                       " contains a number that is not finite; remove such samples",
                        file->path, first + at / file->size);
 }
 
@@ -337,11 +334,10 @@ static enum error predict_npy(const struct bench *bench, struct npy_file *file,
 static enum error predict_png(const struct bench *bench, const char *path, struct problem *problem)
 {
     if (learned_floats(&bench->about))
-        return problem_set(
-            problem, MISMATCH,
-            "%.300s: holds bytes, and the model learned float32 as it was; give it a "
-            ".npy of float32, scaled as the training's was",
-            path);
+        return problem_set(problem, MISMATCH,
+                           "%.300s: contains bytes, but the model was trained on float32; give a "
+                           ".npy file of float32, scaled as in training",
+                           path);
     const enum error error = png_image_read(path, bench->about.in, bench->bytes, problem);
     if (error != OK)
         return error;
@@ -435,36 +431,37 @@ static int run(int argc, char **argv)
 
 const struct command predict_command = {
     .name = "predict",
-    .summary = "what a saved model says of samples: classes or numbers",
+    .summary = "predict classes or numbers for samples with a saved model",
     .forms = {{"hearsay predict [options] FILE...",
-               "what a saved model, or a running node's, says of samples"}},
+               "predict with a saved model, or with a running node"}},
     .options =
         (const struct command_option[]){
             {"--state", "DIR|FILE",
              "a node's state folder (default state), or its .safetensors file",
              .member = offsetof(struct options, state)},
-            {"--node", "HOST:PORT", "ask this node of a swarm, which has node.answers = yes",
+            {"--node", "HOST:PORT", "ask this node of a swarm, which needs node.answers = yes",
              .member = offsetof(struct options, node)},
-            {"--swarm-key", "FILE", "to ask with (default swarm.key)",
+            {"--swarm-key", "FILE", "the swarm key, for --node (default swarm.key)",
              .member = offsetof(struct options, swarm_key)},
             {"--identity", "FILE",
-             "to ask as (default: somebody new), where there is a list of members",
+             "identity of this client, for --node (default: a new one); needed if the\nnode has a "
+             "list of members",
              .member = offsetof(struct options, identity)},
             {"--input", "FILE",
-             "samples: an array of NumPy's (.npy), the first dimension counts them;\n"
-             "or one image (.png), turned to grey or colours as the model takes it",
+             "a NumPy array (.npy) whose first dimension is the number of samples, or\none image "
+             "(.png), converted to grey or colours as the model needs",
              .set = add_input},
-            {"--top", "K", "how many classes are named, the likeliest first (default 5)",
+            {"--top", "K", "number of classes to print, the likeliest first (default 5)",
              COMMAND_WHOLE(struct options, top, 1, TOP_MAX)},
-            {"--json", NULL, "print one JSON object a line",
+            {"--json", NULL, "print one JSON object per line",
              .member = offsetof(struct options, json)},
             {0}},
     .column = 21,
-    .notes = "For each sample a line: its number in the file, then classes with their "
+    .notes = "Prints one line per sample: its number in the file, then classes with their "
              "probabilities, or the\n"
-             "numbers that a model of regression predicts. Bytes are normalised as the training's "
-             "were;\n"
-             "a model that learned float32 takes float32, scaled as the training's was.",
+             "numbers that a regression model predicts. Bytes are normalised as in training; a "
+             "model that was\n"
+             "trained on float32 needs float32, scaled as in training.",
     .exit_codes = "0 done, 1 failed, 2 wrong usage.",
     .takes_operands = true,
     .finish = finish,

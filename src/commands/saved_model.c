@@ -26,8 +26,8 @@ enum error saved_model_find(char path[static BASE_PATH_BYTES], const char *state
     }
     if (is_missing)
         return problem_set(problem, MISSING,
-                           "%.300s: is not there yet: a node writes it every node.save_s, with "
-                           "each checkpoint, and when it leaves",
+                           "%.300s: the file does not exist yet; a node writes it every "
+                           "node.save_s, with each checkpoint, and when it leaves",
                            path);
     return OK;
 }
@@ -55,10 +55,11 @@ enum error saved_model_load(const char *path, const struct model *model, float *
             return safetensors_checksum(weights, model_parameters(model)) == about->checksum
                        ? OK
                        : problem_set(problem, FORGED,
-                                     "%.300s: its weights differ from the saved ones: it was "
+                                     "%.300s: its weights do not match its checksum: the file was "
                                      "damaged or changed; use another copy",
                                      path);
     }
-    return problem_set(problem, FAILED, "%s: is replaced faster than it can be read; copy it",
-                       path);
+    return problem_set(
+        problem, FAILED,
+        "%s: the file is replaced faster than it can be read; copy it, and name the copy", path);
 }

@@ -70,7 +70,7 @@ shows one '"members_live":1,' || fail 'who asked is a member'
 
 tell 'what cannot be asked is refused'
 expect 1 'its samples are 1x27x28, and the model takes 1x28x28' "${ask[@]}" "$dir/others.npy"
-expect 1 'the model learned bytes' "${ask[@]}" "$dir/floats.npy"
+expect 1 'the model was trained on bytes' "${ask[@]}" "$dir/floats.npy"
 "$hearsay" swarmkey "$dir/other.key" >/dev/null
 expect 1 'closed without an answer: another swarm key' \
     "${ask[@]}" --swarm-key "$dir/other.key" "$dir/images.npy"
@@ -81,7 +81,7 @@ expect 1 'port' "${ask[@]}" --node 127.0.0.1 "$dir/images.npy"
 tell 'a node that answers no questions is not asked'
 start two
 ask_of two
-expect 1 'answers no questions: set node.answers = yes there' "${ask[@]}" "$dir/images.npy"
+expect 1 'does not serve inference; set node.answers = yes there' "${ask[@]}" "$dir/images.npy"
 ! notes two 'invalid' || fail 'it was asked'
 
 tell 'where there is a list of members, only these are answered'

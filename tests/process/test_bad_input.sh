@@ -60,7 +60,7 @@ expect 1 'other.key: is not an identity file' \
 tell 'saved models'
 mkdir -p "$dir/nowhere" "$dir/early/state"
 expect 1 '^hearsay: state: cannot be opened' env -C "$dir/nowhere" "$hearsay" eval
-expect 1 '^hearsay: state/base.safetensors: is not there yet: a node writes it every node.save_s' \
+expect 1 '^hearsay: state/base.safetensors: the file does not exist yet; a node writes it every node.save_s' \
     env -C "$dir/early" "$hearsay" eval
 expect 1 'no-such-state' "$hearsay" eval --state "$dir/no-such-state"
 head -c 300 /dev/urandom >"$dir/noise.safetensors"

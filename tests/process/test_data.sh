@@ -49,16 +49,16 @@ expect 0 '^  numbers   mean 79.95, deviation 87.4666, from 0 to 249$' "${data[@]
 expect 0 '^  column 3 +mean ' "${data[@]}" "$dir/x.npy"
 expect 0 '^  200  0  0  0$' "${data[@]}" --samples 1 "$dir/x.npy"
 expect 0 'y.npy: NumPy array of int64, shape \(300,\)$' "${data[@]}" "$dir/y.npy"
-expect 0 '^  labels    4 different ones, from 0 to 3; 2.000 bits each$' "${data[@]}" "$dir/y.npy"
+expect 0 '^  labels    4 different values, from 0 to 3; entropy 2.000 bits each$' "${data[@]}" "$dir/y.npy"
 expect 0 '^ +2 +75$' "${data[@]}" "$dir/y.npy"
 expect 0 'wanted.npy: NumPy array of float32' "${data[@]}" "$dir/wanted.npy"
 printf 'to be, or not to be\n' >"$dir/text.txt"
-expect 0 'text.txt: text, 20 of them$' "${data[@]}" "$dir/text.txt"
+expect 0 'text.txt: text, 20 bytes$' "${data[@]}" "$dir/text.txt"
 expect 0 '^  to be, or not to be$' "${data[@]}" "$dir/text.txt"
 gzip -k "$dir/text.txt"
-expect 0 '^  bytes     9 different ones of 256; 2.9' "${data[@]}" "$dir/text.txt.gz"
+expect 0 '^  bytes     9 of 256 values occur; entropy 2.9' "${data[@]}" "$dir/text.txt.gz"
 bytes_of 2 5 7 5 9 >"$dir/tokens.bin"
-expect 0 'tokens.bin: tokens of 16 bits, 4 of them$' "${data[@]}" "$dir/tokens.bin"
+expect 0 'tokens.bin: tokens of 16 bits, 4 tokens$' "${data[@]}" "$dir/tokens.bin"
 expect 0 '^  5 7 5 9 ' "${data[@]}" "$dir/tokens.bin"
 {
     printf '\0\0\x08\x03\0\0\0\x01\0\0\0\x08\0\0\0\x08'
@@ -70,15 +70,15 @@ expect 0 '^  @@@@    $' "${data[@]}" "$dir/picture"
 tell 'what a node would learn'
 expect 0 '^training    270 samples of 1x1x4 \(shard 1/1\)$' "${data[@]}" "${arrays[@]}"
 expect 0 '^test        30 samples$' "${data[@]}" "${arrays[@]}"
-expect 0 '^numbers     bytes: mean .*; brought to mean 0 and deviation 1$' "${data[@]}" "${arrays[@]}"
-expect 0 '^classes     4, of which 4 come in the training' "${data[@]}" "${arrays[@]}"
+expect 0 '^numbers     bytes: mean .*; normalised to mean 0 and deviation 1$' "${data[@]}" "${arrays[@]}"
+expect 0 '^classes     4, of which 4 occur in the training data' "${data[@]}" "${arrays[@]}"
 expect 0 '^  200  0  0  0  ->  0$' "${data[@]}" "${arrays[@]}"
-expect 0 '^predicted   1 numbers each: mean 0.25' "${data[@]}" "${numbers[@]}"
+expect 0 '^predicted   1 numbers per sample: mean 0.25' "${data[@]}" "${numbers[@]}"
 expect 0 '^classes     10, ' "${data[@]}" --set data.source=generated --samples 2
-expect 0 '^vocabulary  256, of which 9 come' "${data[@]}" --set data.source=text \
+expect 0 '^vocabulary  256, of which 9 occur' "${data[@]}" --set data.source=text \
     --set "data.text=$dir/text.txt" --set "data.valid=$dir/text.txt.gz" --set data.context=4
 
-expect 0 '^augmented, as they may be learned:$' "${data[@]}" --set data.source=generated \
+expect 0 '^augmented, as in training:$' "${data[@]}" --set data.source=generated \
     --set data.flip=yes --set data.crop=4 --set data.cutout=8
 
 tell 'images with their channels last, and float64'
@@ -104,7 +104,7 @@ expect 1 'negative.npy: the label of sample 1 is 1073741823' "${data[@]}" "$dir/
 expect 1 'short.npy: announces 16 bytes of numbers and holds 12: it is cut short' \
     "${data[@]}" "$dir/short.npy"
 expect 1 'int64.npy: holds int64, and samples are uint8 or float32' "${data[@]}" "$dir/int64.npy"
-expect 1 'no array of NumPy' "${data[@]}" "$hearsay"
+expect 1 'unknown format; convert the file' "${data[@]}" "$hearsay"
 expect 1 'cannot be opened: No such file' "${data[@]}" "$dir/nowhere.npy"
 expect 1 'shape \(300, 4\)' "${data[@]}" "$dir/nan.npy" "$dir/x.npy" # the others are told, too
 expect 1 'data.x has 300 samples and data.y 4;' "${data[@]}" "${arrays[@]}" \
@@ -116,14 +116,14 @@ expect 1 'data.crop = 28 is too large for images of 28 x 28; lower it' \
 expect 1 'data.cutout = 29 is too large for images of 28 x 28' \
     "${data[@]}" --set data.source=generated --set data.crop=27 --set data.cutout=29
 expect 2 'data. source = npy needs x and y' "${data[@]}" --set data.source=npy
-expect 2 'either FILEs, or --config and --set' "${data[@]}" "${arrays[@]}" "$dir/x.npy"
+expect 2 'give either FILEs, or --config and --set' "${data[@]}" "${arrays[@]}" "$dir/x.npy"
 expect 2 'a whole number from 0 to 16' "${data[@]}" --samples 17
 cp "$dir/x.npy" "$dir/test_x.npy"
 head -c 300 /dev/zero | npy test_y.npy '|u1' '300,'
-expect 0 '^note        the test has no sample of 3 of the 4 classes' "${data[@]}" "${arrays[@]}" \
+expect 0 '^note        the test data lack 3 of the 4 classes' "${data[@]}" "${arrays[@]}" \
     --set "data.test_x=$dir/test_x.npy" --set "data.test_y=$dir/test_y.npy"
 bytes_of 4 0x42c80000 0x43480000 | npy far.npy '<f4' '2,'
-expect 0 '^note        x is learned as it is, and far from mean 0' "${data[@]}" \
+expect 0 '^note        x is used without normalisation and is far from mean 0' "${data[@]}" \
     --set data.source=npy --set "data.x=$dir/far.npy" --set "data.y=$dir/far.npy"
 
 # png FILE WIDTH PIXEL...: a grey one of one row, in a stored block of deflate.
@@ -214,7 +214,7 @@ expect 0 'of 30 test samples' "${eval[@]}" "${arrays[@]}"
 expect 0 'of 30 test samples' "${eval[@]}" # the node's own data
 expect 0 'of 30 test samples' "$hearsay" eval --config "$dir/two/started.conf" --state "$dir/two/base.safetensors"
 mv "$dir/x.npy" "$dir/away.npy"
-expect 1 'x.npy: cannot be opened.*the data are those of started.conf' "${eval[@]}"
+expect 1 'x.npy: cannot be opened.*started.conf in the state folder names the data' "${eval[@]}"
 mv "$dir/away.npy" "$dir/x.npy"
 expect 2 'none.conf: cannot be opened' "${eval[@]}" --config none.conf
 expect 1 'the model predicts 4 classes of 1x1x4 samples, the test set has 1 numbers' \
@@ -223,7 +223,7 @@ expect 1 'data.test_y is empty' "${eval[@]}" --x "$dir/x.npy"
 eval=("$hearsay" eval --state "$dir/other")
 expect 0 '^error     [0-9.e-]* \(root mean square; mean square [0-9.e-]*\) on 300 test samples$' \
     "${eval[@]}" --x "$dir/x.npy" --y "$dir/wanted.npy"
-expect 0 '^R2        (0\.[5-9][0-9]*|1\.0000) of the variance, 0\.1875$' \
+expect 0 '^R2        (0\.[5-9][0-9]*|1\.0000) \(variance of the targets 0\.1875\)$' \
     "${eval[@]}" --x "$dir/x.npy" --y "$dir/wanted.npy"
 expect 0 '"rmse": [0-9.e-]*, "r2": (0\.[5-9]|1)[0-9]*, "test_samples": 300' \
     "${eval[@]}" --json --x "$dir/x.npy" --y "$dir/wanted.npy"
@@ -245,11 +245,11 @@ expect 0 '"sample":0,"numbers":\[-?[0-9.e-]*\]' "${predict[@]}" "$dir/two.npy" -
 tell 'and what cannot be'
 png wide.png 5 10 20 220 30 0
 head -c 60 "$dir/grey.png" >"$dir/cut.png"
-expect 1 'wide.png: is of 5 x 1 pixels, and the model takes 4 x 1' "${predict[@]}" "$dir/wide.png"
+expect 1 'wide.png: the image has 5 x 1 pixels, but the model takes 4 x 1' "${predict[@]}" "$dir/wide.png"
 expect 1 'cut.png: is damaged: ' "${predict[@]}" "$dir/cut.png"
 expect 1 'y.npy: its samples are 1x1x1, and the model takes 1x1x4' "${predict[@]}" "$dir/y.npy"
 bytes_of 4 0 0 0 0 | npy floats.npy '<f4' '1, 4'
-expect 1 'floats.npy: holds float32, and the model learned bytes' "${predict[@]}" "$dir/floats.npy"
+expect 1 'floats.npy: contains float32, but the model was trained on bytes' "${predict[@]}" "$dir/floats.npy"
 expect 1 'text.txt: is not a .npy file' "${predict[@]}" "$dir/text.txt"
 expect 1 'nowhere: cannot be opened' "${predict[@]}" "$dir/nowhere"
 expect 1 'none.safetensors: ' "$hearsay" predict --state "$dir/none.safetensors" "$dir/two.npy"

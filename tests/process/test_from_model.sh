@@ -36,7 +36,7 @@ damage() {
 }
 damage '' 0
 expect 0 "^digest    $digest\$" "${eval[@]}"
-refused='copy.safetensors: its weights differ from the saved ones: .*another copy'
+refused='copy.safetensors: its weights do not match its checksum: .*another copy'
 damage '\0\0\0\x3e' 4 # 0.125
 expect 1 "$refused" "${eval[@]}"
 damage '\0\0\xc0\x3f' 4 # 1.5
@@ -53,13 +53,13 @@ layers=(--layers 'dense 16, relu, dense 10' --set data.train_count=600)
 "${eval[@]}" "$base" --json | sed 's/"samples": [0-9]*/"samples": null/' >"$dir/ours.json"
 "${eval[@]}" "$foreign" "${layers[@]}" --json >"$dir/foreign.json"
 diff "$dir/ours.json" "$dir/foreign.json" || fail 'one model, and two results'
-expect 0 '^learned   not said in the file$' "${eval[@]}" "$foreign" "${layers[@]}"
+expect 0 '^learned   unknown: the file does not say$' "${eval[@]}" "$foreign" "${layers[@]}"
 # A named model is the one to be: metadata is not looked at.
-expect 0 '^learned   not said in the file$' "${eval[@]}" "$base" "${layers[@]}"
+expect 0 '^learned   unknown: the file does not say$' "${eval[@]}" "$base" "${layers[@]}"
 holds='it holds 0.dense.weight F32 \[16,784\], .*; the model needs 0.dense.weight F32'
 expect 1 "foreign.safetensors: tensor .* has another shape: $holds \[17,784\]" \
     "${eval[@]}" "$foreign" --layers 'dense 17, relu, dense 10'
-expect 1 'the file does not say its model: taken as "lenet"; name another with --model or --layers' \
+expect 1 'the file does not name its model: "lenet" is assumed; name another with --model or --layers' \
     "${eval[@]}" "$foreign"
 expect 1 "$holds \[16,784\]" "${eval[@]}" "$foreign" --layers 'dense 16, relu, dense 9, relu, dense 10'
 expect 1 'unknown model "nope"' "${eval[@]}" "$foreign" --model nope

@@ -60,7 +60,7 @@ def check_statistics(array, said, what):
 
 
 def check_labels(array, said, what):
-    found = re.search(r'labels +(\d+) different ones, from (\d+) to (\d+)', said)
+    found = re.search(r'labels +(\d+) different values, from (\d+) to (\d+)', said)
     must(found and tuple(map(int, found.groups())) ==
          (len(np.unique(array)), int(array.min()), int(array.max())), f'{what}: {said}')
     for label, count in zip(*np.unique(array, return_counts=True)):
@@ -224,7 +224,7 @@ def floats_are_taken_as_they_are():
     check_classes(predicted('floats', 'x.npy', '--top', '3'), forward(about, weights, x))
     write_png('a.png', 8, 0, np.zeros((1, 6, 1)))
     code, _, complaint = run('predict', '--state', 'floats/node1', 'a.png')
-    must(code == 1 and 'the model learned float32 as it was' in complaint, complaint)
+    must(code == 1 and 'the model was trained on float32' in complaint, complaint)
 
 
 with tempfile.TemporaryDirectory(prefix='hearsay-test-') as place:

@@ -50,7 +50,7 @@ expect 1 'there are 2' "${rewind[@]}" "$out" --to 3
 tell 'a base that was damaged is not begun from'
 cp "$dir/one/base-20261101-120000.safetensors" "$dir/sound"
 printf x | dd of="$dir/one/base-20261101-120000.safetensors" bs=1 seek=40000 conv=notrunc status=none
-expect 1 'its weights differ from the saved ones' "${rewind[@]}" "$out" --to 2
+expect 1 'its weights do not match its checksum' "${rewind[@]}" "$out" --to 2
 cp "$dir/sound" "$dir/one/base-20261101-120000.safetensors"
 
 tell 'the older one is copied, and the steps are said'

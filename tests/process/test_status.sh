@@ -13,7 +13,7 @@ tell 'nobody answers where no node is'
 expect 1 'no node runs with the state_dir .*--state DIR or --config FILE' \
     "${status[@]}" --state "$dir/nowhere"
 expect 2 'hearsay status --help' "${status[@]}" --no-such-option
-expect 2 'either --state, once, or --config and --set' "${status[@]}" --state a --config b
+expect 2 'give either --state once, or --config and --set' "${status[@]}" --state a --config b
 expect 1 "no node runs with the state_dir $dir/nowhere" \
     "${status[@]}" --set "node.state_dir=$dir/nowhere"
 expect 2 'batch = 0: too small' "${status[@]}" --set train.batch=0

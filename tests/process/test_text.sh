@@ -42,14 +42,14 @@ eval=("$hearsay" eval --state "$dir/two")
 expect 0 '^loss      [0-2]\.[0-9]{4} nats per byte, [0-3]\.[0-9]{4} bits per byte$' \
     "${eval[@]}" --text "$dir/text.txt"
 expect 0 '^perplexity [0-9]*\.[0-9]{2}$' "${eval[@]}" --text "$dir/text.txt"
-expect 0 ' bytes that follow were guessed right\)$' "${eval[@]}" --text "$dir/text.txt"
+expect 0 ' next bytes predicted correctly\)$' "${eval[@]}" --text "$dir/text.txt"
 "${eval[@]}" --json --text "$dir/text.txt" >"$dir/plain.json"
 "${eval[@]}" --json --text "$dir/text.txt.gz" >"$dir/packed.json"
 diff "$dir/plain.json" "$dir/packed.json" || fail 'packed text is other text'
 says "$dir/plain.json" '"bits_per_byte": [0-3]\.' || fail 'no bits per byte'
 
 tell 'and what cannot be'
-expect 1 'the model is for sequences of 16 tokens; name some with --text or --tokens' \
+expect 1 'the model takes sequences of 16 tokens; name test data with --text or --tokens' \
     "${eval[@]}" --data-source generated
 expect 1 'data.text is empty; name the files' "${eval[@]}" --data-source text
 expect 1 'nowhere.txt: cannot be opened: No such file' "${eval[@]}" --text "$dir/nowhere.txt"
@@ -97,7 +97,7 @@ expect 1 'model.layers out' "$hearsay" doctor "${small[@]}" --set "model.start=$
     --set 'model.layers=embed 256 16, position 16, residual(norm, attention 4), residual(norm, dense 32, gelu, dense 16), norm, logits tied' \
     --set "node.identity=$dir/one.key" --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none"
 expect 1 'is not a GPT-2, Llama or ResNet' "$hearsay" export --state "$dir/other" "$dir/none"
-expect 2 'name what is to be written' "$hearsay" export --state "$dir/two"
+expect 2 'name one file or folder to write' "$hearsay" export --state "$dir/two"
 
 tell 'another swarm starts from what was exported: its config.json says the layers'
 start again --set model.layers= --set "model.start=$dir/gpt2" --set node.swarm=again --set train.enabled=no
@@ -108,7 +108,7 @@ expect 0 "^$digest\$" "$hearsay" eval --state "$dir/again" --text "$dir/text.txt
 sed -i 's/gelu_new/relu/' "$dir/gpt2/config.json"
 expect 1 'start: .*config.json: activation_function is relu' "${node[@]}" --set model.layers= \
     --set "model.start=$dir/gpt2"
-expect 1 'is a model of sequences; have it go on with a text: hearsay generate' \
+expect 1 'is a model of sequences, which continues a text: hearsay generate' \
     "$hearsay" predict --state "$dir/two" --input "$dir/text.txt"
 
 tell 'a whole swarm of it'

@@ -29,7 +29,7 @@ static enum error finish(void *self, int count, char **words, struct problem *pr
     options->count = count;
     if (count > 0 && (options->config.file || options->config.sets > 0))
         return problem_set(problem, MALFORMED,
-                           "either FILEs, or --config and --set, which name the data of a node; "
+                           "give either FILEs, or --config and --set, which name a node's data; "
                            "see: hearsay data --help");
     return OK;
 }
@@ -98,26 +98,26 @@ static int run(int argc, char **argv)
 
 const struct command data_command = {
     .name = "data",
-    .summary = "what data are: type, shape, classes, samples; and what is wrong",
-    .forms = {{"hearsay data [options] [FILE...]", "what data are, and what is wrong with them"}},
+    .summary = "describe data: type, shape, classes, samples, and errors",
+    .forms = {{"hearsay data [options] [FILE...]", "describe data, and report errors in them"}},
     .about =
-        "Each FILE is an array of NumPy's (.npy), an IDX file, text (plain or gzip) or a file of\n"
-        "tokens (.bin). It says the type, the shape, how many samples there are, mean, deviation "
-        "and\n"
-        "bounds of the numbers, the classes with their counts, and shows the first samples. "
-        "Without a\n"
-        "FILE it does the same for the data of a configuration, as a node would learn them.",
+        "Each FILE is a NumPy array (.npy), an IDX file, text (plain or gzip) or a file of tokens\n"
+        "(.bin). The command prints the type, the shape, the number of samples, the mean, "
+        "standard\n"
+        "deviation and range of the numbers, the classes with their counts, and the first "
+        "samples.\n"
+        "Without a FILE it describes the data of a configuration as a node would train on them.",
     .options =
         (const struct command_option[]){
-            {"--config", "FILE", "read this file first",
+            {"--config", "FILE", "the node's configuration, which names the data",
              .member = offsetof(struct config_options, file)},
-            CONFIG_OPTION_SET("then set this key, such as data.x=x.npy"),
-            {"--samples", "N", "how many samples it shows (default 4, at most 16)",
+            CONFIG_OPTION_SET("set one key, such as data.x=x.npy; may be repeated"),
+            {"--samples", "N", "number of samples to show (default 4, at most 16)",
              COMMAND_WHOLE(struct options, samples, 0, DATA_SHOW_MAX)},
             CONFIG_OPTION_JSON("print one JSON object, without the samples"),
             {0}},
     .column = 31,
-    .exit_codes = "0 they can be learned, 1 they cannot, 2 wrong usage.",
+    .exit_codes = "0 a node can train on the data, 1 it cannot, 2 wrong usage.",
     .takes_operands = true,
     .finish = finish,
     .run = run,

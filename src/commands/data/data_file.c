@@ -117,7 +117,8 @@ static void print_header(FILE *out, const struct data_reader *reader)
     char what[64];
     (void)fprintf(out, "%s: %s", reader->path, data_reader_describe(what, reader));
     if (reader->format == DATA_TEXT || reader->format == DATA_TOKENS) {
-        (void)fprintf(out, ", %" PRIu64 " of them\n", reader->dims[0]);
+        (void)fprintf(out, ", %" PRIu64 " %s\n", reader->dims[0],
+                      reader->format == DATA_TEXT ? "bytes" : "tokens");
         return;
     }
     (void)fputs(", shape (", out);
@@ -141,17 +142,16 @@ static void print_counts(FILE *out, const struct summary *summary, const struct 
     const size_t present = counts_present(summary->counts, classes);
     const double bits = counts_bits(summary->counts, classes);
     if (reader->format == DATA_TEXT) {
-        (void)fprintf(out,
-                      "  bytes     %zu different ones of 256; %.3f bits each, if none knew of the "
-                      "others\n",
+        (void)fprintf(out, "  bytes     %zu of 256 values occur; entropy %.3f bits per byte\n",
                       present, bits);
         return;
     }
-    (void)fprintf(out, "  %-9s %zu different ones, from %.0f to %.0f; %.3f bits each\n",
+    (void)fprintf(out, "  %-9s %zu different values, from %.0f to %.0f; entropy %.3f bits each\n",
                   reader->format == DATA_TOKENS ? "tokens" : "labels", present, summary->all.least,
                   summary->all.most, bits);
     if (present < classes)
-        (void)fprintf(out, "  note      %zu of the %zu classes from 0 to the highest never come\n",
+        (void)fprintf(out,
+                      "  note      %zu of the %zu classes from 0 to the highest do not occur\n",
                       classes - present, classes);
     counts_print(out, summary->counts, NULL, classes);
 }

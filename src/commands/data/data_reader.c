@@ -67,11 +67,10 @@ static enum error find_format(struct data_reader *reader, struct problem *proble
     else if (!memchr(begin, '\0', (size_t)got))
         reader->format = DATA_TEXT;
     else
-        return problem_set(
-            problem, MALFORMED,
-            "%.300s: is no array of NumPy's (.npy), no IDX file, no text and no file "
-            "of tokens (.bin); convert it to one of these",
-            reader->path);
+        return problem_set(problem, MALFORMED,
+                           "%.300s: unknown format; convert the file to a NumPy array (.npy), IDX, "
+                           "text or tokens (.bin)",
+                           reader->path);
     return OK;
 }
 

@@ -71,10 +71,10 @@ static void print_counts(const struct report *report)
     (void)fprintf(report->out, "training    %u samples of %s (shard %u/%u)", train->count,
                   input.text, shard.index + 1, shard.count);
     if (train->tokens)
-        (void)fprintf(report->out, ", out of %zu", train->tokens_count);
+        (void)fprintf(report->out, ", cut from %zu tokens", train->tokens_count);
     (void)fprintf(report->out, "\ntest        %u samples", report->test.count);
     if (train->tokens)
-        (void)fprintf(report->out, ", out of %zu", report->test.tokens_count);
+        (void)fprintf(report->out, ", cut from %zu tokens", report->test.tokens_count);
     (void)fputc('\n', report->out);
 }
 
@@ -82,8 +82,8 @@ static void print_numbers(const struct report *report)
 {
     (void)fprintf(report->out, "numbers     %s: ", report->train.pixels ? "bytes" : "float32");
     moments_print(report->out, &report->numbers);
-    (void)fputs(report->train.pixels ? "; brought to mean 0 and deviation 1\n"
-                                     : "; learned as they are\n",
+    (void)fputs(report->train.pixels ? "; normalised to mean 0 and deviation 1\n"
+                                     : "; used without normalisation\n",
                 report->out);
 }
 
@@ -92,15 +92,15 @@ static void print_predicted(const struct report *report)
     const struct dataset *train = &report->train;
     const size_t classes = (size_t)train->classes;
     if (train->targets) {
-        (void)fprintf(report->out, "predicted   %d numbers each: ", train->classes);
+        (void)fprintf(report->out, "predicted   %d numbers per sample: ", train->classes);
         moments_print(report->out, &report->targets);
         (void)fputc('\n', report->out);
         return;
     }
-    (void)fprintf(report->out, "%s %zu, of which %zu come in the training; %.3f bits each\n",
-                  train->tokens ? "vocabulary " : "classes    ", classes,
-                  counts_present(report->train_counts, classes),
-                  counts_bits(report->train_counts, classes));
+    (void)fprintf(
+        report->out, "%s %zu, of which %zu occur in the training data; entropy %.3f bits each\n",
+        train->tokens ? "vocabulary " : "classes    ", classes,
+        counts_present(report->train_counts, classes), counts_bits(report->train_counts, classes));
     if (!train->tokens)
         counts_print(report->out, report->train_counts, report->test_counts, classes);
 }
@@ -119,13 +119,14 @@ static void note_classes(const struct report *report)
     if (report->train.tokens || !report->train.labels)
         return;
     if (unseen > 0)
-        (void)fprintf(report->out,
-                      "note        %zu classes of the test are in no training sample here\n",
-                      unseen);
+        (void)fprintf(
+            report->out,
+            "note        %zu classes of the test data are in no training sample of this node\n",
+            unseen);
     if (untested * 10 > classes && report->test.count > 10 * classes)
         (void)fprintf(report->out,
-                      "note        the test has no sample of %zu of the %zu classes: where it is "
-                      "the last tenth, shuffle the file, or name files for it\n",
+                      "note        the test data lack %zu of the %zu classes: if they are the last "
+                      "tenth of the file, shuffle it, or name separate test files\n",
                       untested, classes);
 }
 
@@ -139,21 +140,21 @@ static void note_numbers(const struct report *report)
 {
     const struct dataset *train = &report->train;
     if (train->numbers && is_far(&report->numbers))
-        (void)fputs("note        x is learned as it is, and far from mean 0 and deviation 1: scale "
-                    "it, each column of a table by itself\n",
+        (void)fputs("note        x is used without normalisation and is far from mean 0 and "
+                    "deviation 1: scale it, each column of a table separately\n",
                     report->out);
     if (train->targets && is_far(&report->targets))
-        (void)fputs("note        y is far from mean 0 and deviation 1: scale it, and the numbers "
-                    "that are predicted back\n",
+        (void)fputs("note        y is far from mean 0 and deviation 1: scale it, and scale the "
+                    "predictions back\n",
                     report->out);
     if (!train->tokens && train->shape.width <= CHANNELS_LAST &&
         train->shape.height > CHANNELS_LAST && train->shape.channels > CHANNELS_LAST)
         (void)fprintf(report->out,
-                      "note        the samples are %d columns wide: are those the channels? They "
-                      "come first: x.transpose(0, 3, 1, 2)\n",
+                      "note        the samples are %d columns wide: if the columns are channels, "
+                      "move them to the front: x.transpose(0, 3, 1, 2)\n",
                       train->shape.width);
     if (report->numbers.count > 0 && report->numbers.squares == 0)
-        (void)fputs("note        all numbers of x are equal: there is nothing to learn from\n",
+        (void)fputs("note        all numbers of x are equal, so the model cannot learn from them\n",
                     report->out);
 }
 
@@ -190,7 +191,7 @@ static void show_augmented(const struct report *report, struct data_show *show)
     show->samples = augmenter_apply(&augmenter, cpu, each, x, count);
     show->low = (show->low - (double)train->mean) * (double)train->scale;
     show->high = (show->high - (double)train->mean) * (double)train->scale;
-    (void)fputs("augmented, as they may be learned:\n", report->out);
+    (void)fputs("augmented, as in training:\n", report->out);
     data_show_samples(report->out, show);
     augmenter_free(&augmenter, cpu);
     cpu->free(cpu, x);

@@ -6,7 +6,7 @@
 /* bash splits words at ":" and "=". So the script splits the line itself, and removes from each
  * candidate the part that bash already has. */
 static const char bash[] =
-    "# bash completion of hearsay: it says itself what may come next.\n"
+    "# bash completion of hearsay: the program lists the candidates.\n"
     "_hearsay() {\n"
     "    local line=${COMP_LINE:0:COMP_POINT} word answer before words answers\n"
     "    read -ra words <<<\"$line\"\n"
@@ -30,7 +30,7 @@ static const char bash[] =
 
 static const char zsh[] =
     "#compdef hearsay\n"
-    "# zsh completion of hearsay: it says itself what may come next.\n"
+    "# zsh completion of hearsay: the program lists the candidates.\n"
     "_hearsay() {\n"
     "    local line word\n"
     "    local -a answers open closed open_lines closed_lines\n"
@@ -60,7 +60,7 @@ static const char zsh[] =
     "fi\n";
 
 static const char fish[] =
-    "# fish completion of hearsay: it says itself what may come next.\n"
+    "# fish completion of hearsay: the program lists the candidates.\n"
     "function __hearsay_answer\n"
     "    set -l words (commandline -opc) (commandline -ct)\n"
     "    set -l answers ($words[1] completion --ask $words[2..-1] 2>/dev/null)\n"

@@ -9,7 +9,7 @@ static const struct exit_code CODES[] = {
     {"0", "done, or the tested condition holds"},
     {"1", "failed, or the tested condition does not hold; standard error has the reason"},
     {"2", "wrong usage or configuration; change the command"},
-    {"3", "node: no peer took it in; status: the node answers, and is not ready"},
+    {"3", "node: no peer accepted it; status: the node answers but is not ready"},
     {"4", "node: the operator, a proof or votes expelled it"},
     {"5", "node: no member admits it"},
     {"6", "node: another process runs with its identity key"},

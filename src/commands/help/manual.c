@@ -188,9 +188,9 @@ static int print_one(const struct command_table *table, const char *name)
     if (name && strcmp(name, CONFIG_PAGE) == 0) {
         print_config(stdout);
     } else if (name && !command) {
-        (void)problem_set(&problem, MALFORMED,
-                          "no page of \"%.80s\": name a command (hearsay --help), or node.conf",
-                          name);
+        (void)problem_set(
+            &problem, MALFORMED,
+            "there is no page \"%.80s\": name a command (hearsay --help), or node.conf", name);
         return command_complain(&problem, 2);
     } else {
         print_page(stdout, table, command);
@@ -207,7 +207,8 @@ static enum error finish(void *self, int count, char **words, struct problem *pr
 {
     struct options *options = self;
     if (count > (options->dir ? 0 : 1))
-        return problem_set(problem, MALFORMED, "one COMMAND, or --all; see: hearsay manual --help");
+        return problem_set(problem, MALFORMED,
+                           "give one COMMAND, or --all; see: hearsay manual --help");
     options->name = words[0];
     return OK;
 }

@@ -85,7 +85,7 @@ static void rejects_impossible_options(void **state)
                                            {"--state=a", "--set=train.batch=1"}};
     for (size_t i = 0; i < sizeof GIVEN / sizeof GIVEN[0]; i++) {
         assert_int_equal(parse(GIVEN[i][0], GIVEN[i][1], NULL), MALFORMED);
-        assert_non_null(strstr(problem.text, "either --state, once, or --config and --set"));
+        assert_non_null(strstr(problem.text, "give either --state once, or --config and --set"));
     }
     assert_int_equal(parse("here", NULL, NULL), MALFORMED);
     assert_non_null(strstr(problem.text, "hearsay status takes no argument \"here\""));
