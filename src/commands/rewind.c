@@ -161,12 +161,11 @@ static enum error find_bases(struct bases *bases, const char *folder, const char
             read_or_name(bases, path, older.saved_s[i], id);
     }
     find_best(bases, folder, id);
-    return bases->count > 0
-               ? OK
-               : problem_set(problem, MISSING,
-                             "%.300s: no base has been saved here: a node does so every "
-                             "node.save_s, and when it leaves",
-                             folder);
+    return bases->count > 0 ? OK
+                            : problem_set(problem, MISSING,
+                                          "%.300s: this folder has no saved base; a node saves one "
+                                          "every node.save_s and when it leaves",
+                                          folder);
 }
 
 static double age_s(const struct base *base)
@@ -227,10 +226,10 @@ static void print_bases(const struct bases *bases, const char *id)
                      "best\n",
                      bases->best + 1, 100 * evaluation_accuracy(&bases->best_base.score));
     if (id[0] && without > 0)
-        (void)printf("the newest that has nothing of %.8s: hearsay rewind %s --to %zu\n", id, id,
+        (void)printf("the newest base without rumors of %.8s: hearsay rewind %s --to %zu\n", id, id,
                      without);
     else if (id[0])
-        (void)printf("all have something of %.8s; another node may have saved an older one "
+        (void)printf("all bases have rumors of %.8s; another node may have an older base "
                      "(node.older_bases)\n",
                      id);
 }
@@ -294,22 +293,23 @@ static void print_steps(const struct bases *bases, const struct base *base,
                  options->out, amount_moment(base->saved_s * 1000).text, base->summary.rumors,
                  base->summary.members, base->about.digest);
     if (options->id[0])
-        (void)printf("of %.8s it has %" PRIu64 " rumors\n", options->id, base->summary.of);
-    (void)printf("what was learned since is given up: %s samples of %s\n",
+        (void)printf("it has %" PRIu64 " rumors of %.8s\n", base->summary.of, options->id);
+    (void)printf("the training since then is lost: %s of %s samples\n",
                  amount_of(newest > then ? (double)(newest - then) : 0, "").text,
                  amount_of((double)newest, "").text);
     (void)printf(
-        "\nWhat is left to do:\n"
+        "\n"
+        "Next steps:\n"
         "1. Stop the node on every machine, before any is started again.\n"
         "2. Copy %s to every machine that stays in the swarm (scp).\n"
-        "3. In the configuration of each:\n"
-        "     [node]   swarm = %s-2          nobody brings anything of the old swarm\n"
+        "3. Set in the configuration of each:\n"
+        "     [node]   swarm = %s-2          no node brings rumors of the old swarm\n"
         "              state_dir = state-2   the old folder stays as it is\n"
         "     [model]  start = %s\n"
-        "   If training ruined it, lower train.rate there, too.\n"
-        "4. Keep out who is to stay out, as the old orders hold in the old swarm alone: make\n"
+        "   If training ruined the model, also lower train.rate.\n"
+        "4. Keep the harmful member out; old orders are valid only in the old swarm. Either make\n"
         "   another swarm key (hearsay swarmkey) and copy it to those machines; or start one\n"
-        "   node, and with the operator's key, before the others start:\n"
+        "   node and, before the other nodes start, give this order with the operator's key:\n"
         "     hearsay expel %s --all --reason \"did harm before\"\n"
         "5. Start the nodes.\n",
         options->out, swarm, options->out, is_whole ? options->id : "ALL-64-DIGITS-OF-ITS-ID");
@@ -321,11 +321,12 @@ static enum error prepare(const struct bases *bases, const struct options *optio
     const size_t n = options->to_best ? bases->best + 1 : (size_t)options->to;
     if (options->to_best && bases->best == SIZE_MAX)
         return problem_set(problem, MISSING,
-                           "--to best: no best base is kept here (node.best_base, "
+                           "--to best: this folder has no best base (it needs node.best_base and "
                            "train.evaluate_s); see: hearsay rewind");
     if (n > bases->count)
-        return problem_set(problem, MISSING, "--to %ld: there are %zu; see: hearsay rewind",
-                           options->to, bases->count);
+        return problem_set(problem, MISSING,
+                           "--to %ld: there are only %zu bases; see: hearsay rewind", options->to,
+                           bases->count);
     const struct base *base = &bases->base[n - 1];
     enum error error = check_base(base, problem);
     if (error == OK)
@@ -364,24 +365,22 @@ static int run(int argc, char **argv)
 
 const struct command rewind_command = {
     .name = "rewind",
-    .summary = "begin again from a base before somebody did harm: which, and how",
-    .forms = {{"hearsay rewind [options] [ID]",
-               "which bases from before there are to begin again from"},
+    .summary = "restart a swarm from an older base, saved before a member did harm",
+    .forms = {{"hearsay rewind [options] [ID]", "list the saved bases"},
               {"hearsay rewind [options] [ID] --to N [--out FILE]",
-               "prepare that, and say what is to be done"}},
-    .about =
-        "For when training has ruined the model, or a member has done harm for longer than the "
-        "logs of\n"
-        "the nodes reach back, so that hearsay expel cannot take out what it published. Run it in "
-        "the\n"
-        "folder of a node; whether the node runs does not matter, and nothing is changed there. "
-        "ID: of\n"
-        "that member, or its first digits: how much of it is in each base.",
+               "copy a base, and print the steps of the restart"}},
+    .about = "Use it if training has ruined the model, or if a member did harm for longer than the "
+             "logs of the\n"
+             "nodes reach back, so that hearsay expel cannot retract its rumors. Run it in the "
+             "folder of a node;\n"
+             "the node may be running, and nothing is changed there. ID: the id of that member, or "
+             "its first\n"
+             "digits; the list then shows how many of its rumors each base has.",
     .options =
         (const struct command_option[]){
-            {"--to", "N", "the base with this number; best: that with the best evaluation",
+            {"--to", "N", "the number of a base; best: the base with the best evaluation",
              .set = set_to},
-            {"--out", "FILE", "where a copy of it is to go (default start.safetensors)",
+            {"--out", "FILE", "file for the copy (default start.safetensors)",
              .member = offsetof(struct options, out)},
             CONFIG_OPTIONS_OF_NODE,
             CONFIG_OPTION_JSON("print one JSON object"),

@@ -28,12 +28,12 @@ expect 2 'name one member by its id' "${admit[@]}"
 expect 2 'name one member by its id' "${admit[@]}" --present "$four"
 expect 2 'is not the beginning of an id' "${admit[@]}" xyz
 expect 2 'a name has 1 to 64 printable' "${admit[@]}" "$four" $'two\nlines'
-expect 1 'nobody has been admitted so far' "${admit[@]}" "$four" 'node four'
+expect 1 'no member has been admitted yet' "${admit[@]}" "$four" 'node four'
 expect 1 "no node runs with the state_dir $dir/nowhere" "${admit[@]}" --state "$dir/nowhere" --present
 
 tell 'those who are in are admitted at once, and nobody is expelled'
 expect 0 '^order 3: ' "${admit[@]}" --present
-expect 1 'are admitted already' "${admit[@]}" --present
+expect 1 'are already admitted' "${admit[@]}" --present
 for name in one two three; do
     wait_for 20 "$name to obey" shows "$name" '"number":3,'
     shows "$name" '"members_live":3,' || fail "$name has lost members"
@@ -49,7 +49,7 @@ says "$dir/four.err" "no member admits this node; have its id listed or admitted
 
 tell 'it is admitted, and joins'
 expect 0 "^order 4: ${four:0:8} is admitted: node four$" "${admit[@]}" "$four" 'node four'
-expect 1 "${four:0:8} is admitted already, by order 4" "${admit[@]}" "$four"
+expect 1 "${four:0:8} is already admitted, by order 4" "${admit[@]}" "$four"
 start four "${nodes[@]}" --set "node.peers=$at"
 for name in one two three four; do
     wait_for 60 "$name to know the others" shows "$name" '"members_live":4,'

@@ -51,7 +51,7 @@ wait_for 20 'one to refuse what is no order' notes one 'was refused: it is not a
 tell 'it is expelled by all nodes, and what it published leaves their bases'
 expect 0 "^order 1: $villain is expelled from the swarm: publishes noise$" \
     "${expel[@]}" "$villain" --reason 'publishes noise'
-says "$dir/said.out" '1 are taken out of the base, and 0 stay$' || fail 'it does not say what goes'
+says "$dir/said.out" '1 are retracted from the base, and 0 stay$' || fail 'it does not say what goes'
 wait_for 20 'the villain to be turned away' says "$dir/client.out" \
     '^turned away: BYE 9: publishes noise'
 reap villain 3

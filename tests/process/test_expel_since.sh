@@ -43,13 +43,13 @@ sees $(($(versions) + 2)) # a slow witness has heard of these, too
 
 tell 'what is no moment, or too long ago, is refused'
 expect 2 'say how long ago, such as 90s' "${expel[@]}" "$out" --since 'a while'
-expect 2 'that is still to come' "${expel[@]}" "$out" --since '2999-01-01 00:00'
-expect 2 'either --since or --all' "${expel[@]}" "$out" --since 1h --all
+expect 2 'this time is in the future' "${expel[@]}" "$out" --since '2999-01-01 00:00'
+expect 2 'give either --since or --all' "${expel[@]}" "$out" --since 1h --all
 
 tell 'what it published since then is taken out, by all'
 expect 0 "^order 1: ${out:0:8} is expelled from the swarm: its labels are wrong$" \
     "${expel[@]}" "$out" --since "$moment"
-says "$dir/said.out" "of its rumors .* are taken out of the base, and [0-9]* stay, which came before $(date -u '+%Y-%m-')" ||
+says "$dir/said.out" "of its rumors .* are retracted from the base, and [0-9]* stay, which arrived before $(date -u '+%Y-%m-')" ||
     fail 'it does not say what stays'
 kept=$(sed -n 's/.* and \([0-9]*\) stay, .*/\1/p' "$dir/said.out")
 ((kept > 0 && kept <= before)) || fail "$kept stay, and $before had come"
@@ -68,7 +68,7 @@ wait_for 40 'two to know the order' shows two "\"number\":1,\"id\":\"$out\""
 page one
 first=$(sed -n 's/.*"program":"[^"]*","id":"\([0-9a-f]*\)".*/\1/p' "$dir/page.out")
 wait_for 40 'two to know what one published' shows two "\"id\":\"$first\",\"incarnation\":[0-9]*,\"rumors\""
-expect 1 'the log of this node has what .* published since .*hearsay rewind' \
+expect 1 'log has the rumors of .* since .*hearsay rewind' \
     "${expel[@]}" --state "$dir/two" "${first:0:12}" --since "$moment"
 
 tell 'the sum, done again from all that was heard, is what they have saved, each weight of it'

@@ -29,13 +29,13 @@ start one "${nodes[@]}" --set train.rate=1 --set train.clip=0 --set train.weight
 wait_for 60 'the warning' notes one '"note":"training","level":"(warning|error)".*hearsay rewind'
 notes one "\"note\":\"training\".*to return to the best base .$kept %.: hearsay rewind" || fail 'it does not name the best score'
 wait_for 20 'the page to say so' shows one '"is_well":false'
-expect 0 'alarm: +training is not well' "$hearsay" status --state "$dir/one"
+expect 0 'alarm: +training has a problem' "$hearsay" status --state "$dir/one"
 leave one
 
 tell 'the best base is still the one from before'
 remedy=$(sed -n 's/.*"note":"training".*\(hearsay rewind[^"]*--to best\)".*/\1/p' "$dir/one.log" | tail -n 1)
 read -ra words <<<"$remedy"
-expect 0 'What is left to do' "$hearsay" "${words[@]:1}" --out "$dir/start.safetensors"
+expect 0 'Next steps' "$hearsay" "${words[@]:1}" --out "$dir/start.safetensors"
 
 tell 'a swarm that begins from it has its score'
 start two "${nodes[@]}" --set node.swarm=hearsay-2 --set "model.start=$dir/start.safetensors" \

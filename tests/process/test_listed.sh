@@ -68,7 +68,7 @@ wait_for 60 'four to train' shows four '"stage":"running"'
 wait_for 60 'one to count it' shows one '"members_live":4,'
 wait_for 60 'two to have heard of it' notes two 'is a member for this neighbour but not for this node'
 wait_for 60 'two to show it' shows two "\"strangers\":\[\{\"id\":\"$four\""
-expect 0 "^  strangers  ${four:0:8}: others have it as a member, this node has not" \
+expect 0 "^  strangers  ${four:0:8}: other nodes have admitted it, this node has not" \
     "$hearsay" status --state "$dir/two"
 
 expect 0 '^node three  *[0-9a-f]{8} live  list ' "$hearsay" members --state "$dir/one"

@@ -102,13 +102,13 @@ grep -q 'bytes sent' "$work/out" || fail 'not by bytes'
 "$program" plot "$work/report/nodes.csv" --what share --json >"$work/points.json"
 [[ $(jq '.curves | length' "$work/points.json") == 3 ]] || fail 'not a curve of each node'
 
-refuses 2 'which files?'
+refuses 2 'name at least one FILE'
 refuses 2 'ends in .svg or in .png' --out x.pdf "$work/node1/node.log"
 refuses 2 'time, samples or bytes' --by rumors "$work/node1/node.log"
 refuses 2 'the lower one first' --range 2:1 "$work/node1/node.log"
-refuses 2 'either --json, --out or --tensorboard' --json --out x.svg "$work/node1/node.log"
+refuses 2 'give only one of --json, --out and --tensorboard' --json --out x.svg "$work/node1/node.log"
 refuses 1 'cannot open' "$work/nothing"
-refuses 1 'is no log of a node' configs/node.conf
+refuses 1 'unknown format; name a log of a node' configs/node.conf
 refuses 1 'has no "nonsense" by time; it has: ' --what nonsense "$work/node1/node.log"
 refuses 1 'cannot write' --out "$work/nowhere/x.svg" "$work/node1/node.log"
 mkdir "$work/empty"

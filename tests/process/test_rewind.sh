@@ -15,7 +15,7 @@ nodes=(--set "node.operator=$(sed -n 's/^node.operator = //p' "$dir/said.out")"
 
 tell 'without a saved base there is nothing to begin again from'
 mkdir "$dir/one"
-expect 1 'no base has been saved here' "${rewind[@]}"
+expect 1 'this folder has no saved base' "${rewind[@]}"
 expect 2 'is not the beginning of an id' "${rewind[@]}" xyz
 expect 2 'give the number of a base' "${rewind[@]}" --to first
 expect 1 'cannot be read: No such file' "${rewind[@]}" --state "$dir/nowhere"
@@ -42,10 +42,10 @@ wait_for 40 'one to know it' knows_two
 leave_together one two
 
 tell 'the bases are shown, with how much of it is in each'
-expect 0 "the newest that has nothing of ${out:0:8}: hearsay rewind $out --to 2" "${rewind[@]}" "$out"
+expect 0 "the newest base without rumors of ${out:0:8}: hearsay rewind $out --to 2" "${rewind[@]}" "$out"
 says "$dir/said.out" '^  1 .* 2  .* [1-9][0-9]*$' || fail 'the newest does not have it'
 says "$dir/said.out" '^  2  2026-11-01 12:00 UTC .* 1  .* 0$' || fail 'the older one has it'
-expect 1 'there are 2' "${rewind[@]}" "$out" --to 3
+expect 1 'there are only 2 bases' "${rewind[@]}" "$out" --to 3
 
 tell 'a base that was damaged is not begun from'
 cp "$dir/one/base-20261101-120000.safetensors" "$dir/sound"

@@ -67,7 +67,7 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     says "$dir/top.out" 'this  [#.]{6} +[0-9]+ % ' || fail 'no bar in ASCII without colours'
     ! says "$dir/top.out" $'\033\\[3[0-9]m' || fail 'colours in spite of NO_COLOR'
     (top_on 80 'TERM=dumb') 2>/dev/null && fail 'top on a terminal that cannot be drawn on'
-    says "$dir/top.out" 'needs a terminal that can be drawn on' || fail 'and it does not say so'
+    says "$dir/top.out" 'needs a terminal with cursor movement' || fail 'and it does not say so'
 fi
 
 tell 'a node that has not joined yet answers with 3'

@@ -115,14 +115,14 @@ says "$dir/said.out" 'All nodes hold the same model' || fail 'the new one holds 
 (($(sed -n 's/.*the sum of \([0-9]*\) rumors.*/\1/p' "$dir/said.out") > rumors)) ||
     fail 'the models began anew'
 mkdir -p "$dir/foreign/photos"
-expect 1 'holds no swarm .*name a folder that is new, empty' "${again[@]}" --dir "$dir/foreign"
+expect 1 'has files but no swarm .*name a folder that is new, empty' "${again[@]}" --dir "$dir/foreign"
 [[ $(ls "$dir/foreign") == photos ]] || fail 'something was put among the photos'
 
 tell 'what is to be is said in percent, and what was missing is said'
 expect 2 'write a number from 0 to 100' "$hearsay" swarm --target 101
 expect 1 'the target of 99.5 % is not met' "${again[@]}" --dir "$dir/percent" --nodes 1 \
     --target 99.5 --seconds 1
-says "$dir/said.out" '^It was at [0-9.]+ % after [0-9]+ samples when the time was over; .*--seconds' ||
+says "$dir/said.out" '^It had reached [0-9.]+ % after [0-9]+ samples when the time was over; .*--seconds' ||
     fail 'it does not say that time was missing'
 expect 1 'all samples are learned: training ends' "${again[@]}" --dir "$dir/samples" --nodes 1 \
     --target 1 --samples 100

@@ -121,7 +121,7 @@ expect 0 'the target of 5 bits/byte is met' "${swarm[@]}" --set "data.text=$dir/
 says "$dir/said.out" '^All nodes hold the same model, bit for bit' || fail 'not one model'
 says "$dir/said.out" '^It writes:' || fail 'no text at the end'
 expect 1 'an embed reads tokens, and the data are images' "${swarm[@]}" --data generated
-expect 2 'in bits per byte, from 0 to 8' "${swarm[@]}" --set "data.text=$dir/text.txt" --target 9
+expect 2 'write bits per byte, from 0 to 8' "${swarm[@]}" --set "data.text=$dir/text.txt" --target 9
 
 tell 'what a model is made of'
 expect 0 '^all, forward, for each sample +858880 ' "$hearsay" model gpt-char

@@ -20,10 +20,9 @@ static enum error finish(void *self, int count, char **words, struct problem *pr
     admit->id = count > 0 ? words[0] : NULL;
     admit->name = count > 1 ? words[1] : NULL;
     if (admit->present ? count != 0 : count < 1 || count > 2)
-        return problem_set(
-            problem, MALFORMED,
-            "name one member by its id, as in: hearsay admit 1a2b3c4d \"ward 3\", or "
-            "say --present; see: hearsay admit --help");
+        return problem_set(problem, MALFORMED,
+                           "name one member by its id, as in: hearsay admit 1a2b3c4d \"ward 3\", "
+                           "or give --present; see: hearsay admit --help");
     if (admit->name && !order_is_reason(admit->name))
         return problem_set(problem, MALFORMED, "a name has 1 to %d printable ASCII characters",
                            ORDER_REASON_BYTES);
@@ -66,8 +65,8 @@ static enum error admit_one(struct order_giver *giver, const struct admit *admit
     char hex[KEY_HEX_BYTES];
     if (!has_admitted(giver->page))
         return problem_set(problem, MISMATCH,
-                           "nobody has been admitted so far, and all but this one would be put "
-                           "out: first admit those who are in (hearsay admit --present)");
+                           "no member has been admitted yet, so this order would expel all other "
+                           "members: first admit the present members (hearsay admit --present)");
     if (key_from_hex(id, admit->id) != OK) {
         const enum error error = order_giver_find(giver, admit->id, id, problem);
         if (error != OK)
@@ -77,7 +76,7 @@ static enum error admit_one(struct order_giver *giver, const struct admit *admit
     struct order order = admission(id, admit->name);
     const json_t *latest = latest_about(giver->page, hex);
     if (latest && json_is_true(json_object_get(latest, "admits")))
-        return problem_set(problem, MISMATCH, "%.8s is admitted already, by order %u", hex,
+        return problem_set(problem, MISMATCH, "%.8s is already admitted, by order %u", hex,
                            (unsigned)page_number(latest, "number"));
     if (latest) /* the member was expelled earlier: rumors of its old incarnations stay retracted */
         order.after = page_number(latest, "latest_incarnation");
@@ -108,7 +107,7 @@ static enum error admit_present(struct order_giver *giver, struct problem *probl
             orders[count++] = admission(id, page_text(member, "name"));
     }
     if (count == 0)
-        return problem_set(problem, MISMATCH, "all who are in the swarm are admitted already");
+        return problem_set(problem, MISMATCH, "all members of the swarm are already admitted");
     const enum error error = order_giver_give(giver, orders, count, problem);
     if (error == OK && giver->as_json)
         order_giver_print_json(orders, count);
@@ -135,20 +134,22 @@ static int run(int argc, char **argv)
 
 const struct command admit_command = {
     .name = "admit",
-    .summary = "the operator admits a member, or all who are in",
+    .summary = "the operator admits a member, or all present members",
     .forms = {{"hearsay admit [options] ID [NAME]", "the operator admits a member to the swarm"},
-              {"hearsay admit [options] --present", "first of all, everybody who is in it now"}},
-    .about = "ID: all 64 digits, as hearsay keygen shows them, or the first ones of an id that\n"
-             "the node knows. NAME: for people, at most 64 printable characters. From the first\n"
-             "admission on only those who were admitted are members: the others are expelled,\n"
-             "and what they published stays." ORDER_WHERE_TO_RUN,
-    .options = (const struct command_option[]){{"--present", NULL,
-                                                "all whom the node takes for alive, and itself",
-                                                .member = offsetof(struct admit, present)},
-                                               ORDER_OPTIONS,
-                                               {0}},
+              {"hearsay admit [options] --present", "admit all present members; do this first"}},
+    .about =
+        "ID: all 64 digits, as hearsay keygen prints them, or the first digits of an id that\n"
+        "the node knows. NAME: a name for people, at most 64 printable characters. From the first\n"
+        "admission on, only admitted nodes are members: all other nodes are expelled, and what\n"
+        "they published stays." ORDER_WHERE_TO_RUN,
+    .options =
+        (const struct command_option[]){
+            {"--present", NULL, "admit all members that the node considers live, and itself",
+             .member = offsetof(struct admit, present)},
+            ORDER_OPTIONS,
+            {0}},
     .column = 26,
-    .exit_codes = "0 the node obeys and passes it on, 1 it does not, 2 wrong usage.",
+    .exit_codes = "0 the node obeys the order and passes it on, 1 it does not, 2 wrong usage.",
     .takes_operands = true,
     .finish = finish,
     .run = run,

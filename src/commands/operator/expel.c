@@ -36,8 +36,9 @@ static enum error finish(void *self, int count, char **words, struct problem *pr
                            "name one member by its id, as in: hearsay expel 1a2b3c4d --reason "
                            "\"publishes noise\"; see: hearsay expel --help");
     if (expel->all && expel->since_ms)
-        return problem_set(problem, MALFORMED,
-                           "either --since or --all, which takes out what came before, too");
+        return problem_set(
+            problem, MALFORMED,
+            "give either --since or --all, which also retracts the rumors before that time");
     expel->id = words[0];
     const enum error error = order_giver_check_id(expel->id, problem);
     if (error != OK)
@@ -65,10 +66,10 @@ static enum error refuse_since(const struct expel *expel, double horizon_s, stru
 {
     const uint64_t horizon_ms = incarnation_wall_ms() - (uint64_t)(horizon_s * 1e3);
     return problem_set(problem, MISSING,
-                       "the log of this node has what %.8s published since %s (%s ago), and not "
-                       "all since %s: give a later time, ask a node whose log reaches further back "
-                       "(exchange.log_bytes), or take out everything (--all); if no node has a "
-                       "base without it, begin again from an older one (hearsay rewind)",
+                       "this node's log has the rumors of %.8s since %s (%s ago), but not all "
+                       "since %s: give a later time, use a node whose log reaches further back "
+                       "(exchange.log_bytes), or retract all rumors (--all); if no node has a base "
+                       "without them, restart from an older base (hearsay rewind)",
                        expel->id, amount_moment(horizon_ms).text, amount_span(horizon_s).text,
                        amount_moment(expel->since_ms).text);
 }
@@ -94,8 +95,8 @@ static enum error add_pair(struct order *order, const json_t *row, uint64_t keep
 {
     if (order->pairs_count == ORDER_PAIRS_MAX)
         return problem_set(problem, TOO_BIG,
-                           "it has begun more than %d times, and an order says of no more what "
-                           "stays: take out everything (--all)",
+                           "the member has more than %d incarnations with rumors that stay, the "
+                           "most that an order can list: retract all its rumors (--all)",
                            ORDER_PAIRS_MAX);
     order->pairs[order->pairs_count++] =
         (struct order_pair){.incarnation = page_number(row, "incarnation"), .keep = (uint32_t)keep};
@@ -146,7 +147,8 @@ static enum error make_order(const struct order_giver *giver, const struct expel
     key_hex(id, order->subject);
     if (strcmp(id, page_text(giver->page, "id")) == 0)
         return problem_set(problem, MISMATCH,
-                           "%.8s is this node itself: to expel it, ask another one", id);
+                           "%.8s is this node itself; to expel it, run the command at another node",
+                           id);
     return choose_pairs(giver, expel, order, outcome, problem);
 }
 
@@ -157,16 +159,15 @@ static void print_order(const struct expel *expel, const struct order *order,
     identity_text(id, order->subject);
     (void)printf("order %" PRIu64 ": %s is expelled from the swarm: %s\n", order->number, id,
                  order->reason);
-    (void)printf("of its rumors that are known here %" PRIu64
-                 " are taken out of the base, and %" PRIu64 " stay",
+    (void)printf("of its rumors that this node knows, %" PRIu64
+                 " are retracted from the base, and %" PRIu64 " stay",
                  outcome->taken_out, outcome->kept);
     if (expel->since_ms)
-        (void)printf(", which came before %s\n", amount_moment(expel->since_ms).text);
+        (void)printf(", which arrived before %s\n", amount_moment(expel->since_ms).text);
     else
-        (void)printf("%s\n", outcome->kept
-                                 ? ", which the logs may have lost (--all takes them out, too, "
-                                   "where a node has a base without them)"
-                                 : "");
+        (void)printf("%s\n", outcome->kept ? ", which the logs may have lost (--all also retracts "
+                                             "these, if a node has a base without them)"
+                                           : "");
 }
 
 static enum error give(void *self, struct order_giver *giver, struct problem *problem)
@@ -191,29 +192,29 @@ static int run(int argc, char **argv)
 
 const struct command expel_command = {
     .name = "expel",
-    .summary = "the operator puts a member out of the swarm",
-    .forms = {{"hearsay expel [options] ID --reason TEXT", "put a member out of the swarm"}},
+    .summary = "the operator expels a member from the swarm",
+    .forms = {{"hearsay expel [options] ID --reason TEXT", "expel a member from the swarm"}},
     .about = "ID: the first digits of the member's id, as hearsay status shows it; or all "
              "64." ORDER_WHERE_TO_RUN,
     .options =
         (const struct command_option[]){
-            {"--reason", "TEXT", "what all are told, at most 64 printable characters",
+            {"--reason", "TEXT", "reason that all nodes show, at most 64 printable characters",
              .member = offsetof(struct expel, reason)},
             {"--since", "TIME",
-             "take out what it published since then, and leave what came\n"
-             "before: 90s, 2h30m or 3d ago, or 14:30 or\n"
-             "\"2026-11-25 14:30\", UTC. The log of the node has to reach\n"
-             "back so far",
+             "retract what the member published since then, and keep what\n"
+             "it published before: 90s, 2h30m or 3d ago, or 14:30 or\n"
+             "\"2026-11-25 14:30\", UTC. The log of the node must reach\n"
+             "back to that time",
              .member = offsetof(struct expel, since_ms), .set = set_since},
             {"--all", NULL,
-             "take out all that it ever published, where a node has a\n"
-             "base without it. Without this and --since, what the logs\n"
-             "of the nodes may have lost stays",
+             "retract everything that the member published, if a node has\n"
+             "a base without it. Without --all and --since, rumors that\n"
+             "the logs of the nodes may have lost stay",
              .member = offsetof(struct expel, all)},
             ORDER_OPTIONS,
             {0}},
     .column = 26,
-    .exit_codes = "0 the node obeys and passes it on, 1 it does not, 2 wrong usage.",
+    .exit_codes = "0 the node obeys the order and passes it on, 1 it does not, 2 wrong usage.",
     .takes_operands = true,
     .finish = finish,
     .run = run,

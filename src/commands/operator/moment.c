@@ -105,9 +105,7 @@ enum error moment_parse(const char *text, uint64_t now_ms, uint64_t *moment_ms,
                            text);
     if (ms > now_ms)
         return problem_set(problem, MALFORMED,
-                           "--since %.40s: that is still to come; times are UTC, as all that are "
-                           "shown",
-                           text);
+                           "--since %.40s: this time is in the future; times are UTC", text);
     *moment_ms = ms;
     return OK;
 }

@@ -24,8 +24,9 @@ COMMAND_BEGINS_WITH(struct order_options, config);
         CONFIG_OPTIONS_OF_NODE,                                                                    \
         CONFIG_OPTION_JSON("print one JSON object: the orders that were given")
 #define ORDER_WHERE_TO_RUN                                                                         \
-    "\n\nRun it in the folder of a node that runs, and has the public half of your key as\n"       \
-    "node.operator, as all nodes have."
+    "\n\nRun it in the folder of a running node. All nodes must have the public half of your "     \
+    "key\n"                                                                                        \
+    "as node.operator."
 
 /* Runs the command. `self` begins with a struct order_options and is passed to `give`, which
  * creates the order, gives it to the node and prints it. Returns the exit code: 0 the node applies

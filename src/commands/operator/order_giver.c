@@ -73,17 +73,17 @@ enum error order_giver_find(const struct order_giver *giver, const char *begin,
     others += count_fitting(page_origins(giver->page), begin, &found);
     others += count_fitting(page_orders(giver->page), begin, &found);
     if (!found)
-        return problem_set(problem, MISSING,
-                           "this node knows no member whose id begins with %s; hearsay status "
-                           "lists them",
-                           begin);
+        return problem_set(
+            problem, MISSING,
+            "this node knows no member whose id begins with %s; hearsay status lists all members",
+            begin);
     if (others > 0)
-        return problem_set(problem, MISMATCH,
-                           "more than one id begins with %s, such as %.16s and %.16s: give more of "
-                           "its digits",
-                           begin, first && strcmp(first, found) != 0 ? first : "another", found);
+        return problem_set(
+            problem, MISMATCH,
+            "more than one id begins with %s, such as %.16s and %.16s: give more digits", begin,
+            first && strcmp(first, found) != 0 ? first : "another", found);
     if (key_from_hex(id, found) != OK)
-        return problem_set(problem, MALFORMED, "the node shows an id that is none: %.80s", found);
+        return problem_set(problem, MALFORMED, "the node's status has an invalid id: %.80s", found);
     return OK;
 }
 
@@ -107,8 +107,8 @@ static enum error check_operator(const json_t *page, const char *key_path,
     key_hex(id, key->id);
     if (!theirs[0])
         return problem_set(problem, MISMATCH,
-                           "this node obeys no operator: node.operator is empty, or it is of an "
-                           "older version");
+                           "this node has no operator: set node.operator, or upgrade the node if "
+                           "it runs an older version");
     if (strcmp(theirs, id) != 0)
         return problem_set(problem, MISMATCH,
                            "%.200s is the key of another operator: its public key is %s, and the "
@@ -133,8 +133,8 @@ static enum error wait_until_obeyed(const char *dir, uint64_t number, struct pro
         (void)nanosleep(&wait, NULL);
     }
     return problem_set(problem, FAILED,
-                       "the node has not taken the order: its notes say why, or it does not use "
-                       "the folder %s",
+                       "the node has not applied the order: read the reason in its log, or check "
+                       "that it uses the folder %s",
                        dir);
 }
 
@@ -164,7 +164,9 @@ enum error order_giver_begin(struct order_giver *giver, const char *dir, const c
         error = check_operator(giver->page, key_path, &giver->key, problem);
     const char *context = page_text(operator_of(giver->page), "context");
     if (error == OK && !bytes_of_hex(context, giver->context, CONTEXT_BYTES))
-        error = problem_set(problem, MALFORMED, "the node does not say which swarm it is in");
+        error =
+            problem_set(problem, MALFORMED,
+                        "the node's status does not name its swarm: the node runs another version");
     giver->next = (uint32_t)json_array_size(page_orders(giver->page)) + 1;
     if (error != OK)
         order_giver_end(giver);
@@ -200,8 +202,8 @@ enum error order_giver_give(struct order_giver *giver, struct order *orders, uin
     CHECK(count > 0);
     if (giver->next > ORDERS_MAX || count > ORDERS_MAX - giver->next + 1)
         return problem_set(problem, TOO_BIG,
-                           "%u orders have been given, and no swarm obeys more than %d: begin "
-                           "another swarm, from the saved model (model.start)",
+                           "%u orders have been given, and a swarm accepts at most %d: start "
+                           "another swarm from the saved model (model.start)",
                            (unsigned)giver->next - 1, ORDERS_MAX);
     enum error error = OK;
     for (uint32_t at = 0; at < count && error == OK; at += ORDERS_HANDED)

@@ -30,8 +30,8 @@ static enum error finish(void *self, int count, char **words, struct problem *pr
     const struct rekey *rekey = self;
     if (count > 0)
         return problem_set(problem, MALFORMED,
-                           "\"%.40s\" is one argument too many: the new key is made here, and "
-                           "concerns all; see: hearsay rekey --help",
+                           "\"%.40s\" is one argument too many: the command itself makes the new "
+                           "key, for all nodes; see: hearsay rekey --help",
                            words[0]);
     if (!order_is_reason(rekey->reason))
         return problem_set(problem, MALFORMED,
@@ -61,14 +61,14 @@ static enum error check_page(const json_t *page, const struct rekey *rekey, stru
                              struct problem *problem)
 {
     if (key_from_hex(order->before, page_text(swarm_key_of(page), "hash")) != OK)
-        return problem_set(problem, MALFORMED,
-                           "the node does not say which swarm key it has: it is of another "
-                           "version");
+        return problem_set(
+            problem, MALFORMED,
+            "the node's status does not name its swarm key: the node runs another version");
     if (is_open_to_all(page) && !rekey->anyone)
         return problem_set(problem, MISMATCH,
-                           "whoever has the old key could come in meanwhile and be given the new "
-                           "one, also one who was expelled and takes another name: first say who "
-                           "is in (hearsay admit --present), or give --anyone");
+                           "any holder of the old key could join meanwhile and receive the new "
+                           "key, even an expelled member with a new identity: first admit the "
+                           "present members (hearsay admit --present), or give --anyone");
     return OK;
 }
 
@@ -83,10 +83,11 @@ static enum error check_taken(const char *dir, const struct order *order, struct
     key_hex(hash, order->subject);
     const bool is_taken = strcmp(page_text(swarm_key_of(page), "hash"), hash) == 0;
     json_decref(page);
-    return is_taken ? OK
-                    : problem_set(problem, FAILED,
-                                  "the node has the order, and not the key: its notes say why; "
-                                  "nobody is cut off, and another hearsay rekey gives another key");
+    return is_taken
+               ? OK
+               : problem_set(problem, FAILED,
+                             "the node has the order but not the key: read the reason in its log; "
+                             "no node is cut off; run hearsay rekey again for another key");
 }
 
 static enum error give_key(struct order_giver *giver, struct order *order, struct problem *problem)
@@ -109,12 +110,12 @@ static void print_order(const char *dir, const struct rekey *rekey, const struct
     (void)printf("order %u: the swarm gets a new key: %s\n", (unsigned)order->number,
                  order->reason);
     if (rekey->both_hours > 0)
-        (void)printf("older keys let in until %s; who is away until then needs the new key as a "
-                     "file,\n",
+        (void)printf("older keys are accepted until %s; a node that is offline until then needs "
+                     "the new key\nas a file, ",
                      amount_moment(order->until_ms).text);
     else
-        (void)printf("older keys let in nobody from now on; who is away needs the new key as a "
-                     "file,\n");
+        (void)printf("older keys are no longer accepted; a node that is offline now needs the new "
+                     "key\nas a file, ");
     (void)printf("which is %s/" SWARM_KEY_FILE
                  " here, and in the state folder of each node that has it\n",
                  dir);
@@ -144,26 +145,26 @@ static int run(int argc, char **argv)
 
 const struct command rekey_command = {
     .name = "rekey",
-    .summary = "the operator gives the swarm another key, while it trains",
-    .forms = {{"hearsay rekey [options]", "give the swarm another key, while it trains"}},
-    .about = "The new key goes from member to member, and not to those who have been put "
-             "out." ORDER_WHERE_TO_RUN,
+    .summary = "the operator gives the swarm another key while it trains",
+    .forms = {{"hearsay rekey [options]", "give the swarm another key while it trains"}},
+    .about = "The members pass the new key on to each other, but not to expelled "
+             "members." ORDER_WHERE_TO_RUN,
     .options =
-        (const struct command_option[]){{"--both", "HOURS",
-                                         "for so long older keys let in, too (default 168, a\n"
-                                         "week; 0: not at all): who is away for longer is to\n"
-                                         "be given the new key as a file",
-                                         COMMAND_REAL(struct rekey, both_hours, 0, BOTH_HOURS_MAX)},
-                                        {"--reason", "TEXT",
-                                         "what all are told, at most 64 printable characters",
-                                         .member = offsetof(struct rekey, reason)},
-                                        {"--anyone", NULL,
-                                         "give the new key to whoever comes with an old one\n"
-                                         "meanwhile, where neither a list nor admissions say\n"
-                                         "who may be in",
-                                         .member = offsetof(struct rekey, anyone)},
-                                        ORDER_OPTIONS,
-                                        {0}},
+        (const struct command_option[]){
+            {"--both", "HOURS",
+             "hours for which older keys are also accepted (default\n"
+             "168, a week; 0: none). A node that is offline for\n"
+             "longer needs the new key as a file",
+             COMMAND_REAL(struct rekey, both_hours, 0, BOTH_HOURS_MAX)},
+            {"--reason", "TEXT", "reason that all nodes show, at most 64 printable characters",
+             .member = offsetof(struct rekey, reason)},
+            {"--anyone", NULL,
+             "give the new key to every node that joins with an old\n"
+             "one meanwhile, if neither a list nor admissions limit\n"
+             "the members",
+             .member = offsetof(struct rekey, anyone)},
+            ORDER_OPTIONS,
+            {0}},
     .column = 26,
     .exit_codes = "0 the node has the key and passes it on, 1 it has not, 2 wrong usage.",
     .takes_operands = true,

@@ -41,7 +41,7 @@ static enum error set_by(void *by, const struct command_option *option, const ch
             *(enum series_by *)by = (enum series_by)i;
             return OK;
         }
-    return problem_set(problem, MALFORMED, "--by %.60s: it is time, samples or bytes", word);
+    return problem_set(problem, MALFORMED, "--by %.60s: write time, samples or bytes", word);
 }
 
 static enum error set_range(void *self, const struct command_option *option, const char *text,
@@ -59,7 +59,8 @@ static enum error set_range(void *self, const struct command_option *option, con
         series_may_be(options->high) && options->low < options->high)
         return OK;
     return problem_set(problem, MALFORMED,
-                       "--range %.60s: two numbers, the lower one first, such as 0.7:0.92", text);
+                       "--range %.60s: write two numbers, the lower one first, such as 0.7:0.92",
+                       text);
 }
 
 static enum error set_what(void *what, const struct command_option *option, const char *word,
@@ -67,9 +68,9 @@ static enum error set_what(void *what, const struct command_option *option, cons
 {
     (void)option;
     *(const char **)what = word;
-    return word[0]
-               ? OK
-               : problem_set(problem, MALFORMED, "--what has no name; see: hearsay plot --help");
+    return word[0] ? OK
+                   : problem_set(problem, MALFORMED,
+                                 "--what: write the name of a value; see: hearsay plot --help");
 }
 
 static enum error set_out(void *out, const struct command_option *option, const char *word,
@@ -86,10 +87,11 @@ static enum error finish(void *self, int count, char **words, struct problem *pr
     options->files = words;
     options->count = (size_t)count;
     if (count == 0)
-        return problem_set(problem, MALFORMED, "which files? see: hearsay plot --help");
+        return problem_set(problem, MALFORMED, "name at least one FILE; see: hearsay plot --help");
     if ((options->json != 0) + (options->out != NULL) + (options->tensorboard != NULL) > 1)
-        return problem_set(problem, MALFORMED,
-                           "either --json, --out or --tensorboard; see: hearsay plot --help");
+        return problem_set(
+            problem, MALFORMED,
+            "give only one of --json, --out and --tensorboard; see: hearsay plot --help");
     if (!options->set.what && !options->tensorboard)
         options->set.what = "loss";
     return OK;
@@ -267,8 +269,8 @@ static int run(int argc, char **argv)
 
 const struct command plot_command = {
     .name = "plot",
-    .summary = "curves of what logs and simulations hold",
-    .forms = {{"hearsay plot [options] FILE...", "curves of what logs and simulations hold"}},
+    .summary = "draw curves from logs and simulations",
+    .forms = {{"hearsay plot [options] FILE...", "draw curves from logs and simulations"}},
     .about =
         "FILE is the log of a node (node.log), CSV with a heading, such as the series.csv and\n"
         "nodes.csv of hearsay sim, or a play of hearsay compare (plays/*.json).",
@@ -279,27 +281,26 @@ const struct command plot_command = {
              "such as samples_per_second, share or lag_s_max (default loss)",
              .member = offsetof(struct plot_options, set.what), .set = set_what},
             {"--by", "NAME",
-             "time, samples or bytes: over what (default time); those of a log are\n"
-             "of its node alone",
+             "time, samples or bytes: the x axis (default time); in a log, samples and\nbytes are "
+             "those of its node",
              .member = offsetof(struct plot_options, set.by), .set = set_by},
             {"--out", "FILE", "draw a picture, FILE.svg or FILE.png, instead of characters",
              .member = offsetof(struct plot_options, out), .set = set_out},
-            {"--title", "TEXT", "what stands above it",
+            {"--title", "TEXT", "title above the chart",
              .member = offsetof(struct plot_options, title)},
-            {"--range", "LOW:HIGH", "what it shows (default: everything)", .set = set_range},
+            {"--range", "LOW:HIGH", "range of the y axis (default: all values)", .set = set_range},
             {"--tensorboard", "DIR",
-             "write them for TensorBoard instead: a run for each curve, and without\n"
-             "--what the usual numbers, each under its name",
+             "write the curves for TensorBoard: one run for each curve; without --what,\nall usual "
+             "values, each under its name",
              .member = offsetof(struct plot_options, tensorboard)},
             {"--json", NULL, "print the points as one JSON object",
              .member = offsetof(struct plot_options, json)},
             {0}},
     .column = 21,
-    .notes = "A column named curve, strategy, contestant or node makes a curve of each. A log that "
-             "a node\n"
-             "went on with after it was started again is one curve; the time in between does not "
-             "count.\n"
-             "A .png file takes rsvg-convert, of Debian's package librsvg2-bin.",
+    .notes = "If a CSV file has a column named curve, strategy, contestant or node, each name in "
+             "it has a\n"
+             "curve. The log of a restarted node is one curve, without the time between the runs.\n"
+             "A .png file needs rsvg-convert, from Debian's package librsvg2-bin.",
     .exit_codes = "0 drawn, 1 failed, 2 wrong usage.",
     .takes_operands = true,
     .finish = finish,

@@ -82,12 +82,11 @@ static enum error convert_to(const char *path, FILE *svg, struct problem *proble
     (void)unlink(path);
     if (status == -ENOENT)
         return problem_set(problem, MISSING,
-                           "%.300s: rsvg-convert, which draws .png files, is not here: apt-get "
-                           "install librsvg2-bin, or name a file that ends in .svg",
+                           "%.300s: rsvg-convert, which draws .png files, is not installed: "
+                           "apt-get install librsvg2-bin, or name a file that ends in .svg",
                            path);
     return problem_set(problem, FAILED,
-                       "%.300s: rsvg-convert did not draw it (status %d); name a file that ends in "
-                       ".svg",
+                       "%.300s: rsvg-convert failed (status %d); name a file that ends in .svg",
                        path, status);
 }
 

@@ -82,11 +82,10 @@ static enum error read_heading(const struct series_set *set, char *line, const c
             columns->y = i;
     }
     if (!has_axis(field, columns->count))
-        return problem_set(
-            problem, MALFORMED,
-            "%.300s is no log of a node (node.log), no CSV file with a heading and no "
-            "play of a comparison (plays/*.json)",
-            path);
+        return problem_set(problem, MALFORMED,
+                           "%.300s: unknown format; name a log of a node (node.log), a CSV file "
+                           "with a heading or a play of a comparison (plays/*.json)",
+                           path);
     if (columns->x == NONE || columns->y == NONE)
         return series_lacks(set, path, &names, problem);
     return OK;
@@ -134,7 +133,7 @@ enum error series_read_csv(struct series_set *set, FILE *file, const char *path,
         error = take_line(set, &columns, line, label, problem);
     free(line);
     if (error == OK && set->count == 0)
-        return problem_set(problem, MISSING, "%.300s has a heading, and no whole line below it",
+        return problem_set(problem, MISSING, "%.300s has a heading but no complete line below it",
                            path);
     return error;
 }

@@ -38,11 +38,10 @@ enum error series_read_play(struct series_set *set, FILE *file, const char *path
     json_t *play = json_loadf(file, 0, &where), *points = json_object_get(play, "points"), *point;
     if (!json_is_array(points)) {
         json_decref(play);
-        return problem_set(
-            problem, MALFORMED,
-            "%.300s is no log of a node (node.log), no CSV file with a heading and no "
-            "play of a comparison (plays/*.json)",
-            path);
+        return problem_set(problem, MALFORMED,
+                           "%.300s: unknown format; name a log of a node (node.log), a CSV file "
+                           "with a heading or a play of a comparison (plays/*.json)",
+                           path);
     }
     struct series *series = series_of(set, label);
     enum error error = series ? OK : series_too_many(problem);

@@ -67,7 +67,7 @@ static void see_stage(struct changes *changes, const json_t *page, double now_s)
     if (strcmp(text_of(page, "id"), text_of(changes->before, "id")) != 0)
         lately_note(&changes->lately, now_s, "another node runs here");
     if (strcmp(now, then) != 0)
-        lately_note(&changes->lately, now_s, "this node was %.20s, and is %.20s", then, now);
+        lately_note(&changes->lately, now_s, "this node was %.20s and is now %.20s", then, now);
     if (is_alone != was_alone)
         lately_note(&changes->lately, now_s, "this node reaches %s of its peers",
                     is_alone ? "none" : "one");

@@ -126,7 +126,7 @@ static void print_alarm(FILE *out, const json_t *page)
     const char *alarm = json_string_value(json_object_get(training, "alarm"));
     if (!alarm)
         return;
-    (void)fprintf(out, "  alarm:     training is not well\n");
+    (void)fprintf(out, "  alarm:     training has a problem\n");
     print_folded(out, alarm);
 }
 
@@ -172,7 +172,7 @@ static void print_traffic(FILE *out, const json_t *page)
                   has_checkpoint ? span(page, "checkpoint_age_s").text : "none",
                   has_checkpoint ? " old" : "");
     if (real_of(page, "saturated") > 0)
-        (void)fprintf(out, "  saturated  %.0f weights, of %s first: the rest of each stays here\n",
+        (void)fprintf(out, "  saturated  %.0f weights, first in %s: the rest of each is withheld\n",
                       real_of(page, "saturated"), text_of(page, "saturated_tensor", 64).text);
 }
 
@@ -211,12 +211,12 @@ static void print_swarm_key(FILE *out, const json_t *page)
     const double order = real_of(key, "order"), missing = real_of(key, "missing"),
                  older = real_of(key, "older");
     if (missing > 0)
-        (void)fprintf(out, "  swarm key  that of order %.0f has not come yet\n", missing);
+        (void)fprintf(out, "  swarm key  key of order %.0f has not arrived yet\n", missing);
     else if (order > 0 && older > 0)
-        (void)fprintf(out, "  swarm key  that of order %.0f; older ones let in until %s\n", order,
+        (void)fprintf(out, "  swarm key  key of order %.0f; older keys accepted until %s\n", order,
                       amount_moment((uint64_t)fmax(real_of(key, "until_ms"), 0)).text);
     else if (order > 0)
-        (void)fprintf(out, "  swarm key  that of order %.0f, and no other lets in\n", order);
+        (void)fprintf(out, "  swarm key  key of order %.0f; no older key is accepted\n", order);
 }
 
 /* Prints the members that the operator has expelled, with the reason. */
@@ -242,7 +242,8 @@ static void print_strangers(FILE *out, const json_t *page)
         for (size_t k = 0; k < i && !was_shown; k++)
             was_shown = strcmp(id.text, text_of(json_array_get(strangers, k), "id", 60).text) == 0;
         if (!was_shown)
-            (void)fprintf(out, "  strangers  %.8s: others have it as a member, this node has not\n",
+            (void)fprintf(out,
+                          "  strangers  %.8s: other nodes have admitted it, this node has not\n",
                           id.text);
     }
 }
@@ -255,17 +256,17 @@ static void print_harms(FILE *out, const json_t *page)
         const json_t *harm = json_array_get(harms, i);
         (void)fprintf(out, "  harms      %.8s: ", text_of(harm, "id", 60).text);
         if (flag_of(harm, "harms"))
-            (void)fprintf(out, "agreement %.2f (others' %.2f), %.1f x as long",
+            (void)fprintf(out, "agreement %.2f (typical %.2f), %.1f times as long",
                           real_of(harm, "agreement"), real_of(harm, "typical_agreement"),
                           real_of(harm, "length"));
         else
-            (void)fprintf(out, "not here, as %s",
-                          real_of(harm, "votes") > 0 ? "others find" : "far as is known");
+            (void)fprintf(out, "no harm seen here%s",
+                          real_of(harm, "votes") > 0 ? ", but other members voted" : "");
         if (real_of(harm, "votes_needed") > 0)
             (void)fprintf(out, "; %s of %s votes", whole(harm, "votes").text,
                           whole(harm, "votes_needed").text);
         if (flag_of(harm, "suspended"))
-            (void)fprintf(out, "; what it publishes waits: it is longer than others'");
+            (void)fprintf(out, "; suspended: its rumors are too long");
         (void)fputc('\n', out);
     }
 }
@@ -276,10 +277,10 @@ static void print_proven(FILE *out, const json_t *page)
     const json_t *proofs = json_object_get(page, "proofs");
     for (size_t i = 0; i < json_array_size(proofs); i++) {
         const json_t *proof = json_array_get(proofs, i);
-        (void)fprintf(out, "  out        %.8s: %s%s\n", text_of(proof, "id", 60).text,
-                      flag_of(proof, "is_voted") ? "harms, as most members have voted"
+        (void)fprintf(out, "  expelled   %.8s: %s%s\n", text_of(proof, "id", 60).text,
+                      flag_of(proof, "is_voted") ? "most members voted that it harms"
                                                  : "signed two rumors under one number",
-                      flag_of(proof, "is_suspended") ? ", too long ago: they stay" : "");
+                      flag_of(proof, "is_suspended") ? ", too old to retract" : "");
     }
 }
 
@@ -457,18 +458,18 @@ static int run(int argc, char **argv)
 
 const struct command status_command = {
     .name = "status",
-    .summary = "how the node of this machine is; a health probe",
-    .forms = {{"hearsay status [options]", "how is the node of this machine?"}},
+    .summary = "show the state of this machine's node; a health probe",
+    .forms = {{"hearsay status [options]", "show the state of this machine's node"}},
     .options = (const struct command_option[]){CONFIG_OPTIONS_OF_NODE,
                                                CONFIG_OPTION_JSON(
                                                    "print one JSON object, with everything"),
                                                {0}},
     .column = 26,
     .notes = "The exit codes are for health probes.",
-    .exit_codes = "0 it trains (or relays), 1 no node answers,\n"
-                  "2 wrong usage, 3 it answers and is not ready: it joins, catches up, or is "
-                  "alone,\n"
-                  "because it reaches none of its peers (it trains on: no reason to restart it).",
+    .exit_codes =
+        "0 the node trains or relays, 1 no node answers,\n"
+        "2 wrong usage, 3 the node is not ready: it joins, catches up, or reaches none of its\n"
+        "peers (it trains on, so do not restart it).",
     .finish = config_options_check,
     .run = run,
 };

@@ -12,8 +12,7 @@ static enum error no_node(const char *dir, struct problem *problem)
 {
     if (status_endpoint_is_taken(dir))
         return problem_set(problem, FAILED,
-                           "the node of %s does not answer: it is just starting or ending; ask "
-                           "again",
+                           "the node of %s does not answer: it is starting or ending; try again",
                            dir);
     return problem_set(problem, MISSING,
                        "no node runs with the state_dir %s: start it (hearsay node), or name the "
@@ -26,16 +25,17 @@ static enum error connect_failed(const char *dir, int reason, struct problem *pr
     if (reason == ENOENT || reason == ECONNREFUSED || reason == ENOTDIR)
         return no_node(dir, problem);
     if (reason == EACCES || reason == EPERM)
-        return problem_set(problem, FAILED,
-                           "%s/" STATUS_SOCKET " is another user's: ask as the user that runs the "
-                           "node",
-                           dir);
+        return problem_set(
+            problem, FAILED,
+            "%s/" STATUS_SOCKET
+            " belongs to another user: run the command as the user that runs the node",
+            dir);
     if (reason == EAGAIN)
-        return problem_set(problem, FAILED,
-                           "the node of %s does not answer, and many are waiting for it: it is "
-                           "stopped or stuck",
-                           dir);
-    return problem_set(problem, FAILED, "cannot ask at %s/" STATUS_SOCKET ": %s", dir,
+        return problem_set(
+            problem, FAILED,
+            "the node of %s does not answer, and many requests are waiting: it is stopped or hangs",
+            dir);
+    return problem_set(problem, FAILED, "cannot connect to %s/" STATUS_SOCKET ": %s", dir,
                        strerror(reason));
 }
 
@@ -76,13 +76,13 @@ static enum error no_page(const char *dir, int asking, int reason, int received,
     if (reason == EAGAIN)
         return problem_set(problem, FAILED,
                            "the node of %s (process %d) has not answered within %g s: it is "
-                           "stopped, stuck, or its machine is overloaded",
+                           "stopped, it hangs, or its machine is overloaded",
                            dir, (int)node.pid, wait_ms * 1e-3);
     if (reason || received == 0)
         return problem_set(problem, FAILED, "the node of %s ended instead of answering", dir);
     return problem_set(problem, MALFORMED,
-                       "what came is not the status of a node: another program, or a node of "
-                       "another version");
+                       "the answer is not the status of a node: another program answered, or a "
+                       "node of another version");
 }
 
 enum error status_ask(const char *dir, int wait_ms, json_t **page, struct problem *problem)

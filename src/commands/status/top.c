@@ -198,10 +198,8 @@ static int run(int argc, char **argv)
     if (config_options_read(&config, &options, &problem) != OK)
         return command_complain(&problem, 2);
     if (!isatty(STDIN_FILENO) || terminal_of(STDOUT_FILENO).rows == 0) {
-        (void)fprintf(
-            stderr,
-            "hearsay: top needs a terminal that can be drawn on; for a script or a file: hearsay "
-            "status, or hearsay status --json\n");
+        (void)fprintf(stderr, "hearsay: top needs a terminal with cursor movement; in a script, "
+                              "use hearsay status or hearsay status --json\n");
         return 1;
     }
     watch(config.node.state_dir);

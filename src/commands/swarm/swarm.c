@@ -230,7 +230,7 @@ static void watch(struct swarm *swarm)
         next = floor(seconds) + 1;
         show(swarm, seconds);
     }
-    (void)printf("%s: training ends, the last rumors travel\n", why);
+    (void)printf("%s: training ends, and the nodes exchange their last rumors\n", why);
     (void)fflush(stdout);
 }
 
@@ -264,10 +264,9 @@ static void print_errors(const struct swarm *swarm)
             (void)snprintf(last, sizeof last, "%s", line);
         if (file)
             (void)fclose(file);
-        (void)printf("node %d did not finish; the last it said: %s", i,
-                     last[0] ? last : "nothing\n");
+        (void)printf("node %d did not finish; its last message: %s", i, last[0] ? last : "none\n");
         if (swarm->options.dir)
-            (void)printf("all it said is in %s\n", path);
+            (void)printf("all its messages are in %s\n", path);
     }
 }
 
@@ -301,12 +300,12 @@ static void say_what_was_missing(const struct swarm *swarm, double score)
     char text[SCORE_TEXT];
     const uint64_t samples = swarm_goal_samples(swarm->nodes, swarm->started);
     if (swarm->end == SWARM_TIME_OVER)
-        (void)printf("It was at %s after %" PRIu64 " samples when the time was over; give it "
-                     "longer with --seconds.\n",
+        (void)printf("It had reached %s after %" PRIu64
+                     " samples when the time was over; give more time with --seconds.\n",
                      swarm_score_text(text, swarm->goal.kind, score), samples);
     else if (swarm->end == SWARM_SAMPLES_OVER || swarm->end == SWARM_LIMIT_OVER)
-        (void)printf("That is after %" PRIu64 " samples; give it more with --samples, or a lower "
-                     "--target.\n",
+        (void)printf("It stopped after %" PRIu64
+                     " samples; give more with --samples, or a lower --target.\n",
                      samples);
 }
 
@@ -391,11 +390,11 @@ static void say_what(const struct swarm *swarm)
                  config->model.layers[0] ? config->model.layers : config->model.name);
     (void)printf("  data    %s%s%s\n", SOURCES[config->data.source], files[config->data.source],
                  config->data.source == DATASET_GENERATED && !swarm_options_has_files(config)
-                     ? " (no Fashion-MNIST here: package dataset-fashion-mnist)"
+                     ? " (Fashion-MNIST is not installed: Debian package dataset-fashion-mnist)"
                      : "");
     (void)printf("  folder  %s%s\n", swarm->dir,
                  !options->dir    ? " (removed at the end)"
-                 : swarm->goes_on ? " (its keys and models are kept: they go on)"
+                 : swarm->goes_on ? " (its keys and models are kept, and the swarm continues)"
                                   : "");
     (void)fflush(stdout);
 }
@@ -476,11 +475,11 @@ static int run(int argc, char **argv)
 const struct command swarm_command = {
     .name = "swarm",
     .summary = "run a whole swarm on this machine and show that its nodes agree",
-    .forms = {{"hearsay swarm [options]", "a whole swarm on this machine trains one model"}},
+    .forms = {{"hearsay swarm [options]", "train one model with a whole swarm on this machine"}},
     .options = swarm_options_table,
     .column = 20,
-    .exit_codes = "0 all nodes hold the same model and it reaches the target, 1 not so,\n"
-                  "2 wrong usage.",
+    .exit_codes =
+        "0 all nodes hold the same model and it reaches the target, 1 otherwise,\n2 wrong usage.",
     .finish = swarm_options_finish,
     .run = run,
 };

@@ -42,8 +42,8 @@ static enum error use_dir(const char *dir, struct problem *problem)
     enum error error = make_dir(dir, problem);
     if (error == OK && !exists(dir, "swarm.key") && !is_empty(dir))
         return problem_set(problem, FAILED,
-                           "--dir %.300s: holds no swarm (there is no swarm.key), but other "
-                           "things; name a folder that is new, empty or a swarm's",
+                           "--dir %.300s: the folder has files but no swarm (no swarm.key); name a "
+                           "folder that is new, empty or of a swarm",
                            dir);
     return error;
 }
@@ -52,7 +52,7 @@ enum error folder_make(char dir[static FOLDER_BYTES], const char *wanted, struct
 {
     if (wanted) {
         if (snprintf(dir, FOLDER_BYTES, "%s", wanted) >= FOLDER_BYTES)
-            return problem_set(problem, TOO_BIG, "--dir: the path is too long");
+            return problem_set(problem, TOO_BIG, "--dir: the path is too long; name a shorter one");
         return use_dir(dir, problem);
     }
     const char *base = getenv("TMPDIR");

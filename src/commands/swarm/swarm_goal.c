@@ -73,7 +73,7 @@ const char *swarm_goal_why(enum swarm_end end)
                                       [SWARM_TIME_OVER] = "the time is over",
                                       [SWARM_SAMPLES_OVER] = "all samples are learned",
                                       [SWARM_LIMIT_OVER] = "the limit is reached",
-                                      [SWARM_IDLE] = "nothing new was learned for five minutes"};
+                                      [SWARM_IDLE] = "no sample was learned for five minutes"};
     CHECK(end > SWARM_GOES_ON && end <= SWARM_IDLE);
     return WHY[end];
 }

@@ -35,7 +35,7 @@ static enum error add_set(void *self, const struct command_option *option, const
     struct swarm_options *options = self;
     (void)option;
     if (options->sets == SWARM_SETS_MAX)
-        return problem_set(problem, TOO_BIG, "more than %d times --set", SWARM_SETS_MAX);
+        return problem_set(problem, TOO_BIG, "--set is given more than %d times", SWARM_SETS_MAX);
     options->set[options->sets++] = assignment;
     return config_set(&options->config, assignment, problem);
 }
@@ -102,9 +102,10 @@ static enum error choose_text(struct swarm_options *options, struct problem *pro
         options->evaluate_parts = 1;
     } else {
         if (access(DICTIONARY, R_OK) != 0)
-            return problem_set(problem, MISSING,
-                               "the model learns from text, and there is none: install the Debian "
-                               "package dict-gcide, or name a file with --set data.text=FILE");
+            return problem_set(
+                problem, MISSING,
+                "the model learns from text, and none is installed: install the Debian package "
+                "dict-gcide, or name a file with --set data.text=FILE");
         data->source = DATASET_TEXT;
         (void)snprintf(data->text, sizeof data->text, "%s", DICTIONARY);
         options->evaluate_parts = TEXT_PARTS;
@@ -156,7 +157,7 @@ enum error swarm_options_finish(void *self, int count, char **operands, struct p
     config_resolve(&options->config);
     if (error == OK && options->kind == SCORE_OF_TEXT && options->target < 0)
         return problem_set(problem, MALFORMED,
-                           "--target: of text it is in bits per byte, from 0 to 8");
+                           "--target: for text, write bits per byte, from 0 to 8");
     return error == OK ? config_check(&options->config, problem) : error;
 }
 
@@ -182,31 +183,30 @@ const struct command_option swarm_options_table[] = {
      "package dict-gcide), of arrays: --set data.x=FILE, data.y=FILE",
      .set = set_key, .key = "data.source"},
     {"--target", "A",
-     "stop when test accuracy stays above it (default 88; 92 of a\n"
-     "net with batch norms on idx); 88 and 0.88 are the same, a value\n"
-     "above 1 is in percent. Where numbers are predicted: R2. Of text:\n"
-     "when the bits per byte stay below it (default 3)",
+     "stop when the test accuracy stays above A (default 88; 92 for\n"
+     "nets with batch norm on idx); a value above 1 is in percent, so\n"
+     "88 and 0.88 are the same. For regression: R2. For text: stop\n"
+     "when the bits per byte stay below A (default 3)",
      COMMAND_REAL(struct swarm_options, target, 0, 100)},
     {"--seconds", "S", "stop after this time at the latest",
      COMMAND_REAL(struct swarm_options, seconds, 1, 10000000)},
     {"--samples", "N",
-     "stop when all nodes together have learned so many\n"
-     "(with neither: after 300 s and 400000 samples, whichever is\n"
-     "later, since a busy machine learns more slowly)",
+     "stop when all nodes together have learned N samples (without\n"
+     "--samples and --seconds: after 300 s and 400000 samples,\n"
+     "whichever is later, since a busy machine learns more slowly)",
      COMMAND_WHOLE(struct swarm_options, samples, 1, 1000000000000000)},
-    {"--seed", "N", "of the model, the data and the choices (default 1)",
+    {"--seed", "N", "seed of the model, the data and random choices (default 1)",
      COMMAND_WHOLE(struct swarm_options, seed, 1, 1000000000000000)},
     {"--json", "FILE",
-     "write the results there, as one JSON object; -: to standard output, and\n"
-     "all else to standard error",
+     "write the results to FILE as one JSON object; -: to standard output, and\nall other text to "
+     "standard error",
      .member = offsetof(struct swarm_options, json)},
     {"--dir", "DIR",
-     "keep keys, configurations, models and notes there; a swarm that\n"
-     "is there goes on (default: a temporary folder, removed at the\n"
-     "end)",
+     "keep keys, configurations, models and logs in DIR; a swarm in it\ncontinues (default: a "
+     "temporary folder, removed at the end)",
      .member = offsetof(struct swarm_options, dir)},
     {"--set", "SECTION.KEY=VALUE",
-     "set a key of every node's configuration (they are\n"
-     "listed by: hearsay node --print-config); may be repeated",
+     "set a key of every node's configuration (hearsay node\n--print-config lists all keys); may "
+     "be repeated",
      .set = add_set},
     {0}};

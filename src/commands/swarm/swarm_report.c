@@ -196,11 +196,10 @@ const char *swarm_amount(double bytes, char out[static 16])
 static void describe_end(const struct swarm_node *node, char *out, size_t bytes)
 {
     if (WIFSIGNALED(node->exit_status))
-        (void)snprintf(out, bytes, "killed by signal %d (%s)%s", WTERMSIG(node->exit_status),
-                       strsignal(WTERMSIG(node->exit_status)),
-                       WTERMSIG(node->exit_status) == SIGKILL
-                           ? ": perhaps there was no memory left (dmesg)"
-                           : "");
+        (void)snprintf(
+            out, bytes, "killed by signal %d (%s)%s", WTERMSIG(node->exit_status),
+            strsignal(WTERMSIG(node->exit_status)),
+            WTERMSIG(node->exit_status) == SIGKILL ? ": perhaps memory ran out (see dmesg)" : "");
     else
         (void)snprintf(out, bytes, "ended with exit code %d", WEXITSTATUS(node->exit_status));
 }
@@ -232,8 +231,8 @@ void swarm_print_traffic(FILE *out, const struct swarm_verdict *verdict)
     if (verdict->dense_bytes == 0)
         return;
     (void)fprintf(out,
-                  "All together sent %s: %.3f %% of the %s that sending every step's gradient to\n"
-                  "every other node would have taken.\n",
+                  "The nodes sent %s in all: %.3f %% of the %s that sending every step's gradient\n"
+                  "to every other node would have taken.\n",
                   swarm_amount((double)verdict->sent_bytes, sent),
                   100 * (double)verdict->sent_bytes / (double)verdict->dense_bytes,
                   swarm_amount((double)verdict->dense_bytes, dense));

@@ -89,7 +89,7 @@ static void print_line(FILE *out, const struct totals *totals, const struct swar
     (void)fprintf(out,
                   "%5.0f s  %s %s  loss %s  %s samples/s  %" PRIu64
                   " samples  sent %s  rumors published %" PRIu64 ", received %" PRIu64
-                  "  limit used to %.0f %%\n",
+                  "  limit %.0f %% used\n",
                   seconds, swarm_score_name(goal->kind),
                   score_or_dash(score, totals->tested > 0, goal->kind, score_of(totals)),
                   known_or_dash(loss, totals->losses > 0, "%.3f", totals->loss / totals->losses),
@@ -129,7 +129,7 @@ static void draw_bars(struct swarm_view *view, FILE *out, const struct terminal 
     const double now = totals->tested > 0 ? score_of(totals) : 0;
     const char *known = score_or_dash(score, totals->tested > 0, goal->kind, now);
     if (goal->kind == SCORE_OF_TEXT)
-        (void)snprintf(text, sizeof text, "%s, to be %.4g", known, swarm_score_bits(goal->target));
+        (void)snprintf(text, sizeof text, "%s, target %.4g", known, swarm_score_bits(goal->target));
     else
         (void)snprintf(text, sizeof text, "%s of %.4g %%", known, 100 * goal->target);
     draw_bar(view, out, screen, swarm_score_name(goal->kind),

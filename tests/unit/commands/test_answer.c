@@ -269,14 +269,14 @@ static void no_answer_is_explained(void **state)
     int made;
     assert_no_answer(MISSING, "no node runs with the state_dir");
     open_here();
-    assert_no_answer(FAILED, "just starting or ending");
+    assert_no_answer(FAILED, "it is starting or ending");
     assert_int_equal(status_endpoint_socket(&endpoint, &made, &problem), OK);
-    assert_no_answer(FAILED, "just starting or ending");
+    assert_no_answer(FAILED, "it is starting or ending");
     transport_serve_local(transport, made);
     /* The transport does not run, so no answer comes. */
     assert_no_answer(FAILED, "has not answered within 0.05 s");
     status_endpoint_shut(&endpoint);
-    assert_no_answer(FAILED, "just starting or ending");
+    assert_no_answer(FAILED, "it is starting or ending");
     status_endpoint_close(&endpoint);
     assert_no_answer(MISSING, "no node runs with the state_dir");
 }

@@ -66,7 +66,7 @@ static void the_node_itself_is_said_once(void **state)
     see(2, "{\"stage\":\"running\",\"members\":[{\"id\":\"aa\",\"is_self\":true,\"state\":\"live\"}"
            "]}");
     assert_int_equal(changes.lately.count, 1);
-    is_line(0, 2, "now: this node was joining, and is running");
+    is_line(0, 2, "now: this node was joining and is now running");
     see(3, "{\"stage\":\"running\",\"alone_reason\":\"refused\",\"members\":[]}");
     is_line(0, 3, "now: this node reaches none of its peers");
 }
@@ -78,7 +78,7 @@ static void the_oldest_goes_when_there_are_too_many(void **state)
     for (int i = 1; i < 20; i++)
         see(i, i % 2 ? "{\"stage\":\"1\"}" : "{\"stage\":\"0\"}");
     assert_int_equal(changes.lately.count, LATELY_LINES);
-    is_line(LATELY_LINES - 1, 19, "3.0 s ago: this node was 1, and is 0");
+    is_line(LATELY_LINES - 1, 19, "3.0 s ago: this node was 1 and is now 0");
 }
 
 static void names_of_others_cannot_speak_to_the_terminal(void **state)

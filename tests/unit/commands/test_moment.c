@@ -85,7 +85,7 @@ static void rejects_an_invalid_time_with_a_sentence(void **state)
     struct problem problem = {""};
     uint64_t ms;
     assert_int_equal(moment_parse("2026-11-25 14:31", NOW_MS, &ms, &problem), MALFORMED);
-    assert_non_null(strstr(problem.text, "still to come"));
+    assert_non_null(strstr(problem.text, "in the future"));
 }
 
 /* Returns how many rumors of an origin with these arrivals stay at this age; -1 = its arrivals do

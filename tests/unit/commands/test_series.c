@@ -148,9 +148,9 @@ static void a_play_has_points(void **state)
 static void rejects_a_file_that_is_no_series(void **state)
 {
     (void)state;
-    says(MALFORMED, read_text("hello\n"), "is no log of a node");
-    says(MALFORMED, read_text("{\"a\": 1}\n"), "is no log of a node");
-    says(MALFORMED, read_text("{\n"), "is no log of a node");
+    says(MALFORMED, read_text("hello\n"), "unknown format; name a log of a node");
+    says(MALFORMED, read_text("{\"a\": 1}\n"), "unknown format; name a log of a node");
+    says(MALFORMED, read_text("{\n"), "unknown format; name a log of a node");
     says(MISSING, read_text(""), "is empty");
     says(MISSING, read_text("at_s,accuracy\n0,1\n"), "it has: at_s, accuracy");
     says(FAILED, series_read(&set, "/", "me", &problem), "cannot read /");
@@ -160,8 +160,8 @@ static void rejects_a_file_that_is_no_series(void **state)
 static void a_heading_alone_is_refused(void **state)
 {
     (void)state;
-    says(MISSING, read_text("at_s,loss\n"), "has a heading, and no whole line below it");
-    says(MISSING, read_text("at_s,loss\n1"), "has a heading, and no whole line below it");
+    says(MISSING, read_text("at_s,loss\n"), "has a heading but no complete line below it");
+    says(MISSING, read_text("at_s,loss\n1"), "has a heading but no complete line below it");
 }
 
 static void skips_values_that_no_axis_can_show(void **state)

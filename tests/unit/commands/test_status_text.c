@@ -126,10 +126,9 @@ static void shows_equivocating_members_and_whether_their_rumors_stay(void **stat
         json_of("{'stage':'running','proofs':[{'id':'dfeb65062101dcd0','is_suspended':false},"
                 "{'id':'0123456789abcdef','is_suspended':true}]}");
     assert_says(status_print_node, page,
-                "  out        dfeb6506: signed two rumors under one number\n");
-    assert_says(
-        status_print_node, page,
-        "  out        01234567: signed two rumors under one number, too long ago: they stay\n");
+                "  expelled   dfeb6506: signed two rumors under one number\n");
+    assert_says(status_print_node, page,
+                "  expelled   01234567: signed two rumors under one number, too old to retract\n");
     json_decref(page);
 }
 

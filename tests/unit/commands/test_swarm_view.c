@@ -96,7 +96,7 @@ static void without_a_terminal_it_is_a_plain_line(void **state)
     char *text = shown((struct terminal){0}, NODES, 25);
     assert_string_equal(text,
                         "   25 s  accuracy 85.00 %  loss 0.500  750 samples/s  3000 samples  sent "
-                        "6.6 MB  rumors published 0, received 0  limit used to 1 %\n");
+                        "6.6 MB  rumors published 0, received 0  limit 1 % used\n");
     free(text);
 }
 
