@@ -14,7 +14,9 @@ enum error report_folder_make(const char *dir, bool *made, struct problem *probl
 {
     struct stat found;
     if (strlen(dir) >= CONFIG_PATH_BYTES)
-        return problem_set(problem, TOO_BIG, "the name of the folder is too long: %.100s...", dir);
+        return problem_set(problem, TOO_BIG,
+                           "the name of the folder is too long: %.100s...; choose a shorter one",
+                           dir);
     *made = mkdir(dir, 0777) == 0;
     if (*made)
         return OK;
@@ -39,8 +41,8 @@ enum error report_folder_lock(const char *dir, struct problem *problem)
     if (reason != EWOULDBLOCK)
         return OK;
     return problem_set(problem, MISMATCH,
-                       "another comparison is running in the folder %.250s: wait for it, or give "
-                       "this one a folder of its own (--out)",
+                       "another comparison is running in the folder %.250s: wait until it ends, or "
+                       "name another folder (--out)",
                        dir);
 }
 
@@ -52,7 +54,8 @@ static void path_of(char out[static REPORT_PATH_BYTES], const char *dir, const c
 
 static enum error cannot_write(const char *path, struct problem *problem)
 {
-    return problem_set(problem, FAILED, "cannot write %.300s: %s", path, strerror(errno));
+    return problem_set(problem, FAILED, "cannot write %.300s: %s; choose another folder", path,
+                       strerror(errno));
 }
 
 /* Writes a file. Also checks fclose, because an error such as a full disk may appear only there. */

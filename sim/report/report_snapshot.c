@@ -61,9 +61,10 @@ static void put_over_time(json_t *snapshot, const struct outcome *outcome,
         &(struct page_snapshot_figure){
             .name = is_accuracy ? "accuracy" : "loss",
             .title = is_accuracy ? "Accuracy over time" : "Loss over time",
-            .about = "Of the swarm's base, on a part of the test set, at the end on all of it. "
-                     "Beside it, where they were played: single, each node alone on its own data, "
-                     "and ideal, one machine as fast as all together with all of the data.",
+            .about =
+                "Measured on the swarm's base with a part of the test set, at the end with all of "
+                "it. For comparison, if they were played: single (each node alone on its own data) "
+                "and ideal (one machine with the speed and the data of all nodes).",
             .x = "virtual time (s)",
             .y = is_accuracy ? "accuracy (%)" : "loss"});
     put_evaluations(
@@ -88,12 +89,13 @@ static void put_over_bytes(json_t *snapshot, const struct outcome *outcome)
         snapshot, &(struct page_snapshot_figure){
                       .name = "bytes",
                       .title = is_accuracy ? "Accuracy against bytes" : "Loss against bytes",
-                      .about = "What it cost: everything that was sent, and rumors counted once.",
-                      .x = "of all nodes together (MB)",
+                      .about = "The cost in traffic: all bytes sent, and the bytes of rumors with "
+                               "each rumor counted once.",
+                      .x = "sent by all nodes (MB)",
                       .y = is_accuracy ? "accuracy (%)" : "loss"});
-    json_t *sent = page_snapshot_series(figure, "all that was sent", "points"), *rumors = NULL;
+    json_t *sent = page_snapshot_series(figure, "all bytes sent", "points"), *rumors = NULL;
     if (last->rumor_bytes_published > 0)
-        rumors = page_snapshot_series(figure, "rumors, each once", "points");
+        rumors = page_snapshot_series(figure, "rumors, each counted once", "points");
     for (uint32_t i = 0; i < outcome->moments_count; i++) {
         const struct moment *moment = &outcome->moments[i];
         const double value = measured(moment, is_accuracy);
@@ -111,14 +113,15 @@ static void put_traffic(json_t *snapshot, const struct outcome *outcome)
     if (!last || last->sent_bytes == 0)
         return;
     json_t *figure = page_snapshot_figure(
-        snapshot, &(struct page_snapshot_figure){.name = "traffic",
-                                                 .title = "Traffic over time",
-                                                 .about = "What all nodes sent, second by second.",
-                                                 .x = "virtual time (s)",
-                                                 .y = "kB/s",
-                                                 .from_zero = true});
-    json_t *all = page_snapshot_series(figure, "everything", "line");
-    json_t *control = page_snapshot_series(figure, "of it control", "line");
+        snapshot,
+        &(struct page_snapshot_figure){.name = "traffic",
+                                       .title = "Traffic over time",
+                                       .about = "Traffic that all nodes sent, second by second.",
+                                       .x = "virtual time (s)",
+                                       .y = "kB/s",
+                                       .from_zero = true});
+    json_t *all = page_snapshot_series(figure, "all traffic", "line");
+    json_t *control = page_snapshot_series(figure, "control traffic", "line");
     for (uint32_t i = 1; i < outcome->moments_count; i++) {
         const struct moment *now = &outcome->moments[i], *before = now - 1;
         const double passed_s = now->at_s - before->at_s;
@@ -152,7 +155,8 @@ static const struct of_nodes OF_NODES[] = {
       "virtual time (s)", "lag (s)", false, true},
      FIGURE_LAG,
      1},
-    {{"share", "Share of each node", "The weight of each node's progress, by its speed.",
+    {{"share", "Share of each node",
+      "Weight of each node's progress in the swarm, in proportion to its speed.",
       "virtual time (s)", "share (%)", false, true},
      FIGURE_SHARE,
      100},
@@ -267,9 +271,10 @@ static void put_badge(json_t *snapshot, const struct outcome *outcome)
         return;
     const bool is_one = isfinite(outcome->one_version_s);
     if (is_one)
-        (void)snprintf(text, sizeof text, "all held one version %.2f s after training ended",
+        (void)snprintf(text, sizeof text, "all nodes had one version %.2f s after training ended",
                        outcome->one_version_s);
-    page_snapshot_badge(snapshot, is_one, is_one ? text : "at the end not all held one version");
+    page_snapshot_badge(snapshot, is_one,
+                        is_one ? text : "not all nodes had one version at the end");
 }
 
 static void put_verdicts(json_t *snapshot, const struct outcome *outcome)
@@ -287,7 +292,8 @@ static void put_verdicts(json_t *snapshot, const struct outcome *outcome)
 static void put_fact_without_curves(json_t *snapshot)
 {
     char text[96];
-    (void)snprintf(text, sizeof text, "none of single nodes: they are kept for up to %d nodes",
+    (void)snprintf(text, sizeof text,
+                   "no curves of single nodes: they are kept only for up to %d nodes",
                    SCENARIO_CURVES_MAX);
     page_snapshot_fact(snapshot, "curves", text);
 }

@@ -45,7 +45,7 @@ static void fact_averaged(struct table *table, const struct outcome *outcome)
     if (outcome->averaged.samples == 0)
         return;
     table_add(table, "averaged");
-    table_add(table, "%.2f %%, loss %.4f: the mean of the base over the last tenth",
+    table_add(table, "%.2f %%, loss %.4f: mean of the base over the last tenth of the time",
               100 * evaluation_accuracy(&outcome->averaged), outcome->averaged.loss);
 }
 
@@ -87,7 +87,7 @@ static void fact_traffic(struct table *table, const struct outcome *outcome)
     }
     if (last && last->sent_bytes) {
         table_add(table, "sent");
-        table_add(table, "%s in all, %.1f %% of it control",
+        table_add(table, "%s in all, %.1f %% of it control traffic",
                   amount_bytes((double)last->sent_bytes, sent),
                   100 * (double)last->control_bytes / (double)last->sent_bytes);
     }
@@ -116,7 +116,7 @@ static void fact_spreading(struct table *table, const struct outcome *outcome)
     if (isfinite(outcome->one_version_s))
         table_add(table, "%.2f s after training ended", outcome->one_version_s);
     else if (!outcome_is_stopped(outcome))
-        table_add(table, "never: at the end, nodes held different models");
+        table_add(table, "never: at the end, nodes had different models");
     if (isfinite(outcome->copies)) {
         table_add(table, "copies");
         table_add(table, "%.3f received per rumor, in the second half", outcome->copies);
@@ -177,8 +177,8 @@ static void fact_alarms(struct table *table, const struct outcome *outcome)
 static void fact_work(struct table *table, const struct outcome *outcome)
 {
     table_add(table, "computed");
-    table_add(table, "%.1f s of CPU: %.1f gradients, %.1f evaluation, %.1f all else",
-              outcome->cpu_s, outcome->gradient_cpu_s, outcome->evaluate_cpu_s,
+    table_add(table, "%.1f s of CPU: %.1f gradients, %.1f evaluation, %.1f other", outcome->cpu_s,
+              outcome->gradient_cpu_s, outcome->evaluate_cpu_s,
               outcome->cpu_s - outcome->gradient_cpu_s - outcome->evaluate_cpu_s);
     if (outcome->events == 0)
         return;
@@ -291,7 +291,7 @@ static void add_group(struct table *table, const struct outcome *outcome, const 
     static const struct {
         const char *name;
         double q;
-    } ROWS[] = {{"least", 0}, {"median", 0.5}, {"most", 1}};
+    } ROWS[] = {{"minimum", 0}, {"median", 0.5}, {"maximum", 1}};
     const size_t rows = group->count == 1 ? 1 : sizeof ROWS / sizeof ROWS[0];
     for (size_t row = 0; row < rows; row++) {
         double figures[COLUMNS];
@@ -381,7 +381,7 @@ static void fill_links(struct table *table, const struct outcome *outcome)
         add_link(table, &sorted[i]);
     free(sorted);
     if (shown < count)
-        table->note = "These are the busiest; all of them are in summary.json.";
+        table->note = "Only the busiest links are shown; summary.json has all.";
 }
 
 static void fill_faults(struct table *table, const struct outcome *outcome)

@@ -25,7 +25,7 @@ static void the_terminal_shows_verdict_nodes_links_and_faults(void **state)
     assert_holds(text, "accuracy      89.12 %, loss 0.3105, on 10000 test samples\n");
     assert_holds(text, "best          89.12 % of 10000 test samples at 4 s, after 1.0 MB\n");
     assert_holds(text, "published     400.0 kB in 4000 rumors\n");
-    assert_holds(text, "sent          1.0 MB in all, 4.0 % of it control\n");
+    assert_holds(text, "sent          1.0 MB in all, 4.0 % of it control traffic\n");
     assert_holds(text, "busiest link  desk/2 up, 95.0 % of 1.0 Mbit/s\n");
     assert_holds(text, "one version   1.50 s after training ended\n");
     assert_holds(text, "copies        1.050 received per rumor, in the second half\n");
@@ -66,9 +66,9 @@ static void the_terminal_shows_groups_of_many_nodes(void **state)
     outcome.nodes[3].samples = 47000;
     outcome.nodes[4].samples = 49000;
     const char *text = printed();
-    assert_holds(text, "desk    least     47000 ");
-    assert_holds(text, "        median    48000 ");
-    assert_holds(text, "        most      49000 ");
+    assert_holds(text, "desk    minimum    47000 ");
+    assert_holds(text, "        median     48000 ");
+    assert_holds(text, "        maximum    49000 ");
     assert_lacks(text, "\ndesk/3 ");
     assert_fits_a_terminal(text);
 }
@@ -324,7 +324,7 @@ static void the_page_has_everything_that_the_terminal_shows(void **state)
     assert_holds(text, "figures from\nmade by hand, for looking at\n");
     assert_holds(text, "hearsay sim three.conf --set 'desk.up=1 Mbit/s'\n");
     assert_holds(text, "The busiest link is 95 % used: faster lines");
-    assert_holds(text, "all held one version 1.50 s after training ended");
+    assert_holds(text, "all nodes had one version 1.50 s after training ended");
     const json_t *nodes = json_object_get(json_object_get(story, "swarm"), "nodes");
     assert_int_equal(json_array_size(nodes), 3);
     assert_true(real_at(json_array_get(nodes, 1), "share") == 0.375);
@@ -456,7 +456,7 @@ static void many_nodes_are_shown_as_bands_of_groups(void **state)
     story = story_of_page();
     assert_null(figure_of(story, "lag"));
     json_decref(story);
-    assert_holds(text_of("report.html"), "they are kept for up to 64 nodes");
+    assert_holds(text_of("report.html"), "they are kept only for up to 64 nodes");
     assert_string_equal(text_of("nodes.csv"),
                         "at_s,node,samples_per_s,share,lag_s,behind,up_use,down_use\n");
 }
