@@ -20,8 +20,7 @@ static bool learned_floats(const struct safetensors_about *about)
     return about->mean == 0 && about->scale == 1;
 }
 
-/* Adds nodes that normalise pixels: (pixel - mean) · scale. Returns the name of the normalised
- * pixels. */
+/* Normalises pixels: (pixel - mean) · scale. */
 static const char *normalise(struct onnx_graph *graph, const struct safetensors_about *about,
                              const char *pixels)
 {
@@ -34,8 +33,7 @@ static const char *normalise(struct onnx_graph *graph, const struct safetensors_
     return onnx_graph_node(graph, "Mul", "", ONNX_INPUTS(centred, scale));
 }
 
-/* Adds the graph's input and, if it has pixels, their normalisation. Returns the value that the
- * first layer reads. */
+/* Returns the value that the first layer reads: for pixels, the normalised pixels. */
 static struct onnx_value write_input(struct onnx_writer *writer,
                                      const struct safetensors_about *about)
 {
@@ -57,8 +55,6 @@ static struct onnx_value write_input(struct onnx_writer *writer,
     return (struct onnx_value){.name = normalise(graph, about, "pixels")};
 }
 
-/* Adds the graph's output: the value of the last layer, named "numbers" for regression, else
- * "logits". */
 static void write_output(struct onnx_writer *writer, const struct safetensors_about *about,
                          struct onnx_value last)
 {
@@ -73,8 +69,8 @@ static void write_output(struct onnx_writer *writer, const struct safetensors_ab
         onnx_graph_output(writer->graph, name, 2, row);
 }
 
-/* Copies the variances of a batch norm and replaces negative ones by 0. Publications of other
- * nodes may make a variance negative. */
+/* Replaces negative variances of a batch norm by 0: publications of other nodes may make a variance
+ * negative. */
 static const float *lift_variances(struct onnx_graph *graph, const float *values, size_t count)
 {
     float *lifted = arena_alloc(graph->arena, count, sizeof *lifted);
@@ -95,7 +91,6 @@ static void write_tensors(struct onnx_graph *graph, const struct model *model,
     }
 }
 
-/* The metadata of the ONNX file: layers, digest, samples and positions. */
 struct metadata {
     Onnx__StringStringEntryProto entry[METADATA_MAX];
     Onnx__StringStringEntryProto *entries[METADATA_MAX];
@@ -129,11 +124,11 @@ static void describe(struct metadata *metadata, const struct model *model,
         put(metadata, "positions", "%d", model_input(model).length);
 }
 
-/* Output buffer of the file: protobuf-c appends only a few bytes at a time. */
+/* An output buffer, because protobuf-c appends only a few bytes at a time. */
 struct sink {
     ProtobufCBuffer buffer;
     struct atomic_file *file;
-    size_t used; /* bytes in the buffer that are not written to the file yet */
+    size_t used; /* bytes that are not written to the file yet */
     unsigned char bytes[SINK_BYTES];
 };
 

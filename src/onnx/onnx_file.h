@@ -24,11 +24,11 @@
 #include "layers/model.h"
 #include "state/safetensors.h"
 
-#define ONNX_BYTES_MAX INT32_MAX /* maximum number of bytes of a file that protobuf can read */
+#define ONNX_BYTES_MAX INT32_MAX /* largest file that protobuf can read */
 
 /* Writes the model with host_weights[P] to path, either completely or not at all. about:
- * normalisation of pixels, and metadata of the file. Returns FAILED with errno's text, TOO_BIG if
- * the path or the file is too long, or MISSING if hearsay was built without ONNX. */
+ * normalisation of pixels, and metadata. FAILED: the file cannot be written. TOO_BIG: the path or
+ * the file is too long. MISSING: hearsay was built without ONNX. */
 enum error onnx_file_save(const char *path, const struct model *model,
                           const struct safetensors_about *about, const float *host_weights,
                           struct problem *problem) MUST_USE;

@@ -7,11 +7,10 @@
 #include "base/error.h"
 #include "layers/layer.h"
 
-/* Maximum number of nodes of a graph: 40 for each layer, enough for attention, which needs the
- * most. */
+/* 40 for each layer, enough for attention, which needs the most */
 #define NODES_MAX      (40 * LAYERS_MAX)
 #define TENSORS_MAX    (20 * LAYERS_MAX)
-#define ATTRIBUTES_MAX 6 /* maximum number of attributes of a node */
+#define ATTRIBUTES_MAX 6 /* of a node */
 #define NAME_MAX_BYTES 96
 
 void onnx_graph_init(struct onnx_graph *graph, struct arena *arena, const char *name)
@@ -49,7 +48,7 @@ static char *scoped(struct onnx_graph *graph, const char *word)
     return copy(graph, name, (size_t)length + 1);
 }
 
-/* Adds a node and returns it. outputs: number of its outputs, whose names the caller sets. */
+/* outputs: number of outputs, whose names the caller sets. */
 static Onnx__NodeProto *add_node(struct onnx_graph *graph, const char *operation,
                                  const char *const *inputs, size_t outputs)
 {
@@ -131,8 +130,8 @@ void onnx_graph_set_float(struct onnx_graph *graph, const char *name, float valu
     attribute->f = value;
 }
 
-/* Adds a tensor that points to `data`. ONNX stores numbers as little-endian, which is also the
- * byte order of this machine. */
+/* The tensor points to `data`. ONNX stores numbers as little-endian, which is also the byte order
+ * of this machine. */
 static void add_tensor(struct onnx_graph *graph, char *name, int type, int rank,
                        const int64_t *dims, const void *data, size_t bytes)
 {

@@ -20,7 +20,7 @@
 #define ONNX_RANK_MAX   6
 #define ONNX_INPUTS_MAX 6
 
-/* Makes the argument `inputs` of onnx_graph_node: a list of names that ends with NULL. */
+/* For `inputs` of onnx_graph_node: a list of names that ends with NULL. */
 #define ONNX_INPUTS(...) ((const char *const[ONNX_INPUTS_MAX + 1]){__VA_ARGS__})
 
 struct onnx_graph {
@@ -31,16 +31,16 @@ struct onnx_graph {
 
 void onnx_graph_init(struct onnx_graph *graph, struct arena *arena, const char *name);
 
-/* Starts a scope: later names are SCOPE/word, or SCOPE if the word is "". */
+/* Later names are SCOPE/word, or SCOPE if the word is "". */
 __attribute__((format(printf, 2, 3))) void onnx_graph_enter(struct onnx_graph *graph,
                                                             const char *format, ...);
 
-/* Adds a node with one output, named SCOPE/word; returns that name. */
+/* Returns SCOPE/word, the name of the node and of its only output. */
 const char *onnx_graph_node(struct onnx_graph *graph, const char *operation, const char *word,
                             const char *const *inputs);
 
-/* Adds a node Split, which divides the last dimension into `count` parts, and sets parts[count]
- * to their names: word and number. sizes[count]: sizes of the parts; NULL = equal parts. */
+/* Divides the last dimension into `count` parts, and sets parts[count] to their names:
+ * SCOPE/word.0, SCOPE/word.1, … sizes[count]: sizes of the parts; NULL = equal parts. */
 void onnx_graph_split(struct onnx_graph *graph, const char *word, const char *input, int count,
                       const int64_t *sizes, const char **parts);
 
@@ -59,12 +59,11 @@ const char *onnx_graph_floats(struct onnx_graph *graph, const char *word, int ra
                               const int64_t *dims, const float *values);
 const char *onnx_graph_float(struct onnx_graph *graph, const char *word, float value);
 
-/* Adds a tensor of the model under its own name, without the scope. The graph points to
- * values[], so the caller keeps them valid. */
+/* Adds a tensor of the model under its own name, without the scope. values must stay valid. */
 void onnx_graph_tensor(struct onnx_graph *graph, const char *name, int rank, const size_t *dims,
                        const float *values);
 
-/* A dimension of an input or output: a fixed size; or a name, with size 0, if the size may vary. */
+/* A dimension of fixed size; or with a name, and size 0, if the size may vary. */
 struct onnx_side {
     const char *name;
     int64_t size;

@@ -52,8 +52,8 @@ struct onnx_value onnx_image_batchnorm(ONNX_LAYER)
     return (struct onnx_value){.name = y};
 }
 
-/* Reshapes the scale or the shift of each channel from [channels] to [channels, 1, 1], so that
- * it can be multiplied with or added to an image. */
+/* Reshapes the scale (tensor 0) or the shift (tensor 1) from [channels] to [channels, 1, 1], so
+ * that it can be combined with an image. */
 static const char *each_channel(struct onnx_writer *writer, const struct layer *layer, int which,
                                 const char *word)
 {

@@ -5,7 +5,7 @@
 
 static const struct {
     const struct layer_kind *kind;
-    /* Function that writes layers of this kind; NULL = the layer's output is its input. */
+    /* NULL = the output of the layer is its input */
     struct onnx_value (*write)(ONNX_LAYER);
 } kinds[] = {
     {&layer_dense, onnx_numbers_dense},
@@ -61,8 +61,7 @@ struct onnx_value onnx_layers_image(struct onnx_writer *writer, struct shape sha
         .name = onnx_graph_node(writer->graph, "Reshape", "image", ONNX_INPUTS(x.name, to))};
 }
 
-/* Adds the values of the two branches of a residual connection. If only one of them is flat,
- * flattens the other one first. */
+/* If only one branch of a residual connection is flat, flattens the other one first. */
 static struct onnx_value add(struct onnx_writer *writer, const struct layer *layer,
                              struct onnx_value body, struct onnx_value other)
 {

@@ -19,49 +19,45 @@
 /* A value in the graph, such as the output of a layer. */
 struct onnx_value {
     const char *name;
-    bool is_flat; /* the value is an image as one row of numbers */
+    bool is_flat; /* an image as one row of numbers */
 };
 
 struct onnx_writer {
     struct onnx_graph *graph;
     const struct model *model;
-    /* Name of the token input of a sequence model; NULL = the model takes images. */
+    /* name of the token input of a sequence model; NULL = the model takes images */
     const char *tokens;
-    /* Name of a value of shape [1], the number of positions; NULL = no node computes it yet. */
+    /* name of the number of positions, of shape [1]; NULL = no node computes it yet */
     const char *positions;
-    /* Name of the causal mask, of shape [positions, positions]; NULL = no node computes it
-     * yet. */
+    /* name of the causal mask, of shape [positions, positions]; NULL = no node computes it yet */
     const char *causal;
-    /* Name of the cosines of rotary embeddings, of shape [positions, turned]; NULL = no node
-     * computes them yet. */
+    /* names of rotary tables, of shape [positions, turned]; NULL = no node computes them yet */
     const char *cosines;
     const char *sines;
-    /* Number of pairs of numbers that the rotary embedding of `cosines` and `sines` rotates. */
+    /* number of pairs that `cosines` and `sines` rotate */
     int turned;
 };
 
-/* Writes all layers of the model. `input` is the value that the first layer reads. Returns the
- * output of the last layer. */
+/* `input` is the value that the first layer reads. Returns the output of the last layer. */
 struct onnx_value onnx_layers_write(struct onnx_writer *writer, struct onnx_value input);
 
-/* Returns the name of the layer's tensor with index `which`. If the layer borrows the tensors of
- * another layer, returns the name of that layer's tensor. */
+/* Returns the name of tensor `which` of the layer, or of the layer whose tensors it borrows. */
 const char *onnx_layers_tensor(struct onnx_writer *writer, const struct layer *layer, int which);
 
-/* onnx_layers_flat returns x as one row of numbers if x is an image. onnx_layers_image returns x
- * as an image of this shape if x is flat. Both return any other x unchanged. */
+/* onnx_layers_flat turns an image into one row of numbers. onnx_layers_image turns a flat x into an
+ * image of this shape. They return any other x unchanged. */
 struct onnx_value onnx_layers_flat(struct onnx_writer *writer, const struct layer *layer,
                                    struct onnx_value x);
 struct onnx_value onnx_layers_image(struct onnx_writer *writer, struct shape shape,
                                     struct onnx_value x);
 
-/* Adds nodes that compute x · weightᵀ + bias for each position of a sequence. weight, bias:
- * indices of the layer's tensors; bias < 0 = no bias. */
+/* Computes x · weightᵀ + bias for each position of a sequence. weight, bias: indices of the layer's
+ * tensors; bias < 0 = no bias. */
 const char *onnx_layers_project(struct onnx_writer *writer, const struct layer *layer,
                                 const char *word, const char *x, int weight, int bias);
 
 /* Parameters of every function that writes a kind of layer. x: input of the layer. The function
- * returns the layer's output. */
+ * returns the output. */
 #define ONNX_LAYER struct onnx_writer *writer, const struct layer *layer, struct onnx_value x
 
 struct onnx_value onnx_image_conv(ONNX_LAYER);

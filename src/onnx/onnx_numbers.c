@@ -34,8 +34,8 @@ struct onnx_value onnx_numbers_dense(ONNX_LAYER)
     return (struct onnx_value){.name = y, .is_flat = true};
 }
 
-/* Writes x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))), because the operation Gelu came with a
- * later opset. */
+/* x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))), because the operation Gelu came with a later
+ * opset. */
 static const char *gelu(struct onnx_graph *graph, const char *x)
 {
     const char *square = onnx_graph_node(graph, "Mul", "square", ONNX_INPUTS(x, x));

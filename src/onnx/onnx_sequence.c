@@ -5,7 +5,6 @@
 
 #include "onnx/onnx_layers.h"
 
-/* Returns the name of a value of shape [1]: the number of positions in the input tokens. */
 static const char *positions_of(struct onnx_writer *writer)
 {
     if (!writer->positions) {
@@ -17,8 +16,7 @@ static const char *positions_of(struct onnx_writer *writer)
     return writer->positions;
 }
 
-/* Adds nodes that take the first rows of a table, one for each position of the input. Returns
- * the name of these rows. */
+/* Takes the first rows of a table, one for each position of the input. */
 static const char *first_rows(struct onnx_writer *writer, const char *word, const char *table)
 {
     struct onnx_graph *graph = writer->graph;
@@ -44,8 +42,7 @@ struct onnx_value onnx_sequence_position(ONNX_LAYER)
         .name = onnx_graph_node(writer->graph, "Add", "", ONNX_INPUTS(x.name, rows))};
 }
 
-/* Returns the name of the causal mask, whose entry [i, j] is true where j <= i. Adds its nodes
- * at the first call. */
+/* Entry [i, j] of the mask is true where j <= i. The first call adds its nodes. */
 static const char *causal(struct onnx_writer *writer)
 {
     struct onnx_graph *graph = writer->graph;
@@ -62,8 +59,7 @@ static const char *causal(struct onnx_writer *writer)
     return writer->causal;
 }
 
-/* Adds tables of the cosines and sines by which rotary embeddings rotate each position, as
- * cpu_rotate computes them. */
+/* The cosines and sines by which rotary embeddings rotate each position, as in cpu_rotate. */
 static void find_angles(struct onnx_writer *writer, const struct layer *layer)
 {
     struct onnx_graph *graph = writer->graph;
@@ -89,8 +85,8 @@ static void find_angles(struct onnx_writer *writer, const struct layer *layer)
     writer->turned = half;
 }
 
-/* Adds nodes that rotate each pair (k, k + size / 2) of the numbers in x[batch, heads,
- * positions, size]. who: letter at the start of these nodes' names. */
+/* Rotates each pair (k, k + size / 2) of the numbers in x[batch, heads, positions, size]. who:
+ * letter at the start of the new nodes' names. */
 static const char *rotate(struct onnx_writer *writer, char who, const char *x)
 {
     struct onnx_graph *graph = writer->graph;
@@ -113,8 +109,8 @@ static const char *rotate(struct onnx_writer *writer, char who, const char *x)
     return turned;
 }
 
-/* Adds nodes that reshape queries, keys or values from [batch, positions, heads · size] to
- * [batch, heads, positions, size]. who: letter at the start of these nodes' names. */
+/* Reshapes queries, keys or values from [batch, positions, heads · size] to [batch, heads,
+ * positions, size]. who: letter at the start of the new nodes' names. */
 static const char *by_heads(struct onnx_writer *writer, char who, const char *x, int heads,
                             int size)
 {
@@ -130,8 +126,8 @@ static const char *by_heads(struct onnx_writer *writer, char who, const char *x,
     return heads_first;
 }
 
-/* If several query heads share a head of keys or values, adds nodes that repeat it for each
- * query head. who: letter at the start of these nodes' names. */
+/* Repeats a head of keys or values for each query head that shares it. who: letter at the start of
+ * the new nodes' names. */
 static const char *shared(struct onnx_writer *writer, const struct attention *attention, char who,
                           const char *x)
 {
@@ -150,8 +146,7 @@ static const char *shared(struct onnx_writer *writer, const struct attention *at
     return y;
 }
 
-/* Adds nodes that compute the mean of the values, weighted by attention: [batch, positions,
- * heads · size]. Returns the name of this mean. */
+/* Returns the mean of the values, weighted by attention: [batch, positions, heads · size]. */
 static const char *mix(struct onnx_writer *writer, const struct attention *attention,
                        const char *queries, const char *keys, const char *values)
 {
