@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Prints a horizontal bar of `columns` characters, filled from the left. part: filled part, clamped
- * to 0 .. 1. is_utf8: false = ASCII only. */
+/* Prints `columns` characters, filled from the left. part: filled part, clamped to 0 .. 1. is_utf8:
+ * false = ASCII only. */
 void bar_print(FILE *out, double part, int columns, bool is_utf8);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/min_max.h"
 
-/* The x axis starts at 0 if the smallest x is less than FROM_ZERO times the largest. */
+/* the x axis starts at 0 if the smallest x is positive and less than this part of the largest */
 #define FROM_ZERO 0.5
 
 struct bounds chart_bounds(const struct chart *chart)
@@ -39,7 +39,7 @@ static void add(struct curve *thin, double *x, double *y, const struct curve *cu
     y[thin->count++] = curve->y[i];
 }
 
-/* Returns the column, 0 .. columns-1, in which a point at x lies. */
+/* Returns 0 .. columns-1. */
 static size_t column_of(double x, const struct bounds *bounds, size_t columns)
 {
     const double part = (x - bounds->left) / (bounds->right - bounds->left);

@@ -7,11 +7,11 @@
 
 #define CHART_CURVES_MAX 64
 
-/* A curve. x ascends, and all values are finite. */
+/* x ascends, and all values are finite. */
 struct curve {
-    const char *name;    /* name of the curve in the legend */
-    const double *x, *y; /* [count] coordinates of the points */
-    size_t count;        /* number of points; 0 = the curve appears only in the legend */
+    const char *name;    /* in the legend */
+    const double *x, *y; /* [count] */
+    size_t count;        /* points; 0 = the curve appears only in the legend */
 };
 
 /* Values of x and y at the four sides of the frame. */
@@ -20,23 +20,21 @@ struct bounds {
 };
 
 struct chart {
-    const char *title;          /* title above the chart; "" = none */
-    const char *x_name;         /* name and unit of the horizontal axis */
-    const char *y_name;         /* name and unit of the vertical axis */
-    const struct curve *curves; /* [count] curves; later ones are drawn over earlier ones */
-    size_t count;               /* number of curves, at most CHART_CURVES_MAX */
+    const char *title;          /* "" = none */
+    const char *x_name;         /* with unit */
+    const char *y_name;         /* with unit */
+    const struct curve *curves; /* [count] later ones are drawn over earlier ones */
+    size_t count;               /* at most CHART_CURVES_MAX */
     bool has_range;             /* low and high are set; false = chart_bounds computes them */
-    double low, high;           /* values of y at the lower and upper side of the frame */
+    double low, high;           /* y at the lower and upper side of the frame */
 };
 
-/* Returns the bounds of all points of the chart. If has_range, low and high are those of the
- * chart. left is less than right, even if all points have the same x. left is 0 if the smallest x
- * is below half the largest. */
+/* Returns the bounds of all points; if has_range, low and high are those of the chart. left is less
+ * than right, even if all points have the same x. A positive left below half of right becomes 0. */
 struct bounds chart_bounds(const struct chart *chart);
 
-/* Returns a copy of the curve with only the lowest and the highest point of each column of the
- * frame. It looks the same at `columns` columns, and has at most 2 · columns points. The caller
- * frees its x and y. */
+/* Returns a copy with only the lowest and the highest point of each column, so at most 2 · columns
+ * points. The copy looks the same at `columns` columns. The caller frees its x and y. */
 struct curve curve_thin(const struct curve *curve, const struct bounds *bounds, size_t columns);
 
 #endif

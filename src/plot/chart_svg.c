@@ -8,15 +8,15 @@
 #include "plot/ticks.h"
 #include "plot/utf8.h"
 
-/* Sizes in pixels. */
+/* Sizes in pixels, and approximate numbers of ticks. */
 #define WIDTH       800
 #define FRAME       360 /* height of the frame around the curves */
 #define LEFT        72
 #define RIGHT       20
 #define LINE        20 /* height of a line of text */
-#define BELOW       52 /* space below the frame for the tick labels and the axis name */
+#define BELOW       52 /* below the frame, for tick labels and axis name */
 #define LETTER      7  /* approximate width of a letter */
-#define SAMPLE      22 /* length of the piece of line beside a name in the legend */
+#define SAMPLE      22 /* line beside a name in the legend */
 #define TICKS_DOWN  6
 #define TICKS_RIGHT 8
 
@@ -28,8 +28,8 @@ static const char *const DASHES[] = {"", "6 3", "2 2", "9 3 2 3"};
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 struct place {
-    struct bounds bounds; /* values of x and y at the sides of the frame */
-    double top;           /* y of the frame's upper side in the picture, in pixels from the top */
+    struct bounds bounds;
+    double top; /* upper side of the frame, in pixels from the top */
 };
 
 static double across(const struct place *place, double x)
@@ -38,7 +38,7 @@ static double across(const struct place *place, double x)
     return LEFT + (WIDTH - LEFT - RIGHT) * (x - bounds->left) / (bounds->right - bounds->left);
 }
 
-/* Returns the pixel row of value y, clamped to the frame. */
+/* Returns a pixel row inside the frame. */
 static double down(const struct place *place, double y)
 {
     const struct bounds *bounds = &place->bounds;
@@ -82,10 +82,10 @@ static void write_stroke(FILE *out, size_t k)
         (void)fprintf(out, " stroke-dasharray=\"%s\"", dashes);
 }
 
-/* Layout of the legend. Each column is as wide as the longest name needs. */
+/* Each column is as wide as the longest name needs. */
 struct legend {
     size_t columns, rows;
-    double width; /* width of a column, in pixels */
+    double width; /* of a column, in pixels */
 };
 
 static struct legend legend_of(const struct chart *chart)
@@ -148,7 +148,7 @@ static void write_names(FILE *out, const struct chart *chart, const struct place
 static void write_curve(FILE *out, const struct place *place, const struct curve *curve, size_t k)
 {
     struct curve thin = curve_thin(curve, &place->bounds, (WIDTH - LEFT - RIGHT) / 2);
-    if (thin.count == 1) { /* draw a single point as a dot: a line would be invisible */
+    if (thin.count == 1) { /* a dot, because a line would be invisible */
         (void)fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"", across(place, thin.x[0]),
                       down(place, thin.y[0]));
         write_stroke(out, k);

@@ -2,7 +2,7 @@
  *
  *   title
  *   legend, in as many rows as it takes
- *   frame with a grid at round numbers; curves of at most 1200 points each
+ *   frame with a grid at round numbers; curves of at most 708 points each
  *
  * Tests: tests/unit/plot/test_chart_svg.c and tests/process/test_plot.sh.
  */
@@ -13,8 +13,7 @@
 
 #include "plot/chart.h"
 
-/* Writes the chart as SVG. Names may hold any bytes: those that XML forbids are written as question
- * marks. */
+/* Names may hold any bytes: those that XML forbids become question marks. */
 void chart_svg_write(FILE *out, const struct chart *chart);
 
 #endif

@@ -24,8 +24,8 @@ static const char *const COLOURS[] = {"\033[36m", "\033[33m", "\033[32m",
 struct picture {
     const struct chart *chart;
     const struct chart_text_style *style;
-    struct dots *layers; /* [chart->count] dots of each curve */
-    int rows, columns;   /* size of the frame in characters */
+    struct dots *layers; /* [chart->count] */
+    int rows, columns;   /* of the frame in characters */
 };
 
 static char letter_of(size_t k)
@@ -38,8 +38,7 @@ static bool has_letters(const struct picture *picture)
     return picture->chart->count > 1 && !picture->style->has_color;
 }
 
-/* Returns the index of the topmost curve with a dot in this cell, or chart->count if no curve
- * has one. */
+/* Returns the topmost curve with a dot in this cell; chart->count if there is none. */
 static size_t curve_at(const struct picture *picture, int row, int column)
 {
     for (size_t k = picture->chart->count; k-- > 0;)
@@ -86,12 +85,12 @@ static void print_rows(FILE *out, const struct picture *picture, const struct ti
     }
 }
 
-/* Prints the horizontal axis, its name, and the labels of its ticks as far as they fit. */
+/* Leaves out labels that do not fit. */
 static void print_axis(FILE *out, const struct picture *picture, const struct ticks *right)
 {
     const struct bounds bounds = chart_bounds(picture->chart);
     char text[TICKS_TEXT_BYTES];
-    int at = 0; /* columns printed so far */
+    int at = 0;
     (void)fprintf(out, "%*s%s", MARGIN - 1, "", picture->style->is_utf8 ? "└" : "+");
     for (int column = 0; column < picture->columns; column++)
         (void)fputs(picture->style->is_utf8 ? "─" : "-", out);

@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 
-#define DOTS_ACROSS 2 /* number of dots beside each other in one character */
+#define DOTS_ACROSS 2 /* dots beside each other in one character */
 #define DOTS_DOWN   4
-#define LINE_EVERY  6 /* distance between the dots of a dotted line, in dots */
+#define LINE_EVERY  6 /* distance between the dots of dots_line, in dots */
 
 /* Bit of each dot in a character of the Unicode block "Braille Patterns". */
 static const uint8_t DOT[DOTS_DOWN][DOTS_ACROSS] = {
@@ -24,14 +24,14 @@ static int place_of(double part, int dots)
     return (int)lround(fmin(fmax(part, 0), 1) * (dots - 1));
 }
 
-/* Returns the row of dots for a value, counted from the top. */
+/* in dots from the top */
 static int height_of(const struct dots *dots, double value)
 {
     const int last = dots->rows * DOTS_DOWN - 1;
     return last - place_of((value - dots->low) / (dots->high - dots->low), last + 1);
 }
 
-/* Returns the column of dots for the coordinate x, counted from the left. */
+/* in dots from the left */
 static int across_of(const struct dots *dots, double x)
 {
     return place_of((x - dots->left) / (dots->right - dots->left), dots->columns * DOTS_ACROSS);
@@ -51,7 +51,7 @@ void dots_line(struct dots *dots, double value)
         set_dot(dots, x, height_of(dots, value));
 }
 
-/* Draws a straight line of dots without gaps from (x0, y0) to (x1, y1). */
+/* A straight line without gaps. */
 static void join(struct dots *dots, int x0, int y0, int x1, int y1)
 {
     const int across = abs(x1 - x0), down = abs(y1 - y0);
@@ -78,9 +78,7 @@ void dots_curve(struct dots *dots, const double *x, const double *y, size_t coun
     }
 }
 
-/* Returns the ASCII character for the dots of a cell: a space if there are none; an apostrophe
- * for dots in the upper half only; '.' for dots in the lower half only; ':' for dots in both
- * halves. */
+/* Returns ' for dots in the upper half only, . for the lower half only, : for both halves. */
 static char ascii_of(uint8_t dots)
 {
     const uint8_t upper = 0x01 | 0x08 | 0x02 | 0x10;

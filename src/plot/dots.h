@@ -16,26 +16,26 @@
 #define DOTS_COLUMNS_MAX 160
 
 struct dots {
-    int rows, columns; /* size of the drawing in characters */
-    /* x at the left and right side; points to the left or right of them are not drawn. */
+    int rows, columns; /* of the drawing in characters */
+    /* x at the sides; points outside are not drawn */
     double left, right;
-    /* Values at the bottom and top; values below or above are drawn at the edge. */
+    /* values at the bottom and top; values outside are drawn at the edge */
     double low, high;
-    bool is_utf8; /* UTF-8 may be printed; false = only ASCII */
+    bool is_utf8; /* false = only ASCII */
     /* [row][column] dots of each character: the bits of Unicode's U+2800 .. U+28FF */
     uint8_t cell[DOTS_ROWS_MAX][DOTS_COLUMNS_MAX];
 };
 
-/* Draws a dotted horizontal line at this value. */
+/* A dotted horizontal line at `value`. */
 void dots_line(struct dots *dots, double value);
 
-/* Draws the curve through the `count` points (x, y) with straight lines; x ascends. */
+/* Draws straight lines between the points; x ascends. */
 void dots_curve(struct dots *dots, const double *x, const double *y, size_t count);
 
-/* Prints one character. Returns true if it has a dot. */
+/* Returns true if the character has a dot. */
 bool dots_print_cell(const struct dots *dots, FILE *out, int row, int column);
 
-/* Prints a row of characters without a newline; row 0 is the top. */
+/* Prints no newline; row 0 is the top. */
 void dots_print_row(const struct dots *dots, FILE *out, int row);
 
 #endif

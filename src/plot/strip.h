@@ -15,12 +15,12 @@
 #define STRIP_MARGIN 9 /* characters left of the curve, for the labels */
 
 struct strip {
-    struct dots dots;         /* the curve and its bounds */
-    char top[16], bottom[16]; /* labels beside the first and the last row */
+    struct dots dots;         /* the curve; low and high are the bounds */
+    char top[16], bottom[16]; /* labels of the first and the last row */
 };
 
-/* Draws the timeline from its first point to now_s in rows · columns characters. The axis runs
- * between round numbers that enclose all values; low and high are set to them. */
+/* Like strip_within, but sets the bounds to round numbers that enclose all values, and labels
+ * them. */
 void strip_of(struct strip *strip, struct timeline *timeline, double now_s, int rows, int columns,
               bool is_utf8);
 
@@ -29,7 +29,7 @@ void strip_of(struct strip *strip, struct timeline *timeline, double now_s, int 
 void strip_within(struct strip *strip, struct timeline *timeline, double now_s, int rows,
                   int columns);
 
-/* Prints one row without a newline. colour: ANSI sequence printed before the curve, or "". */
+/* Prints no newline. colour: ANSI sequence printed before the curve, or "". */
 void strip_print_row(const struct strip *strip, FILE *out, int row, const char *colour);
 
 #endif

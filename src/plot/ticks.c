@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 
-/* Tolerance for rounding errors, as a fraction of the distance between two ticks. */
+/* tolerance for rounding errors, as a fraction of the distance between two ticks */
 #define ALMOST 1e-9
 
-/* Returns the smallest of the numbers 1, 2 and 5 times a power of ten that is >= `least`. */
+/* Returns the smallest number >= `least` that is 1, 2 or 5 times a power of ten. */
 static double round_step(double least)
 {
     static const double ROUND[] = {1, 2, 5};
@@ -19,7 +19,7 @@ static double round_step(double least)
     return 10 * power;
 }
 
-/* Returns high - low, or a wider range if ticks in that range would have equal labels. */
+/* Returns high - low, or more if ticks in that range would have equal labels. */
 static double width_of(double low, double high)
 {
     const double least = fmax(fabs(low), fabs(high)) * 1e-6;
@@ -58,8 +58,8 @@ double ticks_last(const struct ticks *ticks)
     return ticks_at(ticks, ticks->count - 1);
 }
 
-/* Returns the SI prefix "k" .. "T" if `largest` is 10,000 or more, otherwise "". Sets *scale to its
- * factor. */
+/* Returns "k" .. "T" if `largest` is 10,000 or more, otherwise "". *scale: the factor of the
+ * prefix. */
 static const char *prefix_of(double largest, double *scale)
 {
     static const char *const PREFIX[] = {"k", "M", "G", "T"};

@@ -7,8 +7,8 @@
 #define TICKS_TEXT_BYTES 32
 
 struct ticks {
-    double first, step; /* value of the lowest tick, and distance between two ticks */
-    int count;          /* number of ticks */
+    double first, step; /* the lowest tick, and the distance between two ticks */
+    int count;
 };
 
 /* Returns about `about` ticks around low .. high: the first tick is <= low, the last one >=
@@ -22,8 +22,8 @@ struct ticks ticks_within(double low, double high, int about);
 double ticks_at(const struct ticks *ticks, int i);
 double ticks_last(const struct ticks *ticks);
 
-/* Writes the label of tick i to `out`, with enough digits to differ from the label of the next
- * tick: "0.25", "1500", "40k", "2.5M". Returns out. */
+/* Writes the label of tick i, with enough digits to differ from the next label: "0.25", "1500",
+ * "40k", "2.5M". Returns out. */
 const char *ticks_text(const struct ticks *ticks, int i, char out[static TICKS_TEXT_BYTES]);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-/* Halves the number of points: keeps every second one, starting with the first. */
+/* Keeps every second point, starting with the first. */
 static void thin(struct timeline *timeline)
 {
     for (size_t i = 0; i < TIMELINE_POINTS / 2; i++) {

@@ -10,14 +10,14 @@
 #define TIMELINE_POINTS 512
 
 struct timeline {
-    /* times of the points in seconds, ascending; timeline_until writes one more element */
+    /* ascending; timeline_until writes one more element */
     double at_s[TIMELINE_POINTS + 1];
-    double value[TIMELINE_POINTS + 1]; /* value of each point */
-    size_t count;                      /* number of points, at most TIMELINE_POINTS */
+    double value[TIMELINE_POINTS + 1];
+    size_t count; /* at most TIMELINE_POINTS */
 };
 
-/* Adds a point; at_s is not before the last point. If the array is full, drops every second point
- * first. Ignores a value that is NaN or infinite. */
+/* at_s must not be before the last point. If the array is full, drops every second point first.
+ * Ignores a value that is NaN or infinite. */
 void timeline_add(struct timeline *timeline, double at_s, double value);
 
 /* Repeats the last value at time now_s, in the element after the points; `count` stays. Returns the

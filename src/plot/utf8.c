@@ -19,7 +19,7 @@ size_t utf8_length(const char *text)
         return 0;
     if (first < 0xe0)
         return 2;
-    /* Reject overlong forms, surrogates and code points above U+10FFFF. */
+    /* overlong forms, surrogates and code points above U+10FFFF */
     if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
         (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f) || !follows(text[2]))
         return 0;

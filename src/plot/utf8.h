@@ -4,11 +4,10 @@
 
 #include <stddef.h>
 
-/* Returns the length in bytes of the first character, or 0 if it is invalid UTF-8. The text
- * is not empty. */
+/* Returns the bytes of the first character; 0 if it is invalid UTF-8. The text is not empty. */
 size_t utf8_length(const char *text);
 
-/* Returns the number of characters in a text; each byte of invalid UTF-8 counts as one. */
+/* Returns the number of characters; each byte of invalid UTF-8 counts as one. */
 size_t utf8_columns(const char *text);
 
 #endif
