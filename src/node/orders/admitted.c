@@ -7,26 +7,22 @@
 #include "wire/bytes.h"
 #include "wire/message.h"
 
-/* Incarnations of ids that are not admitted (strangers) that are remembered, at most. */
+/* Strangers, incarnations of ids that are not admitted, that are remembered at most. */
 #define STRANGERS_MAX 256
 
 struct stranger {
-    /* The values of this entry that node_strangers shows to the owner. */
-    struct node_stranger shown;
-    uint64_t tag; /* tag of the stranger's origin */
+    struct node_stranger shown; /* the result of node_stranger */
+    uint64_t tag;               /* tag of the stranger's origin */
 };
 
 struct admitted {
     bool has_list;                             /* the configuration has a member list */
     uint8_t listed[NODE_LISTED_MAX][ID_BYTES]; /* ids on the member list, sorted */
-    uint32_t listed_count;                     /* number of ids in `listed` */
-    uint64_t list_hash;                        /* hash of the ids in `listed` */
-    /* By slot: hash of the neighbour's admitted members, as it last sent. */
-    uint64_t theirs[NODE_PEERS_MAX];
-    /* Ring of the strangers met last; the next one overwrites the oldest. */
-    struct stranger strangers[STRANGERS_MAX];
-    /* Number of strangers met so far; modulo STRANGERS_MAX, the index of the next one in
-     * `strangers`. */
+    uint32_t listed_count;
+    uint64_t list_hash;              /* hash of the ids in `listed`; never 0 if has_list */
+    uint64_t theirs[NODE_PEERS_MAX]; /* by slot: admitted_hash that the neighbour last sent */
+    struct stranger strangers[STRANGERS_MAX]; /* ring of the strangers met last */
+    /* Strangers met so far; modulo STRANGERS_MAX, the index of the next one in `strangers`. */
     uint32_t strangers_met;
 };
 
@@ -55,7 +51,6 @@ void admitted_set_list(struct node *node, const uint8_t *ids, uint32_t count)
     qsort(admitted->listed, count, sizeof *admitted->listed, by_id);
     admitted->listed_count = count;
     secret_blake2b(hash, sizeof hash, admitted->listed[0], count * ID_BYTES, NULL, 0);
-    /* The hash is never 0, which would mean that there is no list. */
     admitted->list_hash = bytes_get(hash, 8) | 1;
     admitted->has_list = true;
     admitted->strangers_met = 0;
@@ -126,8 +121,7 @@ const char *admitted_refusal(const struct node *node)
                               : "not on this swarm's list of members";
 }
 
-/* Returns a hash of the admitted members. If orders decide about admission, hashes the number of
- * orders: nodes that know equally many orders have the same members. */
+/* Nodes that know equally many orders have the same members, so the number of orders is hashed. */
 uint64_t admitted_hash(const struct node *node)
 {
     return orders_admit(node) ? rng_mix(orders_count(node)) : node->admitted->list_hash;
@@ -172,8 +166,6 @@ bool admitted_takes(const struct node *node, const struct peer *from,
 {
     return admitted_may_be(node, id) || admitted_is_same(node, from);
 }
-
-/* The following functions remember strangers: ids that are not admitted. */
 
 uint32_t node_strangers(const struct node *node)
 {

@@ -10,12 +10,10 @@
 
 struct key_rotation {
     struct swarm_key keys[SWARM_KEYS_MAX]; /* swarm keys that are accepted, newest first */
-    uint32_t count;                        /* number of accepted keys; at least 1 */
-    uint32_t latest; /* number of the last order that introduces a key; 0 = no order */
-    /* Number of changes of the accepted keys since the start. */
-    uint32_t changes;
-    /* Wall clock at wall_ns, in ms since 1970; 0 = unknown. */
-    uint64_t wall_ms;
+    uint32_t count;                        /* at least 1 */
+    uint32_t latest;  /* number of the last order that introduces a key; 0 = no order */
+    uint32_t changes; /* changes of the accepted keys since the start */
+    uint64_t wall_ms; /* wall clock at wall_ns, in ms since 1970; 0 = unknown */
     uint64_t wall_ns; /* monotonic time when the wall clock was read */
 };
 
@@ -29,16 +27,13 @@ void key_rotation_free(struct node *node)
     secret_wipe(node->key_rotation, sizeof *node->key_rotation);
 }
 
-/* The following functions find out how old a swarm key is. */
-
 static bool is_rekey(const struct node *node, uint32_t number)
 {
     return orders_at(node, number)->kind == ORDER_REKEY;
 }
 
-/* Returns the number of the order that introduces this key. If only the order that replaces the
- * key is known, returns one less than that order's number. Returns `otherwise` if no order names
- * the key. */
+/* Returns the number of the order that introduces this key, or one less than the number of the
+ * order that replaces the key. Returns `otherwise` if no order names the key. */
 static uint32_t order_of_key(const struct node *node, const uint8_t key[static KEY_BYTES],
                              uint32_t otherwise)
 {
@@ -55,7 +50,7 @@ static uint32_t order_of_key(const struct node *node, const uint8_t key[static K
     return otherwise;
 }
 
-/* Returns true if a known order introduces this key. */
+/* Returns true if order number key->order introduces this key. */
 static bool is_brought(const struct node *node, const struct swarm_key *key)
 {
     uint8_t hash[HASH_BYTES];
@@ -65,8 +60,8 @@ static bool is_brought(const struct node *node, const struct swarm_key *key)
            memcmp(orders_at(node, key->order)->subject, hash, HASH_BYTES) == 0;
 }
 
-/* Returns the time until which a key of order number `order` is accepted, in ms since 1970: the
- * earliest time that a later order sets. UINT64_MAX = no order sets one. */
+/* Returns the time until which the key of order number `order` is accepted, in ms since 1970: the
+ * earliest that a later order sets; UINT64_MAX = no later order introduces a key. */
 static uint64_t until_ms(const struct node *node, uint32_t order)
 {
     uint64_t until = UINT64_MAX;
@@ -86,8 +81,8 @@ static bool is_over(const struct node *node, uint32_t order)
                until_ms(node, order);
 }
 
-/* Inserts a key behind all keys that are at least as new. Drops the oldest key if there is no
- * space. */
+/* Inserts a key behind all keys that are at least as new, and drops the oldest key if there is no
+ * space. Ignores a key that is among the newer ones. */
 static void insert(struct key_rotation *key_rotation, const struct swarm_key *key)
 {
     uint32_t at = 0;
@@ -105,8 +100,8 @@ static void insert(struct key_rotation *key_rotation, const struct swarm_key *ke
     key_rotation->count = stay + 1;
 }
 
-/* Finds out the age of all keys again and sorts the keys by age. Drops old keys whose time is
- * over, but never the newest key. */
+/* Finds out the age of all keys again and sorts the keys by age. Drops expired keys, but never the
+ * newest key. */
 static void review(struct node *node)
 {
     struct key_rotation *key_rotation = node->key_rotation;
@@ -135,8 +130,6 @@ static bool is_missing(const struct node *node)
     return node->key_rotation->keys[0].order < node->key_rotation->latest;
 }
 
-/* Creates the state from the owner's key and the stored keys. A key that no order names counts
- * as newer than all orders. */
 struct key_rotation *key_rotation_new(struct node *node)
 {
     const struct node_options *options = &node->options;
@@ -162,8 +155,6 @@ struct key_rotation *key_rotation_new(struct node *node)
     return key_rotation;
 }
 
-/* The following functions send and request keys. */
-
 static void say(struct node *node, const struct peer *peer, const uint8_t *key)
 {
     (void)connection_say(node, peer,
@@ -172,7 +163,7 @@ static void say(struct node *node, const struct peer *peer, const uint8_t *key)
                                            .bulk = {key, key ? KEY_BYTES : 0}});
 }
 
-/* Returns the key of the last order about keys; NULL if this node lacks it. */
+/* Returns the key that order `latest` introduces; NULL if this node lacks the key. */
 static const struct swarm_key *latest_key(const struct node *node)
 {
     for (uint32_t i = 0; i < node->key_rotation->count; i++)
@@ -182,8 +173,8 @@ static const struct swarm_key *latest_key(const struct node *node)
     return NULL;
 }
 
-/* Sends the newest swarm key to a neighbour. Expelled members and strangers are no neighbours,
- * because conversations with them are closed. But a secret deserves a second check. */
+/* Sends the newest swarm key to a neighbour. Conversations with expelled members and strangers are
+ * closed, but a secret deserves a second check. */
 static void give(struct node *node, const struct peer *peer)
 {
     const struct swarm_key *key = latest_key(node);
@@ -205,8 +196,7 @@ void key_rotation_ask_one(struct node *node)
         key_rotation_ask(node, peer);
 }
 
-/* Call it when this node has received the key of the last order: sends the key to neighbours,
- * and adds a note. */
+/* Sends the newest key to neighbours that used an older one, and adds a note. */
 static void on_learned(struct node *node)
 {
     const struct key_rotation *key_rotation = node->key_rotation;
@@ -284,8 +274,6 @@ void key_rotation_on_message(struct node *node, const struct peer *from, uint64_
     else if (order == node->key_rotation->latest && is_missing(node))
         learn(node, key->at);
 }
-
-/* The following functions drop old keys and serve the owner of the node. */
 
 void key_rotation_consider(struct node *node)
 {

@@ -8,15 +8,13 @@
  *               neighbour a second
  *
  * Orders are obeyed in number order. So a node with the order for a key has obeyed all expulsions
- * before it, an expelled member is no neighbour of it, and that member gets no key. The hash of a
- * key shows its age: an order names the hashes of its key and of the key before. A key that no
- * order names comes from the configuration and counts as newer than all known orders. Handshakes
- * accept any of the newest SWARM_KEYS_MAX keys. An older key is dropped and wiped as soon as a
- * newer key is known and the time that a later order allows for older keys is over. So a wrong
- * clock cuts off no node: a node without the newest key keeps the ones it has. Open conversations
- * stay open.
- *
- * Tests: tests/world/test_key_rotation.c.
+ * before that order, and has ended its conversations with the expelled members: they get no key.
+ * The hash of a key shows its age: an order names the hashes of its key and of the key before. A
+ * key that no order names comes from the configuration and counts as new as the last known order.
+ * Handshakes accept any of the newest SWARM_KEYS_MAX keys. An older key is dropped and wiped as
+ * soon as a newer key is known and the time that a later order allows for older keys is over. So a
+ * wrong clock cuts off no node: a node without the newest key keeps the ones it has. Open
+ * conversations stay open. Tests: tests/world/test_key_rotation.c.
  */
 #ifndef HEARSAY_NODE_ORDERS_KEY_ROTATION_H
 #define HEARSAY_NODE_ORDERS_KEY_ROTATION_H
@@ -31,18 +29,17 @@ size_t key_rotation_arena_bytes(void);
 void key_rotation_free(struct node *node); /* Wipes the swarm keys from memory. */
 
 /* Call it when orders after number `before` were stored. If they introduce a key that this node
- * lacks, requests it. from: the neighbour that sent the orders, or NULL. */
+ * lacks, requests the key from the neighbour `from` that sent the orders, unless it is NULL. */
 void key_rotation_on_orders(struct node *node, const struct peer *from, uint32_t before);
 /* Handles a SWARM_KEY message about the order with this number. An empty `key` requests the key
  * that the order introduces; otherwise `key` is that key. */
 void key_rotation_on_message(struct node *node, const struct peer *from, uint64_t order,
                              const struct bytes *key);
-/* Requests the newest swarm key from this neighbour, if this node lacks it. */
+/* Requests the newest swarm key from this neighbour, if this node lacks the key. */
 void key_rotation_ask(struct node *node, const struct peer *peer);
-/* Requests the newest swarm key from one neighbour, if this node lacks it. Call it once a
- * second. */
+/* Like key_rotation_ask, from one neighbour. Call it once a second. */
 void key_rotation_ask_one(struct node *node);
-/* Drops the oldest swarm key if its time is over. Call it a few times a second. */
+/* Drops expired swarm keys, with a note. Call it a few times a second. */
 void key_rotation_consider(struct node *node);
 
 #endif

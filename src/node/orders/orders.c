@@ -10,16 +10,15 @@
 _Static_assert(AT_ONCE *ORDER_BYTES_MAX + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 
 struct known {
-    struct order order;            /* content of the order */
-    uint32_t bytes;                /* size of the signed text, in bytes */
+    struct order order;
+    uint32_t bytes;                /* size of `text` */
     uint8_t text[ORDER_BYTES_MAX]; /* the order as text, with its signature */
 };
 
 struct orders {
     struct known *known; /* [ORDERS_MAX] order n at index n - 1; NULL = the swarm has no operator */
-    uint32_t count;      /* number of known orders */
-    /* Some order admits a member, so members are only those that orders admit. */
-    bool admit;
+    uint32_t count;
+    bool admit; /* some order admits a member */
 };
 
 size_t orders_arena_bytes(const struct node_options *options)
@@ -128,8 +127,7 @@ const struct order *orders_expelling(const struct node *node, const uint8_t id[s
     return order && order->kind == ORDER_EXPEL ? order : NULL;
 }
 
-/* Returns how many rumors of this incarnation may stay in a base. After a member's readmission,
- * its earlier incarnations keep the limit of the order before the readmission. */
+/* After a member's readmission, its earlier incarnations keep the limit of the order before. */
 uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation)
 {
@@ -146,7 +144,7 @@ uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
 }
 
 /* Stores one order if its number is the next one. Checks its signature, unless this node has the
- * same text already. */
+ * same text already. Returns MISMATCH if this node has another text with that number. */
 static enum error take(struct node *node, const struct order *order, const uint8_t *bytes,
                        size_t count)
 {
@@ -178,7 +176,7 @@ enum error orders_take(struct node *node, const uint8_t *bytes, size_t count)
     return error;
 }
 
-/* Writes the orders after number `after`, at most `most`, to `out`. Returns the number of bytes. */
+/* Writes up to `most` orders after number `after` to `out`. Returns the number of bytes. */
 static size_t put(const struct orders *orders, uint32_t after, uint32_t most, uint8_t *out)
 {
     size_t bytes = 0;

@@ -1,13 +1,13 @@
-/* The operator's orders (wire/order.h): the known ones, and how they spread.
+/* The operator's orders (wire/order.h): which this node knows, and how they spread.
  *
  *   on opening, and once a second to one neighbour   ORDERS: I know them up to number n
  *   a node that knows more                           ORDERS: the orders after n
  *   a new order                                      ORDERS: to all other neighbours, at once
  *
- * The operator numbers them 1, 2, 3 … and nodes take them in this order, so no order can be
- * replayed or omitted. The later of two orders about one member counts. A node without an operator
- * (options) has no orders and sends none. expulsion.c applies orders to the other folders. Tests:
- * tests/world/test_orders.c.
+ * The operator numbers its orders 1, 2, 3 … and nodes take them in this sequence, so no order can
+ * be replayed or omitted. The later of two orders about one member counts. In a swarm without an
+ * operator, nodes have no orders and send none. expulsion.c applies orders to the other folders.
+ * Tests: tests/world/test_orders.c.
  */
 #ifndef HEARSAY_NODE_ORDERS_ORDERS_H
 #define HEARSAY_NODE_ORDERS_ORDERS_H
@@ -17,8 +17,8 @@
 #include "node/expulsion_api.h"
 #include "wire/order.h"
 
-/* Creates the state. Call it after the connections were created, which set the context of
- * signatures, and after node_orders_check has accepted the options' orders. */
+/* Call it after the connections were created, which set the context of signatures, and after
+ * node_orders_check has accepted the options' orders. */
 struct orders *orders_new(struct arena *arena, const struct node *node);
 size_t orders_arena_bytes(const struct node_options *options);
 
@@ -26,15 +26,14 @@ bool orders_have_operator(const struct node *node);
 /* Returns true if some order admits a member. Then the swarm's members are only those that
  * orders admit. */
 bool orders_admit(const struct node *node);
-uint32_t orders_count(const struct node *node); /* Returns the number of known orders. */
-/* Returns the order with this number, in [1, orders_count]. */
+uint32_t orders_count(const struct node *node);
+/* number: in [1, orders_count]. */
 const struct order *orders_at(const struct node *node, uint32_t number);
 /* Returns the last order about this member; NULL if there is none. */
 const struct order *orders_about(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* Returns the last order about this member if it expels the member; NULL otherwise. */
+/* Returns orders_about(node, id) if that order expels the member; NULL otherwise. */
 const struct order *orders_expelling(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* Returns how many rumors of this incarnation may stay in a base, as orders decide; UINT32_MAX =
- * all. */
+/* Returns how many rumors of this incarnation orders let stay in a base; UINT32_MAX = all. */
 uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation);
 
@@ -43,15 +42,14 @@ uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
  * operator signed two different orders with one number (the first one stays). */
 enum error orders_take(struct node *node, const uint8_t *bytes, size_t count) MUST_USE;
 
-/* Writes all known orders into out, which has NODE_ORDERS_MAX bytes. Returns the number of
- * bytes. */
+/* Writes all known orders into out[NODE_ORDERS_MAX]. Returns the number of bytes. */
 size_t orders_put(const struct node *node, uint8_t *out);
 
 /* Tells a neighbour how many orders this node knows. */
 void orders_show(struct node *node, const struct peer *peer);
 /* Sends a neighbour the orders after number `after`, as many as fit in its queue. */
 void orders_say(struct node *node, const struct peer *peer, uint32_t after);
-/* Tells one neighbour how many orders this node knows. Call it once a second. */
+/* Like orders_show, to one neighbour. Call it once a second. */
 void orders_show_one(struct node *node);
 
 #endif

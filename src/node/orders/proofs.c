@@ -10,26 +10,24 @@
 _Static_assert(AT_ONCE *PROOF_BYTES + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 
 struct known {
-    uint8_t author[ID_BYTES];   /* id of the accused member */
-    bool is_proven;             /* a proof is known: `proof` and `bytes` are valid */
-    struct proof proof;         /* content of the proof */
+    uint8_t author[ID_BYTES]; /* id of the accused member */
+    bool is_proven;           /* a proof is known: `proof` and `bytes` are valid */
+    struct proof proof;
     uint8_t bytes[PROOF_BYTES]; /* the proof with its signatures */
     bool is_decided;       /* most members have voted to expel the author: `decision` is valid */
     struct proof decision; /* limit of the author's rumors that the majority voted for */
-    /* The verdict is suspended: the author's rumors stay in the base (suspension.h). */
-    bool is_suspended;
+    bool is_suspended;     /* the author's rumors stay in the base (suspension.h) */
 };
 
-/* Verdict on an author without a proof, after the votes against it have lost their majority: all
- * its rumors stay. */
+/* Verdict after the votes against an author without a proof have lost their majority: all its
+ * rumors stay. */
 static const struct proof NOTHING = {
     .kind = PROOF_VOTES, .incarnation = UINT64_MAX, .keep = UINT32_MAX};
 
 struct proofs {
     struct known *known; /* [NODE_PROOFS] one entry for each accused author */
-    uint32_t count;      /* number of entries in `known` */
-    /* Number of proofs stored since the start; a stricter one for the same author counts again. */
-    uint32_t changes;
+    uint32_t count;
+    uint32_t changes;   /* proofs stored since the start, with those that replaced a weaker one */
     bool is_full_noted; /* a note has said that `known` is full */
     bool is_contested;  /* most neighbours disobey a proof that this node obeys */
 };
@@ -47,8 +45,7 @@ static struct known *find(const struct proofs *proofs, const uint8_t id[static I
     return NULL;
 }
 
-/* Returns the author's proof or the members' decision on it, whichever is stricter; NOTHING if
- * there is neither. */
+/* Returns the stricter of the proof and the members' decision; NOTHING if there is neither. */
 static const struct proof *what_counts(const struct known *known)
 {
     if (!known->is_proven)
@@ -58,8 +55,7 @@ static const struct proof *what_counts(const struct known *known)
                : &known->proof;
 }
 
-/* Returns the author's entry in `known`. Adds it if it is missing; returns NULL if `known` is
- * full. */
+/* Returns the author's entry, which is added if it is missing. Returns NULL if `known` is full. */
 static struct known *find_or_add(struct proofs *proofs, const uint8_t author[static ID_BYTES])
 {
     struct known *known = find(proofs, author);
@@ -79,7 +75,7 @@ static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t 
         return false;
     known->proof = *proof;
     known->is_proven = true;
-    /* Assume it until neighbours have reported whether they obey the proof. */
+    /* assumed until neighbours have reported whether they obey the proof */
     proofs->is_contested = true;
     memcpy(known->bytes, bytes, PROOF_BYTES);
     proofs->changes++;
@@ -251,14 +247,14 @@ static uint64_t hash_of_all(const struct proofs *proofs)
     return hash;
 }
 
-/* Writes the proofs in the entries of `known` from index `from` on, at most `most` entries, to
- * `out`. Returns the number of bytes. */
+/* Writes the proofs of up to `most` entries from index `from` on to `out`. Returns the number of
+ * bytes. */
 static size_t put_all(const struct proofs *proofs, uint32_t from, uint32_t most, uint8_t *out)
 {
     size_t bytes = 0;
     for (uint32_t i = from; i < proofs->count && i - from < most; i++) {
         if (!proofs->known[i].is_proven)
-            continue; /* this entry is only a decision of the members, which spreads as votes */
+            continue; /* this entry is only a decision, which spreads as votes */
         memcpy(out + bytes, proofs->known[i].bytes, PROOF_BYTES);
         bytes += PROOF_BYTES;
     }

@@ -12,19 +12,17 @@
 _Static_assert(AT_ONCE *VOTE_BYTES + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 
 struct known_vote {
-    struct vote vote;          /* content of the vote */
+    struct vote vote;
     uint8_t bytes[VOTE_BYTES]; /* the vote with its signature */
 };
 
 struct votes {
     /* [NODE_VOTES] sorted by accused and voter; NULL = votes are configured off. */
     struct known_vote *known;
-    uint32_t count;   /* number of votes in `known` */
-    uint32_t changes; /* votes added, replaced or removed since the start */
-    uint64_t hash;    /* hash of all votes, whatever their order */
-    /* number of members that may vote; 0 = unknown, or everyone who holds the swarm key is a
-     * member */
-    uint32_t members;
+    uint32_t count;
+    uint32_t changes;     /* votes added, replaced or removed since the start */
+    uint64_t hash;        /* hash of all votes, whatever their order */
+    uint32_t members;     /* admitted_voters in the last votes_on_members; 0 = no vote counts */
     uint64_t replaced_ns; /* time when a vote was last replaced by a stricter one; 0 = never */
 };
 
@@ -59,7 +57,7 @@ static int by_accused_and_voter(const struct vote *one, const struct vote *other
     return order != 0 ? order : memcmp(one->voter, other->voter, ID_BYTES);
 }
 
-/* Returns the index in `known` at which this vote is stored or would be inserted. */
+/* Returns the index in `known` of this vote, or where to insert it. */
 static uint32_t place_of(const struct votes *votes, const struct vote *vote)
 {
     uint32_t first = 0, end = votes->count;
@@ -132,9 +130,9 @@ enum error node_votes_check(const struct node_options *options, struct problem *
     return OK;
 }
 
-/* Returns true if the vote may be stored, as a new one or in place of a less strict one. At most
- * one vote a second is replaced, since honest nodes never need that. A replacement that comes too
- * early will be sent again. */
+/* Returns true if the vote may be stored, as a new one or in place of a less strict one. Honest
+ * nodes never replace a vote, so this node replaces at most one a second. A replacement that comes
+ * too early will be sent again. */
 static bool has_place(const struct node *node, const struct vote *vote)
 {
     const struct votes *votes = node->votes;
@@ -185,8 +183,8 @@ bool votes_cast(struct node *node, const uint8_t accused[static ID_BYTES], uint6
     return true;
 }
 
-/* Returns the first vote against this member and sets *count to the number of votes against it,
- * which are adjacent. Returns NULL if there are none. */
+/* Returns the first of the votes against this member, which are adjacent, and sets *count to their
+ * number. Returns NULL if there are none. */
 static const struct known_vote *against(const struct node *node,
                                         const uint8_t accused[static ID_BYTES], uint32_t *count)
 {
@@ -249,7 +247,7 @@ void votes_on_members(struct node *node)
     CHECK(votes->known);
     votes->members = admitted_voters(node);
     if (votes->members == 0)
-        return; /* without a known list of members, no vote can be checked */
+        return; /* without a member list, no vote can be checked */
     for (uint32_t i = 0; i < votes->count; i++) {
         const struct vote *vote = &votes->known[i].vote;
         if (admitted_may_vote(node, vote->voter) && admitted_may_vote(node, vote->accused))
