@@ -9,8 +9,7 @@
 #define MUCH_EXCHANGE 0.15
 #define MUCH_COMPUTED 0.8
 
-/* Writes the sentence for a node that does not train yet, no longer trains, or has no neighbour.
- * Returns false, and writes nothing, for any other node. */
+/* Returns false, and writes nothing, if the node runs and has a neighbour, or needs none. */
 static bool say_beginning(const struct bottleneck *found, char *out)
 {
     if (strcmp(found->stage, "joining") == 0)

@@ -10,16 +10,17 @@
 
 /* Measurements of a swarm or a node; unknown numbers are NAN. */
 struct bottleneck {
-    const char *stage; /* stage of the node in the status JSON: "running", "joining", … */
+    const char *stage; /* "stage" of the status JSON: "running", "joining", … */
     double fetched;    /* received part of the base while the node catches up, 0 .. 1 */
-    /* Seconds for which the node has had no neighbour; 0 = it has one, or needs none. */
+    /* seconds without a neighbour; 0 = the node has one, or needs none */
     double alone_s;
-    double link_use; /* used fraction of the links' capacity, 0 .. 1 */
-    /* link_use is an upper bound: no link was ever full, so the true capacity is unknown. */
+    /* used part of the links' capacity, 0 .. 1; if is_whole, of the busiest link */
+    double link_use;
+    /* link_use is an upper bound: no link was ever full */
     bool is_bound;
-    double lag_s;     /* seconds for which this node has lacked at least one rumor */
-    double computing; /* fraction of the learner's time spent in steps, 0 .. 1 */
-    double exchange;  /* fraction of the learner's time spent in the exchange, 0 .. 1 */
+    double lag_s;     /* the node has lacked at least one rumor for this time */
+    double computing; /* part of the learner's time in steps, 0 .. 1 */
+    double exchange;  /* part of the learner's time in the exchange, 0 .. 1 */
     bool trains;      /* false = the node only relays */
     bool is_whole;    /* the sentence is about a swarm, not one node */
 };

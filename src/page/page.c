@@ -5,14 +5,14 @@
 
 #include "base/error.h"
 
-/* Embeds the page that the build has made. */
+/* The page that the build has made. */
 __asm__(".section .rodata\n"
         "page_begin: .incbin \"" PAGE_FILE "\"\n"
         "page_end: .byte 0\n"
         ".previous\n");
 extern const char page_begin[], page_end[];
 
-/* The tag in the page after which the snapshot is inserted; it occurs once. */
+/* The snapshot is inserted after this tag, which occurs once. */
 static const char PLACE[] = "<script type=\"application/json\" id=\"snapshot\">";
 
 const char *page_live(size_t *bytes)
@@ -21,7 +21,7 @@ const char *page_live(size_t *bytes)
     return page_begin;
 }
 
-/* Writes JSON with escapes, so that no text in it can end the script element or begin a comment. */
+/* Escapes JSON, so that no text in it can end the script element or begin a comment. */
 static void write_escaped(FILE *out, const char *json)
 {
     for (; *json; json++)

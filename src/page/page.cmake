@@ -1,5 +1,5 @@
-# Joins page.html and its parts into one file, which page.c embeds into the program. Run as a script
-# (-D OUT, DYGRAPHS, HERE), this makes that file; included by the build, it adds the rule for that.
+# Joins page.html and its parts into one file, which page.c embeds into the program. As a script
+# (-D OUT, DYGRAPHS, HERE) it writes the file OUT; the build includes it for the rule that runs it.
 if(CMAKE_SCRIPT_MODE_FILE)
   file(READ ${HERE}/page.html PAGE)
   file(READ ${HERE}/page.css PAGE_CSS)

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Returns the page that a node serves. The page fetches its snapshot from the node. */
+/* For a node. The page fetches its snapshot from the node. */
 const char *page_live(size_t *bytes);
 
 /* Writes the page with this snapshot embedded. */

@@ -2,17 +2,17 @@
 "use strict";
 
 (() => {
-  const POINTS_MAX = 4096; // most points of a curve; beyond, every second point is dropped
+  const POINTS_MAX = 4096; // of a curve; beyond, every second point is dropped
   const EVENTS_MAX = 200;
-  const NAMED_MAX = 40; // most nodes for which the drawing has names
+  const NAMED_MAX = 40; // up to this many nodes the drawing names all of them
   const COLOURS = 10;
-  const SILENT_MS = 5000; // milliseconds without an update before the page says that the node does not answer
+  const SILENT_MS = 5000; // without an update for this time, the page says that the node does not answer
   const AGAIN_MS = 2000;
 
   const snapshot = { figures: [], marks: [], happened: [] };
   const charts = new Map(); // figure's name -> { figure, graph, dirty }
   const at = (id) => document.getElementById(id);
-  let colours = new Map(); // CSS colours of the present style
+  let colours = new Map(); // CSS colours, read once per colour scheme
   const colour = (name) => {
     if (!colours.has(name))
       colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
@@ -41,7 +41,7 @@
     return s < 172800 ? (s / 3600).toFixed(1) + " h" : (s / 86400).toFixed(1) + " days";
   };
 
-  // Functions that merge an update into the snapshot.
+  // Merging an update into the snapshot.
 
   const thin = (points) => points.filter((_, i) => i % 2 === 1 || i === 0);
 
@@ -77,8 +77,6 @@
     }
     if (snapshot.happened.length > EVENTS_MAX) snapshot.happened = snapshot.happened.slice(-EVENTS_MAX);
   };
-
-  // Functions that show texts.
 
   const showHead = () => {
     const state = at("state");
@@ -190,7 +188,7 @@
     at("settings").querySelector("pre").textContent = snapshot.settings || "";
   };
 
-  // Functions that draw the swarm: a circle of nodes, with this node in the middle if it is one.
+  // The swarm: a circle of nodes, with this node, if it is in the swarm, in the middle.
 
   const drawing = { places: [], pointed: -1 };
 
@@ -329,8 +327,6 @@
     event.preventDefault();
     point((Math.max(drawing.pointed, step > 0 ? -1 : 0) + step + count) % count);
   };
-
-  // Functions that draw the figures.
 
   // Returns one row for each x of any series; a series without a point there has null.
   const rowsOf = (figure, banded) => {
@@ -498,8 +494,6 @@
     charts.forEach((chart) => { chart.dirty = true; });
     showSoon();
   };
-
-  // Functions that load a node's snapshot and its updates.
 
   const token = new URLSearchParams(location.search).get("token");
   const path = (name) => name + (token ? `?token=${encodeURIComponent(token)}` : "");

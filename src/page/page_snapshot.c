@@ -22,7 +22,7 @@ static json_t *real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* Returns the text as JSON, with invalid UTF-8 replaced: the text may come from another node. */
+/* The text may come from another node, so replaces invalid UTF-8. */
 static json_t *text_of(const char *text)
 {
     json_t *whole = json_string(text);
@@ -38,7 +38,7 @@ static json_t *text_of(const char *text)
     return whole;
 }
 
-/* Returns the list of this name in the snapshot. Creates the list if it is missing. */
+/* Creates the list if it is missing. */
 static json_t *list_of(json_t *snapshot, const char *key)
 {
     json_t *list = json_object_get(snapshot, key);

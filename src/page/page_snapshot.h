@@ -15,9 +15,9 @@
  *     "happened": [ { "at_s", "level", "text" } ]
  *     "command", "settings" }
  *
- * All fields except program and kind are optional. In an update a figure has only new points and
- * "happened" only new events; every other field replaces its old value. Unknown values are null.
- * Tests: tests/unit/page/test_page_snapshot.c and tests/process/test_web_page.py.
+ * All fields except program, kind, title and about are optional. In an update a figure has only new
+ * points and "happened" only new events; every other field replaces its old value. Unknown values
+ * are null. Tests: tests/unit/page/test_page_snapshot.c and tests/process/test_web_page.py.
  */
 #ifndef HEARSAY_PAGE_PAGE_SNAPSHOT_H
 #define HEARSAY_PAGE_PAGE_SNAPSHOT_H
@@ -26,8 +26,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Creates a snapshot. kind: "node", "play" or "comparison". Like all functions below, it copies its
- * texts and replaces invalid UTF-8 in them. */
+/* kind: "node", "play" or "comparison". Like all functions below, copies its texts and replaces
+ * invalid UTF-8 in them. Kinds, states, levels, styles and figures must be valid UTF-8. */
 json_t *page_snapshot_new(const char *kind, const char *title, const char *about);
 
 void page_snapshot_text(json_t *snapshot, const char *key, const char *text);
@@ -52,33 +52,31 @@ void page_snapshot_node(json_t *snapshot, const struct page_snapshot_node *node)
  * order in which they were added. Unknown numbers are NAN. */
 struct page_snapshot_link {
     uint32_t from, to;
-    double rate_bytes_per_s; /* bytes per second that the link can carry */
-    double use;              /* used fraction of rate_bytes_per_s, 0 .. 1 */
-    double trip_s;           /* round-trip time in seconds */
+    double rate_bytes_per_s; /* that the link can carry */
+    double use;              /* used part of rate_bytes_per_s, 0 .. 1 */
+    double trip_s;           /* round-trip time */
 };
 void page_snapshot_link(json_t *snapshot, const struct page_snapshot_link *link);
 
-/* A figure with curves. name: id of the figure's element in the page. x, y: labels of the axes,
- * with units. */
+/* name: its element in the page has the id "figure-NAME". x, y: labels of the axes, with units. */
 struct page_snapshot_figure {
     const char *name, *title, *about, *x, *y;
-    bool is_log_x;  /* the horizontal axis is logarithmic */
+    bool is_log_x;
     bool from_zero; /* the vertical axis starts at 0 */
 };
 json_t *page_snapshot_figure(json_t *snapshot, const struct page_snapshot_figure *figure);
 
-/* Adds a curve to the figure. style: "line", "points" (connected), "dashed", "thin" or "bold". */
+/* style: "line", "points" (connected), "dashed", "thin" or "bold". */
 json_t *page_snapshot_series(json_t *figure, const char *name, const char *style);
 void page_snapshot_point(json_t *series, double x, double y);
-/* Adds a point whose y is a mean of several values; low and high are their minimum and
- * maximum. */
+/* y: mean of several values; low, high: their minimum and maximum. */
 void page_snapshot_point_between(json_t *series, double x, double y, double low, double high);
 
-/* Adds a table. heads: column titles, terminated by NULL. texts: number of leading columns that
- * contain text; the other columns contain numbers. */
+/* heads: column titles, terminated by NULL. texts: number of leading columns that contain text; the
+ * other columns contain numbers. */
 json_t *page_snapshot_table(json_t *snapshot, const char *title, const char *note,
                             const char *const *heads, uint32_t texts);
-/* Adds the next cell of the table; cells are added row by row. */
+/* Cells are added row by row. */
 void page_snapshot_cell(json_t *table, const char *text);
 
 #endif
