@@ -3,13 +3,12 @@
 #define MAY(state) (1u << (state))
 
 struct lifecycle {
-    enum joining joining; /* whether the node has the swarm's base */
-    enum stage stage;     /* how far the node has left the swarm */
-    /* The owner has asked the node to leave, or it is expelled or not admitted. */
+    enum joining joining;
+    enum stage stage;
     bool is_asked_to_leave;
-    enum finishing finishing;   /* how far the node has ended its training */
-    enum publishing publishing; /* whether a publication is due or under way */
-    enum base_state base;       /* whether the base equals the node's version */
+    enum finishing finishing;
+    enum publishing publishing;
+    enum base_state base;
 };
 
 static const unsigned JOINING_MOVES[JOINING_STATES] = {

@@ -21,9 +21,9 @@ enum joining { JOINING_CALLING, JOINING_HEARING, JOINING_JOINED, JOINING_TRAININ
 /* Leaving: enum stage, which each member's record contains (wire/record.h). Moved by leave.c.
  *
  *   RUNNING ── node_leave ──► LEAVING ── last publication out ──► SETTLED ── all agree ──► LEFT
- *                               └──────────────────────────────┴── grace time over ─────────► │
+ *                               └──────────────────────────────┴── grace over, or expelled ─► │
  *
- * A node that finishes (below) also goes from RUNNING to SETTLED, and stays until it is asked to
+ * A node that finishes (below) also goes through LEAVING to SETTLED, and stays until asked to
  * leave. */
 
 /* Finishing. Moved by finish.c.
@@ -35,8 +35,8 @@ enum finishing { FINISHING_NOT, FINISHING_WAITS, FINISHING_DONE, FINISHING_STATE
 
 /* Publishing. Moved by rate/publish_schedule.c and leave.c.
  *
- *   IDLE ── it is due ──► WANTED ── PUBLISH given out ──► OUT ── published ──► IDLE
- *     └──────────────── after the last one, or without any ───────────────────► OVER */
+ *   IDLE ── one is due ──► WANTED ── PUBLISH given out ──► OUT ── published ──► IDLE
+ *     └──────────── after the last one, or if the node never trains ────────────► OVER */
 enum publishing {
     PUBLISHING_IDLE,
     PUBLISHING_WANTED,
@@ -47,13 +47,13 @@ enum publishing {
 
 /* The base. Moved by transfer.
  *
- *            take over another base                 the link is too slow for the swarm
+ *            take over another base                 this node's link is too slow
  *   WHOLE ──────────────────────────► FETCHING ──────────────────────────────► ROLLING
  *     ▲ └─────────────────────────────────────────────────────────────────────►   │
  *     └──────── every block arrived ────┘ ▲────── the link is fast enough ────────┘
  *
- * A restarted fetch moves from FETCHING to FETCHING, and each round of ROLLING from ROLLING to
- * ROLLING. In both states the base matches no version, so it is neither shown nor served.
+ * A restarted fetch moves from FETCHING to FETCHING; each new round of blocks moves from ROLLING to
+ * ROLLING. In both states this node's base matches no version, so it is neither shown nor served.
  */
 enum base_state { BASE_WHOLE, BASE_FETCHING, BASE_ROLLING, BASE_STATES };
 
@@ -64,18 +64,16 @@ enum joining joining_state(const struct node *node);
 void joining_move(struct node *node, enum joining to);
 /* Returns true in the states JOINED and TRAINING. */
 bool joining_has_joined(const struct node *node);
-/* Changes the joining state to JOINED and adds a note with the reason `why`. Does nothing if the
- * node has joined before. */
+/* Moves to JOINED and adds a note with the reason `why`, unless the node has joined before. */
 void joining_join(struct node *node, const char *why);
 
 enum stage leaving_stage(const struct node *node);
 void leaving_move(struct node *node, enum stage to);
-/* Records that the node must leave, because its owner asked for that, or because it is expelled
- * or not admitted. */
+/* Records that the node must leave: its owner asked, or it is expelled or not admitted. */
 void leaving_ask(struct node *node);
 bool leaving_is_asked(const struct node *node);
-/* Returns true while the node stays in the swarm: it runs, or it has finished training and was
- * not asked to leave. */
+/* Returns true while the node stays in the swarm: it runs, or it finishes and was not asked to
+ * leave. */
 bool leaving_stays(const struct node *node);
 
 enum finishing finishing_state(const struct node *node);
