@@ -4,12 +4,12 @@
  * Every address is a candidate. After a failed dial it waits BACKOFF_MIN · 1.6^failures, at most
  * BACKOFF_MAX, ± 25 % so that nodes do not dial in step. A candidate whose node has a conversation
  * with us, over any connection, is skipped. A small swarm is a full mesh. In a larger one a node
- * dials until it has DEGREE neighbours and has dialled half of them itself. So each node keeps
- * some neighbours of its own random choice, however many nodes dialled it, and the graph stays
+ * dials until it has DEGREE neighbours and has dialled DEGREE / 2 itself. So each node keeps some
+ * neighbours of its own random choice, however many nodes dialled it, and the graph stays
  * connected.
  *
  * After a partition, or a start in two places, each part of a swarm has enough neighbours. So a
- * node sometimes dials an address that it lost or never reached, however many neighbours it has.
+ * node sometimes dials an address with no known live member, however many neighbours it has.
  * It also hangs up on a neighbour of its own choice from time to time and dials another, so that
  * the graph keeps mixing.
  *
@@ -38,15 +38,13 @@
 #define REACH_NS (10 * SECOND_NS)
 /* Time between two hang-ups that mix the graph of neighbours, ± 25 %. */
 #define SHUFFLE_NS (60 * SECOND_NS)
-/* Failed dials of an address in a row after which its waiting time no longer grows. */
+/* RETRY_LATE counts as this many failed dials in a row: the wait is then BACKOFF_MAX_NS. */
 #define LATE_FAILURES 20
 /* Longest time between two searches for a candidate to dial. */
 #define LOOK_NS (SECOND_NS / 4)
-/* Dials of addresses where no member has answered yet that may follow each other at once, at
- * most. */
+/* Capacity of the token bucket for addresses where no member has answered, in dials. */
 #define TRIES_MAX 32
-/* Time after which one more dial of an address where no member has answered is allowed. */
-#define TRY_NS SECOND_NS
+#define TRY_NS    SECOND_NS /* time in which the token bucket allows one more dial */
 /* A conversation that is older when it falls silent does not count as a stall. */
 #define STALL_NS (60 * SECOND_NS)
 /* Stalls of an address after which smaller packets are tried. */
@@ -104,7 +102,7 @@ static void set(struct node *node, struct candidate *candidate, const struct add
 }
 
 /* Returns true if the address may be dialled. An address that the user configured always may be.
- * An address from a record may be aimed at a machine outside the swarm. */
+ * One from a record may be aimed at a machine outside the swarm. */
 static bool may_be_called(const struct node *node, const struct address *address, bool is_seed)
 {
     if (!address->host[0] || address->port == 0)
@@ -139,9 +137,9 @@ void dialer_moved(struct node *node, const struct address *from, const struct ad
         dialer_add(node, to, id, false);
 }
 
-/* Returns the number of neighbours and of peers that may become neighbours. Peers that have
- * dialled this node count only once their id is known. Sets *dialled to the number of counted peers
- * that this node dialled. */
+/* Returns the number of neighbours and of peers that may become neighbours. Peers that have dialled
+ * this node count only once their id is known. Sets *dialled to the number of these that this node
+ * dialled. */
 static uint32_t calls(const struct node *node, uint32_t *dialled)
 {
     uint32_t calls = 0;
@@ -182,8 +180,8 @@ static bool is_lost(const struct node *node, const struct candidate *candidate)
     return !member || !member->known_live;
 }
 
-/* Returns true if the candidate must not be dialled, because it is expelled, not admitted, or
- * has left. A seed that has left is dialled unless this node is leaving. */
+/* Returns true if the candidate's node is expelled, not admitted, or has left, so that it must not
+ * be dialled. A seed that has left is dialled unless this node is leaving. */
 static bool is_gone(const struct node *node, const struct candidate *candidate)
 {
     if (candidate->has_id &&
@@ -224,9 +222,8 @@ static bool may_try(struct node *node)
     return dialer->tries + 1 <= TRIES_MAX;
 }
 
-/* Returns a random candidate that may be dialled now; NULL if there is none. lost: true = only
- * candidates with no known live member, to which next_candidate limits dials by REACH_NS. lost =
- * false also returns such candidates if they are seeds or the swarm is small. */
+/* Returns a random candidate that may be dialled now; NULL if there is none. lost: true = one with
+ * no known live member; false = one with a live member, a seed, or in a small swarm any. */
 static struct candidate *due(struct node *node, bool lost)
 {
     if (node->discovery->dialer.count == 0)
@@ -249,9 +246,8 @@ static struct candidate *due(struct node *node, bool lost)
     return NULL;
 }
 
-/* Returns the largest packet for a connection to the candidate, in bytes; 0 = default. The size
- * shrinks after every STALLS_MOST stalls. RFC 4821 starts its search at 1024; 536 fits any IPv4
- * path. */
+/* Returns the largest packet for a connection to the candidate, in bytes; 0 = default. RFC 4821
+ * starts its search at 1024; 536 fits any IPv4 path. */
 static uint32_t segment_bytes(const struct candidate *candidate)
 {
     return candidate->stalls < STALLS_MOST       ? 0
@@ -291,9 +287,8 @@ bool dialer_next(struct node *node, struct action *action)
     return true;
 }
 
-/* Returns a random neighbour among those that this node dialled (dialled = true), or among those
- * that dialled this node (dialled = false). Returns NULL if there is none. Sets *count to the
- * number of these neighbours. */
+/* Returns a random neighbour that this node dialled (dialled = true) or that dialled this node;
+ * NULL if there is none. Sets *count to the number of such neighbours. */
 static const struct peer *draw(struct node *node, bool dialled, uint32_t *count)
 {
     const struct peer *peer, *chosen = NULL;
@@ -355,8 +350,8 @@ void dialer_on_self(struct node *node, const struct peer *peer)
         candidate->is_self = true;
 }
 
-/* Delays this node's next dial of a peer that had dialled this node and will dial again for new
- * session keys. If both sides dialled, one connection would be wasted. */
+/* Delays this node's next dial of a peer that will dial again for new session keys. If both sides
+ * dialled, one connection would be wasted. */
 static void leave_it_to_the_caller(struct node *node, const struct peer *peer)
 {
     for (uint32_t i = 0; i < node->discovery->dialer.count; i++) {
@@ -399,9 +394,8 @@ static void note_stalls(struct node *node, const struct candidate *candidate)
         identity_text(note->who, candidate->id);
 }
 
-/* Counts a stall: on a path that drops large packets, the handshake succeeds and the
- * conversation then falls silent. After every STALLS_MOST stalls of a candidate, it is dialled with
- * smaller packets. */
+/* Counts a stall. On a path that drops large packets, the handshake succeeds and the conversation
+ * then falls silent. */
 static void count_stall(struct node *node, struct candidate *candidate, const struct peer *peer)
 {
     const struct congestion *link = rate_link(node, peer);

@@ -19,21 +19,21 @@
 #include "node/orders/verdict.h"
 #include "node/rate/rate.h"
 
-#define RENEW_MIN_NS SECOND_NS /* shortest time between two records of one member */
-/* Shortest time between two records of a leaving member. */
-#define LEAVE_MIN_NS (SECOND_NS / 5)
-/* Added to the time between two records of a member for each live member. */
+#define RENEW_MIN_NS SECOND_NS       /* shortest renewal period of a member's record */
+#define LEAVE_MIN_NS (SECOND_NS / 5) /* shortest renewal period of a leaving member */
+/* The renewal period grows by this time per live member. */
 #define PER_MEMBER_NS (SECOND_NS / 4)
-#define LEAVE_FASTER  8 /* leaving members renew their records this many times as often */
+#define LEAVE_FASTER  8 /* a leaving member renews its record this many times as often */
 /* Factor by which a node's throughput must change before that alone causes a new record. */
 #define RATE_CHANGE     2.0f
 #define UPDATES_AT_ONCE 64 /* records per MEMBER_UPDATE, at most */
 #define LISTED_AT_ONCE  16 /* records per MEMBER_LIST, at most */
 /* Members for which one call of member_gossip_review asks for a sign of life, at most. */
 #define SIGNS_AT_ONCE 16
-/* Shortest time between two requests for a member list, in renewal periods. */
+/* Renewal periods between two requests of member_gossip_ask_for_list, at least. */
 #define LIST_PERIODS 2
-/* Shortest time between two requests for a member list in a small swarm. */
+/* Time between two requests of member_gossip_compare, at least, plus PER_MEMBER_NS per live
+ * member. */
 #define LIST_WAIT_NS (2 * SECOND_NS)
 
 static struct discovery_neighbour *neighbour_of(const struct node *node, const struct peer *peer)
@@ -79,8 +79,8 @@ static void mark(struct node *node, const struct member *member, const struct pe
 
 /* The following functions create and renew this node's own record. */
 
-/* Returns the address for this node's record: the configured one, or the one that neighbours
- * see. The result has no host if neither is known. */
+/* Returns the address for this node's record: the configured one, or else the one that neighbours
+ * see. host is "" if neither is known or this node does not listen. */
 static struct address own_address(const struct node *node)
 {
     struct address address = node->options.advertise.host[0] ? node->options.advertise
@@ -90,10 +90,10 @@ static struct address own_address(const struct node *node)
     return node->options.listen_port ? address : (struct address){0};
 }
 
-/* Returns true if the throughput in this node's last record is too far from the present one. A
- * node that became faster renews its record at once, because the samples that its rumors claim may
- * not exceed the record (byzantine.h). Below one sample a second a node counts as stopped, so a
- * further fall is not worth a record. */
+/* Returns true if the throughput in this node's last record is too far from the present one. A node
+ * that became faster renews its record after RENEW_MIN_NS, because its rumors may not claim more
+ * samples than the record allows (byzantine.h). Below one sample a second a node counts as stopped,
+ * so a further fall is not worth a record. */
 static bool rate_is_outdated(const struct node *node, float said, float now, uint64_t age_ns)
 {
     const float before = fmaxf(said, 1), after = fmaxf(now, 1);
@@ -103,8 +103,8 @@ static bool rate_is_outdated(const struct node *node, float said, float now, uin
     return (is_faster || is_slower) && age_ns >= member_gossip_period_ns(node) / 2;
 }
 
-/* Returns the age at which this node's last record must be renewed, in ns: the renewal period of
- * now or that in the last record, whichever is shorter, less a random part. */
+/* Returns the age in ns at which this node's last record must be renewed: the present renewal
+ * period or that in the record, whichever is shorter, less a random part. */
 static uint64_t due_after_ns(const struct node *node, const struct record *said)
 {
     CHECK(said->renew_ms > 0);
@@ -113,9 +113,9 @@ static uint64_t due_after_ns(const struct node *node, const struct record *said)
     return most_ns - (uint64_t)(node->discovery->gossip.renew_early * (double)most_ns);
 }
 
-/* Returns true if this node's last record `said` is too old or its contents no longer hold. A
- * leaving node also renews it once its base no longer changes, because it waits until the other
- * members report the same digest. */
+/* Returns true if this node's last record is too old or no longer true. A leaving node also renews
+ * it once its base no longer changes, because it waits until other members report the same
+ * digest. */
 static bool is_outdated(const struct node *node, const struct record *said,
                         const struct record *now)
 {
@@ -138,8 +138,8 @@ static uint32_t lag_ms(const struct node *node)
     return (uint32_t)fmin((double)(broadcast_lag_ns(node, node->now_ns) / MS_NS), UINT32_MAX);
 }
 
-/* Returns true if this node has published its last rumor but stays in the swarm. Then it must
- * not count as training: the training members share the work. */
+/* Returns true if this node has published its last rumor but stays in the swarm. Then it does not
+ * count as training: the training members share the work. */
 static bool has_finished(const struct node *node)
 {
     return finishing_state(node) != FINISHING_NOT && leaving_stage(node) == STAGE_SETTLED;
@@ -199,7 +199,7 @@ void member_gossip_sign_again(struct node *node)
 
 /* The following functions handle records of other members. */
 
-/* Sets the incarnation of the record's member in this node's conversation with that member. */
+/* Sets the incarnation of the record's member in the conversation with that member. */
 static void renew_peer(struct node *node, const struct record *record)
 {
     const struct peer *peer = connection_by_id(node, record->id, NULL);
@@ -240,9 +240,9 @@ static void on_update(struct node *node, const struct peer *from, const struct m
     mark(node, member, from);
 }
 
-/* Handles a record that this node has already. The neighbour `from` has it too, so a queued copy
- * for it is dropped. If another neighbour sent the record first and lately, `from` is asked not to
- * push this origin to us. */
+/* Handles a record that this node has already. Drops a copy queued for `from`, which has it too. If
+ * the member's last sign of life is recent, one of two neighbours that push its origin is asked to
+ * stop. */
 static void on_known(struct node *node, const struct peer *from, const uint8_t *bytes)
 {
     const struct members *members = membership_members(node);
@@ -274,7 +274,6 @@ static bool on_own_record(struct node *node, const struct peer *from, const uint
     return identity_clash_on_gossip(node, from, bytes) == OK || end_forger(node, from);
 }
 
-/* Handles one record. Returns false if the record is invalid. */
 static bool on_record(struct node *node, const struct peer *from, const uint8_t *bytes,
                       bool pass_on)
 {
@@ -428,9 +427,6 @@ void member_gossip_relist(struct node *node)
         ask_for_list(node, peer);
 }
 
-/* Requests the neighbour's member list if the neighbour counts clearly more live members than
- * this node. It may count dead members as live, so a large swarm's list is not requested again
- * soon. */
 void member_gossip_compare(struct node *node, const struct peer *from, uint64_t members)
 {
     const uint32_t live = membership_live(node);
@@ -449,8 +445,8 @@ void member_gossip_ask_for_list(struct node *node, const struct peer *from)
 
 /* The following functions handle members that are silent. */
 
-/* Asks one neighbour for a sign of the member's life if half of the member's permitted silence
- * is over. Each request goes to a random neighbour. Returns true if it asked. */
+/* Asks a random neighbour for a sign of the member's life if half of its permitted silence is over.
+ * Returns true if it asked. */
 static bool ask_for_sign(struct node *node, const struct member *member)
 {
     if (!failure_detector_is_sign_due(node, member))
