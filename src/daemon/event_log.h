@@ -38,8 +38,8 @@ struct event_log {
     struct reach reach;
     /* ring buffer: the last notes of any level, as lines */
     char last[EVENT_LOG_LAST][EVENT_LOG_LINE_BYTES];
-    struct check_hook hook; /* prints the lines of `last` when a CHECK fails */
-    uint32_t notes;         /* the next note goes to last[notes % EVENT_LOG_LAST] */
+    struct check_hook hook;
+    uint32_t notes; /* the next note goes to last[notes % EVENT_LOG_LAST] */
 };
 
 /* log: path of the log file; "" = none, "-" = standard output. From now until event_log_close, a

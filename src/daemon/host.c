@@ -82,8 +82,6 @@ void host_pump(struct host *host)
     transport_set_timer(host->transport, wake_ns);
 }
 
-/* Callbacks of the transport. */
-
 static uint64_t on_accept(void *self, const struct address *from)
 {
     struct host *host = self;
@@ -302,8 +300,6 @@ char *host_page(const struct host *host, size_t *count)
     *count = strlen(text);
     return text;
 }
-
-/* The web server and the status socket. */
 
 static json_t *status_of(void *self)
 {

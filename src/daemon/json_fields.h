@@ -12,7 +12,7 @@
 enum field_kind {
     FIELD_ID,      /* uint8_t[ID_BYTES] as hexadecimal digits; null if all are zero */
     FIELD_ADDRESS, /* struct address as "host:port"; null if the port is 0 */
-    FIELD_FLAG,    /* bool */
+    FIELD_FLAG,
     FIELD_U32,
     FIELD_U64,
     FIELD_DIGEST, /* uint64_t as 16 hexadecimal digits */

@@ -12,7 +12,7 @@
 
 struct known_swarm_keys {
     const char *folder; /* borrowed; NULL = the keys are not loaded */
-    /* [NODE_SWARM_KEYS_MAX] bytes, in options.keys.memory */
+    /* [NODE_SWARM_KEYS_MAX] bytes: keys on the disk, in options.keys.memory */
     uint8_t *known;
     /* value of node_swarm_keys_changes when the files were last written */
     uint32_t saved;

@@ -34,7 +34,7 @@ struct learner_link_options {
     /* maximum number of entries that wait for an answer (node.h) */
     uint32_t apply_window;
     const struct executor_ops *ops;
-    void *learner;                   /* first argument of each operation */
+    void *learner;                   /* first argument of the functions in `ops` */
     struct snapshot_queue *snapshot; /* receives the parts of a SAVE; NULL = no SAVE is ordered */
     /* Called for each new event, on either thread; the caller has locked `orders`. */
     void (*wake)(void *waker);
@@ -57,7 +57,7 @@ struct learner_event {
     uint32_t batch;          /* samples per step from now on; 0 = unchanged */
     double loss_sum;         /* sum of the loss over all samples counted in `samples` */
     struct time_spent spent; /* time spent since the last STEPPED event */
-    /* Its pointers are valid until the learner performs the next order of this kind. */
+    /* The answer's pointers are valid until the learner performs the next order of this kind. */
     struct answer answer;
     struct evaluation evaluation;
     /* of the averaged base; samples 0 = there is none */

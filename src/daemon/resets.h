@@ -12,7 +12,7 @@
 
 struct resets {
     uint64_t at_ns[RESETS_MAX]; /* times of the last RESETS_MAX resets, oldest first; 0 = none */
-    uint32_t count;             /* number of resets so far */
+    uint32_t count;
     bool are_too_many; /* RESETS_MAX resets have happened within RESETS_NS; never cleared */
 };
 

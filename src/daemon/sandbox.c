@@ -65,8 +65,8 @@ static int landlock_version(void)
     return version > 0 ? (int)version : 0;
 }
 
-/* For auto, a device file of a driver (/dev/dxg: in WSL) or HEARSAY_CUDA, the path of the CUDA
- * module, suffices. */
+/* With train.device = auto, a device file of a driver (/dev/dxg: in WSL) or HEARSAY_CUDA, the path
+ * of the CUDA module, suffices. */
 static bool may_use_gpu(const struct config *config)
 {
     if (strcmp(config->train.device, "auto") != 0)
@@ -226,7 +226,7 @@ static bool allow_resolver(int rules, const struct ruleset *forbids)
     return allow(rules, forbids, folder, READS);
 }
 
-/* The files that system libraries read: host names, time zone, processor, devices. */
+/* Allows the files that system libraries read: host names, time zone, processor, devices. */
 static bool allow_system(int rules, const struct ruleset *forbids, bool has_gpu)
 {
     static const char *const reads[] = {"/usr",
@@ -273,7 +273,7 @@ static bool allow_several_gpus(int rules, const struct ruleset *forbids)
            allow(rules, forbids, "/dev/shm", shares);
 }
 
-/* The driver stores compiled kernels in subfolders of the cache. */
+/* Lets the driver store compiled kernels in subfolders of the cache. */
 static bool allow_cuda_cache(int rules, const struct ruleset *forbids)
 {
     const char *folder = getenv(CUDA_CACHE_PATH);

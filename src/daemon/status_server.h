@@ -18,7 +18,7 @@
 
 #define STATUS_SOCKET     "status.sock"
 #define STATUS_PATH_BYTES (CONFIG_PATH_BYTES + 32)
-#define STATUS_JSON       (JSON_COMPACT | JSON_REAL_PRECISION(9)) /* JSON format of a status page */
+#define STATUS_JSON       (JSON_COMPACT | JSON_REAL_PRECISION(9))
 
 struct status_endpoint {
     const char *dir; /* state folder; NULL = the endpoint is not open */

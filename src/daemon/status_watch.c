@@ -87,8 +87,6 @@ void status_watch_look(struct status_watch *watch, const struct node *node, uint
     forget_ended(watch);
 }
 
-/* Tables of the page's fields. */
-
 static const struct field STATS[] = {
     FIELD(node_stats, digest, "digest", FIELD_DIGEST),
     FIELD(node_stats, version, "rumors_known", FIELD_U64),

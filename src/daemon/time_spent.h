@@ -17,7 +17,7 @@ struct time_spent {
     uint64_t steps_ns;
     /* time for the node's orders, except PREDICT */
     uint64_t exchange_ns;
-    uint32_t steps[TIME_SPENT_BINS]; /* number of steps in each bin */
+    uint32_t steps[TIME_SPENT_BINS];
 };
 
 /* Upper bounds of the histogram's bins, in seconds; the last one is infinite. */

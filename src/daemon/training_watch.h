@@ -41,8 +41,8 @@ struct training_watch {
     bool is_looking;
     uint64_t evaluated_ns; /* time of the last evaluation; 0 = none yet */
     uint64_t evaluation_ns;
-    struct evaluation averaged; /* last one of the averaged base; samples 0 = none */
-    struct evaluation kept;     /* of the best base on the disk; samples 0 = none */
+    struct evaluation averaged; /* last evaluation of the averaged base; samples 0 = none */
+    struct evaluation kept;     /* evaluation of the best base on the disk; samples 0 = none */
 };
 
 /* Also reads the score of the best base in the state folder. */

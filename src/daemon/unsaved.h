@@ -6,7 +6,7 @@
 #include "daemon/event_log.h"
 
 struct unsaved {
-    bool has_failed;   /* the last write has failed */
+    bool has_failed;
     uint64_t again_ns; /* earliest time of the next write */
 };
 

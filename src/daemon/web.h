@@ -24,8 +24,8 @@ struct web {
     bool is_due;                 /* web_on_ready must be called again soon */
     uint32_t told;               /* number of notes that clients of /events have received */
     json_t *(*page)(void *host); /* status page; the caller releases it */
-    void *host;                  /* argument of `page` */
-    uint64_t start_ns;           /* time at which the node started */
+    void *host;
+    uint64_t start_ns; /* time at which the node started */
 };
 
 /* Does nothing if node.http is none. Before, the caller zeroes *web, then sets page, host and
