@@ -26,9 +26,9 @@ struct atomic_file {
     /* borrowed, like folder and name, until the file is ended or abandoned */
     const struct disk *disk;
     const char *folder;
-    const char *name; /* final name of the file */
-    int handle;       /* of NAME.new while it is open; negative otherwise */
-    int error;        /* negative errno of the first failure; 0 = none so far */
+    const char *name;
+    int handle; /* of NAME.new while it is open; negative otherwise */
+    int error;  /* negative errno of the first failure; 0 = none so far */
 };
 
 /* Splits a path into the folder and the name in it; the folder of "x" is ".". Returns false if the

@@ -11,7 +11,7 @@
  * bits */
 #define GENERATION_DIGITS 18
 
-/* Returns 0 if the file is no checkpoint, finished or not. */
+/* Returns 0 if the name is neither that of a checkpoint nor of an unfinished one. */
 static uint64_t generation_of(const char *name, bool *is_unfinished)
 {
     const size_t prefix = strlen(CHECKPOINT_NAME);

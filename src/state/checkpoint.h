@@ -90,7 +90,6 @@ struct checkpoint_series {
     uint64_t good; /* newest generation that was loaded or completely saved; 0 = none */
 };
 
-/* State while a generation is written. */
 struct checkpoint_writer {
     const struct disk *disk; /* borrowed, like folder */
     const char *folder;

@@ -8,7 +8,7 @@
 #define CHECKPOINT_FORMAT_BEFORE 4 /* a load also accepts it (checkpoint.h) */
 #define CHECKPOINT_MAGIC         "hearsayC"
 #define CHECKPOINT_NAME          "checkpoint-"
-/* buffer for a part while loading */
+/* largest part that a load accepts */
 #define CHECKPOINT_PART_BYTES_MAX ((size_t)64 << 20)
 /* kind of the last record, after the kinds of snapshot.h */
 #define CHECKPOINT_THE_END SNAPSHOT_KINDS

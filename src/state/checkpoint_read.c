@@ -13,15 +13,14 @@
 
 #define OUTER_STEP_BEFORE 4 /* record kind of an outer step in CHECKPOINT_FORMAT_BEFORE */
 
-/* State while a checkpoint is read. */
 struct source {
-    const char *path;    /* for messages */
+    const char *path;
     uint64_t generation; /* from the name of the file */
     struct checkpoint_header header;
     struct checkpoint_head head;       /* of the record being read */
     struct checkpoint_numbers numbers; /* from the end of the file */
     struct snapshot_record record;     /* for the target */
-    void *memory; /* memory of the vectors of record.part */
+    void *memory;                      /* memory of the vectors of record.part */
     /* [SNAPSHOT_ENTRIES_MAX] for record.update */
     uint32_t *index;
     /* [SNAPSHOT_ENTRIES_MAX] for record.update */

@@ -111,7 +111,7 @@ enum error order_files_take(const struct disk *disk, const char *folder, uint8_t
     char path[DISK_PATH_MAX];
     const enum error error = load(disk, folder, ORDER_FILE, ORDERS_HANDED_MAX, out, bytes, problem);
     if (error != MISSING && disk_path(path, folder, ORDER_FILE, "") == 0)
-        /* also if the file cannot be read: the node would try again every second */
+        /* also if the file cannot be read; otherwise the node would try again every second */
         (void)disk->remove(disk->self, path);
     return error;
 }

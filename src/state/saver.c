@@ -20,7 +20,7 @@ enum verdict { GOES_ON, ENDS, ABANDONED, TOO_SLOW };
 struct saver {
     struct saver_options options;
     struct arena arena;
-    struct snapshot_queue queue; /* from the learner */
+    struct snapshot_queue queue;
     /* the loaded one; during a save, the one being written */
     struct checkpoint checkpoint;
     struct checkpoint_series series;

@@ -63,7 +63,8 @@ const uint8_t *saver_model_hash(const struct saver *saver);
 /* Later checkpoints say that the initial weights came from the swarm with this model hash. */
 void saver_set_model_hash(struct saver *saver, const uint8_t model_hash[static 16]);
 
-/* Returns the generation that was loaded or saved last; 0 = none. Not during a save. */
+/* Returns the generation that was loaded or saved last; 0 = none. Must not be called during a
+ * save. */
 uint64_t saver_generation(const struct saver *saver);
 
 /* for the parts and updates of the learner (snapshot.h) */

@@ -90,7 +90,7 @@ bool name_parts_put(struct tensor_names *names, const struct model *model, int l
 extern const struct name_style names_resnet;
 bool names_resnet_put(struct tensor_names *names, const struct model *model);
 
-/* Appends the last layer to a line that has `used` characters. */
+/* Appends the transformer's last layer to a line that has `used` characters. */
 void name_parts_spell_head(const struct transformer *transformer, char line[static MODEL_LINE_MAX],
                            int used);
 

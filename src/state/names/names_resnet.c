@@ -26,8 +26,8 @@ const struct name_style names_resnet = {
 struct walk {
     struct tensor_names *names;
     const struct model *model;
-    int at;     /* of the next layer */
-    int number; /* of the next layer, without joints (name_parts_is_joint) and dropouts */
+    int at;     /* index of the next layer */
+    int number; /* number of the next layer, without joints (name_parts_is_joint) and dropouts */
 };
 
 static bool is_next(const struct walk *walk, const char *word)
