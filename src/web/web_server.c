@@ -68,8 +68,6 @@ static void hash_token(uint8_t out[static HASH_BYTES], const char *token)
     secret_blake2b(out, HASH_BYTES, token, strlen(token), NULL, 0);
 }
 
-/* The functions below write responses. */
-
 static void put_headers(struct MHD_Response *response, const char *type)
 {
     static const char *const HEADERS[][2] = {{MHD_HTTP_HEADER_CACHE_CONTROL, "no-store"},
@@ -246,8 +244,6 @@ void web_server_send(struct web_server *server, char *json)
     }
 }
 
-/* The functions below check whether a client may read a page. */
-
 static bool knows_token(const struct web_server *server, struct MHD_Connection *connection)
 {
     static const char BEARER[] = "Bearer ";
@@ -356,8 +352,6 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
         /* libmicrohttpd closes the descriptor after this call */
         fork_files_remove(info->connect_fd);
 }
-
-/* The functions below create, run and destroy a server. */
 
 static void no_log(void *self, const char *format, va_list values)
 {
