@@ -24,7 +24,7 @@ struct device_watch {
     struct device_watch_options options;
     struct device_memory memory; /* as last reported; total 0 = no GPU */
     uint64_t steps;              /* number of steps with a known time */
-    uint64_t steps_ns;           /* total duration of `steps` */
+    uint64_t steps_ns;
     /* moving average over the seconds with steps; 0 = unknown */
     double flops_per_s;
     uint64_t samples; /* since the last call of device_watch_on_second */

@@ -52,11 +52,11 @@ enum learner_event_kind {
 
 struct learner_event {
     enum learner_event_kind kind;
-    uint32_t steps;          /* steps since the last STEPPED event */
-    uint64_t samples;        /* samples learned since the last STEPPED event */
-    uint32_t batch;          /* samples per step from now on; 0 = unchanged */
-    double loss_sum;         /* sum of the loss over all samples counted in `samples` */
-    struct time_spent spent; /* time spent since the last STEPPED event */
+    uint32_t steps;   /* steps since the last STEPPED event */
+    uint64_t samples; /* samples learned since the last STEPPED event */
+    uint32_t batch;   /* samples per step from now on; 0 = unchanged */
+    double loss_sum;  /* sum of the loss over all samples counted in `samples` */
+    struct time_spent spent;
     /* The answer's pointers are valid until the learner performs the next order of this kind. */
     struct answer answer;
     struct evaluation evaluation;
@@ -98,7 +98,6 @@ struct learner_link {
     uint64_t saturated; /* last reported number of saturated entries */
 };
 
-/* Bytes that learner_link_init allocates in its arena. */
 size_t learner_link_arena_bytes(uint32_t apply_window);
 void learner_link_init(struct learner_link *link, struct arena *arena,
                        const struct learner_link_options *options);

@@ -30,7 +30,6 @@ struct learner_thread_options {
 
 struct learner_thread;
 
-/* Bytes that learner_thread_new allocates in its arena. */
 size_t learner_thread_arena_bytes(const struct learner_thread_options *options);
 
 /* Starts the thread, which owns the learner until learner_thread_stop. */
@@ -45,7 +44,7 @@ void learner_thread_stop(struct learner_thread *thread);
 
 /* Processor time of the thread; read it after the thread has ended. */
 struct learner_thread_used {
-    uint64_t steps_ns;    /* nanoseconds in local steps */
+    uint64_t steps_ns;
     uint64_t exchange_ns; /* nanoseconds in the orders APPLY, PUBLISH, READ and WRITE */
 };
 struct learner_thread_used learner_thread_used(const struct learner_thread *thread);

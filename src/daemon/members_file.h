@@ -21,7 +21,6 @@ enum error members_file_load(struct members_file *file, const char *path,
                              struct problem *problem) MUST_USE;
 void members_file_free(struct members_file *file);
 
-/* Passes the list to the node, if there is one. */
 void members_file_begin(const struct members_file *file, struct node *node, uint64_t now_ns);
 bool members_file_is_used(const struct members_file *file);
 /* Called after a SIGHUP. */

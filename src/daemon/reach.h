@@ -27,7 +27,7 @@ struct reach {
     uint32_t peers; /* number of configured peers */
     /* time at which the node last had a neighbour, or of its start */
     uint64_t since_ns;
-    bool had_one; /* the node has ever had a neighbour */
+    bool had_one;
     /* the last dial failed because the peer has another swarm, model or protocol */
     bool differs;
     /* of `why`; a less certain reason does not replace it */

@@ -20,9 +20,9 @@
 
 /* Traffic of one connection during the last seconds. */
 struct status_track {
-    uint64_t conn;  /* 0 = this track is free */
-    bool seen;      /* the connection was open in this second */
-    uint32_t count; /* used entries of `past` */
+    uint64_t conn; /* 0 = this track is free */
+    bool seen;     /* the connection was open in this second */
+    uint32_t count;
     struct {
         uint64_t at_ns, sent_bytes, received_bytes;
     } past[WATCH_SECONDS]; /* total bytes so far at the end of earlier seconds, oldest first */
