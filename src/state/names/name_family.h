@@ -57,7 +57,7 @@ struct name_rule {
 };
 
 struct name_family {
-    const char *model_type; /* value of model_type in config.json */
+    const char *model_type;
     struct name_style style;
     /* [rules] a rule is skipped if the model lacks its tensor */
     const struct name_rule *rule;
