@@ -1,12 +1,11 @@
 /* Checks that a taken-over base is the one that its donor promised.
  *
- *   digest of HISTORY ──► missing ◄── updates given to the learner, for blocks not yet written
+ *   digest of HISTORY ──► missing ◄── updates given to the learner, for unwritten blocks
  *                            └──► minus each block as it is written ──► 0 after the last one
  *
  * The digest is a sum over the entries (base/digest.h), so each block adds its own part. A block
- * may be read from the donor at any time: it is brought up to our base before it is written
- * (pending_blocks.c). Later updates change written and missing blocks; `missing` gets only the
- * entries of unwritten blocks.
+ * may be read from the donor at any time, because it is brought up to our base before it is written
+ * (pending_blocks.c). Of a later update, `missing` gets only the entries of unwritten blocks.
  *
  * The sum is public and linear, so an attacker can construct blocks that fit it. The digest detects
  * zeros, broken memory and wrong code. Digest votes of other members detect constructed bases
@@ -37,14 +36,12 @@ void base_digest_on_write(struct node *node, const struct action *write)
     add(node, digest);
 }
 
-/* Returns the digest of those entries of the update that are in unwritten blocks. The update's
- * indices are ascending. */
+/* Returns the digest of the update's entries in unwritten blocks. */
 static uint64_t digest_of_missing(const struct node *node, const struct update *update)
 {
     const uint32_t each = node->options.block_entries;
     const uint64_t *from = node->transfer->fetch.from;
-    /* `end`: number of the first entry after the block of the last entry looked at. */
-    uint64_t digest = 0, end = 0;
+    uint64_t digest = 0, end = 0; /* `is_missing` holds for the block that ends before `end` */
     bool is_missing = false;
     CHECK(each > 0 && update->count <= node->options.parameters);
     for (uint32_t i = 0; i < update->count; i++) {

@@ -1,20 +1,18 @@
-/* Check of a fetched base against its promised digest; base_digest.c explains it. */
 #ifndef HEARSAY_NODE_TRANSFER_BASE_DIGEST_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_BASE_DIGEST_PRIVATE_H
 
 #include "node/core.h"
 
-/* State of base_digest.c. */
 struct base_digest {
-    uint64_t missing; /* sum that the digests of the blocks not yet written must have */
+    uint64_t missing; /* sum that the digests of the unwritten blocks must have */
 };
 
-/* Starts the check of a base, before any of its blocks is written. digest: digest of the
- * promised base, all updates that the learner was given included. */
+/* Call it before a block of the base is written. digest: digest of the promised base, including all
+ * updates that the learner was given. */
 void base_digest_begin(struct node *node, uint64_t digest);
-/* Subtracts the digest of a block from `missing`. Call it when the learner is given the block. */
+/* Call it when the learner is given a block: subtracts the block's digest from `missing`. */
 void base_digest_on_write(struct node *node, const struct action *write);
-/* Returns true if the written blocks together have the promised digest. */
+/* Returns true if the written blocks have the promised digest. Call it after the last block. */
 bool base_digest_is_right(const struct node *node);
 
 #endif

@@ -31,8 +31,7 @@ void blame_put(struct node *node, const uint8_t id[static ID_BYTES])
         connection_hang_up(node, peer, BYE_BROKEN, "sent a base that contradicts its history");
 }
 
-/* Adds a note that a fetched base is false. The note names the donor of the history, even if
- * other nodes also gave blocks. */
+/* Adds a note that the fetched base is false. */
 static void note_false(struct node *node)
 {
     const struct blame *blame = &node->transfer->blame;
@@ -52,8 +51,8 @@ static void note_false(struct node *node)
     memcpy(note->who, donor, sizeof donor);
 }
 
-/* Requests no base or blocks for REFUSED_NS from the nodes that gave blocks of a false base:
- * another node may have the swarm's base. */
+/* Requests no base or blocks for REFUSED_NS from the nodes that gave the false base: another node
+ * may have the swarm's base. */
 static void rest_suspects(struct node *node)
 {
     const struct peer *peer;

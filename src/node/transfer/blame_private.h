@@ -1,5 +1,5 @@
 /* Blame: the donor of the base being fetched, and the blamed members, which gave a false base. A
- * node takes no base from a blamed member until it restarts. */
+ * node takes no base from a blamed member until the node restarts. */
 #ifndef HEARSAY_NODE_TRANSFER_BLAME_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_BLAME_PRIVATE_H
 
@@ -8,22 +8,19 @@
 
 #define BLAMED_MAX 64
 
-/* State of blame.c. */
 struct blame {
     uint8_t ids[BLAMED_MAX][ID_BYTES]; /* ring of the ids of blamed members */
-    /* Number of members blamed so far; the ring keeps the last BLAMED_MAX. */
-    uint32_t count;
-    uint8_t donor_id[ID_BYTES]; /* id of the node whose history replaced our version */
-    /* Nodes other than the donor have also given blocks of this base. */
-    bool is_of_many;
-    /* The last base was false, so all blocks of the next base are requested from the donor of
-     * that next base. If the next base is also false, its donor is to blame. */
+    uint32_t count;                    /* members blamed so far; the ring keeps the last ones */
+    uint8_t donor_id[ID_BYTES];        /* id of the node whose history replaced our version */
+    bool is_of_many; /* nodes other than the donor also gave blocks of the fetched base */
+    /* The last base was false, so all blocks of the next base are requested from its own donor,
+     * which is to blame if that base is also false. */
     bool from_donor;
 };
 
 /* Blames a member and closes its conversation. */
 void blame_put(struct node *node, const uint8_t id[static ID_BYTES]);
-/* Call it when the fetched base is false. Blames the donor if it gave all blocks; otherwise
+/* Call it when the fetched base is false. Blames the donor if it gave all blocks. Otherwise
  * requests no blocks for REFUSED_NS from the nodes that gave them. */
 void blame_givers(struct node *node);
 bool blame_is_donor(const struct node *node, const struct peer *peer);

@@ -1,16 +1,18 @@
 /* Digest votes: do other members have the taken-over base? A donor may send a false history and
  * false blocks that match each other. The versions of neighbours reveal it:
  *
- *   their version equals ours ───────────────────────────────► does their digest equal ours?
- *   theirs is part of ours, and the log has the difference ──► does it equal ours minus that?
+ *   their version equals ours ──────────► does their digest equal ours?
+ *   their version is part of ours, and ─► does their digest equal ours minus that of the
+ *   the log has the other rumors          other rumors?
  *
  * The difference of two digests over the same rumors is constant, so a neighbour's last vote counts
- * until its conversation ends. The donor counts as one vote for our base. (For a base restored from
- * a checkpoint, our own past is the donor.)
+ * until its conversation ends. The donor counts as one vote for our base. For a base restored from
+ * a checkpoint, our own past is the donor.
  *
- *   confirmed  two others agree, or no vote has differed for a minute: voting ends
- *   refuted    two or more share another digest, and they are more than those that agree: the donor
- *              is blamed, and the base of one of them is taken over (fetch.c)
+ *   confirmed  two other members agree, or no vote differs a minute after the base became complete:
+ *              voting ends
+ *   refuted    more neighbours share one other digest than agree (the donor included): the donor is
+ *              blamed, and the base of one of these neighbours is taken over (fetch.c)
  *   tied       equally many agree and differ: noted, no action
  *
  * Tests: tests/world/test_false_base.c.
@@ -25,9 +27,9 @@
 /* Least number of votes for our base, the donor's included, that confirm the base. */
 #define AGREE_MIN  3
 #define WAIT_NS    (5 * SECOND_NS)  /* time to wait for more votes after the first differing vote */
-#define CONFIRM_NS (60 * SECOND_NS) /* time without a differing vote that confirms the base */
+#define CONFIRM_NS (60 * SECOND_NS) /* a complete base is confirmed then if no vote differs */
 #define RUMORS_MAX 64               /* rumors in the log that are read for one vote, at most */
-/* Shortest time between two votes of one neighbour that read rumors in the log. */
+/* Shortest time between two votes of one neighbour that make this node read rumors in the log. */
 #define COUNT_EACH SECOND_NS
 
 static uint64_t less(uint64_t digest, uint64_t other)
@@ -46,13 +48,13 @@ void digest_votes_begin(struct node *node)
 
 /* A neighbour's version that is part of ours, computed from ours by subtracting rumors. */
 struct within {
-    uint64_t hash;   /* hash of the version */
-    uint64_t digest; /* digest of a base that is the sum of the version's rumors */
-    uint32_t left;   /* number of rumors that may still be subtracted */
+    uint64_t hash;   /* hash of that version */
+    uint64_t digest; /* digest of a base with that version */
+    uint32_t left;   /* rumors that may still be subtracted */
 };
 
-/* Subtracts our rumors of the origin from number `next` on. Returns false if the log lacks one
- * of these rumors, or if they are more than `within->left`. */
+/* Subtracts our rumors of the origin from number `next` on. Returns false if the log lacks one of
+ * them, they are more than within->left, or we know fewer than `next`. */
 static bool take_out(struct node *node, struct within *within, const struct origin *origin,
                      uint32_t next)
 {
@@ -78,9 +80,8 @@ static bool take_out(struct node *node, struct within *within, const struct orig
     return true;
 }
 
-/* Computes the digest that our base would have if it contained only the rumors of the
- * neighbour's version. Returns false if that version is not part of ours, or if the log lacks a
- * rumor. */
+/* Computes the digest that our base would have with only the rumors of the neighbour's version.
+ * Returns false if that version is not part of ours, or if take_out fails. */
 static bool digest_within(struct node *node, const struct message *version, uint64_t *digest)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -108,8 +109,7 @@ static bool is_donor(const struct node *node, const struct peer *peer)
     return !node->transfer->digest_votes.is_restored && blame_is_donor(node, peer);
 }
 
-/* Returns true if a vote of this neighbour may read rumors in the log now. COUNT_EACH limits the
- * work that a neighbour can cause. */
+/* Limits the work that a neighbour can cause. */
 static bool may_count(const struct node *node, const struct digest_vote *digest_vote)
 {
     return digest_vote->heard_ns == 0 || node->now_ns - digest_vote->heard_ns >= COUNT_EACH;
@@ -141,11 +141,10 @@ bool digest_votes_on_version(struct node *node, const struct peer *from,
 }
 
 struct votes {
-    uint32_t agree;  /* votes for our base, the donor's included */
-    uint32_t differ; /* votes for the most frequent other base */
-    /* Digest of the most frequent other base, minus the digest of ours. */
-    uint64_t apart;
-    const struct peer *other; /* a neighbour that voted for the most frequent other base */
+    uint32_t agree;           /* votes for our base, the donor's included */
+    uint32_t differ;          /* votes for the most frequent other base */
+    uint64_t apart;           /* digest of that other base minus the digest of ours */
+    const struct peer *other; /* a neighbour that voted for that other base */
 };
 
 /* Returns the number of neighbours, except blamed ones, whose digest minus ours is `apart`. */
@@ -175,10 +174,6 @@ static struct votes count_votes(const struct node *node)
     return votes;
 }
 
-/* The following functions add notes about the votes. */
-
-/* Adds a warning about our base. The note names the donor, unless the base was restored from a
- * checkpoint. */
 static void note(struct node *node, const char *is_what, const char *because)
 {
     const struct transfer *transfer = node->transfer;
@@ -220,8 +215,6 @@ static void note_tie(struct node *node, const struct votes *votes)
     node->transfer->digest_votes.is_tie_noted = true;
 }
 
-/* Decides whether our base is confirmed, refuted or tied. */
-
 static void judge(struct node *node)
 {
     struct digest_votes *digest_votes = &node->transfer->digest_votes;
@@ -240,7 +233,7 @@ static void judge(struct node *node)
         note_tie(node, &votes);
 }
 
-/* Requests the whole version of a random neighbour that has not voted. */
+/* Requests the whole version of a random neighbour that may vote and has not voted. */
 static void ask(struct node *node)
 {
     const struct peer *peer, *chosen = NULL;

@@ -1,4 +1,3 @@
-/* Digest votes of neighbours on a base that was taken over; digest_votes.c explains them. */
 #ifndef HEARSAY_NODE_TRANSFER_DIGEST_VOTES_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_DIGEST_VOTES_PRIVATE_H
 
@@ -14,22 +13,21 @@ struct digest_vote {
     uint64_t heard_ns; /* time when this neighbour's vote last made us read the log; 0 = never */
 };
 
-/* State of digest_votes.c. */
 struct digest_votes {
-    bool are_open;      /* voting goes on: votes have neither confirmed nor replaced our base */
+    bool are_open;      /* our base is neither confirmed nor replaced */
     bool is_restored;   /* our base is from our own checkpoint, so no other node was its donor */
     bool is_tie_noted;  /* a note on a tie was added */
     bool is_refuted;    /* more neighbours voted for one other base than for ours */
     uint64_t apart;     /* digest of that other base minus ours; valid if is_refuted */
-    uint64_t whole_ns;  /* time when the base was last incomplete; CONFIRM_NS starts then */
+    uint64_t whole_ns;  /* time when our base was last incomplete; CONFIRM_NS starts then */
     uint64_t differ_ns; /* time of the first differing vote; 0 = no differing vote */
 };
 
-/* Starts voting on a base whose version has just replaced ours. */
+/* Call it when another version has just replaced ours: starts voting on its base. */
 void digest_votes_begin(struct node *node);
-/* Returns true if votes have refuted our base, so that the node must replace it. */
+/* Returns true if votes have refuted our base, so that this node must replace it. */
 bool digest_votes_refute(const struct node *node);
-/* Returns true if this neighbour voted for the other base that is to replace our refuted one. */
+/* Returns true if this neighbour voted for the base that is to replace our refuted one. */
 bool digest_votes_prefer(const struct node *node, const struct peer *peer);
 
 #endif

@@ -23,27 +23,26 @@
 #include "node/orders/proofs.h"
 #include "node/transfer/transfer_private.h"
 
-/* Time to wait for a requested history; after it, the neighbour counts as having none. */
+/* Time to wait for a requested history; after it, the request has failed. */
 #define ANSWER_NS (5 * SECOND_NS)
-/* Time to wait for a requested block; after it, the neighbour counts as having none. */
+/* Time without a block from a neighbour after which requests to that neighbour have failed. */
 #define STALL_NS (30 * SECOND_NS)
 /* Time after a failed request before that neighbour is asked again. */
 #define REFUSED_NS (10 * SECOND_NS)
-/* If a neighbour has sent no block for this time, an idle neighbour is asked for its blocks.
- */
+/* Time without a block from a neighbour after which an idle one is asked for the same blocks. */
 #define SLOW_NS (5 * SECOND_NS)
 /* After this time without a useful block, another base is requested. */
 #define STUCK_NS (15 * SECOND_NS)
 /* Least time for which a node keeps a base that it has taken over. */
 #define REST_NS (20 * SECOND_NS)
-/* A node keeps a base for at least this many times as long as the fetching took. */
+/* A node keeps a base for at least this many times the time of its fetch. */
 #define RESTS 3
 /* A node is far behind if it lacks this many more rumors than a base has blocks. */
 #define FAR_RUMORS 64
 /* Added to FAR_RUMORS for each active origin, if the node has joined. */
 #define FAR_EACH    8
 #define PROGRESS_NS (10 * SECOND_NS) /* time between two notes about the progress of a fetch */
-/* Spans of blocks requested at once from a new donor; the number grows as it delivers. */
+/* Spans of blocks requested at once from a new giver of blocks; grows as blocks arrive. */
 #define SPANS_MIN 2
 
 bool node_is_catching_up(const struct node *node)
@@ -61,8 +60,6 @@ bool fetch_is_asking(const struct node *node)
     return node->transfer->request.is_asked;
 }
 
-/* The following functions choose donors of a base or of blocks. */
-
 static bool has_refused(const struct node *node, const struct transfer_neighbour *neighbour)
 {
     return neighbour->refused_ns && node->now_ns - neighbour->refused_ns < REFUSED_NS;
@@ -76,9 +73,9 @@ static bool is_waiting(const struct node *node)
     return false;
 }
 
-/* Returns true if the base being fetched seems to be lost: for STUCK_NS no neighbour could be
- * asked for blocks, or no block was useful. Waiting for a slow neighbour does not count. Also
- * returns true if the complete base was false. */
+/* Returns true if another base must be fetched: the complete base was false, or for STUCK_NS no
+ * neighbour could be asked for blocks or no block was useful. Waiting for a slow neighbour does not
+ * count. */
 static bool is_stuck(const struct node *node)
 {
     const struct fetch *fetch = &node->transfer->fetch;
@@ -102,15 +99,15 @@ static bool may_yield(const struct node *node, const struct transfer_neighbour *
 }
 
 /* Returns true if our base must be replaced: digest votes refute it, or it contains an expelled
- * member's rumors that the log has dropped. */
+ * member's rumors that the log has dropped. A contested proof forces no replacement. */
 static bool must_replace(const struct node *node)
 {
     return digest_votes_refute(node) || (retract_needs_base(node) && !proofs_are_contested(node) &&
                                          base_state(node) != BASE_ROLLING);
 }
 
-/* Returns true if the neighbour's base should replace ours: the neighbour is far ahead, or its
- * base wins after a partition. For a stuck node any base is better. */
+/* Returns true if the neighbour's base should replace ours: the neighbour is far ahead, its base
+ * wins after a partition, or ours must be replaced or cannot be completed. */
 static bool is_better(const struct node *node, const struct peer *peer)
 {
     const struct transfer_neighbour *neighbour = transfer_neighbour(node, peer);
@@ -140,8 +137,7 @@ static bool may_give(const struct node *node, const struct peer *peer)
     return !blame_is_on(node, peer) && (!from_donor || blame_is_donor(node, peer));
 }
 
-/* Returns true if this node may request blocks from the neighbour: the neighbour's version seems
- * to contain all rumors of the base being fetched. */
+/* Requires that the neighbour knows at least as many rumors as the base being fetched has. */
 bool fetch_may_ask(const struct node *node, const struct peer *peer)
 {
     return broadcast_is_together(node, peer) &&
@@ -159,10 +155,10 @@ static const struct peer *choose_donor(struct node *node)
     return chosen;
 }
 
-/* Requests the history of a random neighbour with a better base. A node that serves its base
- * does not ask: if two nodes took over each other's base, both bases would be lost. A node that has
- * asked sends no history meanwhile. A joined node skips half of the calls of this function at
- * random, so that two nodes do not keep asking each other. */
+/* Requests the history of a random neighbour with a better base. A node that serves its base does
+ * not ask: if two nodes took over each other's base, both bases would be lost. A joined node skips
+ * half of the calls at random: a node that has asked sends no history, so two nodes could otherwise
+ * keep asking each other. */
 static void ask(struct node *node)
 {
     const bool serves = serve_has_served_lately(node);
@@ -183,9 +179,7 @@ static void ask(struct node *node)
     request->entries = 0;
 }
 
-/* Returns true if fetching all blocks costs less than the missing rumors: more rumors are
- * missing than the base has blocks, plus FAR_RUMORS, plus FAR_EACH per active origin after joining.
- */
+/* Returns true if fetching all blocks of a base costs less than the missing rumors. */
 static bool is_far(const struct node *node, uint64_t missing)
 {
     const uint64_t each =
@@ -213,8 +207,6 @@ void fetch_set_ahead(struct node *node, const struct peer *peer)
 {
     transfer_neighbour(node, peer)->is_ahead = true;
 }
-
-/* The following functions fetch the blocks of a base. */
 
 void fetch_begin(struct node *node, enum base_state state, uint64_t rumors)
 {
@@ -255,8 +247,7 @@ uint8_t fetch_standing(const struct node *node)
     return node->transfer->fetch.standing;
 }
 
-/* Returns the next blocks that were requested from no neighbour; their count is 0 if there are
- * none. */
+/* Returns the next blocks to request; count = 0 if all were requested or have arrived. */
 static struct span next_span(struct node *node)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -280,7 +271,7 @@ static void set_from(struct fetch *fetch, struct span span, uint64_t from)
         fetch->from[span.block + i] = from;
 }
 
-/* Marks all blocks that were requested from this neighbour and have not arrived as missing, so
+/* Marks all blocks that were requested in this conversation and have not arrived as missing, so
  * that they are requested from another neighbour. */
 static void release(struct node *node, uint64_t conn)
 {
@@ -300,8 +291,8 @@ static void give_up(struct node *node, const struct peer *donor)
     neighbour->refused_ns = node->now_ns;
 }
 
-/* Marks the blocks requested from one slow neighbour as missing, so that they are requested from
- * the idle neighbour free_one. Whichever neighbour sends a block first gives it. */
+/* Marks the blocks requested from one slow neighbour as missing, so that the idle neighbour
+ * free_one is asked for them. The first copy of a block counts. */
 static void take_from_slow(struct node *node, const struct peer *free_one)
 {
     const struct peer *peer;
@@ -315,8 +306,7 @@ static void take_from_slow(struct node *node, const struct peer *free_one)
     }
 }
 
-/* Returns true if pending_blocks has space for one more span, besides all blocks that are
- * requested already. */
+/* Returns true if pending_blocks has space for one more span besides all requested blocks. */
 static bool has_room_for_span(const struct node *node)
 {
     uint32_t taken = 0;
@@ -361,8 +351,8 @@ static void consider_fetching_from(struct node *node, const struct peer *peer)
         fetch_from(node, peer);
 }
 
-/* Requests blocks from neighbours, from the donor first: another neighbour may know equally many
- * rumors, but different ones. */
+/* Requests blocks, from the donor first: another neighbour may know equally many rumors, but
+ * different ones. */
 static void fetch(struct node *node)
 {
     CHECK(!base_is_whole(node));
@@ -373,7 +363,6 @@ static void fetch(struct node *node)
         consider_fetching_from(node, peer);
 }
 
-/* Counts a block that has arrived from the neighbour. */
 static void count_block(struct node *node, struct transfer_neighbour *neighbour)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -443,8 +432,7 @@ static void finish(struct node *node)
     joining_join(node, "has all rumors of the swarm");
 }
 
-/* Ends the fetch after the last block. If the base is false, it is not used, and the node
- * fetches another one. */
+/* If the complete base is false, the node fetches another one (is_stuck). */
 static void end_fetching(struct node *node)
 {
     struct fetch *fetch = &node->transfer->fetch;

@@ -1,7 +1,7 @@
 /* The end of a partition: two neighbours meet after each side has learned on its own for long. The
  * sum of both sides' rumors would count progress twice, because the shares of each side add up to
  * one. So if both sides have learned alone for longer than `partition_s`, no rumor passes between
- * the two neighbours until one has taken over the other's base (fetch.c).
+ * the two neighbours until one has taken over the base of the other (fetch.c).
  *
  * The time that a side has learned alone is the maximum over its members of (samples that the other
  * side does not know) / (samples per second). The number of members does not matter: neither one
@@ -15,7 +15,7 @@
 #include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
-/* Ratio of the samples of both sides above which the side with more wins without a tie-break. */
+/* Ratio of the two sides' samples above which the side with more samples wins. */
 #define DECISIVE 1.25
 
 /* Counts the samples of one origin that each side of a partition knows. Several sides may meet
@@ -44,14 +44,14 @@ bool partition_ours_preferred(const struct contest *contest)
                                           : contest->first_is_ours;
 }
 
-/* Seconds for which each side has learned without the other. */
+/* Seconds for which each side of the partition has learned alone. */
 struct alone_s {
     double ours;
     double theirs;
 };
 
-/* Returns the seconds in which an origin learned `samples` samples. rate: the origin's samples
- * per second, according to the side that knows more of its samples. So both sides use one rate. */
+/* Returns the seconds in which an origin learned `samples` samples. rate: samples per second that
+ * the side with more samples of the origin states, so that both sides use one rate. */
 static double seconds_of(uint64_t samples, float rate)
 {
     return rate > 0 && isfinite(rate) ? (double)samples / (double)rate : 0;
@@ -67,15 +67,13 @@ static void count_time(struct alone_s *alone, const struct origin *ours,
         alone->theirs = fmax(alone->theirs, seconds_of(there - here, theirs->rate));
 }
 
-/* Returns false if the origin's member is expelled or not admitted: its learning counts on
- * neither side. */
+/* Returns false if the origin's member is expelled or not admitted. */
 static bool counts(const struct node *node, const struct origin *origin)
 {
     return origin->keep == KEEP_ALL && admitted_may_be(node, origin->id);
 }
 
-/* Compares each origin of which the two sides know different numbers of samples: the origins
- * listed in the message, and our origins that the other side does not know. */
+/* Compares the origins listed in the message, and our origins that the other side does not know. */
 static void compare_all(struct node *node, const struct message *version, struct alone_s *alone,
                         struct contest *contest)
 {
@@ -112,7 +110,7 @@ void partition_judge(struct node *node, const struct peer *from, const struct me
                               fmin(alone.ours, alone.theirs) > node->options.partition_s);
     neighbour->ours_preferred = partition_ours_preferred(&contest);
     neighbour->is_decisive = partition_is_decisive(&contest);
-    /* We cannot take over the base of a neighbour that has no complete base. */
+    /* a neighbour without a complete base has none to give */
     neighbour->peer_yields = neighbour->ours_preferred || !version->base;
     CHECK(alone.ours >= 0 && alone.theirs >= 0);
 }

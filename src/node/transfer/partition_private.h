@@ -1,4 +1,3 @@
-/* Decides which side's base wins after a partition; partition.c explains it. */
 #ifndef HEARSAY_NODE_TRANSFER_PARTITION_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_PARTITION_PRIVATE_H
 
@@ -7,12 +6,11 @@
 
 /* Comparison of the samples that two sides of a partition have learned. */
 struct contest {
-    /* samples that only our side knows, and samples that only the other side knows */
-    double ours, theirs;
+    double ours, theirs; /* samples that only our or only the other side knows */
     /* Smallest tag of an origin of which the sides know different numbers of samples; UINT64_MAX =
      * none. */
     uint64_t first_tag;
-    bool first_is_ours; /* our side knows more samples of the origin with that tag */
+    bool first_is_ours; /* our side knows more samples of the origin first_tag */
 };
 #define CONTEST ((struct contest){.first_tag = UINT64_MAX})
 void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs);

@@ -3,10 +3,10 @@
  *   BLOCK ──► pending ── the learner was given all its rumors ──► + the rumors it lacks ──► WRITE
  *
  * A block is the sum of its version's rumors; our base is the sum of the rumors given to the
- * learner. If the block contains more rumors, it waits until neighbours have pushed them to us. If
- * the block lacks rumors, they are added from the log when the block is given to the learner. WRITE
- * comes between earlier and later updates of the learner, so each entry contains every rumor once.
- * If the log no longer has a lacking rumor, the block is requested again. Tests:
+ * learner. If a block contains rumors that our base lacks, it waits until neighbours have pushed
+ * them to us. Rumors that a block lacks are added to it from the log when it is given to the
+ * learner. The WRITE comes between earlier and later updates, so each entry contains every rumor
+ * once. If the log no longer has a lacking rumor, the block is requested again. Tests:
  * tests/world/test_fetch.c.
  */
 #include <string.h>
@@ -26,8 +26,8 @@ static struct pending_block *free_place(const struct node *node)
     return NULL;
 }
 
-/* Drops a block and requests it again, from another neighbour: the base of the neighbour that
- * sent it does not match our version, so that neighbour's next blocks would not match either. */
+/* Drops a block and requests it from another neighbour: the sender's base does not match our
+ * version, so its next blocks would not match either. */
 static void ask_again(struct node *node, struct pending_block *block)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -49,8 +49,8 @@ static bool matters(const struct node *node, uint32_t origin_index)
 }
 
 /* Reads how many rumors of each origin the block contains into version[]. Returns MISSING if the
- * block lists an unknown origin, and MISMATCH if the origins that it does not list differ from
- * ours. In a rolling snapshot, only the number of own rumors must be certain. */
+ * block lists an unknown origin, and MISMATCH if its unlisted origins differ from ours. In a
+ * rolling snapshot, only the number of own rumors must be certain. */
 static enum error read_version(const struct node *node, const struct message *block,
                                uint32_t *version)
 {
@@ -76,8 +76,7 @@ static enum error read_version(const struct node *node, const struct message *bl
     return !are_known ? MISSING : is_sure ? OK : MISMATCH;
 }
 
-/* Returns true if the block contains more rumors of an expelled member than may stay. In a
- * rolling snapshot, checks only own rumors. */
+/* Returns true if the block contains more rumors of an expelled member than may stay in a base. */
 static bool has_excess(const struct node *node, const uint32_t *version)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -99,7 +98,7 @@ enum error pending_put(struct node *node, const struct peer *from, const struct 
     if (known != OK)
         return known;
     if (has_excess(node, block->version))
-        return MISMATCH; /* the neighbour that sent the block did not know of the expulsion yet */
+        return MISMATCH; /* the sender of the block did not know of the expulsion yet */
     const uint32_t entries = transfer_block_entries(node, number);
     if (block_decode(message->bulk.at, message->bulk.count, block->units, entries) != OK)
         return MALFORMED;
@@ -160,7 +159,7 @@ static bool lacks(const struct node *node, const struct pending_block *block,
            entry->seq < broadcast_versions(node)->origins[entry->origin_index].applied;
 }
 
-/* Adds one rumor of the log to each chosen block that lacks it. */
+/* Adds one rumor of the log to each covered block that lacks the rumor. */
 static void replay(struct node *node, const struct rumor_log_entry *entry)
 {
     const struct update *update = NULL;
@@ -177,8 +176,7 @@ static void replay(struct node *node, const struct rumor_log_entry *entry)
     }
 }
 
-/* Returns how many entries the learner may be given now. If the learner is idle, the result is
- * at least the number of entries of one block. */
+/* Returns how many entries the learner may be given now: at least one block's if it is idle. */
 static uint32_t room_of(const struct node *node)
 {
     const uint32_t window = node->options.limits.apply_window, applying = broadcast_applying(node);
@@ -187,8 +185,8 @@ static uint32_t room_of(const struct node *node)
     return u32_max(room, least);
 }
 
-/* Chooses as many blocks as the learner may be given now, and adds to them the rumors of our
- * base that they lack. Then these blocks match our base. */
+/* Chooses as many blocks as the learner may be given now, and adds the rumors that they lack, so
+ * that they match our base. */
 static void make_ready(struct node *node)
 {
     struct pending_blocks *pending = &node->transfer->pending;
@@ -240,8 +238,8 @@ static struct action write_of(struct node *node, struct pending_block *block)
     return action;
 }
 
-/* Returns true if the block's rumors are those in our log, by the hash of its version. They
- * differ if an origin has sent different rumors with one number (equivocation). */
+/* Returns false if the hash of the block's version shows other rumors than ours: an origin has
+ * signed different rumors under one number (equivocation). */
 static bool is_of_our_streams(const struct node *node, const struct pending_block *block)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -258,9 +256,8 @@ static bool is_of_our_streams(const struct node *node, const struct pending_bloc
     return hash == block->hash;
 }
 
-/* Sets *action to the WRITE of the next block that matches our base. Returns false if there is
- * none. Does not choose new blocks (make_ready) during a publication: the learner will then add to
- * the base an update that these blocks would lack. */
+/* During a publication, chooses no new blocks (make_ready): the learner will add to the base an
+ * update that these blocks would lack. */
 bool pending_next_write(struct node *node, struct action *action)
 {
     struct pending_blocks *pending = &node->transfer->pending;

@@ -23,9 +23,8 @@
 #define USUAL_BYTES 4096.0 /* assumed bytes of a rumor, as long as none has arrived */
 /* Part of the received bytes that rumors may take; the other part is for blocks. */
 #define ENOUGH 0.5
-#define FEW    0.25 /* only few members lag if at most this part of the other members lags */
+#define FEW    0.25 /* part of the other training members up to which few members lag */
 
-/* Returns true if a neighbour has been connected for longer than LAG_NS. */
 static bool has_company(const struct node *node)
 {
     const struct peer *peer;
@@ -35,9 +34,8 @@ static bool has_company(const struct node *node)
     return false;
 }
 
-/* Returns true if most neighbours have at least half of the rumors that this node lacks, as
- * their versions show. Member records would show it too late: when all nodes lag, records also
- * arrive late. */
+/* Returns true if the versions of most neighbours show at least half of the rumors that this node
+ * lacks. Member records would show them too late: when all nodes lag, records also arrive late. */
 static bool others_keep_up(const struct node *node)
 {
     const uint64_t own = broadcast_versions(node)->rumors;
@@ -51,9 +49,9 @@ static bool others_keep_up(const struct node *node)
     return 2 * keeping_up > neighbours;
 }
 
-/* Returns true if this node lags because its link is too slow: few other members lag. If all
- * lagging nodes gave up their bases, no base would be left. With two training nodes it returns
- * false: each publishes at most as much as the other can receive (rate/budget.c). */
+/* Returns true if this node lags because its link is too slow. False if many members lag: if all of
+ * them gave up their bases, no base would be left. False with two training nodes: each publishes at
+ * most as much as the other can receive (rate/budget.c). */
 static bool is_too_slow(const struct node *node)
 {
     return shares_training(membership_members(node), node->now_ns) > 2 && has_company(node) &&
@@ -87,8 +85,8 @@ static void begin(struct node *node)
                     (double)lag_ns * 1e-9);
 }
 
-/* Returns true if half of this node's ingress budget would have carried all rumors that the
- * swarm published during the round of the snapshot that now ends. */
+/* Returns true if half of this node's ingress rate would have carried all rumors that the swarm
+ * published during the round of the snapshot that now ends. */
 static bool could_keep_up(const struct node *node)
 {
     struct node_stats stats = {0};
@@ -114,8 +112,7 @@ static void end_round(struct node *node)
     begin_round(node, node->transfer->fetch.began_ns);
 }
 
-/* Keeps the present donor of blocks while blocks may be requested from it. Otherwise chooses a
- * random neighbour as donor. */
+/* Keeps the donor while blocks may be requested from it. Otherwise chooses a random neighbour. */
 static void choose_donor(struct node *node)
 {
     struct rolling_snapshot *rolling = &node->transfer->rolling;

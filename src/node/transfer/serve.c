@@ -27,12 +27,11 @@
 #define TURN_S          5
 /* Shortest time between two histories for one neighbour while rumors are withheld. */
 #define HELD_NS SECOND_NS
-/* A request that comes after a pause of this length may be for another base. */
+/* A neighbour's request after a pause of this length may be for another base. */
 #define ANEW_NS (5 * SECOND_NS)
-/* Default limit for sent blocks, bytes per second; sending them costs a sixteenth of a core. */
+/* Least default limit for sent blocks, bytes per second; it costs a sixteenth of a core. */
 #define SERVE_AUTO 12.5e6
-/* Default limit for sent blocks as a part of the rate of all links, where that is more than
- * SERVE_AUTO. */
+/* Default limit for sent blocks, as a part of the rate of all links. */
 #define SERVE_PART 0.25
 #define LISTED_MAX ((MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX) / VERSION_ENTRY_BYTES)
 
@@ -45,8 +44,8 @@ static bool may_serve(const struct node *node)
     return base_is_whole(node) && !retract_needs_base(node) && !digest_votes_refute(node);
 }
 
-/* Records a neighbour's request. If the request may be for another base than its earlier ones,
- * the blocks sent to it must contain every rumor that is known now. */
+/* Records a neighbour's request. If it may be for another base than the neighbour's earlier
+ * requests, the blocks that answer it must contain every rumor that is known now. */
 static void on_asked(struct node *node, const struct peer *from, bool is_anew)
 {
     struct transfer_neighbour *neighbour = transfer_neighbour(node, from);
@@ -57,10 +56,8 @@ static void on_asked(struct node *node, const struct peer *from, bool is_anew)
     neighbour->fetched_ns = node->now_ns;
 }
 
-/* The following functions send the history of the base. */
-
-/* Returns the queue space that a history needs, in bytes. All its parts must describe one
- * version, so they are queued together or not at all. */
+/* Returns the bytes of queue space for a history. All parts of a history must describe one version,
+ * so they are queued together or not at all. */
 static size_t history_room(size_t incarnations)
 {
     return (incarnations + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE * FRAME_MAX;
@@ -77,7 +74,7 @@ uint32_t node_incarnations_max(size_t send_queue_bytes)
     return (uint32_t)(send_queue_bytes / 8 * 7 / FRAME_MAX * HISTORY_AT_ONCE);
 }
 
-/* Returns the number of origins with a known rumor that is not withheld. */
+/* Returns the number of origins with a rumor that is not withheld. */
 static uint32_t origins_in_base(const struct node *node)
 {
     uint32_t count = 0;
@@ -115,8 +112,7 @@ static void say_history(struct node *node, const struct peer *to, uint64_t diges
     CHECK(left == 0 && history.part == history.parts);
 }
 
-/* Returns true if our base is of use to the neighbour. A base without rumors is of use only to a
- * node that lacks the first weights. */
+/* A base without rumors is of use only to a neighbour that lacks the first weights. */
 static bool has_history(const struct node *node, const struct peer *to)
 {
     return origins_in_base(node) > 0 ||
@@ -140,8 +136,6 @@ void serve_on_take(struct node *node, const struct peer *from)
     }
     (void)connection_say(node, from, &(struct message){.kind = HISTORY});
 }
-
-/* The following functions send blocks of the base. */
 
 static void refuse(struct node *node, const struct peer *to)
 {
@@ -170,8 +164,7 @@ static uint32_t room_for(const struct peer *peer)
     return waiting < peer->queue.max ? (uint32_t)((peer->queue.max - waiting) / FRAME_MAX) : 0;
 }
 
-/* Returns the upper limit of the bytes of blocks per second that this node sends; INFINITY = no
- * limit. */
+/* Returns the limit of the bytes of blocks per second that this node sends; INFINITY = no limit. */
 static double serve_rate(const struct node *node)
 {
     const uint64_t fixed = node->options.serve_bytes_per_s;
@@ -181,8 +174,7 @@ static double serve_rate(const struct node *node)
                                     : (double)fixed;
 }
 
-/* Returns the number of version entries to send with each block: one for each active origin, if
- * so many fit. */
+/* Returns the number of version entries to send with each block. */
 static uint32_t listed(const struct node *node)
 {
     const uint32_t most =
@@ -190,9 +182,8 @@ static uint32_t listed(const struct node *node)
     return u32_min(broadcast_active_origins(node), most);
 }
 
-/* Returns how many blocks the neighbour gets in one turn. The number is so small that, within
- * TURN_S, all waiting neighbours get their turns at our rate, and the neighbour's link carries the
- * blocks. So no block is old when it is sent. */
+/* Returns how many blocks the neighbour gets in one turn: so few that all waiting neighbours get
+ * their turns within TURN_S seconds. So no block is old when it is sent. */
 static uint32_t fair_turn(const struct node *node, const struct peer *peer)
 {
     uint32_t takers = 0;
@@ -205,8 +196,7 @@ static uint32_t fair_turn(const struct node *node, const struct peer *peer)
     return (uint32_t)fmin(fmax(blocks, 1), READ_BLOCKS);
 }
 
-/* Removes blocks from the front of the neighbour's list of requests, at most `most`, and returns
- * them. */
+/* Removes at most `most` blocks from the front of the neighbour's requests, and returns them. */
 static struct span take_fetch(struct transfer_neighbour *neighbour, uint32_t most)
 {
     CHECK(neighbour->fetches_count > 0 && most > 0);
@@ -234,8 +224,8 @@ static void put_back(struct transfer_neighbour *neighbour, struct span span)
     neighbour->fetches_count++;
 }
 
-/* Returns the next neighbour in turn that waits for blocks and has a short queue, if the learner
- * has applied the rumors that its blocks must contain (serve_from). NULL = no such neighbour. */
+/* Returns the next neighbour in turn that waits for blocks and has a short queue. Skips a neighbour
+ * while the learner has not applied the rumors that its blocks must contain. */
 static const struct peer *next_taker(struct node *node)
 {
     const uint32_t places = node->options.limits.peers_max;
@@ -261,9 +251,9 @@ static void begin_reading(struct node *node, uint64_t conn, struct span span)
         .is_out = true, .bases = node->transfer->fetch.bases, .conn = conn, .span = span};
 }
 
-/* Sets serve.heads to the heads of the last rumors that the learner had applied when it gave its
- * present answer. All own rumors count as applied, because they become known only after the learner
- * has cut them. */
+/* Sets serve.heads to the heads of the last rumors in the learner's base as of its present answer.
+ * Own rumors are always in that base, because they become known only after the learner has cut
+ * them. */
 static const struct serve *look_at_answer(struct node *node)
 {
     const struct serve *serve = &node->transfer->serve;
@@ -274,7 +264,7 @@ static const struct serve *look_at_answer(struct node *node)
 bool serve_next_read(struct node *node, struct action *action)
 {
     if (node->transfer->serve.reading.is_out || node->now_ns < node->transfer->serve.next_ns ||
-        /* The learner has not yet applied all blocks of a base that is taken over. */
+        /* the learner has not yet applied all blocks of a base that is taken over */
         broadcast_has_blocks_given(node) || retract_is_due(node) || retract_is_under_way(node))
         return false;
     const struct peer *peer = next_taker(node);
@@ -304,8 +294,7 @@ static void pay(struct node *node, uint64_t bytes)
         node->now_ns + (uint64_t)((double)bytes * 1e9 / serve_rate(node));
 }
 
-/* Returns true if a base with these heads contains more rumors of an expelled member than may
- * stay in a base. */
+/* Returns true if a base with these heads has more rumors of an expelled member than may stay. */
 static bool has_excess(const struct node *node, const struct signed_head *const *heads)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -361,8 +350,6 @@ void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units)
     else
         refuse(node, peer);
 }
-
-/* The following functions make checkpoints. */
 
 bool serve_next_save(struct node *node, struct action *action)
 {

@@ -16,9 +16,9 @@
 #include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
-/* Returns true if this node's side wins (partition_count) and a takeover would lose rumors of
- * it. Two nodes may each know a few rumors that no log has any more. The rumors of one node are
- * then lost, and both nodes must decide for the same side. */
+/* Returns true if this node's side wins (partition_count) and a takeover would lose some of its
+ * rumors. Two nodes may each know a few rumors that no log has any more. Then the rumors of one
+ * node are lost, and both nodes must decide for the same side. */
 static bool would_lose_more(const struct node *node, const uint32_t *next)
 {
     const struct history_request *request = &node->transfer->request;
@@ -58,7 +58,6 @@ static const char *reason_to_replace(const struct node *node)
     return NULL;
 }
 
-/* Adds a note that a takeover has started. why: the reason to replace our base, or NULL. */
 static void note_beginning(struct node *node, const struct peer *donor, const char *why)
 {
     char text[192];
@@ -72,7 +71,7 @@ static void note_beginning(struct node *node, const struct peer *donor, const ch
     (void)connection_note(node, donor, NOTE_CATCHING_UP, LEVEL_INFO, text);
 }
 
-/* Requests the neighbours' versions again, because their earlier ones were compared with our old
+/* Requests the versions of the other neighbours again: the last ones were compared with our old
  * version. */
 static void ask_anew(struct node *node, const struct peer *donor)
 {
@@ -143,7 +142,7 @@ static void note_no_room(struct node *node, const struct peer *donor)
                               "limits.incarnations (raise it), or its history is invalid");
 }
 
-/* Appends the next part of a history. Returns TOO_BIG if the history has too many entries, and
+/* Appends a part of the requested history. Returns TOO_BIG if the history has too many entries, and
  * MISMATCH if this part does not follow the last one. */
 static enum error put_part(struct node *node, const struct message *part)
 {
@@ -158,7 +157,7 @@ static enum error put_part(struct node *node, const struct message *part)
            part->bulk.count);
     request->entries += (uint32_t)entries;
     request->digest = part->digest;
-    /* The wait for the next part starts again: a slow link needs long for all parts. */
+    /* the wait starts again with each part: a slow link needs long for all parts */
     request->asked_ns = node->now_ns;
     request->parts++;
     return OK;

@@ -1,4 +1,3 @@
-/* The private state of the transfer folder. */
 #ifndef HEARSAY_NODE_TRANSFER_TRANSFER_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_TRANSFER_PRIVATE_H
 
@@ -14,62 +13,55 @@
 #include "node/transfer/transfer.h"
 #include "wire/block.h"
 
-/* After it has served its base, a node takes over no other base for this time. */
+/* Time after serving its base for which a node takes over no other base. */
 #define SERVING_NS  (10 * SECOND_NS)
 #define READ_BLOCKS 8 /* blocks that one FETCH or READ may ask for, at most */
 
-/* A range of consecutive blocks. */
+/* Consecutive blocks. */
 struct span {
     uint32_t block; /* number of the first block */
-    uint32_t count; /* number of blocks */
+    uint32_t count;
 };
 
 /* State per neighbour, by slot. */
 struct transfer_neighbour {
-    bool has_base;    /* the neighbour's last VERSION says that it has a complete base */
-    bool lacks_first; /* the neighbour lacks the first weights of the swarm */
-    /* The neighbour is so far ahead of us that only its base closes the gap. */
-    bool is_ahead;
+    bool has_base;       /* the neighbour's last VERSION says that it has a complete base */
+    bool lacks_first;    /* the neighbour lacks the first weights of the swarm */
+    bool is_ahead;       /* so far that this node should take over the neighbour's base */
     bool ours_preferred; /* our base wins against the neighbour's base after a partition */
     bool is_decisive;    /* one of the two sides of the partition has clearly learned more */
-    /* After a partition: true = the neighbour takes over our base, false = we take over its
-     * base. */
-    bool peer_yields;
+    bool peer_yields;    /* partition_peer_yields */
     /* Time when a request for a base or block last failed at the neighbour; 0 = never. */
     uint64_t refused_ns;
     bool has_given;                 /* a block of the base being fetched came from the neighbour */
     struct digest_vote digest_vote; /* the neighbour's vote on our base */
 
-    uint32_t asked_blocks; /* number of blocks requested from the neighbour and not received */
+    uint32_t asked_blocks; /* blocks requested from the neighbour and not received */
     /* For each requested span: number of its blocks that have not arrived, oldest span first. */
     uint32_t asked_spans[FETCHES_MAX];
-    uint32_t asked_spans_count; /* number of entries in asked_spans */
-    uint32_t spans_max;         /* spans that may be requested from the neighbour at once */
+    uint32_t asked_spans_count;
+    uint32_t spans_max; /* spans that may be requested from the neighbour at once */
     /* Time when the neighbour's last block arrived; before that, time of the first request. */
     uint64_t gave_ns;
 
     struct span fetches[FETCHES_MAX]; /* spans of our base that the neighbour has requested */
-    uint32_t fetches_count;           /* number of spans in `fetches` */
+    uint32_t fetches_count;
     uint64_t fetched_ns; /* time when the neighbour last requested blocks or a history */
     /* Blocks for the neighbour must contain all rumors before this position in our log. */
     uint64_t serve_from;
 };
 
-/* State of fetch.c and takeover.c: a requested history. */
 struct history_request {
-    bool is_asked; /* a neighbour was asked for a history and has not sent all of it */
-    /* conn of the neighbour that was asked for a history; after the takeover, conn of the donor */
-    uint64_t donor;
-    /* Time of the request, or time when the last part of the history arrived. */
-    uint64_t asked_ns;
-    uint64_t parts;   /* parts of the history received so far */
-    uint8_t *history; /* [incarnations_max] history entries received so far */
-    uint32_t entries; /* number of history entries received so far */
-    uint64_t digest;  /* digest of the base that the history describes */
-    uint32_t *next;   /* [incarnations_max] number of rumors in the history, by origin index */
+    bool is_asked;     /* a neighbour was asked for a history and has not sent all of it */
+    uint64_t donor;    /* conn of the neighbour that was asked last */
+    uint64_t asked_ns; /* time of the request, or when the history's last part arrived */
+    uint64_t parts;    /* parts of the history received so far */
+    uint8_t *history;  /* [incarnations_max] history entries received so far */
+    uint32_t entries;  /* number of history entries received so far */
+    uint64_t digest;   /* digest of the base that the history describes */
+    uint32_t *next;    /* [incarnations_max] number of rumors in the history, by origin index */
 };
 
-/* State of fetch.c. */
 struct fetch {
     uint64_t rumors;  /* number of rumors in the base being fetched */
     uint32_t bases;   /* number of fetches begun, each round of a rolling snapshot included */
@@ -82,15 +74,12 @@ struct fetch {
     uint64_t noted_ns;   /* time of the last note about the progress of the fetch */
     uint64_t moved_ns;   /* time when the learner was last given a block, or began_ns */
     uint64_t came_ns;    /* time when the first block after moved_ns arrived; 0 = no block yet */
-    /* Time when the learner was last given a block, or when waiting started; unlike moved_ns,
-     * unchanged when a fetch restarts. */
-    uint64_t wrote_ns;
-    /* Before this time, only a base of a side that clearly learned more replaces ours. */
-    uint64_t rest_ns;
+    uint64_t wrote_ns;   /* fetch_wrote_ns; unlike moved_ns, unchanged when a fetch restarts */
+    uint64_t rest_ns;    /* until then, our base yields only to a side that clearly learned more */
     /* [blocks] conn of the neighbour from which each block was requested, or a BLOCK_ value. */
     uint64_t *from;
     uint32_t cursor;         /* all blocks with smaller numbers were requested or have arrived */
-    uint32_t blocks_written; /* number of blocks given to the learner */
+    uint32_t blocks_written; /* blocks given to the learner */
     uint64_t bytes;          /* bytes of blocks received for this base */
 };
 
@@ -98,53 +87,46 @@ struct fetch {
 #define BLOCK_PENDING 1
 #define BLOCK_WRITTEN 2 /* conns of neighbours are larger than these BLOCK_ values */
 
-/* State of rolling_snapshot.c. */
 struct rolling_snapshot {
-    /* This node's link could carry the swarm's rumors, so the node fetches a complete base. */
-    bool wants_whole;
+    bool wants_whole;       /* the link could carry all rumors, so fetch a complete base */
     uint64_t rumors_before; /* rumors that the swarm had published when this round started */
     uint64_t donor;         /* conn of the neighbour that gives the blocks */
 };
 
 /* A READ whose answer is sent to a neighbour as blocks. */
 struct reading {
-    bool is_out; /* the learner has not answered the READ yet */
-    /* fetch.bases when the READ began; if it has changed since, the answer is useless */
-    uint32_t bases;
+    bool is_out;      /* the learner has not answered the READ yet */
+    uint32_t bases;   /* fetch.bases when the READ began; if changed, the answer is useless */
     uint64_t conn;    /* conn of the neighbour that wants the blocks */
     struct span span; /* blocks to read */
 };
 
-/* State of serve.c. */
 struct serve {
-    struct reading reading; /* the current READ */
-    bool is_save_asked;     /* the owner has asked for an immediate checkpoint */
-    bool is_saving;         /* a SAVE is under way */
-    /* fetch.bases when the SAVE began; if it has changed since, the answer is useless */
-    uint32_t saving_bases;
+    struct reading reading;
+    bool is_save_asked;    /* the owner has asked for an immediate checkpoint */
+    bool is_saving;        /* a SAVE is under way */
+    uint32_t saving_bases; /* fetch.bases when the SAVE began; if changed, the answer is useless */
     /* [incarnations_max] scratch buffer: head of each origin's last rumor in an answer, or NULL. */
     const struct signed_head **heads;
-    /* time when a neighbour last requested blocks or was sent a history; 0 = never */
-    uint64_t served_ns;
-    uint64_t next_ns; /* earliest time of the next READ for a neighbour */
-    uint32_t turn;    /* slot of the neighbour that was served last */
-    uint64_t save_ns; /* time when the next checkpoint is due */
-    uint64_t bytes;   /* bytes of blocks sent so far */
+    uint64_t served_ns; /* time of the last blocks request or sent history; 0 = never */
+    uint64_t next_ns;   /* earliest time of the next READ for a neighbour */
+    uint32_t turn;      /* slot of the neighbour that was served last */
+    uint64_t save_ns;   /* time when the next checkpoint is due */
+    uint64_t bytes;     /* bytes of blocks sent so far */
 };
 
 struct transfer {
-    uint32_t blocks;                /* number of blocks of a base */
-    uint64_t *seen;                 /* scratch buffer: one bit per origin */
-    struct history_request request; /* the history being requested */
-    struct fetch fetch;             /* the base being fetched */
-    /* state of a rolling snapshot, which fetches blocks instead of rumors */
+    uint32_t blocks; /* number of blocks of a base */
+    uint64_t *seen;  /* scratch buffer: one bit per origin */
+    struct history_request request;
+    struct fetch fetch; /* the base being fetched */
     struct rolling_snapshot rolling;
-    struct pending_blocks pending;         /* received blocks that are not in our base yet */
-    struct base_digest base_digest;        /* check of the fetched base's digest */
-    struct digest_votes digest_votes;      /* digest votes on our base */
-    struct blame blame;                    /* the donor, and members that gave a false base */
-    struct serve serve;                    /* giving our base to other nodes and to checkpoints */
-    struct transfer_neighbour *neighbours; /* [peers_max] state per neighbour, by slot */
+    struct pending_blocks pending; /* received blocks that are not in our base yet */
+    struct base_digest base_digest;
+    struct digest_votes digest_votes;
+    struct blame blame;
+    struct serve serve;
+    struct transfer_neighbour *neighbours; /* [peers_max] by slot */
 };
 
 static inline struct transfer_neighbour *transfer_neighbour(const struct node *node,
@@ -161,13 +143,12 @@ static inline uint32_t transfer_block_entries(const struct node *node, uint32_t 
 /* Starts fetching all blocks: of a base with `rumors` rumors (BASE_FETCHING), or for a round of
  * a rolling snapshot (BASE_ROLLING). */
 void fetch_begin(struct node *node, enum base_state state, uint64_t rumors);
+/* Returns true if this node may request blocks of the base being fetched from the neighbour. */
 bool fetch_may_ask(const struct node *node, const struct peer *peer);
 
-/* Makes the periodic checkpoint due now. Call it when our base was replaced or lost rumors, so
- * that the last checkpoint differs from it. */
+/* Makes the periodic checkpoint due now, because our base was replaced or lost rumors. */
 void serve_save_soon(struct node *node);
-/* Returns true if this node has served its base within SERVING_NS. Such a node does not take
- * over another base. */
+/* Returns true if this node has served its base within SERVING_NS. */
 bool serve_has_served_lately(const struct node *node);
 
 #endif
