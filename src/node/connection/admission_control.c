@@ -33,17 +33,16 @@ static uint32_t crowd_of(const struct callers *callers, uint64_t network)
     return crowd;
 }
 
-/* Returns true if the caller may lose its slot to another caller: it has not shown the swarm
- * key, or the rest of its handshake takes longer than GREETING_NS. */
+/* Returns true if the caller may lose its slot: it has not shown the swarm key, or the rest of its
+ * handshake takes longer than GREETING_NS. */
 static bool may_lose_its_place(const struct node *node, const struct peer *peer)
 {
     return peer->state == PEER_GREETED ||
            (peer->state == PEER_PROVED && node->now_ns - peer->since_ns > GREETING_NS);
 }
 
-/* Returns the caller that must give its slot to another caller: the one that has waited longest
- * in the most crowded network of addresses, or in the network `only`. Returns NULL if all callers
- * keep their slots. */
+/* Returns the caller that must give its slot to a new one: the caller that has waited longest in
+ * the most crowded network of addresses, or in the network `only`. NULL = all keep their slots. */
 static const struct peer *who_goes(const struct node *node, const struct callers *callers,
                                    const uint64_t *only)
 {
@@ -71,8 +70,8 @@ static bool make_way(struct node *node, const struct callers *callers, const uin
     return peer != NULL;
 }
 
-/* Returns the largest number of slots for callers in the handshake. At least half of all slots
- * are reserved for authenticated peers. */
+/* Returns the maximum number of callers: at most half of the slots, since authenticated peers need
+ * the rest. */
 static uint32_t places(const struct node *node)
 {
     const uint32_t half = node->options.limits.peers_max / 2,

@@ -21,16 +21,13 @@
 _Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");
 
 struct connections {
-    struct peer *peers; /* [peers_max] conversations by slot */
-    struct slots open;  /* slots of peers that are neighbours */
-    /* Slots of peers that may have bytes to send, or whose conversation must end. */
-    struct slots ready;
-    /* this node's swarm keys, identity and introduction; in the arena for secrets */
-    struct credentials *credentials;
-    struct message_reader *reader; /* decoder of messages */
-    /* Number of conversations started so far; the upper half of the last one's conn. */
+    struct peer *peers;              /* [peers_max] conversations by slot */
+    struct slots open;               /* slots of neighbours */
+    struct slots ready;              /* slots that connection_next_ready returns */
+    struct credentials *credentials; /* in node->keys, the arena for secrets */
+    struct message_reader *reader;
+    /* Number of conversations started, modulo 2^32; the upper half of the last one's conn. */
     uint32_t generation;
-    /* Number and bytes of the messages sent, by message kind. */
     struct connection_said said[MESSAGE_KINDS];
 };
 
@@ -205,7 +202,6 @@ static struct peer *start(struct node *node, bool dialled, const struct address 
         struct peer *peer = &connections->peers[i];
         if (peer->state != PEER_FREE)
             continue;
-        /* The number has 32 bits and starts again after its largest value. */
         if (++connections->generation == 0)
             connections->generation = 1; /* generation is never 0, so no conn is 0 */
         peer_start(peer, (uint64_t)connections->generation << 32 | i, dialled, address,
@@ -383,8 +379,6 @@ void connection_end(struct node *node, const struct peer *peer)
     peer_end(own(node, peer));
 }
 
-/* The following functions handle the timers of conversations. */
-
 void connection_set_asking(struct node *node, const struct peer *peer)
 {
     CHECK(peer->state == PEER_MEETING && !peer->dialled);
@@ -396,6 +390,8 @@ void connection_set_incarnation(struct node *node, const struct peer *peer, uint
     CHECK(incarnation >= peer->incarnation);
     own(node, peer)->incarnation = incarnation;
 }
+
+/* The following functions handle the timers of conversations. */
 
 void connection_ping(struct node *node, const struct peer *peer)
 {
@@ -422,8 +418,8 @@ static bool is_ping_due(const struct node *node, const struct peer *peer)
            (now_ns - peer->heard_ns > ping_ns || now_ns - peer->pinged_ns > RTT_NS);
 }
 
-/* Returns how long the peer may be in its present state: connecting, showing the swarm key,
- * finishing the handshake, or using this node for inference. */
+/* Returns how long after its start (born_ns) a conversation may still be in its present state:
+ * connecting, showing the swarm key, finishing the handshake, or using this node for inference. */
 static uint64_t handshake_ns(const struct node *node, const struct peer *peer)
 {
     if (peer->state == PEER_DIALLING && node->options.limits.dial_ns > 0)
@@ -451,8 +447,7 @@ bool connection_check(struct node *node, const struct peer *peer, uint64_t patie
 {
     const uint64_t now_ns = node->now_ns;
     CHECK(peer->state != PEER_FREE && patience_ns > 0);
-    /* The owner must look at this peer again: its conversation may have to end, or it has bytes
-     * to send. */
+    /* The conversation may have to end, or has bytes to send. */
     if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer, true) > 0)
         connection_set_ready(node, connection_slot(node, peer), true);
     if (peer->state < PEER_OPEN && now_ns - peer->born_ns > handshake_ns(node, peer))

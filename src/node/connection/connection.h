@@ -17,34 +17,32 @@
 
 struct connections *connections_new(struct arena *arena, struct node *node);
 size_t connections_arena_bytes(const struct node_options *options);
-/* Returns the bytes that this folder needs in node->keys, the arena for secrets. */
+/* Returns the bytes that connections need in node->keys, the arena for secrets. */
 size_t connections_keys_bytes(uint32_t peers_max);
 void connections_free(struct node *node); /* Ends all conversations and wipes their keys. */
 
 /* Sets the swarm keys that handshakes accept from now on (credentials_set_keys). */
 void connection_set_keys(struct node *node, const struct swarm_key *keys, uint32_t count);
 
-/* Sets the model hash that this node's introduction shows from now on. The context of this
- * node's signatures changes with it. */
+/* Sets the model hash in this node's introduction, and so the context of this node's signatures. */
 void connection_set_model(struct node *node, const uint8_t model_hash[static 16]);
-/* Sets the standing that this node's introduction shows from now on (first_weights.h). */
+/* Sets the standing (first_weights.h) in this node's introduction. */
 void connection_set_standing(struct node *node, uint8_t standing);
 /* Returns the introduction that a node with these options shows in handshakes. */
 struct introduction connection_introduction_of(const struct node_options *options);
 
-/* Returns this node's introduction, which is compared with each peer's introduction. */
 const struct introduction *connection_introduction(const struct node *node);
 
-/* Returns the peer in this slot; a peer in state PEER_FREE if the slot is free. */
+/* Returns the peer in this slot; in state PEER_FREE if the slot is free. */
 const struct peer *connection_at(const struct node *node, uint32_t slot);
 uint32_t connection_slot(const struct node *node, const struct peer *peer);
 
 /* Returns the peer whose conversation has this number, in any state; NULL if the conversation
  * has ended. */
 const struct peer *connection_find(const struct node *node, uint64_t conn);
-/* Returns the peer with this conversation number if it is a neighbour; NULL otherwise. */
+/* As connection_find, but NULL unless the peer is a neighbour. The slot in `conn` must exist. */
 const struct peer *connection_open_peer(const struct node *node, uint64_t conn);
-/* Returns a neighbour with this id that is not `except`; NULL if there is none. */
+/* Returns a neighbour with this id, other than `except`; NULL if there is none. */
 const struct peer *connection_by_id(const struct node *node, const uint8_t id[static ID_BYTES],
                                     const struct peer *except);
 
@@ -52,23 +50,22 @@ const struct peer *connection_by_id(const struct node *node, const uint8_t id[st
  *     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)     i is its slot */
 const struct peer *connection_neighbour(const struct node *node, uint32_t *slot);
 uint32_t connection_neighbours(const struct node *node);
-/* Returns how many neighbours a node keeps in a large swarm, at most: three quarters of its
- * slots. */
+/* Returns how many neighbours a node keeps in a large swarm, at most. */
 uint32_t connection_neighbours_most(const struct node *node);
 /* Returns a random neighbour; NULL if there is none. */
 const struct peer *connection_random(struct node *node);
 
-/* Starts a conversation with a peer that has dialled from this address. Returns the
- * conversation's number (conn); 0 if no slot is free. */
+/* Starts a conversation with a peer that has dialled from this address. Returns its `conn`; 0 if no
+ * slot is free. */
 uint64_t connection_accept(struct node *node, const struct address *from);
-bool connection_has_room(const struct node *node); /* Returns true if some slot is free. */
+bool connection_has_room(const struct node *node);
 /* Starts a conversation with a peer to be dialled. Returns the peer; NULL if no slot is free. */
 const struct peer *connection_dial(struct node *node, const struct address *address);
 /* Call it when the connection to a dialled peer is established: starts the handshake. tries:
  * number of dials that failed since the last success. Each dial shows the next of our swarm keys,
  * since the other side may know only one of them. */
 void connection_on_dialled(struct node *node, const struct peer *peer, uint32_t tries);
-/* Consumes received bytes until an event happens, and returns the event (peer_take in peer.h). */
+/* Calls peer_take (peer.h). At PEER_MET, also sets when the session must get new keys. */
 enum peer_event connection_take(struct node *node, const struct peer *peer, const uint8_t **bytes,
                                 size_t *count, struct problem *problem);
 /* Wipes the last message that connection_take returned. Call it if the message was secret. */
@@ -83,8 +80,7 @@ void connection_end(struct node *node, const struct peer *peer);
 
 /* Queues a message for the peer. Returns false if the queue is full. */
 bool connection_say(struct node *node, const struct peer *peer, const struct message *message);
-/* Sets *bytes and *count to the peer's next bytes to send. Returns false if there are none
- * (peer_next_send in peer.h). */
+/* See peer_next_send in peer.h. */
 bool connection_next_send(struct node *node, const struct peer *peer, size_t most, bool is_open,
                           const uint8_t **bytes, size_t *count);
 
@@ -92,31 +88,31 @@ bool connection_next_send(struct node *node, const struct peer *peer, size_t mos
  * end; SLOTS_MAX if there is none. */
 uint32_t connection_next_ready(const struct node *node, uint32_t from);
 void connection_set_ready(struct node *node, uint32_t slot, bool is_ready);
-/* For a conversation in CLOSING, returns true once: when it has sent all its bytes, or
- * CLOSING_NS has passed. Then HANGUP is due. */
+/* Returns true if a conversation in CLOSING has sent all its bytes or CLOSING_NS has passed. Then
+ * return HANGUP: peer->hangup_asked is set, and this function must not be called again. */
 bool connection_next_hangup(struct node *node, const struct peer *peer);
 
 /* Makes the peer a neighbour. */
 void connection_open(struct node *node, const struct peer *peer);
-/* Moves a conversation to CLOSING. reason: reason of the BYE that this node or the peer sends.
- * why: text for the note. */
+/* Moves a conversation to CLOSING without sending BYE. reason: as in a BYE; it determines when to
+ * dial again. why: text for the note. */
 void connection_close(struct node *node, const struct peer *peer, uint64_t reason, const char *why);
 /* Call it when the other side has sent BYE: moves the conversation to CLOSING. */
 void connection_on_bye(struct node *node, const struct peer *peer, uint64_t reason,
                        const char *why);
-/* Sends BYE and moves the conversation to CLOSING. Does nothing if the conversation is in
- * CLOSING already. */
+/* Sends BYE if the session is established, and moves the conversation to CLOSING. Does nothing if
+ * it is in CLOSING already. */
 void connection_hang_up(struct node *node, const struct peer *peer, enum bye_reason reason,
                         const char *why);
 
-/* Ends a conversation before its session is established, without a note. */
+/* Moves a conversation to CLOSING before its session is established; its end adds no note. */
 void connection_end_quietly(struct node *node, const struct peer *peer, const char *why);
 
 /* Marks the peer as an inference client: it never becomes a neighbour, and the end of its
  * conversation adds no note. */
 void connection_set_asking(struct node *node, const struct peer *peer);
 
-/* Sets the incarnation of a neighbour that has begun a new incarnation. */
+/* Sets the peer's incarnation, which never falls. */
 void connection_set_incarnation(struct node *node, const struct peer *peer, uint64_t incarnation);
 /* Sends PING to the peer, unless its queue is full. */
 void connection_ping(struct node *node, const struct peer *peer);
@@ -124,17 +120,18 @@ void connection_on_pong(struct node *node, const struct peer *peer, uint64_t tok
 /* Handles the timers of a conversation: pings, new session keys, time limits of the handshake.
  * Returns false if the neighbour has been silent for patience_ns; then end the conversation. */
 bool connection_check(struct node *node, const struct peer *peer, uint64_t patience_ns);
-/* Call it when this process was suspended for late_ns: delays every peer's timers by late_ns. */
+/* Extends each peer's limits of silence and handshake by late_ns, for which this process was
+ * suspended. */
 void connection_forgive(struct node *node, uint64_t late_ns);
 
-/* Adds a note that names this peer. */
+/* Adds a note with the peer's address, and with its id if that is known. */
 struct note *connection_note(struct node *node, const struct peer *peer, enum note_kind kind,
                              enum note_level level, const char *text);
 
-/* Count of the messages of one kind that were sent to all peers. */
+/* Messages of one kind that were queued for all peers since the start. */
 struct connection_said {
-    uint64_t count; /* number of messages */
-    uint64_t bytes; /* bytes of the messages, encrypted and with length fields */
+    uint64_t count;
+    uint64_t bytes; /* encrypted, with length fields */
 };
 struct connection_said connection_said(const struct node *node, enum message_kind kind);
 

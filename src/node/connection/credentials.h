@@ -12,8 +12,8 @@
 #include "node/swarm_keys.h"
 
 struct swarm_key {
-    uint8_t key[KEY_BYTES]; /* a key of the swarm */
-    uint32_t order;         /* number of the order that introduced the key; 0 = no order */
+    uint8_t key[KEY_BYTES];
+    uint32_t order; /* number of the order that introduced the key; 0 = no order */
 };
 
 /* Values derived from one swarm key. */
@@ -21,16 +21,16 @@ struct entry_key {
     /* Creates and checks the gate, the start of a conversation's first frame. */
     struct gate gate;
     uint8_t psk[KEY_BYTES]; /* pre-shared key of the Noise handshake */
-    uint32_t order;         /* number of the order that introduced the key; 0 = no order */
+    uint32_t order;         /* as in struct swarm_key */
 };
 
 struct credentials {
-    const struct identity *identity; /* this node's keys and id */
-    struct introduction ours;        /* this node's introduction */
+    const struct identity *identity;
+    struct introduction ours;
     const char *parts;       /* parts of this node's model (wire/model_parts.h); NULL = unknown */
     struct entropy *entropy; /* random numbers for ephemeral keys */
     struct entry_key keys[SWARM_KEYS_MAX]; /* swarm keys that this node accepts, newest first */
-    uint32_t keys_count;                   /* number of swarm keys */
+    uint32_t keys_count;
 };
 
 /* Initializes the credentials with one swarm key that no order introduced. identity and entropy
@@ -39,12 +39,11 @@ void credentials_init(struct credentials *credentials, const struct identity *id
                       const uint8_t swarm_key[static KEY_BYTES], const struct introduction *ours,
                       struct entropy *entropy);
 
-/* Replaces the swarm keys: at least one, newest first. A handshake that has started keeps its
- * key. */
+/* Replaces the swarm keys: at least one, newest first. A started handshake keeps its key. */
 void credentials_set_keys(struct credentials *credentials, const struct swarm_key *keys,
                           uint32_t count);
 
-/* Replaces this node's introduction, which first frames contain. */
+/* Replaces this node's introduction, also in the gates of its first frames. */
 void credentials_set_introduction(struct credentials *credentials, const struct introduction *ours);
 
 #endif

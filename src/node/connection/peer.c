@@ -108,8 +108,8 @@ void peer_on_connected(struct peer *peer, const struct credentials *credentials,
     peer_move(peer, PEER_ANSWERED, now_ns);
 }
 
-/* Returns the swarm key that authenticates this first frame; NULL if no swarm key does. Sets
- * *theirs to the introduction of the peer that sent it. */
+/* Returns the swarm key that authenticates this first frame, and sets *theirs to the introduction
+ * of its sender. Returns NULL if no swarm key does. */
 static const struct entry_key *key_for(const struct credentials *credentials, const uint8_t *frame,
                                        struct introduction *theirs)
 {
@@ -235,7 +235,8 @@ static bool is_refusal(struct peer *peer, const struct credentials *credentials,
     return false;
 }
 
-/* On the dialling side: handles message 2 or a refusal. */
+/* On the dialling side: handles message 2 or a refusal. Returns MISSING if the list of parts of the
+ * acceptor's model follows. */
 static enum error on_answer(struct peer *peer, const struct credentials *credentials,
                             const uint8_t *frame, size_t bytes, struct problem *problem)
 {
@@ -291,7 +292,6 @@ static enum error on_proof(struct peer *peer, const uint8_t *frame, size_t bytes
     return OK;
 }
 
-/* Handles a complete frame before the session is established. */
 static enum peer_event on_greeting_frame(struct peer *peer, const struct credentials *credentials,
                                          uint64_t now_ns, uint8_t *frame, size_t bytes,
                                          struct problem *problem)
@@ -453,8 +453,8 @@ bool peer_say(struct peer *peer, const struct message *message)
     return true;
 }
 
-/* Returns the queue from which to send next. Blocks are sent last, since they are useless
- * without the rumors that they contain. */
+/* Returns the queue from which to send next. Blocks of the base are sent last: the receiver cannot
+ * use a block before it has the rumors in the block. */
 static struct queue *next_queue(struct peer *peer, bool is_open)
 {
     if (queue_bytes(&peer->urgent) > 0 || !is_open)

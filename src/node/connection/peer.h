@@ -16,8 +16,8 @@
  *     acceptor Noise message 2 (payload: certificate, protocol)  |  REFUSAL
  *     dialer   Noise message 3 (payload: certificate)
  *
- * After a refusal because of another model, the parts of that model may follow (TURNED_AWAY: the
- * dialer waits for them, to name the first that differs).
+ * After a refusal because of another model, the parts of that model may follow. In TURNED_AWAY the
+ * dialer waits for them, to name the first part that differs.
  */
 #ifndef HEARSAY_NODE_CONNECTION_PEER_H
 #define HEARSAY_NODE_CONNECTION_PEER_H
@@ -54,56 +54,55 @@ enum retry {
 /* Largest frame before authentication, except a list of model parts; bytes. */
 #define GREETING_MAX 512
 #define PARTS_MAX    (MODEL_PARTS_MAX + PARTS_ADD)
-/* Longest time in which a frame must arrive, even on a slow link. */
+/* Time in which a frame must arrive; bytes that come later are no sign of life. */
 #define FRAME_NS      ((uint64_t)10000000000)
 #define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES)) /* largest number of bytes in one SEND */
 
-/* Reason in the note if the other side closes after our first frame. */
+/* Reason in the note if the other side closes without an answer to our first frame. */
 #define PEER_NO_ANSWER                                                                             \
     "it closed without an answer: another swarm key (copy the newest), or not a hearsay node"
 
 struct peer {
-    enum peer_state state; /* state in the drawing at the top of this file */
-    uint64_t conn;         /* number of the conversation; its lower 32 bits are the slot */
-    bool dialled;          /* this node has dialled the peer */
-    /* Address that was dialled, or from which the peer has dialled this node. */
-    struct address address;
-    uint8_t id[ID_BYTES]; /* id of the peer; known from MEETING on */
-    uint64_t incarnation; /* incarnation of the peer; known from OPEN on */
-    uint16_t protocol;    /* newest protocol version that both sides speak; from MEETING on */
-    /* Number of the order that introduced the swarm key of this handshake; 0 = no order. */
-    uint32_t key_order;
-    uint64_t born_ns;  /* time when dialling began, or when the connection was accepted */
+    enum peer_state state;
+    uint64_t conn;          /* number of the conversation; its lower 32 bits are the slot */
+    bool dialled;           /* this node has dialled the peer; false = the peer has dialled */
+    struct address address; /* address dialled, or from which the peer dialled */
+    uint8_t id[ID_BYTES];   /* id of the peer; known from MEETING on */
+    uint64_t incarnation;   /* incarnation of the peer; known from OPEN on */
+    uint16_t protocol;      /* newest protocol version that both sides speak; from MEETING on */
+    uint32_t key_order;     /* order that introduced the handshake's swarm key; 0 = none */
+    /* Time when the connection was established; before that, or if limits.dial_ns is 0, when
+     * dialling began. */
+    uint64_t born_ns;
     uint64_t since_ns; /* time when the present state began */
-    /* Time when bytes last arrived. Bytes of a frame that takes longer than FRAME_NS to arrive
-     * do not count. */
+    /* Time when bytes last arrived within FRAME_NS of the last complete frame. */
     uint64_t heard_ns;
-    uint64_t framed_ns;   /* time when the last frame had arrived completely */
+    uint64_t framed_ns;   /* time when the last frame was complete */
     uint64_t pinged_ns;   /* time when the last PING was sent */
-    uint64_t answered_ns; /* time when the last PING was sent that a PONG has answered */
+    uint64_t answered_ns; /* sending time of the last PING that a PONG has answered */
     uint64_t rtt_ns;      /* last measured round-trip time; 0 = unknown */
     uint64_t renew_ns;    /* time when the session must get new keys */
     bool sending;         /* the transport has not yet reported the last SEND as sent */
     bool hangup_asked;    /* the HANGUP action of this conversation was returned to the owner */
-    enum retry retry;     /* how long to wait before the peer is dialled again */
-    /* was_open: the conversation was open when it ended. was_silent: it ended because the peer
-     * was silent. */
+    enum retry retry;
+    /* was_open: the peer was a neighbour until the conversation ended. was_silent: either side
+     * ended it because the other was silent. */
     bool was_open, was_silent;
     bool quiet;    /* the end of the conversation adds no note */
-    bool differs;  /* the conversation ends because swarm, model or protocol differ */
+    bool differs;  /* this node or the peer refused the other: swarm, model or protocol differ */
     bool was_told; /* the conversation ends because the other side sent BYE */
     bool asks;     /* the peer is an inference client or a version probe, never a neighbour */
-    uint32_t refusal_key; /* index of our swarm key with which the peer's refusal was sealed */
+    uint32_t refusal_key; /* index of our swarm key that authenticated the peer's refusal */
     /* Introduction of the peer; valid if this node or the peer has refused the other. */
     struct introduction theirs;
-    char why[256];          /* reason why the conversation ended, for the note */
-    struct peer_keys *keys; /* secrets of the conversation, in the arena for secrets */
+    char why[256];          /* why the conversation ended, for the note */
+    struct peer_keys *keys; /* in the arena for secrets */
     uint8_t *in;            /* [FRAME_MAX + 2] frame being received */
-    size_t in_bytes;        /* number of bytes in `in` */
-    size_t in_used;         /* size of the frame in `in` that was handled last */
-    uint8_t *out;           /* [SENDING_BYTES] encrypted bytes to send */
-    size_t out_bytes;       /* number of bytes in `out` */
-    size_t sending_bytes;   /* number of bytes of `out` in the SEND under way */
+    size_t in_bytes;
+    size_t in_used; /* size of the frame in `in` that was handled last, and is removed next */
+    uint8_t *out;   /* [SENDING_BYTES] encrypted bytes to send */
+    size_t out_bytes;
+    size_t sending_bytes;   /* bytes of `out` in the SEND under way */
     struct queue queue;     /* messages to send, in order */
     struct queue urgent;    /* small control messages, sent before the other messages */
     struct queue blocks;    /* blocks, sent when no other message waits */
@@ -114,7 +113,6 @@ struct peer {
 void peer_init(struct peer *peer, struct arena *arena, struct arena *keys, size_t queue_max);
 size_t peer_arena_bytes(size_t queue_max);
 
-/* Starts a new conversation in a free slot. */
 void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct address *address,
                 uint64_t now_ns);
 
@@ -125,7 +123,7 @@ void peer_on_connected(struct peer *peer, const struct credentials *credentials,
 
 enum peer_event {
     PEER_NOTHING, /* no event has happened; all bytes were consumed */
-    PEER_MET,     /* the handshake is complete and `id` is known; send HELLO */
+    PEER_MET,     /* the handshake is complete and `id` is known */
     PEER_SAID,    /* a message has arrived: peer_message() returns it until the next call */
     /* The conversation must end, for the reason in *problem. Bytes in `out` may still be sent. */
     PEER_REFUSED
@@ -137,11 +135,11 @@ enum peer_event peer_take(struct peer *peer, const struct credentials *credentia
                           const uint8_t **data, size_t *bytes, struct problem *problem);
 const uint8_t *peer_message(const struct peer *peer, size_t *bytes);
 
-/* Wipes the last message that peer_take returned. Call it if the message was secret. */
+/* Wipes the last message that peer_take returned, which was secret. */
 void peer_wipe_taken(struct peer *peer);
 
-/* Returns true if messages of this kind exist in the conversation's protocol version. Messages
- * of other kinds are neither sent nor accepted. */
+/* Returns true if messages of this kind exist in the conversation's protocol version. Others are
+ * neither sent nor accepted. */
 bool peer_knows(const struct peer *peer, enum message_kind kind);
 
 /* Queues a message. Returns false if its queue is full. */
@@ -160,15 +158,15 @@ static inline size_t peer_queued_bytes(const struct peer *peer)
 }
 
 /* Returns the number of bytes that could be sent now, encrypted or not; 0 while a SEND is under
- * way. */
+ * way. is_open: as for peer_next_send. */
 size_t peer_waiting_bytes(const struct peer *peer, bool is_open);
 /* Returns true if the transport has sent all bytes of the peer. */
 bool peer_is_flushed(const struct peer *peer);
 /* Returns true if the session is established, so that messages may be sent. */
 bool peer_can_say(const struct peer *peer);
 
-/* Changes the state. CHECKs that the drawing at the top of this file has this change. Only this
- * function and peer_end set a state. */
+/* Changes the state, and CHECKs that the drawing above has this change. Only this function and
+ * peer_end set a state. */
 void peer_move(struct peer *peer, enum peer_state to, uint64_t now_ns);
 
 /* Ends the conversation: wipes its keys and frees the slot. */

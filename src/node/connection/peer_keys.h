@@ -6,12 +6,11 @@
 #include "crypto/session.h"
 
 struct peer_keys {
-    /* State of the Noise handshake; wiped once the session is established. */
+    /* State of the Noise handshake, without secrets once the session is established. */
     struct handshake handshake;
     struct session session; /* session keys and record counters; valid from MEETING on */
 };
 
-/* Returns the size of one conversation's secrets in an arena, in bytes. */
 static inline size_t peer_keys_bytes(void)
 {
     return sizeof(struct peer_keys) + 64;

@@ -49,8 +49,8 @@ static enum error next(const char **text, size_t *bytes, struct setting *setting
     return OK;
 }
 
-/* Finds in `text`, whose lines are valid, the setting that has the name of `wanted`. Copies it
- * to *found. Returns false if there is none. */
+/* Copies to *found the setting of `text`, whose lines are valid, that has the name of `wanted`.
+ * Returns false if there is none. */
 static bool find(const char *text, size_t bytes, const struct setting *wanted,
                  struct setting *found)
 {
@@ -68,8 +68,8 @@ static bool is_wrong(const struct setting *ours, const struct setting *theirs)
     return ours->is_shared == theirs->is_shared && ours->is_shared != is_equal;
 }
 
-/* Appends to the text `out`, as far as it fits, a setting whose two values break its rule (equal
- * or different). */
+/* Appends to the text `out`, as far as it fits, a setting whose two values break its rule (equal or
+ * different). */
 static void describe(char *out, size_t room, const struct setting *ours,
                      const struct setting *theirs)
 {

@@ -33,12 +33,12 @@ struct settings_difference {
 enum error settings_compare(const char *ours, const struct bytes *theirs,
                             struct settings_difference *found);
 
-/* Sends this node's settings: those of the options, and the protocol versions (spoken.h). Sends
- * nothing if there are none. Also answers a peer that sends its settings before HELLO. */
+/* Sends this node's settings, if any: those of the options, and the protocol versions (spoken.h).
+ * Also answers a peer that sends its settings before HELLO. */
 void settings_show(struct node *node, const struct peer *peer);
 
-/* Compares the neighbour's settings with ours and warns of differences. A text that is too long or
- * invalid ends the conversation. */
+/* Compares the neighbour's settings with ours and warns of differences. Ends the conversation if
+ * the text is too long or invalid, or reveals a downgrade (spoken.h). */
 void settings_on_message(struct node *node, const struct peer *peer, const struct bytes *text);
 
 #endif

@@ -11,7 +11,7 @@
 #define SLOTS_MAX 128
 
 struct slots {
-    uint64_t words[SLOTS_MAX / 64]; /* one bit per slot */
+    uint64_t words[SLOTS_MAX / 64];
 };
 
 static inline void slots_put(struct slots *slots, uint32_t slot, bool in)
