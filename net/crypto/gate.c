@@ -18,7 +18,6 @@ static void hash_text(uint8_t out[static 16], const char *text)
     secret_blake2b(out, 16, text, strlen(text), NULL, 0);
 }
 
-/* Returns the length of FORM in a model description "FORM; START". */
 static size_t form_length(const char *model)
 {
     size_t length = strlen(model);
@@ -67,7 +66,7 @@ static void introduction_decode(struct introduction *to,
     to->parameters = bytes_get(in + 40, 8);
 }
 
-/* Formats a number with a comma between groups of three digits: 235146 as "235,146". */
+/* 235146 becomes "235,146". */
 static void group_digits(char out[static 32], uint64_t number)
 {
     char digits[24];
@@ -122,7 +121,7 @@ void introduction_context(uint8_t context[static CONTEXT_BYTES], const struct in
     secret_blake2b(context, CONTEXT_BYTES, bytes, sizeof bytes, NULL, 0);
 }
 
-/* Formats the protocol versions of an introduction as "11" or "11 to 12". */
+/* Writes "11" or "11 to 12". */
 static void put_versions(char out[static 16], const struct introduction *of)
 {
     if (of->newer == 0)

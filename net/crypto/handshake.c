@@ -18,8 +18,7 @@ struct reader {
     size_t left;
 };
 
-/* The function HKDF of Noise section 4.3, from HMAC, with two outputs, or three if out_3 is not
- * NULL. */
+/* HKDF of Noise section 4.3, from HMAC, with two outputs, or three if out_3 is not NULL. */
 static void hkdf(uint8_t *out_1, uint8_t *out_2, uint8_t *out_3,
                  const uint8_t chaining[static HASH_BYTES], const uint8_t *input,
                  size_t input_bytes)
@@ -146,16 +145,14 @@ static enum error mix_ee(struct handshake *h)
     return mix_dh(h, h->ephemeral_secret, h->their_ephemeral);
 }
 
-/* Mixes in the token es: the shared secret of the initiator's ephemeral key and the responder's
- * static key. */
+/* Mixes in es: the DH of the initiator's ephemeral key and the responder's static key. */
 static enum error mix_es(struct handshake *h)
 {
     return h->initiator ? mix_dh(h, h->ephemeral_secret, h->their_public)
                         : mix_dh(h, h->own_secret, h->their_ephemeral);
 }
 
-/* Mixes in the token se: the shared secret of the initiator's static key and the responder's
- * ephemeral key. */
+/* Mixes in se: the DH of the initiator's static key and the responder's ephemeral key. */
 static enum error mix_se(struct handshake *h)
 {
     return h->initiator ? mix_dh(h, h->own_secret, h->their_ephemeral)
@@ -168,10 +165,6 @@ static void mix_psk(struct handshake *h)
         mix_key_and_hash(h, h->psk, KEY_BYTES);
 }
 
-/* The following functions process the three messages: create_N writes message N, consume_N reads
- * it. */
-
-/* Writes message 1, from the initiator: e. */
 static enum error create_1(struct handshake *h, struct writer *out)
 {
     write_e(h, out);
@@ -184,7 +177,6 @@ static enum error consume_1(struct handshake *h, struct reader *in)
     return OK;
 }
 
-/* Writes message 2, from the responder: e, ee, s, es. */
 static enum error create_2(struct handshake *h, struct writer *out)
 {
     write_e(h, out);
@@ -202,7 +194,6 @@ static enum error consume_2(struct handshake *h, struct reader *in)
     return mix_es(h);
 }
 
-/* Writes message 3, from the initiator: s, se, psk. */
 static enum error create_3(struct handshake *h, struct writer *out)
 {
     write_s(h, out);
@@ -252,8 +243,6 @@ static enum error consume_tokens(struct handshake *h, struct reader *in)
     return MALFORMED;
 }
 
-/* Returns true if the next message is the initiator's: message 1 or 3. Message 2 is the
- * responder's. */
 static bool is_initiators_turn(const struct handshake *h)
 {
     return h->state == HANDSHAKE_START || h->state == HANDSHAKE_2;
@@ -272,7 +261,7 @@ static size_t added_bytes(const struct handshake *h)
     return h->state == HANDSHAKE_1 ? HANDSHAKE_2_BYTES : HANDSHAKE_3_BYTES;
 }
 
-/* Advances the handshake by one message if error is OK. Any other error leaves it DEAD. */
+/* Advances the handshake by one message if `error` is OK; otherwise leaves it DEAD. */
 static void move(struct handshake *handshake, struct handshake *next, enum error error)
 {
     if (error == OK) {

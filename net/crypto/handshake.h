@@ -5,8 +5,8 @@
  *   <- e, ee, s, es          message 2
  *   -> s, se, psk            message 3, then split: one key per direction
  *
- *   START ─create/consume 1─► SENT/GOT_1 ─consume/create 2─► GOT/SENT_2 ─create/consume 3─► DONE
- *     └──────────────── any failure ──────────────────────────────────────────────► DEAD
+ *   START ──message 1──► 1 ──message 2──► 2 ──message 3──► DONE       (enum handshake_state)
+ *     └───────────────────┴────────────────┴── any failure ──► DEAD
  *
  * A dead handshake answers every later call with MALFORMED. Without a psk the pattern is
  * Noise_XX_25519_ChaChaPoly_SHA256, which the tests compare with published vectors.
@@ -20,7 +20,7 @@
 #include "crypto/secret.h"
 
 #define HANDSHAKE_PAYLOAD_MAX 256
-/* The following constants: bytes that each message adds to its payload. */
+/* Bytes that each message adds to its payload. */
 #define HANDSHAKE_1_BYTES (DH_BYTES + TAG_BYTES) /* with a psk; without one, DH_BYTES */
 #define HANDSHAKE_2_BYTES (DH_BYTES + DH_BYTES + TAG_BYTES + TAG_BYTES)
 #define HANDSHAKE_3_BYTES (DH_BYTES + TAG_BYTES + TAG_BYTES)
@@ -28,26 +28,25 @@
 enum handshake_state { HANDSHAKE_START, HANDSHAKE_1, HANDSHAKE_2, HANDSHAKE_DONE, HANDSHAKE_DEAD };
 
 struct handshake {
-    enum handshake_state state; /* phase of the handshake; see the drawing in this file's header */
-    bool initiator;             /* this side sends message 1 */
-    bool has_psk;               /* the pattern is XXpsk3; false = XX */
-    bool has_key;               /* `key` is set, so payloads are encrypted */
-    uint64_t nonce;             /* nonce of the next encryption with `key`; Noise's n */
-    uint8_t key[KEY_BYTES];     /* encryption key; Noise's k */
-    uint8_t chaining[HASH_BYTES];       /* chaining key; Noise's ck */
-    uint8_t hash[HASH_BYTES];           /* hash so far; in DONE, the channel binding; Noise's h */
-    uint8_t psk[KEY_BYTES];             /* pre-shared key */
-    uint8_t own_secret[DH_BYTES];       /* our static key, secret half; Noise's s */
-    uint8_t own_public[DH_BYTES];       /* our static key, public half; Noise's s */
-    uint8_t ephemeral_secret[DH_BYTES]; /* our ephemeral key, secret half; Noise's e */
-    uint8_t ephemeral_public[DH_BYTES]; /* our ephemeral key, public half; Noise's e */
+    enum handshake_state state;
+    bool initiator;               /* this side sends message 1 */
+    bool has_psk;                 /* the pattern is XXpsk3; false = XX */
+    bool has_key;                 /* `key` is set, so payloads are encrypted */
+    uint64_t nonce;               /* nonce of the next encryption with `key`; Noise's n */
+    uint8_t key[KEY_BYTES];       /* encryption key; Noise's k */
+    uint8_t chaining[HASH_BYTES]; /* chaining key; Noise's ck */
+    uint8_t hash[HASH_BYTES];     /* handshake hash; in DONE, the channel binding; Noise's h */
+    uint8_t psk[KEY_BYTES];
+    uint8_t own_secret[DH_BYTES]; /* our static key; Noise's s */
+    uint8_t own_public[DH_BYTES];
+    uint8_t ephemeral_secret[DH_BYTES]; /* our ephemeral key; Noise's e */
+    uint8_t ephemeral_public[DH_BYTES];
     /* The other side's static key, from message 2 (initiator) or 3 (responder); Noise's rs. */
     uint8_t their_public[DH_BYTES];
     uint8_t their_ephemeral[DH_BYTES]; /* the other side's ephemeral key; Noise's re */
 };
 
-/* Starts a handshake. psk: pre-shared key; NULL = the pattern is XX. ephemeral: 32 fresh random
- * bytes. */
+/* psk: pre-shared key; NULL = the pattern is XX. ephemeral: 32 fresh random bytes. */
 void handshake_init(struct handshake *handshake, bool initiator, const void *prologue,
                     size_t prologue_bytes, const uint8_t *psk,
                     const uint8_t own_secret[static DH_BYTES],

@@ -12,7 +12,7 @@ static const char sign_label[] = "hearsay signing key";
 static const char operator_label[] = "hearsay operator key";
 static const char swarm_label[] = "hearsay swarm key";
 
-/* Size of the text that a certificate signs: "hearsay noise key" ‖ X25519 public key. */
+/* A certificate signs "hearsay noise key" ‖ X25519 public key. */
 #define CERTIFIED_BYTES (sizeof noise_label - 1 + DH_BYTES)
 
 static void certified_bytes(uint8_t out[static CERTIFIED_BYTES],
@@ -72,7 +72,7 @@ void identity_text(char text[static ID_TEXT_BYTES], const uint8_t id[static ID_B
     (void)snprintf(text, ID_TEXT_BYTES, "%02x%02x%02x%02x", id[0], id[1], id[2], id[3]);
 }
 
-/* A kind of key file, which has one line: "<label> <64 hex digits>\n". */
+/* Kinds of key files. Each file has one line: "<label> <64 hex digits>\n". */
 
 struct key_file {
     const char *label;
@@ -103,7 +103,6 @@ static int hex_value(char digit)
     return -1;
 }
 
-/* Decodes exactly 64 hex digits. Returns MALFORMED for any other text. */
 static enum error hex_decode(uint8_t out[static KEY_BYTES], const char *text)
 {
     for (size_t i = 0; i < KEY_BYTES; i++) {
@@ -180,9 +179,8 @@ static enum error whole_read(int descriptor, char line[static LINE_MAX_BYTES], s
     return OK;
 }
 
-/* Reads a key from an opened file, and checks that file's mode and owner, so that nobody can
- * swap it between check and read. Follows symbolic links, because clusters mount secrets as links,
- * and checks the target. */
+/* Checks mode and owner of the opened file, so that no other process can swap it between check and
+ * read. Follows symbolic links, because clusters mount secrets as links, and checks the target. */
 static enum error key_load(const struct key_file *file, uint8_t key[static KEY_BYTES],
                            const char *path, struct problem *problem)
 {
@@ -236,7 +234,7 @@ static enum error whole_write(int descriptor, const char *line, size_t bytes)
     return fsync(descriptor) == 0 ? OK : FAILED;
 }
 
-/* Writes the only line of a key file and returns its length in bytes. */
+/* Returns the length of the line in bytes; it has no final zero. */
 static size_t line_write(const struct key_file *file, const uint8_t key[static KEY_BYTES],
                          char line[static LINE_MAX_BYTES])
 {

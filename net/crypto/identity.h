@@ -19,24 +19,24 @@
 #include "crypto/secret.h"
 
 #define ID_BYTES          SIGN_PUBLIC_BYTES
-#define CERTIFICATE_BYTES (ID_BYTES + SIGNATURE_BYTES) /* size of a certificate: id ‖ signature */
+#define CERTIFICATE_BYTES (ID_BYTES + SIGNATURE_BYTES)
 
 struct identity {
-    /* 32 random bytes, from which all other members are derived. */
+    /* 32 random bytes, from which the rest of this struct is derived */
     uint8_t seed[SEED_BYTES];
-    uint8_t id[ID_BYTES];                   /* public signing key */
-    uint8_t sign_secret[SIGN_SECRET_BYTES]; /* secret signing key */
-    uint8_t noise_public[DH_BYTES];         /* public half of Noise's static key */
-    uint8_t noise_secret[DH_BYTES];         /* secret half of Noise's static key */
-    /* Signature that proves that noise_public belongs to `id`. */
+    uint8_t id[ID_BYTES]; /* public signing key */
+    uint8_t sign_secret[SIGN_SECRET_BYTES];
+    uint8_t noise_public[DH_BYTES];
+    uint8_t noise_secret[DH_BYTES]; /* secret half of Noise's static key */
+    /* id ‖ signature that proves that noise_public belongs to the id */
     uint8_t certificate[CERTIFICATE_BYTES];
 };
 
 struct operator_key {
-    /* 32 random bytes, from which all other members are derived. */
+    /* 32 random bytes, from which the rest of this struct is derived */
     uint8_t seed[SEED_BYTES];
-    uint8_t id[ID_BYTES];                   /* public signing key */
-    uint8_t sign_secret[SIGN_SECRET_BYTES]; /* secret signing key */
+    uint8_t id[ID_BYTES]; /* public signing key */
+    uint8_t sign_secret[SIGN_SECRET_BYTES];
 };
 
 void identity_from_seed(struct identity *identity, const uint8_t seed[static SEED_BYTES]);
@@ -62,7 +62,7 @@ enum error swarm_key_load(uint8_t key[static KEY_BYTES], const char *path,
 enum error swarm_key_save(const uint8_t key[static KEY_BYTES], const char *path,
                           struct problem *problem) MUST_USE;
 
-/* Writes a hash that identifies a swarm key. The hash may be shown: the key cannot be computed from
+/* Writes a hash that identifies a swarm key and may be shown: the key cannot be computed from
  * it. */
 void swarm_key_hash(uint8_t hash[static HASH_BYTES], const uint8_t key[static KEY_BYTES]);
 enum error operator_key_load(struct operator_key *key, const char *path,
@@ -70,18 +70,18 @@ enum error operator_key_load(struct operator_key *key, const char *path,
 enum error operator_key_save(const struct operator_key *key, const char *path,
                              struct problem *problem) MUST_USE;
 
-#define SWARM_KEY_LINE_BYTES 85 /* capacity for the line of a swarm key file */
-/* Writes the line of a swarm key file, with its newline. The line is secret: wipe it after use. */
+#define SWARM_KEY_LINE_BYTES 85
+/* Writes the line of a swarm key file, with its newline and without a final zero. The line is
+ * secret: wipe it after use. */
 void swarm_key_line(char line[static SWARM_KEY_LINE_BYTES], const uint8_t key[static KEY_BYTES]);
 
-#define KEY_HEX_BYTES (2 * KEY_BYTES + 1) /* capacity for a key as hex digits */
-/* key_hex converts 32 bytes to 64 hex digits. key_from_hex converts them back, and returns
- * MALFORMED for any other text. */
+#define KEY_HEX_BYTES (2 * KEY_BYTES + 1)
+/* key_from_hex accepts 64 hex digits in either case, and returns MALFORMED for any other text. */
 void key_hex(char text[static KEY_HEX_BYTES], const uint8_t key[static KEY_BYTES]);
 enum error key_from_hex(uint8_t key[static KEY_BYTES], const char *text) MUST_USE;
 
-#define ID_TEXT_BYTES 9 /* capacity for an id as people see it */
-/* Writes the first 8 hex digits of an id, as people see it. */
+#define ID_TEXT_BYTES 9
+/* Writes the first 8 hex digits of an id, the form that people see. */
 void identity_text(char text[static ID_TEXT_BYTES], const uint8_t id[static ID_BYTES]);
 
 #endif

@@ -22,7 +22,6 @@ _Static_assert(SEED_BYTES == crypto_stream_chacha20_KEYBYTES, "stream seed");
 
 #define STREAM_BLOCK_BYTES 64
 
-/* Observer; set only in simulations, which have one thread. */
 static const struct secret_watch *watcher;
 
 void secret_watch(const struct secret_watch *watch)
@@ -124,7 +123,6 @@ enum error secret_dh(uint8_t shared[static DH_BYTES], const uint8_t secret[stati
     return OK;
 }
 
-/* Writes Noise's nonce: 4 zero bytes, then the counter, little-endian. */
 static void nonce_of(uint8_t nonce[static crypto_aead_chacha20poly1305_ietf_NPUBBYTES],
                      uint64_t counter)
 {

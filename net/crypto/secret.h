@@ -1,7 +1,7 @@
 /* The cryptographic primitives. Only secret.c uses libsodium.
  *
- * No state is kept here except in struct entropy, which the caller owns, and in the watcher below.
- * A simulated node derives the same keys from the same seed. A daemon seeds its entropy from the
+ * The only state is struct entropy, which the caller owns, and the observer of secret_watch. So a
+ * simulated node derives the same keys from the same seed. A daemon seeds its entropy from the
  * system once.
  * Tests: tests/unit/net/test_secret.c, with published vectors where they exist.
  */
@@ -37,8 +37,8 @@ void secret_memory_free(void *memory);
 
 /* A stream of random bytes from a seed (ChaCha20 in counter mode). */
 struct entropy {
-    uint8_t seed[SEED_BYTES]; /* key of the stream */
-    uint64_t used_blocks;     /* position in the stream, in blocks of 64 bytes */
+    uint8_t seed[SEED_BYTES];
+    uint64_t used_blocks; /* position in the stream, in blocks of 64 bytes */
 };
 void entropy_from_system(struct entropy *entropy);
 void entropy_from_seed(struct entropy *entropy, const uint8_t seed[static SEED_BYTES]);
@@ -48,31 +48,30 @@ void entropy_bytes(struct entropy *entropy, void *out, size_t bytes);
 void secret_blake2b(uint8_t *out, size_t out_bytes, const void *in, size_t in_bytes,
                     const uint8_t *key, size_t key_bytes);
 
-/* Compute SHA-256 and HMAC-SHA-256 of a ‖ b, for Noise. b may be empty. */
+/* Compute SHA-256 and HMAC-SHA-256 of a ‖ b. b may be empty. */
 void secret_sha256(uint8_t out[static HASH_BYTES], const void *a, size_t a_bytes, const void *b,
                    size_t b_bytes);
 void secret_hmac(uint8_t out[static HASH_BYTES], const uint8_t key[static HASH_BYTES],
                  const void *a, size_t a_bytes, const void *b, size_t b_bytes);
 
-/* X25519 (RFC 7748): secret_dh_public returns the public key of a secret key; secret_dh computes
- * the shared secret. secret_dh returns FORGED for a public key of low order, whose shared secret is
- * zero. */
+/* X25519 (RFC 7748). secret_dh computes the shared secret. It returns FORGED for a public key of
+ * low order, whose shared secret is zero. */
 void secret_dh_public(uint8_t public_key[static DH_BYTES], const uint8_t secret[static DH_BYTES]);
 enum error secret_dh(uint8_t shared[static DH_BYTES], const uint8_t secret[static DH_BYTES],
                      const uint8_t public_key[static DH_BYTES]) MUST_USE;
 
 /* ChaCha20-Poly1305 (RFC 8439) with Noise's nonce: 4 zero bytes ‖ counter, little-endian.
- * secret_seal turns `bytes` bytes into bytes + TAG_BYTES. secret_open is the reverse, and its
- * `bytes` includes the tag. It returns FORGED if the tag does not verify; out then holds no
- * plaintext. In place (out == in) is allowed. */
+ * secret_seal writes bytes + TAG_BYTES bytes. The `bytes` of secret_open include the tag. It
+ * returns FORGED if the tag does not verify; out then holds no plaintext. In place (out == in) is
+ * allowed. */
 void secret_seal(uint8_t *out, const uint8_t key[static KEY_BYTES], uint64_t counter,
                  const void *associated, size_t associated_bytes, const uint8_t *in, size_t bytes);
 enum error secret_open(uint8_t *out, const uint8_t key[static KEY_BYTES], uint64_t counter,
                        const void *associated, size_t associated_bytes, const uint8_t *in,
                        size_t bytes) MUST_USE;
 
-#define WIDE_NONCE_BYTES 24 /* bytes of a nonce of XChaCha20-Poly1305 */
-/* XChaCha20-Poly1305 with the given nonce; used by the gate. */
+#define WIDE_NONCE_BYTES 24
+/* Like secret_seal and secret_open, but XChaCha20-Poly1305 with the given nonce. */
 void secret_seal_wide(uint8_t *out, const uint8_t key[static KEY_BYTES],
                       const uint8_t nonce[static WIDE_NONCE_BYTES], const void *associated,
                       size_t associated_bytes, const uint8_t *in, size_t bytes);
@@ -80,7 +79,7 @@ enum error secret_open_wide(uint8_t *out, const uint8_t key[static KEY_BYTES],
                             const uint8_t nonce[static WIDE_NONCE_BYTES], const void *associated,
                             size_t associated_bytes, const uint8_t *in, size_t bytes) MUST_USE;
 
-/* The following functions are Ed25519 (RFC 8032). */
+/* Ed25519 (RFC 8032). secret_verify returns FORGED if the signature does not verify. */
 void secret_sign_keys(uint8_t public_key[static SIGN_PUBLIC_BYTES],
                       uint8_t secret[static SIGN_SECRET_BYTES],
                       const uint8_t seed[static SEED_BYTES]);
@@ -90,21 +89,19 @@ enum error secret_verify(const uint8_t signature[static SIGNATURE_BYTES],
                          const uint8_t public_key[static SIGN_PUBLIC_BYTES], const void *message,
                          size_t bytes) MUST_USE;
 
-#define SECRET_MARK_BYTES 16 /* bytes of a mark: a hash over key, signature and message */
-/* Observer for simulations, which run many nodes in one thread. It sees each call of secret_seal,
- * and it remembers verified signatures by their marks, so that none is verified twice: the result
- * depends on the bytes only. */
+#define SECRET_MARK_BYTES 16 /* bytes of a mark, a hash of public key, signature and message */
+/* Observer for simulations, which run many nodes in one thread. It remembers verified signatures by
+ * their marks, so that no signature is verified twice. */
 struct secret_watch {
     void *self; /* first argument of each function below */
-    /* Called before a message is sealed with this key and counter. */
+    /* Called before secret_seal uses this key and counter. */
     void (*on_seal)(void *self, const uint8_t key[static KEY_BYTES], uint64_t counter);
-    /* Returns true if `held` was called with this mark. Then the signature is not verified
-     * again. */
+    /* Returns true if `held` was called with this mark: the signature is not verified again. */
     bool (*has_held)(void *self, const uint8_t mark[static SECRET_MARK_BYTES]);
     /* Called when a signature with this mark was made, or was verified. */
     void (*held)(void *self, const uint8_t mark[static SECRET_MARK_BYTES]);
 };
-/* Sets the observer, which must stay valid; NULL = no observer, the default. */
+/* The observer must stay valid; NULL = none, the default. */
 void secret_watch(const struct secret_watch *watch);
 
 #endif

@@ -8,7 +8,8 @@
  * A record holds one message. Its number is the nonce, so the tag of a lost, repeated, reordered or
  * altered record does not verify. A failed tag ends the receiving half: every later open returns
  * FORGED. The sending half has its own key and still works, so the node can send the reason. After
- * SESSION_BYTES_MAX sealed or opened bytes a session is worn out, and its owner starts another.
+ * SESSION_BYTES_MAX bytes of messages in one direction, session_worn_out returns true: the owner
+ * starts another session.
  * Tests: tests/unit/net/test_session.c.
  */
 #ifndef HEARSAY_NET_CRYPTO_SESSION_H
@@ -27,8 +28,8 @@
 struct session {
     uint8_t send_key[KEY_BYTES];
     uint8_t receive_key[KEY_BYTES];
-    uint64_t sent_records;     /* number of records sealed; also the nonce of the next one */
-    uint64_t received_records; /* number of records opened; also the nonce of the next one */
+    uint64_t sent_records;     /* records sealed; also the nonce of the next one */
+    uint64_t received_records; /* records opened; also the nonce of the next one */
     uint64_t sent_bytes;       /* bytes of the messages sealed so far */
     uint64_t received_bytes;   /* bytes of the messages opened so far */
     bool dead;                 /* a tag did not verify: no further record is opened */
@@ -38,8 +39,8 @@ struct session {
 void session_init(struct session *session, const uint8_t send_key[static KEY_BYTES],
                   const uint8_t receive_key[static KEY_BYTES]);
 
-/* Seals a message as a record of bytes + RECORD_OVERHEAD bytes, and writes it to `out`. 1 <=
- * bytes <= MESSAGE_MAX. Not allowed after session_wipe. */
+/* Writes the message as a record of bytes + RECORD_OVERHEAD bytes; 1 <= bytes <= MESSAGE_MAX. Not
+ * allowed after session_wipe. */
 void session_seal(struct session *session, const uint8_t *message, size_t bytes, uint8_t *out);
 
 /* Decrypts a record in place; `frame` holds it without its length. The message is then at

@@ -83,7 +83,7 @@ bool address_is_number(const struct address *address)
     memcpy(host, address->host, sizeof host);
     if (inet_pton(AF_INET, host, bytes) == 1)
         return true;
-    host[strcspn(host, "%")] = 0; /* removes the zone of an IPv6 address ("%eth0") */
+    host[strcspn(host, "%")] = 0; /* zone of an IPv6 address ("%eth0") */
     return inet_pton(AF_INET6, host, bytes) == 1;
 }
 
@@ -91,7 +91,6 @@ bool address_is_one_machine(const struct address *address)
 {
     uint8_t bytes[16];
     if (inet_pton(AF_INET, address->host, bytes) == 1)
-        /* First byte 224 and above: multicast, reserved or broadcast; 0: no machine. */
         return bytes[0] != 0 && bytes[0] < 224;
     return inet_pton(AF_INET6, address->host, bytes) != 1 ||
            (bytes[0] != 0xff && memcmp(bytes, &in6addr_any, sizeof bytes) != 0);

@@ -15,37 +15,34 @@
 const struct connector_times CONNECTOR_USUAL = {
     .lookup_ms = 15000, .connect_ms = 8000, .stagger_ms = 250};
 
-/* A connection attempt to one address. Freed when its handle is closed, unless the owner of the
- * dial has received the handle. */
+/* A connection attempt to one address. Freed when its handle is closed, unless on_connected has
+ * given the handle to the owner. */
 struct attempt {
     uv_tcp_t tcp; /* must be the first member, because freeing the handle frees the attempt */
     uv_connect_t connect;
-    /* Dial that the attempt belongs to; NULL = another attempt has won, or the dial is over. */
-    struct connector *dial;
-    int index; /* index of the address in connector.order */
+    struct connector *dial; /* NULL = another attempt has won, or the dial is over */
+    int index;              /* index in dial->order */
     uint64_t begun_ns;
 };
 
-/* A dial of one name: its lookup and its attempts. Freed when its timer is closed and no lookup
- * is running. */
+/* A dial of one name. Freed when its timer is closed and no lookup is running. */
 struct connector {
     uv_loop_t *loop;
     struct connector_owner owner;
     struct connector_times times;
     uint32_t segment_bytes;
-    /* Fires when the lookup or all attempts took too long, or when the next attempt is due. */
+    /* Fires when the lookup or the attempts took too long, or when the next attempt is due. */
     uv_timer_t timer;
     bool has_timer; /* the timer is not closed yet */
     bool is_resolving;
-    bool is_over;    /* the dial has ended and only waits for its handles to close */
+    bool is_over;    /* the dial has ended and waits for its handles to close */
     bool has_failed; /* the dial failed, and on_failed has not been called yet */
     uv_getaddrinfo_t lookup;
     struct addrinfo *found;
     const struct addrinfo *order[CONNECTOR_ADDRESSES_MAX];
-    /* running attempts, indexed like order; NULL = none */
+    /* running attempts, indexed like `order`; NULL = none */
     struct attempt *attempt[CONNECTOR_ADDRESSES_MAX];
-    /* `count`: number of addresses in `order`; `next`: index of the address to try next. */
-    int count, next;
+    int count, next;               /* addresses in `order`; index of the one to try next */
     uint64_t end_ms;               /* time at which all attempts end, by the loop's clock */
     char why[CONNECTOR_WHY_BYTES]; /* errors of the addresses that have failed so far */
 };
@@ -128,7 +125,7 @@ void connector_cancel(struct connector *dial)
     connector_fail(dial, "");
 }
 
-/* Appends an error to dial->why, with the address if the name has several. */
+/* Appends an error to dial->why, and names the address if the dialled name has several. */
 static void append_error(struct connector *dial, int index, const char *why)
 {
     const struct address address = address_of_socket(dial->order[index]->ai_addr);
@@ -137,7 +134,7 @@ static void append_error(struct connector *dial, int index, const char *why)
                    dial->count > 1 ? address.host : "", dial->count > 1 ? ": " : "", why);
 }
 
-/* Appends to dial->why a timeout for each of the first `count` addresses whose attempt is still
+/* Appends a timeout to dial->why for each of the first `count` addresses whose attempt is still
  * running. */
 static void append_timeouts(struct connector *dial, int count)
 {
@@ -173,7 +170,7 @@ static void on_connect(uv_connect_t *request, int error)
     }
     dial->attempt[attempt->index] = NULL;
     attempt->dial = NULL;
-    /* The winner's later attempts had less time, so they count as no timeout. */
+    /* Attempts begun after the winner had less time, so they count as no timeout. */
     append_timeouts(dial, attempt->index);
     const struct connector_owner owner = dial->owner;
     struct connector_result result = {.connect_ns = monotonic_ns() - attempt->begun_ns};
@@ -182,8 +179,7 @@ static void on_connect(uv_connect_t *request, int error)
     owner.on_connected(owner.self, &attempt->tcp, &result);
 }
 
-/* Limits the size of a packet's payload before connecting, so that the other side learns the
- * limit. */
+/* The other side learns the limit only if it is set before connecting. */
 static void limit_segments(const struct connector *dial, const struct attempt *attempt)
 {
     const int most = (int)dial->segment_bytes;
@@ -192,7 +188,7 @@ static void limit_segments(const struct connector *dial, const struct attempt *a
         (void)setsockopt(file, IPPROTO_TCP, TCP_MAXSEG, &most, sizeof most);
 }
 
-/* Starts an attempt for the address with this index. Returns a libuv error, or 0. */
+/* Returns a libuv error, or 0. */
 static int attempt_begin(struct connector *dial, int index)
 {
     const struct sockaddr *to = dial->order[index]->ai_addr;

@@ -14,48 +14,46 @@
 
 #include "socket/address.h"
 
-#define CONNECTOR_ADDRESSES_MAX 16  /* addresses tried for one name, at most */
+#define CONNECTOR_ADDRESSES_MAX 16  /* most addresses tried for one name */
 #define CONNECTOR_WHY_BYTES     256 /* space for the errors of all addresses */
 
 struct connector;
 
 struct connector_times {
-    uint64_t lookup_ms;  /* time limit of the name lookup */
-    uint64_t connect_ms; /* time limit of all attempts together */
+    uint64_t lookup_ms;  /* limit of the name lookup */
+    uint64_t connect_ms; /* limit of all attempts together */
     uint64_t stagger_ms; /* delay between the starts of two attempts */
 };
 extern const struct connector_times CONNECTOR_USUAL;
 
 struct connector_result {
-    /* Nanoseconds from the start of the successful attempt until it connected. */
-    uint64_t connect_ns;
-    /* errors of the addresses that failed before this one connected, such as "fd00::1: no
-     * answer"; "" = none failed */
+    uint64_t connect_ns; /* from the start of the successful attempt until it connected */
+    /* errors of the addresses that failed or did not answer before, such as "fd00::1: no answer";
+     * "" = none failed */
     char tried[CONNECTOR_WHY_BYTES];
 };
 
-/* Of the two functions, exactly one is called, once, after connector_begin or connector_cancel
- * has returned. */
+/* Exactly one of the two functions is called, once. Neither is called before connector_begin or
+ * connector_cancel returns. */
 struct connector_owner {
     void *self;
-    /* Called when the dial succeeded. Gives the owner the handle, which malloc allocated. */
+    /* Gives the owner the connected handle, which is from malloc. */
     void (*on_connected)(void *self, uv_tcp_t *tcp, const struct connector_result *result);
-    /* Called when the dial failed. why: the reason if the name has one address, otherwise each
-     * address with its reason; "" = cancelled. */
+    /* why: the reason if the name has one address, otherwise each address with its reason; "" =
+     * cancelled. */
     void (*on_failed)(void *self, const char *why);
 };
 
-/* Starts a dial. segment_bytes: largest payload of a packet in both directions, in bytes
- * (TCP_MAXSEG); 0 = the system's default. */
+/* Starts a dial; the result is valid until a function of `owner` is called. segment_bytes: largest
+ * payload of a packet in both directions (TCP_MAXSEG); 0 = the system's default. */
 struct connector *connector_begin(uv_loop_t *loop, const struct address *address,
                                   uint32_t segment_bytes, const struct connector_times *times,
                                   const struct connector_owner *owner);
 /* Cancels the dial. on_failed is called soon, even if a running lookup cannot be stopped. */
 void connector_cancel(struct connector *dial);
 
-/* Writes the found addresses to at[most]. Alternates between IPv4 and IPv6, beginning with the
- * family of the first address, and keeps the order within each family. Returns the number
- * written. */
+/* Writes the found addresses to at[most] and returns their number. Alternates between IPv4 and
+ * IPv6, beginning with the family of the first address, and keeps the order within each family. */
 int connector_order(const struct addrinfo *found, const struct addrinfo **at, int most);
 
 #endif

@@ -1,15 +1,14 @@
-/* Sockets held by libuv: a forked child closes them, and closing one shuts it down for every
+/* Sockets held by libuv: a forked child closes them, and handles_close shuts one down for every
  * process that shares it. A part of the transport. Tests: tests/unit/daemon/test_transport.c. */
 #ifndef HEARSAY_NET_SOCKET_HANDLES_H
 #define HEARSAY_NET_SOCKET_HANDLES_H
 
 #include <uv.h>
 
-/* Registers the socket of a handle, so that a forked child closes it (base/fork_files.h). */
+/* Lets a forked child close the socket (base/fork_files.h). */
 void handles_keep(const uv_stream_t *stream);
 
-/* Shuts the socket down, then calls uv_close. So the connection ends even if a child process
- * shares the socket. */
+/* Shuts the socket down, then calls uv_close. */
 void handles_close(uv_stream_t *stream, uv_close_cb on_closed);
 
 #endif

@@ -14,21 +14,20 @@
 #define LOCAL_CLIENT_TIMEOUT_MS 2000
 
 struct local_client {
-    struct local_server *server; /* server that accepted the client */
-    /* Number of the client's handles not closed yet; 0 = this slot is free. */
-    int handles;
+    struct local_server *server;
+    int handles; /* handles not closed yet; 0 = this slot is free */
     uv_pipe_t pipe;
-    uv_timer_t timeout; /* timer that drops the client */
+    uv_timer_t timeout;
     uv_write_t write;
-    char *text; /* text being sent to the client, from malloc */
+    char *text; /* text being sent, from malloc */
 };
 
 struct local_server {
-    /* Returns a new text for one client, from malloc, and sets *count to its size. */
+    /* Returns the text for one client, from malloc, and sets *count to its size in bytes. */
     char *(*make)(void *self, size_t *count);
-    void *self;        /* first argument of make */
-    bool is_open;      /* the listening socket is open */
-    bool client_waits; /* a client waits for a free slot */
+    void *self;
+    bool is_open;
+    bool client_waits; /* a client in the backlog waits for a free slot */
     uv_pipe_t listener;
     struct local_client clients[LOCAL_CLIENTS_MAX];
 };

@@ -29,34 +29,31 @@ _Static_assert(TRANSPORT_WHY_BYTES == CONNECTOR_WHY_BYTES, "a dial's reason fits
 
 /* One connection. Freed when its dial is over and its handle is closed. */
 struct link {
-    struct transport *transport; /* transport that owns the connection */
-    struct link *next;           /* next connection in the list of all links */
-    /* Id of the connection, chosen by the owner; 0 = the owner refused it. */
-    uint64_t conn;
-    /* Handle of the connection, from malloc; NULL = not connected, or closed. */
-    uv_tcp_t *tcp;
-    bool is_closing;                 /* the handle is being closed */
+    struct transport *transport;
+    struct link *next;
+    uint64_t conn; /* id, chosen by the owner; 0 = the owner refused the connection */
+    uv_tcp_t *tcp; /* from malloc; NULL = not connected, or closed */
+    bool is_closing;
     struct connector *dial;          /* running dial; NULL = none */
-    uv_write_t write;                /* request of the one send in progress */
-    struct connector_result dialled; /* result of the dial, if the link was dialled */
-    /* Reason why the connection closes, for on_closed; "" = none. */
-    char why[CONNECTOR_WHY_BYTES];
+    uv_write_t write;                /* request of the send in progress */
+    struct connector_result dialled; /* valid if the link was dialled */
+    char why[CONNECTOR_WHY_BYTES];   /* reason for on_closed; "" = none */
 };
 
 struct transport {
     struct transport_owner owner;
     uv_loop_t loop;
     uv_tcp_t listener;
-    bool listens; /* the listening socket is open */
+    bool listens;
     uv_timer_t timer;
     uv_async_t wake;
     uv_signal_t signals[SIGNALS];
-    struct link *links;        /* list of all connections */
-    struct local_server local; /* server of texts at the unix socket of transport_serve_local */
-    uv_poll_t watched;         /* handle of the file that transport_watch watches */
-    bool watches;              /* `watched` is in use */
-    char *buffer;              /* [READ_BYTES] buffer of the read in progress */
-    bool freeing;              /* transport_free has begun: the owner is no longer called */
+    struct link *links;
+    struct local_server local;
+    uv_poll_t watched; /* file of transport_watch */
+    bool watches;
+    char *buffer; /* [READ_BYTES] buffer of the read in progress */
+    bool freeing; /* transport_free has begun: the owner is no longer called */
 };
 
 static void on_timer(uv_timer_t *timer)
@@ -77,8 +74,8 @@ static void on_signal(uv_signal_t *handle, int number)
     transport->owner.on_signal(transport->owner.self, number);
 }
 
-/* Returns true if FILES_NEEDED file descriptors are free. Without them libuv would abort the
- * process when it creates its first loop. */
+/* Without FILES_NEEDED free descriptors, libuv would abort the process when it creates its first
+ * loop. */
 static bool has_files(void)
 {
     int files[FILES_NEEDED], count = 0;
@@ -125,8 +122,6 @@ void transport_take_hangups(struct transport *transport)
     CHECK(!transport->owner.on_signal ||
           uv_signal_start(&transport->signals[2], on_signal, SIGHUP) == 0);
 }
-
-/* The following functions manage connections (links). */
 
 static struct link *link_new(struct transport *transport)
 {
@@ -184,8 +179,6 @@ static void link_close(struct link *link, const char *why)
         handles_close((uv_stream_t *)link->tcp, on_tcp_closed);
 }
 
-/* The following functions read from connections. */
-
 static void on_buffer(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 {
     (void)suggested;
@@ -212,8 +205,6 @@ static void link_start(struct link *link)
     if (error)
         link_close(link, uv_strerror(error));
 }
-
-/* The following functions listen and accept. */
 
 static void on_connection(uv_stream_t *listener, int error)
 {
@@ -289,8 +280,6 @@ enum error transport_listen(struct transport *transport, const struct address *a
     return OK;
 }
 
-/* The following functions dial. */
-
 static void on_dialled(void *self, uv_tcp_t *tcp, const struct connector_result *result)
 {
     struct link *link = self;
@@ -356,8 +345,6 @@ size_t transport_unacknowledged(const struct transport *transport, uint64_t conn
     return (size_t)bytes;
 }
 
-/* The following functions send, and close connections. */
-
 static void on_written(uv_write_t *request, int error)
 {
     struct link *link = request->data;
@@ -388,8 +375,6 @@ void transport_hang_up(struct transport *transport, uint64_t conn)
         link_close(link, "");
 }
 
-/* The following functions serve local clients and watch files. */
-
 void transport_serve_local(struct transport *transport, int socket)
 {
     local_server_open(&transport->local, &transport->loop, socket);
@@ -411,8 +396,6 @@ void transport_watch(struct transport *transport, int file)
     transport->watches = true;
     CHECK(uv_poll_start(&transport->watched, UV_READABLE, on_ready) == 0);
 }
-
-/* The following functions handle time and run the loop. */
 
 void transport_set_timer(struct transport *transport, uint64_t at_ns)
 {

@@ -1,11 +1,11 @@
-/* The transport: sockets, name lookup, the timer, signals. Only this folder uses libuv.
+/* The transport: sockets, name lookup, the timer, signals. No other folder uses a libuv loop.
  *
  *   owner ── dial, send, hang_up, set_timer ──► transport ──► the system
  *   owner ◄── on_accept, on_bytes, on_sent, on_closed, on_timer ... ──┘
  *
  * The transport carries bytes and calls its owner back on the thread that runs it. The owner names
- * connections by 64-bit ids; each id names one connection at a time. No function here calls back
- * before it returns, so the owner may call any of them from a callback. Tests:
+ * connections by 64-bit ids; each id names one connection at a time. Except for transport_run, no
+ * function calls back before it returns, so the owner may call any of them from a callback. Tests:
  * tests/unit/daemon/test_transport.c and tests/unit/commands/test_answer.c.
  */
 #ifndef HEARSAY_NET_SOCKET_TRANSPORT_H
@@ -24,7 +24,7 @@
 struct transport;
 
 struct transport_owner {
-    void *self; /* first argument of each function below */
+    void *self;
     /* A connection was accepted. Returns its id, or 0 to close it at once. */
     uint64_t (*on_accept)(void *self, const struct address *from);
     /* The connection of transport_dial is established. */
@@ -33,40 +33,38 @@ struct transport_owner {
     void (*on_bytes)(void *self, uint64_t conn, const uint8_t *bytes, size_t count);
     /* The system has taken the bytes of transport_send: the next send is allowed. */
     void (*on_sent)(void *self, uint64_t conn);
-    /* The connection was closed by either side; no call about conn follows. why: a reason, or
-     * "". */
+    /* The connection was closed by either side, or its dial failed; no call about conn follows.
+     * why: the reason, or "". */
     void (*on_closed)(void *self, uint64_t conn, const char *why);
-    /* Called at the time that transport_set_timer requested. */
     void (*on_timer)(void *self);
     /* transport_wake was called, once or more. */
     void (*on_wake)(void *self);
     /* SIGINT or SIGTERM was received, or SIGHUP after transport_take_hangups. NULL: the process
-     * handles its own signals, and the thread that runs the transport blocks SIGPIPE. */
+     * handles its own signals, and must block SIGPIPE in the thread that runs the transport. */
     void (*on_signal)(void *self, int signal);
-    /* Returns the text for a client of transport_serve_local, from malloc; the transport frees it.
-     */
+    /* Returns the text for a client of transport_serve_local, from malloc, and sets *count to its
+     * size. The transport frees the text. */
     char *(*on_local_client)(void *self, size_t *count);
-    /* The file of transport_watch is ready. */
+    /* The file of transport_watch is readable. */
     void (*on_ready)(void *self);
 };
 
 struct transport_reached {
-    struct address address; /* address to which the connection was made */
-    uint64_t connect_ns;    /* round trip time, measured while connecting */
-    /* errors of other addresses of the dialled name that failed before, such as "fd00::1: no
-     * answer"; "" = none failed */
+    struct address address;
+    uint64_t connect_ns; /* round-trip time, measured while connecting */
+    /* errors of other addresses of the name, tried before, such as "fd00::1: no answer"; "" =
+     * none */
     char tried[TRANSPORT_WHY_BYTES];
 };
 
-/* Creates a transport. Returns NULL if the system provides no event loop because this process has
- * too many open files. */
+/* Returns NULL if the system provides no event loop because this process has too many open
+ * files. */
 struct transport *transport_try_new(const struct transport_owner *owner);
-/* Creates a transport. If there is no event loop, ends the program with an error message
- * (fatal). */
+/* If there is no event loop, ends the program with an error message. */
 struct transport *transport_new(const struct transport_owner *owner);
 
-/* Listens on the address and sets *port to the actual port. If it cannot, returns FAILED and
- * sets *problem. */
+/* Listens and sets *port to the actual port: the system chooses it if the address has port 0.
+ * Returns FAILED and sets *problem if it cannot listen. */
 enum error transport_listen(struct transport *transport, const struct address *address,
                             uint16_t *port, struct problem *problem) MUST_USE;
 
@@ -78,17 +76,16 @@ void transport_serve_local(struct transport *transport, int socket);
  * watched. */
 void transport_watch(struct transport *transport, int file);
 
-/* Looks up the address's name and connects (connector.h). on_connected or on_closed follows;
- * on_closed says whether lookup or connection failed. segment_bytes: largest payload of a packet in
- * both directions, in bytes; 0 = the system's default. */
+/* Looks up the name and connects (connector.h). on_connected follows, or on_closed with the step
+ * that failed. segment_bytes: largest payload of a packet in both directions; 0 = the system's
+ * default. */
 void transport_dial(struct transport *transport, uint64_t conn, const struct address *address,
                     uint32_t segment_bytes);
-/* Sets *reached to the address and the round-trip time of a connection that was dialled. Returns
- * false if the connection is not open. */
+/* Describes a dialled connection. Returns false if the connection is not open. */
 bool transport_reached(const struct transport *transport, uint64_t conn,
                        struct transport_reached *reached);
-/* Returns how many sent bytes the other system has not acknowledged; 0 if all are acknowledged
- * or conn is not connected. Sets *segment_bytes to the payload of a packet. */
+/* Returns how many sent bytes the other system has not acknowledged; 0 also if conn is not
+ * connected. For a connected conn, sets *segment_bytes to the largest payload of a packet. */
 size_t transport_unacknowledged(const struct transport *transport, uint64_t conn,
                                 uint32_t *segment_bytes);
 /* Sends bytes, which must stay valid until on_sent or on_closed. Each connection has at most one
@@ -97,8 +94,8 @@ void transport_send(struct transport *transport, uint64_t conn, const uint8_t *b
 /* Closes the connection; on_closed follows. */
 void transport_hang_up(struct transport *transport, uint64_t conn);
 
-/* Requests one on_timer at that time (monotonic_ns), or at once if it has passed. Replaces an
- * earlier request. */
+/* Requests one on_timer at this time of monotonic_ns, at once if it has passed. Replaces an earlier
+ * request. */
 void transport_set_timer(struct transport *transport, uint64_t at_ns);
 
 /* Lets SIGHUP call on_signal instead of ending the process. */
@@ -107,7 +104,7 @@ void transport_take_hangups(struct transport *transport);
 /* Requests one call of on_wake. May be called from any thread. */
 void transport_wake(struct transport *transport);
 
-/* Runs the event loop until transport_stop. */
+/* Returns after transport_stop. */
 void transport_run(struct transport *transport);
 void transport_stop(struct transport *transport);
 /* Closes everything without further callbacks and frees the transport. */

@@ -16,10 +16,9 @@
 #include <string.h>
 
 #define BITS_TAIL_BYTES 16
-/* Largest number of bits for one bits_put, or for all bits_take between two fills. */
-#define BITS_AT_ONCE 56
+#define BITS_AT_ONCE    56 /* most bits of one bits_put, or of all bits_take between two bits_fill */
 
-/* Load and store eight bytes, little-endian. Compilers emit one instruction for each. */
+/* bits_load and bits_store are little-endian. Compilers emit one instruction for each. */
 static inline uint64_t bits_load(const void *from)
 {
     uint8_t in[8];
@@ -43,10 +42,10 @@ static inline uint64_t bits_mask(unsigned bits)
 }
 
 struct bit_writer {
-    uint8_t *out;       /* first byte of the stream */
-    size_t at;          /* number of whole bytes written to `out` */
+    uint8_t *out;
+    size_t at;          /* whole bytes written to `out` */
     uint64_t held;      /* bits that follow the written bytes and are not written yet */
-    unsigned held_bits; /* number of bits in `held`, 0 .. 7 between two calls */
+    unsigned held_bits; /* bits in `held`, 0 .. 7 between two calls */
 };
 
 /* Appends the low `bits` bits of value. Requires bits <= BITS_AT_ONCE and value < 2^bits. */
@@ -66,11 +65,11 @@ static inline uint64_t bits_written(const struct bit_writer *w)
 }
 
 struct bit_reader {
-    const uint8_t *in;  /* first byte of the stream */
-    size_t bytes;       /* number of readable bytes: the stream and its tail */
-    size_t at;          /* index of the next byte to load */
-    uint64_t held;      /* loaded bits that bits_take has not returned yet */
-    unsigned held_bits; /* number of bits in `held` */
+    const uint8_t *in;
+    size_t bytes; /* readable bytes: the stream and its tail */
+    size_t at;
+    uint64_t held; /* loaded bits that bits_take has not returned yet */
+    unsigned held_bits;
 };
 
 /* Loads bytes until `held` has at least BITS_AT_ONCE bits. Bits of `held` above held_bits are

@@ -17,21 +17,20 @@
 
 #include "base/error.h"
 
-/* Entries of a block; a block of this size and its version fit one message. */
+/* Chosen so that a block and its version fit one message. */
 #define BLOCK_ENTRIES 8192
 #define BLOCK_MAX     (1 + BLOCK_ENTRIES * 4)
 
-/* block_count returns how many blocks of `each` entries a base has, block_entries how many entries
- * block number `block` has. */
+/* block_count: blocks of `each` entries in a base. block_entries: entries of block number `block`,
+ * fewer in the last. */
 uint32_t block_count(uint64_t parameters, uint32_t each);
 uint32_t block_entries(uint64_t parameters, uint32_t each, uint32_t block);
 
-/* Encodes units[count], 1 <= count <= BLOCK_ENTRIES, to out[BLOCK_MAX]. Returns the number of
- * bytes. */
+/* Encodes units[count], 1 <= count <= BLOCK_ENTRIES, to out[BLOCK_MAX]. Returns the bytes. */
 size_t block_encode(const int32_t *units, uint32_t count, uint8_t *out);
 
-/* Decodes `count` entries. Returns MALFORMED unless the bytes are exactly what block_encode
- * writes for some `count` entries. After MALFORMED some of units may be written. */
+/* Returns MALFORMED unless the bytes are exactly what block_encode writes for `count` entries.
+ * After MALFORMED some of units may be written. */
 enum error block_decode(const uint8_t *in, size_t bytes, int32_t *units, uint32_t count) MUST_USE;
 
 #endif

@@ -32,21 +32,18 @@
 #include "base/update.h"
 #include "wire/prefix_code.h"
 
-/* How one layer is written. */
 struct body_layer {
-    uint32_t listed; /* number of positions that the layer lists */
-    /* The layer lists the entries of the previous layer that are not in this one. */
+    uint32_t listed; /* positions that the layer lists */
+    /* The layer lists the entries of the previous layer that it does not contain. */
     bool inverted;
     uint8_t parameter; /* Rice parameter k of the gaps; 0 if the layer lists nothing */
 };
 
-/* How to write the body of a rumor. Valid only for the entries for which body_plan_make made the
- * plan. */
+/* How to write a body. Valid only for the entries that body_plan_make was given. */
 struct body_plan {
-    uint32_t count; /* number of entries in the body */
-    uint64_t bits;  /* exact size of the body in bits */
-    /* How to write each layer; index = number of the layer, from 1. */
-    struct body_layer layer[LEVEL_MAX + 1];
+    uint32_t count;
+    uint64_t bits;                          /* exact size of the body */
+    struct body_layer layer[LEVEL_MAX + 1]; /* indexed by the number of the layer, from 1 */
 };
 
 #define BODY_ENTRIES_MAX (1u << 18) /* largest number of entries in a plan */
@@ -57,8 +54,7 @@ struct body_plan {
 void body_plan_make(struct body_plan *plan, const uint32_t *index, const int8_t *level,
                     uint32_t count, size_t room_bytes);
 
-/* Writes the body to `out` and returns its size. May also write up to BITS_TAIL_BYTES bytes
- * after the body. */
+/* Returns the size of the body in bytes. Also writes up to BITS_TAIL_BYTES bytes behind it. */
 size_t body_encode(const struct body_plan *plan, const uint32_t *index, const int8_t *level,
                    uint8_t *out);
 

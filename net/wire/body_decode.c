@@ -15,7 +15,7 @@ static enum error take_first(struct bit_reader *reader, uint64_t parameters, uin
     bits_fill(&r);
     unsigned k = (unsigned)bits_take(&r, 5);
     uint64_t next = 0; /* the sum cannot wrap, because count and gap have 32 bits */
-    /* number of codes read per refill of the reader; the latency of a refill dominates the time */
+    /* codes read per refill of the reader; the latency of a refill dominates the time */
     const uint32_t at_once = BITS_AT_ONCE / (k + RICE_USUAL);
     for (uint32_t i = 0; i < count;) {
         const uint32_t end = count - i < at_once ? count : i + at_once;
@@ -31,7 +31,6 @@ static enum error take_first(struct bit_reader *reader, uint64_t parameters, uin
     return next <= parameters ? OK : MALFORMED;
 }
 
-/* Raises the level of every entry at level `from` by 1. */
 static void raise_all(int8_t *level, uint32_t count, unsigned from)
 {
     int8_t there = (int8_t)from;
@@ -39,7 +38,7 @@ static void raise_all(int8_t *level, uint32_t count, unsigned from)
         level[i] = (int8_t)(level[i] + (level[i] == there));
 }
 
-/* Adds `step` to the level of each entry that layer 2 lists. All entries are members of layer 1. */
+/* take_listed for layer 2: all entries are members of layer 1, so a gap counts entries. */
 static enum error take_second(struct bit_reader *reader, int8_t *level, uint32_t count,
                               uint32_t listed, int step)
 {
@@ -59,16 +58,15 @@ static enum error take_second(struct bit_reader *reader, int8_t *level, uint32_t
     return OK;
 }
 
-/* Adds `step` to the level of each entry that this layer lists. step: 1, or -1 if the layer is
- * inverted. */
+/* Adds `step` to the level of each entry that `layer` lists: 1, or -1 if the layer is inverted. */
 static enum error take_listed(struct bit_reader *reader, int8_t *level, uint32_t count,
                               unsigned layer, uint32_t listed, int step)
 {
     struct bit_reader r = *reader;
     bits_fill(&r);
     unsigned k = (unsigned)bits_take(&r, 5);
-    /* Set of the previous layer's members that the loop has not passed, among the eight levels
-     * before `at`. */
+    /* Set (levels.h) of the previous layer's members, among the eight levels before `at`, that the
+     * loop has not passed. */
     uint64_t members = 0;
     uint32_t at = 0;
     for (uint32_t i = 0; i < listed; i++) {
@@ -91,7 +89,6 @@ static enum error take_listed(struct bit_reader *reader, int8_t *level, uint32_t
     return OK;
 }
 
-/* Returns how many entries belong to `layer` if the previous layer has `members` entries. */
 static uint32_t members_after(const struct body_layer *layer, uint32_t members)
 {
     return layer->inverted ? members - layer->listed : layer->listed;

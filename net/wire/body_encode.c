@@ -22,7 +22,7 @@ static inline uint32_t bits_in(uint64_t set)
     return (uint32_t)(((set + (set >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * EACH_ONE >> 56);
 }
 
-#define FEW_MAX   16384 /* largest number of levels that are copied out of a publication */
+#define FEW_MAX   16384 /* most levels that view.few holds */
 #define WORDS_MAX (BODY_ENTRIES_MAX / 64)
 
 /* The levels while the layers of a body (body_codec.h) are computed. Layer j has the entries of
@@ -47,7 +47,7 @@ static void view_init(struct view *view, const int8_t *level, uint32_t count)
         view->member[count / 64] = bits_mask(count % 64);
 }
 
-/* Computes the members of `layer` in view->above and returns their number. */
+/* Writes the members of `layer` to view->above and returns their number. */
 static uint32_t view_layer(struct view *view, unsigned layer)
 {
     uint32_t reached = 0;
@@ -75,14 +75,14 @@ static void view_next(struct view *view, uint32_t reached)
     view_init(view, view->few, kept);
 }
 
-/* Iterates over the positions that a layer lists, and gives them as gaps. */
+/* Iterates over the positions that a layer lists. */
 struct walk {
     const struct view *view;
     bool inverted;
-    uint32_t at; /* index of the next word of view->member to look at */
-    /* Members of the previous layer that were passed since the last listed position. */
+    uint32_t at; /* index of the next word of view->member */
+    /* members of the previous layer passed since the last listed position */
     uint32_t skipped;
-    /* bits of the current word: members of the previous layer that have not been passed */
+    /* rest of the current word: members of the previous layer that have not been passed */
     uint64_t members;
     uint64_t listed;
 };
@@ -111,8 +111,6 @@ static inline bool walk_next(struct walk *walk, uint32_t *gap)
     walk->listed ^= lowest;
     return true;
 }
-
-/* The following functions plan a body: Rice parameters and exact sizes. */
 
 /* Total bits of all gaps with Rice parameters guess - 1, guess and guess + 1. */
 struct costs {
@@ -144,9 +142,10 @@ static struct costs costs_of_later(const struct view *view, bool inverted, unsig
     return costs;
 }
 
-/* Returns the best parameter for gaps with a geometric distribution of this mean: the least k for
- * which the probability of a gap >= 2^k is below the golden ratio's 0.618 (Kiely 2004), that is 2^k
- * > 0.4812 * (mean + 1/2). The result leaves a smaller and a larger parameter to compare. */
+/* Returns the best parameter for gaps with a geometric distribution of mean `passed` / `listed`. It
+ * is the least k for which a gap >= 2^k has a probability below 0.618, the golden ratio (Kiely
+ * 2004), that is 2^k > 0.4812 * (mean + 1/2). The result leaves a smaller and a larger parameter to
+ * compare. */
 static unsigned parameter_guess(uint64_t passed, uint32_t listed)
 {
     uint64_t scaled = (2 * passed + listed) * 77 / 160 / listed;
@@ -154,8 +153,8 @@ static unsigned parameter_guess(uint64_t passed, uint32_t listed)
     return k < 1 ? 1 : u32_min(k, RICE_PARAMETER_MAX - 1);
 }
 
-/* Moves the guess towards the parameter with the lower cost, so that a smaller and a larger
- * parameter are left to compare. Returns true at the minimum, with *k and *bits set. */
+/* Moves the guess towards the parameter with the lower cost. Returns true at the minimum, with *k
+ * and *bits set. */
 static bool parameter_settle(const struct costs *costs, unsigned *guess, unsigned *k,
                              uint32_t *bits)
 {
@@ -187,8 +186,7 @@ static void plan_first(struct body_plan *plan, const uint32_t *index)
     plan->bits = 5 + bits;
 }
 
-/* Plans layer number `layer`: `reached` of the `members` entries of the previous layer belong to
- * it. */
+/* `reached` of the `members` entries of the previous layer belong to this layer. */
 static void plan_later(struct body_plan *plan, const struct view *view, unsigned layer,
                        uint32_t members, uint32_t reached)
 {
@@ -209,7 +207,6 @@ static void plan_later(struct body_plan *plan, const struct view *view, unsigned
     plan->bits += 5 + bits;
 }
 
-/* Plans a body with exactly the first `count` entries. */
 static void plan_exactly(struct body_plan *plan, const uint32_t *index, const int8_t *level,
                          uint32_t count)
 {
@@ -268,8 +265,8 @@ void body_plan_make(struct body_plan *plan, const uint32_t *index, const int8_t 
         plan_exactly(plan, index, level, fits);
 }
 
-/* Encoding. Hot loops copy the writer to a local variable: a byte store may alias a writer behind
- * a pointer, so the compiler would have to reload it after each store. */
+/* Hot loops copy the writer to a local variable: a byte store may alias a writer behind a pointer,
+ * so the compiler would have to reload it after each store. */
 
 static void put_first(struct bit_writer *writer, const struct body_layer *layer,
                       const uint32_t *index)
@@ -286,7 +283,7 @@ static void put_first(struct bit_writer *writer, const struct body_layer *layer,
     *writer = w;
 }
 
-/* Writes one layer. Returns false if no later layer has entries, so that the body ends. */
+/* Returns false if the body ends: no later layer has entries. */
 static bool put_later(struct bit_writer *writer, const struct body_layer *how, unsigned layer,
                       struct view *view)
 {
@@ -295,8 +292,8 @@ static bool put_later(struct bit_writer *writer, const struct body_layer *how, u
     gamma_put(&w, how->listed);
     *writer = w;
     if (how->listed == 0)
-        /* Nothing is listed: an inverted layer then has all entries of the previous layer, any
-         * other layer has none. */
+        /* Nothing is listed: an inverted layer has all entries of the previous layer, any other has
+         * none. */
         return how->inverted;
     uint32_t reached = view_layer(view, layer);
     struct walk walk = walk_new(view, how->inverted);

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-/* Size of the bytes that name a stream: origin and incarnation. */
-#define STREAM_BYTES HEAD_SEQ_AT
+#define STREAM_BYTES HEAD_SEQ_AT /* origin and incarnation name a stream */
 
 static bool prev_is(const uint8_t *head, const uint8_t hash[static HEAD_HASH_BYTES])
 {

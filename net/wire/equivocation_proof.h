@@ -30,10 +30,10 @@ enum proof_kind {
 };
 
 struct proof {
-    enum proof_kind kind;     /* kind of evidence against the author */
-    uint8_t author[ID_BYTES]; /* id of the member that has signed the proof's heads */
-    uint64_t incarnation;     /* incarnation of the author that the proof concerns */
-    uint32_t keep;            /* number of the first rumor of `incarnation` that is in doubt */
+    enum proof_kind kind;
+    uint8_t author[ID_BYTES]; /* the member that has signed the heads */
+    uint64_t incarnation;
+    uint32_t keep; /* number of the first rumor of `incarnation` in doubt */
 };
 
 /* Makes a proof from two heads in either order, or from one head given twice. Returns MISMATCH
@@ -46,8 +46,7 @@ enum error proof_parse(const uint8_t in[static PROOF_BYTES],
                        const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
                        struct proof *proof) MUST_USE;
 
-/* Checks the signatures of bytes that proof_parse accepted. Returns FORGED if one does not verify.
- */
+/* For bytes that proof_parse accepted. Returns FORGED if a signature does not verify. */
 enum error proof_verify(const uint8_t in[static PROOF_BYTES],
                         const uint8_t context[static CONTEXT_BYTES]) MUST_USE;
 

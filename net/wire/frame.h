@@ -11,13 +11,12 @@
 
 #include "base/error.h"
 
-/* Looks for a frame at the start of have[bytes]. Returns OK and sets *content_bytes; the content
- * starts at have + 2. Returns MISSING if the frame is incomplete, TOO_BIG if its length is 0 or
- * above `limit`. */
+/* Looks for a frame at the start of have[bytes]; its content starts at have + 2. Returns MISSING if
+ * the frame is incomplete, TOO_BIG if its length is 0 or above `limit`. */
 enum error frame_first(const uint8_t *have, size_t bytes, size_t limit,
                        size_t *content_bytes) MUST_USE;
 
-/* Writes the frame's length to `out`. Its content starts at out + 2. */
+/* Writes the two bytes of the length. */
 void frame_head(uint8_t *out, size_t content_bytes);
 
 #endif

@@ -14,7 +14,7 @@
 #define EACH_ONE 0x0101010101010101u
 #define EACH_TOP 0x8080808080808080u
 
-/* Returns the eight levels with index at .. at + 7, with zeros for indexes from `count` on. */
+/* Returns the levels at .. at + 7, with zeros for indexes from `count` on. */
 static inline uint64_t levels_load(const int8_t *level, uint32_t count, uint32_t at)
 {
     if (count - at >= 8)

@@ -13,7 +13,7 @@ enum field_type { NUMBER, TEXT, BULK };
 
 struct field {
     enum field_type type;
-    size_t offset; /* offset of the field in struct message */
+    size_t offset;
 };
 
 #define FIELD(type, name)                                                                          \
@@ -66,8 +66,7 @@ static const struct {
                 FIELD(BULK, bulk)}},
 };
 
-/* Protocol version that introduced each kind of message. Kinds without an entry are older than
- * all versions spoken. */
+/* Protocol version that introduced each kind; 0 = older than all versions spoken. */
 static const uint16_t SINCE[MESSAGE_KINDS] = {[INFERENCE] = 12, [REPLY] = 12};
 
 uint16_t message_since(enum message_kind kind)
@@ -149,7 +148,8 @@ void message_reader_free(struct message_reader *reader)
     free(reader);
 }
 
-/* Reads a big-endian length of `width` bytes; returns false if the input ends before it. */
+/* Reads the big-endian length behind the type byte. Returns false if the input ends before it
+ * does. */
 static bool scan_length(const uint8_t *in, size_t bytes, size_t width, uint64_t *length)
 {
     if (bytes < 1 + width)
@@ -160,8 +160,8 @@ static bool scan_length(const uint8_t *in, size_t bytes, size_t width, uint64_t 
     return true;
 }
 
-/* Returns the size of the msgpack item at `in`: an integer, text or bin. Returns 0 if the item
- * has another type or the input ends before the item. */
+/* Returns the size of the integer, text or bin at `in`; 0 = it has another type, or the input ends
+ * before it does. */
 static size_t scan_item(const uint8_t *in, size_t bytes)
 {
     const uint8_t type = in[0];

@@ -97,54 +97,53 @@ struct bytes {
     size_t count;
 };
 
-/* The fields of all kinds of messages. Fields that a kind lacks are not written; they are 0
- * after decoding. */
+/* Fields that a kind lacks are not written; they are 0 after decoding. */
 struct message {
     enum message_kind kind;
-    uint64_t incarnation; /* incarnation of the sender */
-    uint64_t port;        /* TCP port that the sender listens on; 0 = it only dials */
-    uint64_t token;       /* value in a PING that the PONG repeats */
-    uint64_t received;    /* number of bytes that the sender has received on this connection */
+    uint64_t incarnation;
+    uint64_t port;     /* port that the sender listens on; 0 = it only dials */
+    uint64_t token;    /* the PONG repeats the token of its PING */
+    uint64_t received; /* bytes that the sender has received on this connection */
     /* Time of the last received byte, in microseconds of the sender's clock. */
     uint64_t clock;
     uint64_t held; /* microseconds from `clock` until this ACK was sent */
     /* Largest number of bytes per second that the sender accepts; 0 = unlimited. */
     uint64_t most;
-    uint64_t tag;     /* tag of an origin (version.h) */
-    uint64_t seq;     /* number of a rumor in the origin's stream */
-    uint64_t digest;  /* digest of a base (base/digest.h) */
-    uint64_t hash;    /* hash of a whole version (version.h), or of all known proofs or votes */
-    uint64_t rumors;  /* number of rumors */
-    uint64_t members; /* number of live members that the sender knows */
+    uint64_t tag;    /* tag of an origin (version.h) */
+    uint64_t seq;    /* number of a rumor in the origin's stream */
+    uint64_t digest; /* digest of a base (base/digest.h) */
+    uint64_t hash;   /* hash of a whole version (version.h), or of all known proofs or votes */
+    uint64_t rumors;
+    uint64_t members; /* live members that the sender knows */
     uint64_t base;    /* 1 = the sender's base is complete; 0 = it is not yet */
     /* 1 = bulk has the latest entries of the whole version, and text the learned samples of
      * their origins */
     uint64_t whole;
-    uint64_t part;   /* HISTORY: index of the part of the history that bulk holds, from 0 */
-    uint64_t parts;  /* HISTORY: number of parts of the history */
-    uint64_t block;  /* index of a block, from 0 */
-    uint64_t count;  /* number of blocks from `block` on, or number of samples */
+    uint64_t part;  /* HISTORY: index of the part that bulk holds, from 0 */
+    uint64_t parts; /* HISTORY: number of parts; 0 = no base available */
+    uint64_t block;
+    uint64_t count;  /* blocks from `block` on, or samples */
     uint64_t reason; /* enum bye_reason or reply_reason (reply.h) */
-    /* Milliseconds that the client must at least wait before its next INFERENCE. */
+    /* Milliseconds that the client must wait before its next INFERENCE. */
     uint64_t wait;
     uint64_t number; /* number of an order; in ORDERS that of the latest order known, or 0 */
     /* HELLO: the receiver's address as the sender sees it; BYE: a sentence; SETTINGS: lines; REPLY:
      * description of the model's input; VERSION: learned samples; BLOCK: entries of its version. */
     struct bytes text;
-    struct bytes bulk; /* records, a rumor, entries, a block, orders ..., depending on the kind */
+    struct bytes bulk;
 };
 
-#define SETTINGS_MAX 2048 /* largest size of the text of SETTINGS, in bytes */
-#define MESSAGE_ADDS 96   /* upper limit of the bytes of a message beyond text and bulk */
+#define SETTINGS_MAX 2048 /* largest text of SETTINGS, in bytes */
+#define MESSAGE_ADDS 96   /* most bytes of a message beyond text and bulk */
 
-/* Returns the protocol version (protocol.h) that introduced this kind of message. */
+/* Returns the protocol version (protocol.h) that introduced this kind; 0 = older than all versions
+ * spoken. */
 uint16_t message_since(enum message_kind kind);
 
-/* Encodes a message to `out` and returns its size. A capacity of text + bulk + MESSAGE_ADDS
- * bytes suffices. */
+/* Returns the size of the encoded message; text + bulk + MESSAGE_ADDS bytes of capacity suffice. */
 size_t message_encode(const struct message *message, uint8_t *out, size_t capacity);
 
-/* Returns true if an encoded message carries a swarm key. Then wipe its bytes after sending. */
+/* Returns true if an encoded message carries a swarm key: wipe its bytes after sending. */
 bool message_is_secret(const uint8_t *bytes, size_t count);
 
 /* Memory of a decoder, allocated once so that decoding never allocates. */
@@ -152,8 +151,8 @@ struct message_reader;
 struct message_reader *message_reader_new(void);
 void message_reader_free(struct message_reader *reader);
 
-/* Decodes one message; text and bulk point into `in`. Returns MALFORMED unless the bytes are
- * exactly one message of a known kind with exactly its fields. */
+/* text and bulk of the message point into `in`. Returns MALFORMED unless the bytes are exactly one
+ * message of a known kind with exactly its fields. */
 enum error message_decode(struct message_reader *reader, const uint8_t *in, size_t bytes,
                           struct message *message) MUST_USE;
 

@@ -7,7 +7,7 @@
 
 #define SHOWN 72 /* capacity for one part as the sentence shows it, with the final zero */
 
-/* A line of text without its newline and without a final zero. */
+/* A line of text without its newline or a final zero. */
 struct line {
     const uint8_t *at;
     size_t bytes;
@@ -36,8 +36,7 @@ void model_parts_of(char *out, const char *description)
     out[length] = '\0';
 }
 
-/* Returns the next line and moves *at behind that line. The result is empty at the end of the
- * text. */
+/* Returns the line at *at and moves *at behind it; empty at the end of the text. */
 static struct line next_line(const uint8_t **at, const uint8_t *end)
 {
     struct line line = {*at, 0};
@@ -54,7 +53,7 @@ static bool are_equal(struct line a, struct line b)
     return a.bytes == b.bytes && memcmp(a.at, b.at, a.bytes) == 0;
 }
 
-/* Writes a line for a person: `?` for each unprintable character, "nothing" for an empty line. */
+/* Copies a line with `?` for each unprintable character, or "nothing" for an empty line. */
 static void show(char out[static SHOWN], struct line line)
 {
     size_t length = 0;
@@ -65,7 +64,7 @@ static void show(char out[static SHOWN], struct line line)
         (void)snprintf(out, SHOWN, "nothing");
 }
 
-/* Returns true if `longer` is `shorter` with a prefix before it that ends with a point. */
+/* Returns true if `longer` is `shorter` behind a prefix that ends with a dot. */
 static bool has_prefix(struct line longer, struct line shorter)
 {
     const size_t prefix = longer.bytes - shorter.bytes;
@@ -73,8 +72,8 @@ static bool has_prefix(struct line longer, struct line shorter)
            memcmp(longer.at + prefix, shorter.at, shorter.bytes) == 0;
 }
 
-/* Returns true if both lines are dense layers of one neuron per class: the last layers of models
- * that otherwise agree. */
+/* Returns true if both lines are dense layers and the last of their lists: the models probably
+ * differ only in their number of classes. */
 static bool are_classes(struct line a, bool a_is_last, struct line b, bool b_is_last)
 {
     static const char dense[] = "dense ";

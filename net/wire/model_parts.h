@@ -11,9 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Largest size of a list that is sent; a longer list is cut after a whole line. */
-#define MODEL_PARTS_MAX 32768
-/* Capacity for the sentence about a difference, with its final zero. */
+#define MODEL_PARTS_MAX 32768 /* most bytes of a list that is sent */
+/* Capacity for the sentence of model_parts_difference, with its final zero. */
 #define MODEL_PARTS_DIFFERENCE 256
 
 /* Splits the description "INPUT, layout N: LAYERS; START" into parts, one a line, without START.

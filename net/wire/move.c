@@ -8,7 +8,7 @@
 /* A rumor may move the base, as a vector, by at most sqrt(P) / PART weights of 1. */
 #define PART 8
 
-/* Returns the square root of `square`, rounded up. */
+/* Returns the square root, rounded up. */
 static uint32_t root(uint64_t square)
 {
     uint64_t least = (uint64_t)sqrt((double)square);
@@ -19,7 +19,7 @@ static uint32_t root(uint64_t square)
     return (uint32_t)least;
 }
 
-/* Returns the greatest length, in units, by which a rumor may move the base as a vector. */
+/* Returns the greatest Euclidean length, in units, by which a rumor may move the base. */
 static uint64_t length_max(uint64_t parameters)
 {
     CHECK(parameters > 0);

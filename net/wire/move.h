@@ -11,9 +11,8 @@
  * and two fifths of the second, even those of a node alone or in its first seconds
  * (tests/decisions/030-limit-moves-by-initial-weights.md). A publication beyond a limit is cut: the
  * rest stays in the residual or goes into another rumor. Cuts add at most 129 rumors to a
- * publication, and the log has space for them (rumor_log.h). The reason: two consecutive rumors
- * move the base by more than P / 64 entries that each move by 1, and a publication has at most P
- * entries. Tests: tests/unit/net/test_move.c.
+ * publication: the squared length of all its entries is at most P, that of two consecutive rumors
+ * above P / 64. Tests: tests/unit/net/test_move.c.
  */
 #ifndef HEARSAY_NET_WIRE_MOVE_H
 #define HEARSAY_NET_WIRE_MOVE_H
@@ -24,17 +23,16 @@
 #include "base/update.h"
 
 struct move {
-    uint32_t amount; /* units of the base (weight 2^-24) by which one level moves an entry */
+    uint32_t amount; /* units of the base (2^-24) by which one level moves an entry */
     uint32_t top;    /* greatest |level| */
     uint32_t length; /* Euclidean length of the levels, rounded up */
 };
 
-#define MOVE_LENGTH_MAX UINT16_MAX /* greatest Euclidean length of any rumor's levels */
+#define MOVE_LENGTH_MAX UINT16_MAX /* greatest length of any rumor's levels */
 
 struct move move_of(uint32_t amount, const int8_t *level, uint32_t count);
 
-/* Returns true if a rumor of a model with `parameters` parameters may move the base by this
- * much. */
+/* Returns true if the move exceeds no limit of a model with `parameters` parameters. */
 bool move_is_allowed(const struct move *move, uint64_t parameters);
 
 /* Returns how many of the first entries of level[count] fit in one rumor without exceeding the

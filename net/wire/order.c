@@ -79,7 +79,7 @@ size_t order_create(const struct order *order, const struct operator_key *key,
     return bytes + SIGNATURE_BYTES;
 }
 
-/* Copies the reason; returns false unless it is printable text padded with zeros. */
+/* Returns false unless the reason is printable text padded with zeros. */
 static bool read_reason(const uint8_t *in, char out[static ORDER_REASON_BYTES + 1])
 {
     memcpy(out, in, ORDER_REASON_BYTES);

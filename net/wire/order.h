@@ -38,25 +38,24 @@
 #define ORDER_BYTES_MAX    (ORDER_HEAD_BYTES + ORDER_PAIRS_MAX * ORDER_PAIR_BYTES + SIGNATURE_BYTES)
 
 struct order_pair {
-    uint64_t incarnation; /* incarnation of the subject that the pair is about */
-    uint32_t keep;        /* rumors of this incarnation before this number stay in the base */
+    uint64_t incarnation;
+    uint32_t keep; /* rumors before this number stay in the base */
 };
 
 enum order_kind { ORDER_EXPEL = 1, ORDER_ADMIT, ORDER_REKEY };
 
 struct order {
-    uint64_t number; /* number of the order among the operator's orders, from 1 */
+    uint64_t number; /* from 1 */
     enum order_kind kind;
-    uint8_t subject[ID_BYTES];           /* id of the member; rekey: hash of the new key */
-    uint64_t issued_ms;                  /* time of issue, milliseconds since 1970 */
-    char reason[ORDER_REASON_BYTES + 1]; /* text for people; admit: a name */
+    uint8_t subject[ID_BYTES]; /* id of the member; rekey: hash of the new key */
+    uint64_t issued_ms;
+    char reason[ORDER_REASON_BYTES + 1]; /* admit: a name */
     /* admit: up to this incarnation, an earlier order stays in effect; 0 = for no incarnation */
     uint64_t after;
     uint64_t until_ms; /* rekey: milliseconds since 1970 until which older keys are accepted */
     uint8_t before[HASH_BYTES]; /* rekey: hash of the key that the new key replaces */
-    uint32_t pairs_count;       /* expel: number of pairs */
-    /* Limits for incarnations of which rumors stay, by rising incarnation. */
-    struct order_pair pairs[ORDER_PAIRS_MAX];
+    uint32_t pairs_count;
+    struct order_pair pairs[ORDER_PAIRS_MAX]; /* expel: by rising incarnation */
 };
 
 /* Writes and signs an order that order_parse accepts; returns its size. */
@@ -69,15 +68,14 @@ size_t order_create(const struct order *order, const struct operator_key *key,
 enum error order_parse(const uint8_t *in, size_t bytes, struct order *order,
                        size_t *taken) MUST_USE;
 
-/* Checks the signature of exactly one order. Returns FORGED if it does not verify. */
+/* `in` is exactly one order. Returns FORGED if its signature does not verify. */
 enum error order_verify(const uint8_t *in, size_t bytes, const uint8_t operator_id[static ID_BYTES],
                         const uint8_t context[static CONTEXT_BYTES]) MUST_USE;
 
-/* Returns true if the text is allowed as the reason of an order: printable, not empty, and at
- * most ORDER_REASON_BYTES long. */
+/* Returns true if the text is printable, not empty, and at most ORDER_REASON_BYTES long. */
 bool order_is_reason(const char *text);
 
-/* Returns how many rumors of this incarnation stay in the base if the order expels the subject. */
+/* Returns how many rumors of this incarnation an order of kind ORDER_EXPEL leaves in the base. */
 uint32_t order_keeps(const struct order *order, uint64_t incarnation);
 
 #endif

@@ -14,8 +14,8 @@
 
 #include "wire/bit_stream.h"
 
-/* RICE_ESCAPE: number of ones that mark an escaped number. The parameter k of a Rice code is at
- * most RICE_PARAMETER_MAX. With these limits no code exceeds BITS_AT_ONCE bits. */
+/* RICE_ESCAPE ones mark an escaped number. k is at most RICE_PARAMETER_MAX. So no code exceeds
+ * BITS_AT_ONCE bits. */
 #define RICE_ESCAPE        24
 #define RICE_PARAMETER_MAX 31
 #define RICE_ESCAPE_BITS   (RICE_ESCAPE + 32)
@@ -27,8 +27,8 @@ static inline uint32_t rice_bits(uint32_t number, unsigned k)
 }
 
 struct rice_code {
-    uint64_t value; /* bits of the code, the first one in the lowest bit */
-    unsigned bits;  /* number of bits in the code */
+    uint64_t value; /* first bit of the code in the lowest bit */
+    unsigned bits;
 };
 
 static inline struct rice_code rice_code(uint32_t number, unsigned k)
@@ -47,7 +47,6 @@ static inline void rice_put(struct bit_writer *w, uint32_t number, unsigned k)
     bits_put(w, code.value, code.bits);
 }
 
-/* Writes the Rice codes of two numbers, usually with one bits_put. */
 static inline void rice_put_two(struct bit_writer *w, uint32_t first, uint32_t second, unsigned k)
 {
     struct rice_code a = rice_code(first, k);
@@ -72,7 +71,7 @@ static inline bool rice_is_held(const struct bit_reader *r, unsigned k)
     return bits_ones(r) + 1 + k <= r->held_bits && bits_ones(r) < RICE_ESCAPE;
 }
 
-/* Reads one Rice code. The reader must be filled or hold the code. */
+/* The reader must be filled or hold the code. */
 static inline uint32_t rice_take(struct bit_reader *r, unsigned k)
 {
     unsigned ones = bits_ones(r);
@@ -86,8 +85,7 @@ static inline uint32_t rice_take(struct bit_reader *r, unsigned k)
     return (uint32_t)bits_take(r, 32);
 }
 
-/* GAMMA_MAX_BITS limits Elias gamma codes: they encode numbers < 2^GAMMA_MAX_BITS - 1. A larger
- * number reads as UINT32_MAX. */
+/* Numbers < 2^GAMMA_MAX_BITS - 1 have a gamma code. A larger number reads as UINT32_MAX. */
 #define GAMMA_MAX_BITS 20
 
 static inline unsigned gamma_bits(uint32_t number)
@@ -102,7 +100,7 @@ static inline void gamma_put(struct bit_writer *w, uint32_t number)
     bits_put(w, (value & bits_mask(ones)) << (ones + 1) | bits_mask(ones), 2 * ones + 1);
 }
 
-/* Reads one gamma code. The reader must be filled. */
+/* The reader must be filled (bits_fill). */
 static inline uint32_t gamma_take(struct bit_reader *r)
 {
     unsigned ones = bits_ones(r);

@@ -1,8 +1,11 @@
 /* The protocol versions that this build speaks.
  *
- *   previous release    speaks  … 11          Two neighbours speak the newest version that both
- *   this release        speaks     11  12     know (crypto/gate.h), so a swarm is upgraded node by
- *   next release        speaks         12 …   node, one release at a time.
+ *   previous release    speaks  … 11
+ *   this release        speaks     11  12
+ *   next release        speaks         12 …
+ *
+ * Two neighbours speak the newest version that both know (crypto/gate.h), so a swarm is upgraded
+ * node by node, one release at a time.
  *
  *   VERSION  BRINGS
  *        12  INFERENCE, REPLY; form and standing in the introduction
@@ -14,13 +17,13 @@
  * Signed bytes travel beyond neighbours to members of all versions and must mean the same to each.
  * They are bound to the context, which contains PROTOCOL_OF_CONTEXT: the first version with today's
  * records, rumors, orders, proofs and votes. A release that changes one of them cannot talk to the
- * release before it, and raises all three numbers.
+ * release before it. It raises PROTOCOL_OLDEST, PROTOCOL_NEWEST and PROTOCOL_OF_CONTEXT.
  */
 #ifndef HEARSAY_NET_WIRE_PROTOCOL_H
 #define HEARSAY_NET_WIRE_PROTOCOL_H
 
-/* Version that a version probe shows. No node speaks it, so the node that is dialled refuses,
- * and the probe receives that node's introduction. */
+/* A version probe shows this version. No node speaks it, so the dialled node refuses, and the probe
+ * receives that node's introduction. */
 #define PROTOCOL_PROBE      0
 #define PROTOCOL_OLDEST     11
 #define PROTOCOL_NEWEST     12

@@ -39,34 +39,31 @@ enum stage {
 };
 
 struct record {
-    uint8_t id[ID_BYTES];     /* id of the node that the record describes and that signed it */
-    uint64_t incarnation;     /* incarnation of the node that the record describes */
-    uint64_t stamp;           /* number that is higher in each newer record of the incarnation */
-    uint64_t samples;         /* samples learned in this incarnation */
-    uint64_t digest;          /* digest of the node's base */
-    float samples_per_second; /* training speed in samples per second; 0 = unknown */
+    uint8_t id[ID_BYTES];
+    uint64_t incarnation;
+    uint64_t stamp;   /* higher in each newer record of the incarnation */
+    uint64_t samples; /* learned in this incarnation */
+    uint64_t digest;
+    float samples_per_second; /* 0 = unknown */
     float uplink;             /* bytes per second that the node's links carry, a lower bound */
-    /* Bytes per second that the node received from all peers, highest rate of the last seconds. */
-    float ingress;
-    /* Milliseconds for which the node has lacked rumors that most members have. */
-    uint32_t lag_ms;
-    /* Samples that the swarm has learned, by the node's count; 0 = unknown. */
+    float ingress;            /* received bytes per second, highest of the last seconds */
+    uint32_t lag_ms;          /* time for which the node has lacked rumors that most members have */
+    /* Samples learned by the swarm, by the node's count; 0 = unknown. */
     uint64_t swarm_samples;
-    uint32_t renew_ms;      /* the node publishes a newer record within this many milliseconds */
-    enum stage stage;       /* how far the node has left the swarm */
+    uint32_t renew_ms; /* longest time until the next record */
+    enum stage stage;
     bool trains;            /* false = the node only relays, or has not joined yet */
-    struct address address; /* address at which to dial the node; port 0 = it only dials */
+    struct address address; /* port 0 = the node only dials */
 };
 
-/* Writes and signs a record whose id is that of the identity. */
+/* The id of the record must be that of `identity`. */
 void record_create(const struct record *record, const struct identity *identity,
                    const uint8_t context[static CONTEXT_BYTES], uint8_t out[static RECORD_BYTES]);
 
-/* Parses the fields of a record without checking the signature. Returns MALFORMED if a field is
- * out of range. */
+/* Does not check the signature. Returns MALFORMED if a field is out of range. */
 enum error record_parse(const uint8_t in[static RECORD_BYTES], struct record *record) MUST_USE;
 
-/* Checks only the signature of a record. Returns FORGED if it does not verify. */
+/* Checks only the signature. Returns FORGED if it does not verify. */
 enum error record_verify(const uint8_t in[static RECORD_BYTES],
                          const uint8_t context[static CONTEXT_BYTES]) MUST_USE;
 

@@ -31,7 +31,7 @@ static bool entries_hold(const uint32_t *index, const int8_t *level, uint32_t co
     return hold;
 }
 
-/* Writes the head of a rumor, except the hash of the body. */
+/* Writes the head except the hash of the body. */
 static void head_store(uint8_t *out, const struct rumor_head *head, const struct update *update,
                        const struct move *move, uint32_t count)
 {
@@ -110,7 +110,6 @@ void rumor_signed_head(const uint8_t *in, size_t bytes, const uint8_t context[st
     signed_head_read(head, signed_bytes, context);
 }
 
-/* Checks the origin's signature of the rumor's head, and the hash of the body. */
 static enum error signature_check(const uint8_t *in, size_t bytes,
                                   const uint8_t context[static CONTEXT_BYTES])
 {

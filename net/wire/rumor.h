@@ -22,14 +22,12 @@
 #define RUMOR_MIN   (HEAD_BYTES + 1 + SIGNATURE_BYTES)
 
 struct rumor_head {
-    uint8_t origin[ID_BYTES]; /* id of the node that published the rumor */
-    uint64_t incarnation;     /* incarnation of the node that published the rumor */
-    uint32_t seq;             /* number of the rumor in the stream of this incarnation, from 0 */
-    /* Samples that the origin had learned when it published the rumor. */
-    uint64_t samples;
-    uint32_t count; /* number of entries; set by rumor_peek, ignored by rumor_encode */
-    /* Hash of the previous head in the stream; zeros where seq is 0. */
-    uint8_t prev[HEAD_HASH_BYTES];
+    uint8_t origin[ID_BYTES];
+    uint64_t incarnation;
+    uint32_t seq;     /* number of the rumor in the stream of this incarnation, from 0 */
+    uint64_t samples; /* learned by the origin before it published the rumor */
+    uint32_t count;   /* entries; set by rumor_peek, ignored by rumor_encode */
+    uint8_t prev[HEAD_HASH_BYTES]; /* hash of the previous head in the stream; zeros if seq is 0 */
 };
 
 /* Encodes and signs the entries of `update` from number `from` on: as many as fill `most` bytes
@@ -47,12 +45,11 @@ void rumor_encode(const struct rumor_head *head, const struct update *update, ui
 size_t rumor_seal(uint8_t *rumor, size_t body_bytes, const struct identity *identity,
                   const uint8_t context[static CONTEXT_BYTES]);
 
-/* Reads the head of a rumor. Checks only the rumor's size: returns MALFORMED if the rumor is too
- * short or too long. */
+/* Reads the head. Checks only the size: returns MALFORMED if the rumor is too short or too long. */
 enum error rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head) MUST_USE;
 
-/* Copies the rumor's head and signature to *head and computes its hash. The size must be right;
- * nothing else is checked. */
+/* Copies head and signature and computes the hash. Requires bytes >= RUMOR_MIN; nothing else is
+ * checked. */
 void rumor_signed_head(const uint8_t *in, size_t bytes, const uint8_t context[static CONTEXT_BYTES],
                        struct signed_head *head);
 

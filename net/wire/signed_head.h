@@ -45,18 +45,16 @@
 
 /* A signed head with its hash; all zeros = no head. */
 struct signed_head {
-    /* The head and its signature, as drawn at the top of this file. */
     uint8_t bytes[SIGNED_HEAD_BYTES];
-    /* Hash of the first HEAD_BYTES bytes, which excludes the signature. */
-    uint8_t hash[HEAD_HASH_BYTES];
+    uint8_t hash[HEAD_HASH_BYTES]; /* hash of the first HEAD_BYTES bytes, without the signature */
 };
 
-/* Copies the bytes of a signed head and computes its hash. Checks nothing. */
+/* Copies the bytes and computes the hash. Checks nothing. */
 void signed_head_read(struct signed_head *head, const uint8_t bytes[static SIGNED_HEAD_BYTES],
                       const uint8_t context[static CONTEXT_BYTES]);
 
-/* Checks prev and the signature of a head. Returns MALFORMED unless prev is zero exactly where
- * seq is 0, and FORGED if the origin did not sign the head. */
+/* Returns MALFORMED unless prev is zero exactly where seq is 0, and FORGED if the origin did not
+ * sign the head. */
 enum error signed_head_verify(const struct signed_head *head) MUST_USE;
 
 static inline uint64_t signed_head_incarnation(const struct signed_head *head)
@@ -84,11 +82,11 @@ static inline uint64_t signed_head_samples(const struct signed_head *head)
     return head_samples(head->bytes);
 }
 
-/* Returns true if the head's rumor keeps the limits of move.h and, if it is the first of its
- * stream, claims no more than HEAD_SAMPLES_STEP samples. */
+/* Returns true if the rumor keeps the limits of move.h and, if it is the first of its stream,
+ * claims at most HEAD_SAMPLES_STEP samples. */
 bool head_is_within(const uint8_t head[static HEAD_BYTES], uint64_t parameters);
 
-/* Returns true if a rumor may claim `samples` samples after a rumor that claimed `before`. */
+/* Returns true if a rumor that claims `samples` may directly follow one that claims `before`. */
 bool head_samples_follow(uint64_t before, uint64_t samples);
 
 /* Returns true if the head's prev is all zeros exactly when its seq is 0. */

@@ -20,23 +20,21 @@
 #define VOTE_BYTES 140
 
 struct vote {
-    uint8_t accused[ID_BYTES]; /* id of the member voted against */
-    uint64_t incarnation;      /* incarnation of the accused that the vote is about */
-    /* Rumors of `incarnation` before this number may stay in the base. */
-    uint32_t keep;
-    uint8_t voter[ID_BYTES]; /* id of the voting member */
+    uint8_t accused[ID_BYTES];
+    uint64_t incarnation;
+    uint32_t keep; /* rumors of `incarnation` before this number may stay */
+    uint8_t voter[ID_BYTES];
 };
 
-/* Writes and signs a vote. vote->voter must be the id of `identity`, and not that of the
- * accused. */
+/* vote->voter must be the id of `identity`, and not the accused. */
 void vote_create(const struct vote *vote, const struct identity *identity,
                  const uint8_t context[static CONTEXT_BYTES], uint8_t out[static VOTE_BYTES]);
 
-/* Parses the fields of a vote without checking the signature. Returns MALFORMED if the voter is
- * the accused, or `keep` exceeds the largest number of a rumor. */
+/* Does not check the signature. Returns MALFORMED if the voter is the accused, or `keep` exceeds
+ * the largest number of a rumor. */
 enum error vote_parse(const uint8_t in[static VOTE_BYTES], struct vote *vote) MUST_USE;
 
-/* Checks only the signature of a vote. Returns FORGED if it does not verify. */
+/* Checks only the signature. Returns FORGED if it does not verify. */
 enum error vote_verify(const uint8_t in[static VOTE_BYTES],
                        const uint8_t context[static CONTEXT_BYTES]) MUST_USE;
 
