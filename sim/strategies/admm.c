@@ -9,13 +9,10 @@
  *
  * The u_i add up to 0. At a fixed point all x_i equal z, and ρ·u_i is minus the gradient of f_i. So
  * z is a minimum of the sum for any distribution of the data, which the mean of local steps is not.
- * Each node sends
- *
- *   B = 4·P bytes
- *
- * through a ring all-reduce in each round. The book leaves `local_steps` and `rho` open. Steps use
- * mini-batches, and start from the previous weights and optimizer state. Statistics of batch norms
- * are averaged in z but not pulled. z is evaluated. Tests: tests/unit/sim/test_admm.c. */
+ * Each round is a ring all-reduce of 4·P bytes for P parameters. The book leaves `local_steps` and
+ * `rho` open. Steps use mini-batches, and start from the node's previous weights and optimizer
+ * state. Statistics of batch norms are averaged in z but not pulled. z is evaluated. Tests:
+ * tests/unit/sim/test_admm.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,15 +23,14 @@
 struct admm {
     float rho;
     uint32_t local_steps;
-    uint32_t count; /* number of nodes */
+    uint32_t count;
     size_t parameters;
-    /* Number of trained parameters, which begin the flat vector; batch-norm statistics follow. */
-    size_t trained;
-    float *locals; /* [count][P] weights x_i of each node */
-    float *duals;  /* [count][P] dual vector u_i of each node */
-    float *common; /* [P] consensus z of the last exchange */
-    float *sum;    /* [P] sum for the next consensus z, filled while nodes send */
-    float *own;    /* [P] gradient of one node */
+    size_t trained; /* trained parameters, which precede the batch-norm statistics */
+    float *locals;  /* [count][P] weights x_i of each node */
+    float *duals;   /* [count][P] dual vector u_i of each node */
+    float *common;  /* [P] consensus z of the last exchange */
+    float *sum;     /* [P] sum for the next consensus z, filled while nodes send */
+    float *own;     /* [P] gradient of one node */
 };
 
 static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,
@@ -106,7 +102,7 @@ static void exchange(void *self)
         }
 }
 
-/* Does nothing: a node continues from its own weights x_i. */
+/* A node continues from its own weights x_i. */
 static void receive(void *self, uint32_t i, struct learner *learner)
 {
     (void)self;

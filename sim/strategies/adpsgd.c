@@ -2,16 +2,15 @@
  * weights, without waiting.
  *
  *   active i                         passive j
- *   x = x_i        ─── x, 4P ──►     d = (x − x_j) / 2
- *   x_i −= d       ◄── x_j, 4P ──    x_j += d
+ *   x = x_i        ─── x ──►         d = (x − x_j) / 2
+ *   x_i −= d       ◄── x_j ──        x_j += d
  *
- * Even workers are active: after each step an even worker asks a random odd worker. No active
- * worker is ever asked, which prevents deadlock as in the paper, and the graph connects every
- * active with every passive worker. Workers make steps during an exchange and keep their progress,
- * so an exchange never changes the mean of all. A gradient is as stale as the exchange is long. An
- * active worker has one exchange at a time; if it lasts longer than a step, the next step starts no
- * exchange, like the paper's communication thread that falls behind. Weights are not locked, in
- * favour of this method.
+ * A message has 4 bytes for each parameter. Even workers are active: after each step an even worker
+ * asks a random odd worker. No active worker is ever asked, which prevents deadlock as in the
+ * paper. Workers make steps during an exchange and keep their progress, so an exchange never
+ * changes the mean over all workers. An active worker has one exchange at a time. If it lasts
+ * longer than a step, the next step starts no exchange, like the paper's communication thread that
+ * falls behind. Weights are not locked, in favour of this method.
  *
  * Tests: tests/unit/sim/test_adpsgd.c. */
 #include <stdlib.h>
@@ -26,9 +25,8 @@ enum { ASK, ANSWER };
 struct adpsgd {
     struct workers *workers;
     size_t parameters;
-    /* [count] weights that an active worker has sent; NULL = the worker has no exchange. */
-    float **asked;
-    float *own; /* [P] weights of one worker */
+    float **asked; /* [count] weights that each active worker has sent; NULL = has no exchange */
+    float *own;    /* [P] weights of one worker */
 };
 
 static void *begin(struct workers *workers, const float *start)
@@ -54,7 +52,6 @@ static void end(void *self)
     free(adpsgd);
 }
 
-/* Sends the weights of worker i to worker j. */
 static void send(struct adpsgd *adpsgd, uint32_t i, uint32_t j, uint32_t kind)
 {
     struct content *content = content_run(0, adpsgd->parameters);
@@ -76,8 +73,8 @@ static void on_step(void *self, uint32_t i)
     send(adpsgd, i, 2 * rng_below(workers_rng(adpsgd->workers), passive) + 1, ASK);
 }
 
-/* Adds half of (other − then) to the weights of worker i. then: its weights when the exchange
- * began. other: the weights of the other worker. */
+/* Adds (other − then) / 2 to worker i's weights. then: worker i's weights when the exchange began;
+ * other: those of its partner. */
 static void move(struct adpsgd *adpsgd, uint32_t i, const float *then, const float *other)
 {
     float *own = adpsgd->own;

@@ -3,17 +3,16 @@
  *
  *   a = a + Δ                   Δ: change of a worker's weights by its step
  *   partition k = t mod p       is sent to all in step t:  message = a_k;  a_k = 0
- *   w = w + gain/n · (own Δ, and all that arrives)
+ *   w = w + gain/n · (own Δ, and all that arrives)              n: number of workers
  *
  * Every entry of every step is sent once, at most p − 1 steps late. A step sends a p-th of the
  * model to each worker, 4 bytes an entry. With `auto`, p is the least number of partitions
  * for which the worker's links keep up with its steps:
  *
- *   p = ⌈seconds for 4P bytes to each of the others / seconds of a step⌉
+ *   p = ⌈seconds for the whole model to each other worker / seconds of a step⌉
  *
- * The paper adds gradients (a gain of n) with a matching rate. Here progress replaces
- * gradients, so that any optimizer may be used. Tests: tests/unit/sim/test_ako.c and
- * test_ako_parts.c. */
+ * The paper adds gradients, with a gain of n. Here progress replaces gradients, so that any
+ * optimizer may be used. Tests: tests/unit/sim/test_ako.c and test_ako_parts.c. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,9 +23,9 @@
 
 struct ako {
     struct workers *workers;
-    float gain;      /* factor on each worker's progress: gain / n */
-    uint32_t *parts; /* [count] p, the number of partitions, of each worker */
-    float *pending;  /* [count][P] a, the unsent progress, of each worker */
+    float gain;      /* gain / n, factor on each worker's progress */
+    uint32_t *parts; /* [count] number p of each worker's partitions */
+    float *pending;  /* [count][P] unsent progress a of each worker */
     size_t parameters;
 };
 

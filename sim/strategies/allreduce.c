@@ -6,10 +6,8 @@
  *   g = sum of half(half(g_i) / n), each sum also rounded      float16
  *
  * The second formula is PyTorch's fp16_compress_hook: gradients are rounded and divided before they
- * are added in half precision, to nearest with ties to even. Values above 65,504 become infinite,
- * as in PyTorch. Each node sends
- *
- *   B = 4·P bytes, or 2·P
+ * are added in half precision, to nearest with ties to even. Magnitudes from 65,520 become
+ * infinite, as in PyTorch. A message has 4 or 2 bytes for each parameter.
  *
  * All nodes have the same weights. A real ring starts the sum of each part of the vector at a
  * different node; here all sums start at the first node, which only affects rounding. A node sends
@@ -25,9 +23,9 @@
 
 struct allreduce {
     bool is_half;
-    uint32_t count; /* number of nodes */
+    uint32_t count;
     size_t parameters;
-    float *mean;  /* [P] mean of the gradients */
+    float *mean;  /* [P] mean of the nodes' gradients */
     float *own;   /* [P] gradient of one node */
     float *shown; /* [P] weights for evaluation */
 };
@@ -86,7 +84,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
                                      : mean[c] + own[c] / count;
 }
 
-/* Does nothing: the mean is complete once all nodes have sent. */
+/* The mean is complete once all nodes have sent. */
 static void exchange(void *self)
 {
     (void)self;

@@ -9,12 +9,11 @@
  *
  * γ is strategy.consensus; strategy.graph is a ring or the full graph. As in the paper, a worker
  * keeps its own replica and the sum of its neighbours'. Replicas start at the initial weights, not
- * at 0, in favour of this method. A worker continues once it has all messages of a round, and waits
- * for nothing else. The sums cover both ends of each edge, so a round with γ does not change the
- * mean of all, which is evaluated.
+ * at 0, in favour of this method. A worker continues once it has all messages of a round. The last
+ * line does not change the mean over all workers, which is evaluated.
  *
- * Of each 4,096 entries the top_part largest are sent (sparse_keep_largest), 8 bytes each for index
- * and value; or all values, 4 bytes each, if that is less; plus 4 bytes for the round. Tests:
+ * A message has the top_part largest of each 4,096 entries, 8 bytes each for index and value; or
+ * all values, 4 bytes each, if that is less; and 4 bytes for the round. Tests:
  * tests/unit/sim/test_choco.c. */
 #include <stdlib.h>
 #include <string.h>
@@ -28,23 +27,21 @@
 #define ENTRY_BYTES 8
 
 struct chooser {
-    uint64_t mixed;   /* number of rounds whose consensus step this worker has made */
+    uint64_t mixed;   /* number of consensus steps that this worker has made */
     uint32_t came[2]; /* [round mod 2] number of messages received for the round */
-    /* [P] replica x̂ of this worker, equal to the one that its neighbours keep. */
-    float *hat;
-    float *hats; /* [P] sum of the replicas x̂ of the worker's neighbours */
-    /* [round mod 2][P] sum of the messages received for the round, not yet added to hats. */
-    float *next[2];
+    float *hat;     /* [P] replica x̂ of this worker, equal to the one that its neighbours keep */
+    float *hats;    /* [P] sum of the replicas x̂ of this worker's neighbours */
+    float *next[2]; /* [round mod 2][P] sum of the round's messages, not yet added to hats */
 };
 
 struct choco {
     struct workers *workers;
     size_t parameters;
     uint32_t count;
-    uint32_t neighbours; /* d, the number of neighbours of a worker */
-    double part;         /* fraction of the entries that a message contains */
+    uint32_t neighbours; /* number d of each worker's neighbours */
+    double part;         /* fraction of the entries in a message */
     float gamma;
-    struct chooser *choosers; /* [count] state of each worker */
+    struct chooser *choosers; /* [count] */
     float *own;               /* [P] weights of one worker */
 };
 
@@ -96,8 +93,8 @@ static bool may_step(void *self, uint32_t i)
     return choco->choosers[i].mixed == workers_steps(choco->workers, i);
 }
 
-/* Makes the consensus step of worker i, if the worker has made its local step and received all
- * messages of the round. */
+/* Makes worker i's consensus step, if it has made its local step and received all messages of the
+ * round. */
 static void mix(struct choco *choco, uint32_t i)
 {
     struct chooser *chooser = &choco->choosers[i];
@@ -116,8 +113,7 @@ static void mix(struct choco *choco, uint32_t i)
     chooser->mixed++;
 }
 
-/* Returns the message of worker i: the largest entries of the difference x_i − x̂_i between its
- * weights and its replica. Adds them to the replica. */
+/* Returns worker i's message: the largest entries of x_i − x̂_i. Adds them to its replica x̂_i. */
 static struct content *take_largest(struct choco *choco, uint32_t i)
 {
     float *hat = choco->choosers[i].hat, *own = choco->own;

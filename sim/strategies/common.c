@@ -7,22 +7,22 @@
 
 struct common {
     const struct compressor *compressor;
-    void *messages;       /* state of the compressor; compressor->end frees it */
-    float rate;           /* rate of the outer step */
-    float mu;             /* momentum of the outer step */
-    float mixing;         /* weight of the common weights in a node's weights after an exchange */
+    void *messages; /* state of the compressor; compressor->end frees it */
+    float rate;     /* of the outer step */
+    float mu;       /* of the outer step */
+    float mixing;
     uint32_t local_steps; /* steps between two exchanges of a fragment */
     uint32_t fragments;
-    uint32_t overlap;   /* steps of a node during an exchange */
-    uint32_t count;     /* number of nodes */
-    uint64_t rounds;    /* rounds begun so far */
-    struct round round; /* current round */
-    size_t first;       /* index of the first entry of the current fragment */
-    size_t end;         /* index after the last entry of the current fragment */
+    uint32_t overlap; /* steps of a node during an exchange */
+    uint32_t count;
+    uint64_t rounds; /* rounds begun so far */
+    struct round round;
+    size_t first; /* index of the first entry of the current fragment */
+    size_t end;   /* index after the last entry of the current fragment */
     size_t parameters;
     float *weights;  /* [P] common weights x */
     float *momentum; /* [P] outer momentum m */
-    float *mean;     /* [P] d, the mean of the messages */
+    float *mean;     /* [P] mean d of the messages */
     float *own;      /* [P] weights of one node, then its progress, then its message */
 };
 
@@ -75,8 +75,7 @@ static void end(void *self)
     free(common);
 }
 
-/* Returns the index at which part number `at` begins when 0 .. whole is divided into equal
- * parts, one for each fragment. */
+/* Returns the start of part `at` when 0 .. whole is divided into equal parts for the fragments. */
 static size_t end_of(const struct common *common, uint64_t at, size_t whole)
 {
     return (size_t)(at * whole / common->fragments);

@@ -5,7 +5,7 @@
  *   d = mean(q_i);  m = μ·m + d;  x += rate·(d + μ·m)           (Nesterov)
  *   w_i = (1 − mixing)·w_i + mixing·x  mixing is 1 unless nodes continue during the exchange
  *
- * With K fragments, K equal parts of the flat vector, each round applies these lines to the next
+ * K fragments are equal parts of the flat vector. Each round applies these lines to the next
  * fragment. Each fragment is exchanged every H = `local_steps` steps, so a round has H/K steps.
  * With an overlap of t steps, each node makes t more steps during the exchange:
  *
@@ -21,11 +21,9 @@
 
 /* Turns progress into messages. A compressor with error feedback stores what it did not send. */
 struct compressor {
-    /* Allocates state for `count` nodes. begin and end are NULL if the compressor has no
-     * state. */
+    /* Returns state for `count` nodes. begin and end are NULL if the compressor has no state. */
     void *(*begin)(const struct experiment *experiment, uint32_t count);
-    /* Replaces progress[parameters] of node i by its message as other nodes will decode it. NULL =
-     * the progress is sent unchanged. */
+    /* Replaces progress[parameters] of node i by the message, decoded. NULL = sent unchanged. */
     void (*compress)(void *self, uint32_t i, float *progress, size_t parameters);
     uint64_t (*message_bytes)(const void *self, size_t parameters);
     void (*end)(void *self);
@@ -34,18 +32,15 @@ struct compressor {
     bool is_reduced;
 };
 
-extern const struct compressor dense_compressor; /* sends all entries as float32 */
+extern const struct compressor dense_compressor; /* all entries as float32 */
 
 struct common_settings {
-    /* Outer rate in the strategy's paper, used if the scenario has `auto`. */
-    double outer_rate;
-    /* Outer momentum in the strategy's paper, used if the scenario has `auto`. */
-    double outer_momentum;
+    double outer_rate;     /* rate of the outer step if the scenario has `auto` */
+    double outer_momentum; /* momentum of the outer step if the scenario has `auto` */
     const struct compressor *compressor;
     uint32_t fragments;     /* K, the number of fragments, at least 1 */
     uint32_t overlap_steps; /* t, the steps during an exchange; at most H/K rounded down */
-    /* Weight of the arriving common weights in a node's new weights, 0 .. 1. */
-    double mixing;
+    double mixing;          /* weight of the common weights x in a node's new weights, 0 .. 1 */
 };
 
 const float *common_play(const struct common_settings *settings, struct experiment *experiment,

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 
 struct consensus {
-    double *sum; /* [P] sum of the weights w_i over the added replicas */
+    double *sum; /* [P] sum of the added replicas' weights w_i */
     size_t parameters;
     uint32_t count;
     double squares; /* sum of the squared norms |w_i|² of the added replicas */

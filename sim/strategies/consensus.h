@@ -11,12 +11,11 @@
 
 struct consensus;
 
-/* Allocates the sums for vectors of `parameters` weights. */
 struct consensus *consensus_new(size_t parameters);
 void consensus_add(struct consensus *consensus, const float *weights);
 
-/* Returns the distance of the added vectors and frees the sums. NAN = no vector was added, or all
- * weights are 0. */
+/* Returns the distance of the added vectors and frees `consensus`. NAN = no vector was added, or
+ * all weights are 0. */
 double consensus_distance(struct consensus *consensus);
 
 #endif

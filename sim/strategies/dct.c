@@ -50,8 +50,8 @@ void dct_free(struct dct *dct)
     }
 }
 
-/* Computes to[rows][columns] = a[rows][inner] · b[inner][columns]. The rows of b are b_stride
- * apart, those of `to` are to_stride apart. */
+/* Computes to[rows][columns] = a[rows][inner] · b[inner][columns]. Strides are the distances
+ * between rows. */
 static void multiply(const float *a, size_t rows, size_t inner, size_t columns, const float *b,
                      size_t b_stride, float *to, size_t to_stride)
 {
@@ -64,7 +64,7 @@ static void multiply(const float *a, size_t rows, size_t inner, size_t columns, 
     }
 }
 
-/* Computes to = a · from · b, where a is [height][height] and b [width][width]. */
+/* Computes to = a · from · b for one chunk, with a[height][height] and b[width][width]. */
 static void transform(const struct dct *dct, const float *a, const float *from, size_t from_stride,
                       const float *b, float *to, size_t to_stride)
 {

@@ -7,10 +7,10 @@
  *   w = w − rate·(sign(inverse DCT(Q)) + train.weight_decay·w)
  *
  * Momentum is kept as components, since the transform is orthonormal. As in the published code,
- * matrices are cut into chunks of up to 64 by 64, filters are matrices with one row each, and
- * vectors are cut into chunks of up to 64. The rate is `sign_rate` on the scenario's schedule; the
- * scenario's optimizer is not used. The published code multiplies gradients by the rate, which is
- * equivalent for a constant rate. Each node sends all others
+ * matrices are cut into chunks of up to 64 by 64, each filter of a convolution is a row of a
+ * matrix, and vectors are cut into chunks of up to 64. The rate is `sign_rate` on the scenario's
+ * schedule; the scenario's optimizer is not used. The published code multiplies gradients by the
+ * rate, which is equivalent for a constant rate. Each node sends all others
  *
  *   B = ⌈sent·(32 + ⌈log2(entries of the chunk)⌉)/8⌉ + 4·statistics bytes
  *
@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 struct chunked {
-    size_t offset; /* index of the tensor's first entry in the flat vector */
+    size_t offset; /* of the tensor's first entry in the flat vector */
     struct dct dct;
 };
 
@@ -35,17 +35,16 @@ struct demo {
     const struct model *model;
     const struct config_train *train;
     const struct strategy_settings *settings;
-    uint32_t count; /* number of nodes */
+    uint32_t count;
     size_t parameters;
     struct chunked *tensors; /* [tensors_count] all tensors except statistics */
     uint32_t tensors_count;
     float *momentum; /* [count][P] momentum m of each node, as DCT components */
-    float *sum;      /* [P] sum of all nodes' messages, or of their batch-norm statistics */
+    float *sum;      /* [P] sum of all nodes' messages; after the exchange their mean Q */
     float *senders;  /* [P] number of nodes that have sent each component */
     float *own;      /* [P] gradient of one node, then its message */
-    /* [P] DCT of a gradient; after the exchange the gradient for the step of all learners. */
-    float *step;
-    float *shown; /* [P] weights for evaluation */
+    float *step;     /* [P] DCT of one node's gradient; after the exchange all learners' gradient */
+    float *shown;    /* [P] weights for evaluation */
 };
 
 static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,
@@ -97,8 +96,7 @@ static void end(void *self)
     free(demo);
 }
 
-/* Returns how many bits a message has for one component and the component's index in a chunk of
- * `entries`. */
+/* Returns the bits of one component in a message, with its index in a chunk of `entries`. */
 static uint64_t bits_of(size_t entries)
 {
     uint64_t bits = 8 * sizeof(float);
@@ -107,8 +105,8 @@ static uint64_t bits_of(size_t entries)
     return bits;
 }
 
-/* Keeps the largest components of each chunk of components[P], sets the others to 0, and returns
- * the size of the message in bits. components NULL = only counts the bits. */
+/* Sets all except the largest components of each chunk of components[P] to 0. Returns the bits of
+ * the kept ones. components NULL = only counts the bits. */
 static uint64_t keep_largest(const struct demo *demo, float *components)
 {
     const double part = (double)rounds_or_published(demo->settings->top_part, 1. / 128);

@@ -11,8 +11,8 @@
  * optimizer only rate and schedule are used. In epoch k = 0, 1, … of the first `warmup_epochs` the
  * part is the larger of 4^−(k+1) and `top_part`: sparsities of 75, 93.75, 98.4, 99.6 and then 99.9
  * % with the paper's `top_part` of 0.001. Of a matrix of c entries ⌈part·c⌉ are sent, 32 bits each
- * and 16 for the zeros before it. As in the published code, vectors are sent whole and keep their
- * u. Each node sends all others
+ * and 16 for the number of zeros before it. As in the published code, vectors are sent whole and
+ * keep their u. Each node sends all others
  *
  *   B = 6·entries sent + 4·entries of vectors bytes
  *
@@ -30,7 +30,7 @@
 #include "strategies/strategy.h"
 
 #define ENTRY_BYTES 6
-/* In each warm-up epoch, the fraction of entries that are sent shrinks by this factor. */
+/* Each warm-up epoch multiplies the fraction of entries that are sent by this factor. */
 #define WARMUP_FACTOR 0.25
 
 struct dgc {
@@ -40,11 +40,11 @@ struct dgc {
     uint64_t epoch_samples;
     uint64_t step_samples; /* samples of a step, over all nodes */
     uint64_t samples;      /* samples so far, over all nodes */
-    double part;           /* fraction of the entries that this step's messages contain */
-    uint32_t count;        /* number of nodes */
+    double part;           /* fraction of each matrix's entries in this step's messages */
+    uint32_t count;
     size_t parameters;
     float *velocity; /* [count][P] momentum u of each node */
-    float *kept;     /* [count][P] v of each node: sum of unsent gradients with momentum */
+    float *kept;     /* [count][P] sum v of each node's unsent gradients with momentum */
     float *mean;     /* [P] mean of the messages */
     float *own;      /* [P] gradient g of one node, then its message q */
     float *shown;    /* [P] weights for evaluation */
@@ -91,8 +91,8 @@ static void end(void *self)
     free(dgc);
 }
 
-/* Keeps the largest entries of each matrix in values[P], sets the others to 0, and returns the
- * number of kept entries. values NULL = only counts them. */
+/* Sets all except the largest entries of each matrix in values[P] to 0. Returns the number of kept
+ * ones. values NULL = only counts them. */
 static uint64_t keep_largest(const struct dgc *dgc, float *values)
 {
     uint64_t sent = 0;
@@ -139,8 +139,7 @@ static void clip(const struct dgc *dgc)
         dgc->own[c] *= (float)(most / sqrt(squares));
 }
 
-/* Adds the gradient g of one node to the node's u and v. Statistics of batch norms are copied to
- * v instead. */
+/* Adds one node's gradient g to its u and v. Copies statistics of batch norms to v. */
 static void accumulate(const struct dgc *dgc, float *u, float *v)
 {
     const float mu = (float)dgc->train->momentum, decay = (float)dgc->train->weight_decay;
@@ -170,7 +169,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
     }
 }
 
-/* Does nothing: the mean is complete once all nodes have sent. */
+/* The mean is complete once all nodes have sent. */
 static void exchange(void *self)
 {
     (void)self;

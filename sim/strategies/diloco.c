@@ -1,5 +1,5 @@
 /* DiLoCo (Douillard et al. 2023, arXiv 2311.08105): the mean progress of a round is the gradient of
- * an outer Nesterov step. The paper's rounds have 500 steps of AdamW. That is not the default here,
+ * an outer Nesterov step. The paper's rounds have 500 steps of AdamW, which is not the default here
  * because many scenarios are shorter. */
 #include "strategies/common.h"
 #include "strategies/strategy.h"

@@ -3,16 +3,16 @@
  *
  *   batch_k = batch of all · speed_k / sum of speeds                        batch_by_speed
  *   W_k = W_k − η · gain/n · (g_k + Σ_j (batch_j / batch_k) g_j)     g_j: arrived since last step
- *   messages: the entries of g within Max N (max_n.h), N as large as         max_n
- *   the link carries in the time of a step if a worker sends to all others at once; at least 0.85
- *   every transfer_steps: W = W − 0.75 (W − W_best)    W_best: worker with the least recent loss
+ *   messages: the entries of g within Max N (max_n.h)                       max_n
+ *   every transfer_steps: W = W − 0.75 (W − W_best)    W_best: the one of lowest recent loss
  *
- * Three parts can be disabled: batch_by_speed = no, max_n = 100, transfer_steps = 0. Entries beyond
- * Max N are dropped, not remembered. A message of gradients has 8 more bytes, for batch and loss; a
- * request has 8 bytes, and weights 4P. The recent loss is an exponential moving average with factor
- * 0.1. Link rates are known, not measured, and assume no other traffic, in favour of this method.
- * The optimizer receives the weighted sum as gradient. Batches are set where learners are made
- * (scenario/experiment.c). Tests: tests/unit/sim/test_dlion.c. */
+ * With max_n = auto, N is as large as the link carries in the time of a step if a worker sends to
+ * all others at once. max_n = 100 sends all entries; transfer_steps = 0 disables the last line.
+ * Entries beyond Max N are dropped, not remembered. A message of gradients has 8 more bytes, for
+ * batch and loss; a request has 8 bytes. The recent loss is an exponential moving average with
+ * factor 0.1. Link rates are known, not measured, and assume no other traffic, in favour of this
+ * method. The optimizer receives the weighted sum as gradient. experiment_batch sets the batches.
+ * Tests: tests/unit/sim/test_dlion.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,11 +33,10 @@ struct dlion {
     size_t parameters;
     uint32_t count;
     uint32_t transfer_steps;
-    double n;   /* N of Max N in percent; CONFIG_AUTO_REAL = as much as each link carries */
-    float gain; /* factor on each worker's gradient: gain / n */
-    /* [count][P] sum of the weighted gradients that a worker has received since its last step. */
-    float *came;
-    float *own;     /* [P] weights of one worker, or the gradient of its step */
+    double n;    /* N of Max N in percent; CONFIG_AUTO_REAL = as much as each link carries */
+    float gain;  /* gain / n, factor on each worker's gradient */
+    float *came; /* [count][P] sum of weighted gradients received since each worker's last step */
+    float *own;  /* [P] weights of one worker, or the gradient of its step */
     double *losses; /* [i][j] recent loss of worker j as known to worker i; 0 = unknown */
     struct max_n *max_n;
 };
@@ -99,8 +98,7 @@ static void publish(struct dlion *dlion, uint32_t i, const float *gradient)
     }
 }
 
-/* Requests the weights of the worker with the least loss that worker i knows, unless this is worker
- * i itself. */
+/* Requests the weights of the worker with the lowest recent loss, unless that is worker i. */
 static void ask_best(struct dlion *dlion, uint32_t i)
 {
     const struct sim_message request = {.bytes = NOTE_BYTES, .kind = REQUEST};
@@ -112,9 +110,8 @@ static void ask_best(struct dlion *dlion, uint32_t i)
         workers_send(dlion->workers, i, best, &request);
 }
 
-/* Makes a step of worker i and publishes its gradient. Every transfer_steps, may request the
- * best worker's weights first, before it updates the worker's own recent loss. The losses of other
- * workers are about one step old; a newer own loss would look too good beside them. */
+/* Compares recent losses before worker i's own is updated. The losses of other workers are about
+ * one step old; a newer own loss would look too good beside them. */
 static void on_step(void *self, uint32_t i)
 {
     struct dlion *dlion = self;

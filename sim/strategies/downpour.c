@@ -2,15 +2,15 @@
  * parameter server.
  *
  *   each worker:  a = a + Δ                       Δ: change of its weights by a step
- *                 every push_steps:  a ─► server, 4P bytes;  a = 0
- *                 every fetch_steps: w ◄─ server, 4P bytes, after a request of 8 bytes
- *   the server:   W = W + gain/n · a              when a has arrived
+ *                 every push_steps:  a ─► server;  a = 0
+ *                 every fetch_steps: w ◄─ server, after a request of 8 bytes
+ *   the server:   W = W + gain/n · a              when a has arrived; n: number of workers
  *
- * The server is on the machine of the worker with the best uplink to all others. That machine's
- * links carry everything; its own worker's messages are free. During a fetch a worker steps with
- * its old weights and starts no other fetch. Fetched weights replace its own. As in the paper, they
- * lack progress that the worker has not pushed yet. Progress replaces gradients, so that any
- * optimizer may be used. The paper's server adds gradients with Adagrad.
+ * An entry of a, w or W is 4 bytes. The server is on the machine of the worker with the best uplink
+ * to all others. That machine's links carry everything; its own worker's messages are free. During
+ * a fetch a worker steps with its old weights and starts no other fetch. Fetched weights replace
+ * its own. As in the paper, they lack progress that the worker has not pushed yet. Progress
+ * replaces gradients, so that any optimizer may be used; the paper's server has Adagrad.
  *
  * With strategy.average it is SparkNet's averaging (Moritz, Nishihara, Stoica, Jordan 2016, arXiv
  * 1511.06051): every push_steps a worker sends its weights and waits for the mean of all; that
@@ -36,12 +36,12 @@ struct downpour {
     uint32_t push_steps;
     uint32_t fetch_steps;
     bool is_average;
-    float gain;        /* factor on each worker's progress: gain / n */
+    float gain;        /* gain / n, factor on each worker's progress */
     float *common;     /* [P] the server's weights */
-    float *sum;        /* [P] sum of the weights received in this round */
+    float *sum;        /* [P] if is_average: sum of the weights that the server has received */
     uint32_t came;     /* number of workers whose weights are in `sum` */
-    float *pending;    /* [count][P] a, the unpushed progress, of each worker */
-    bool *is_fetching; /* [count] true while the worker waits for the server's weights */
+    float *pending;    /* [count][P] unpushed progress a of each worker */
+    bool *is_fetching; /* [count] whether each worker waits for the server's weights */
 };
 
 static uint32_t best_server(const struct workers *workers)
@@ -130,8 +130,7 @@ static void on_step(void *self, uint32_t i)
     }
 }
 
-/* Adds the weights of one worker to the sum. Once all have arrived, sends their mean to all
- * workers. */
+/* Adds one worker's weights to the sum. Once all workers' have arrived, sends them the mean. */
 static void average(struct downpour *downpour, const struct content *local)
 {
     content_add(local, 1, downpour->sum);

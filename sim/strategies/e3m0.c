@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-#define LEAST_EXPONENT (-6) /* least exponent of a code: the values are 2^-6 … 2^0, and 0 */
+#define LEAST_EXPONENT (-6) /* codes are 0 and 2^-6 … 2^0 */
 
-/* Returns the power of two nearest to `part` that has a code, or 0. Requires 0 <= part <= 1. */
+/* Returns the code nearest to `part`, a number from 0 to 1. */
 static float nearest(float part)
 {
     int exponent;

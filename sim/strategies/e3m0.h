@@ -2,8 +2,8 @@
  * (Douillard et al. 2025, arXiv 2501.18512).
  *
  * The vector is cut into chunks of 4,096 entries, the last one shorter. With the largest magnitude
- * m of a chunk, each entry becomes the nearest of 0, ±m, ±m/2, … ±m/64. In this method's favour, m
- * itself is not counted, nor that sums need more bits than their terms:
+ * m of a chunk, each entry becomes the nearest of 0, ±m, ±m/2, … ±m/64. In this method's favour,
+ * neither m nor the wider entries of sums are counted:
  *
  *   B = ⌈P/2⌉ bytes
  *
@@ -16,7 +16,7 @@
 
 #define E3M0_CHUNK 4096
 
-/* Rounds each of the values to four bits. The scale is the same for all of them. */
+/* Rounds values[count] to four bits each, as one chunk. */
 void e3m0_round(float *values, size_t count);
 
 extern const struct compressor e3m0_compressor;

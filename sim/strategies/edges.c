@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-/* Returns the index of the running node with this id, or `nodes` if there is none. */
+/* Returns the index of the running node with this id, or `nodes` if no running node has it. */
 static uint32_t node_of(const struct world *world, uint32_t nodes,
                         const uint8_t id[static ID_BYTES])
 {

@@ -5,11 +5,11 @@
 #include "scenario/outcome.h"
 #include "world/world.h"
 
-/* Number of nodes up to which the swarm is drawn: a drawing of more nodes would be
- * unreadable. */
+/* A drawing of more nodes would be unreadable. */
 #define EDGES_NODES_MAX 256
 
-/* Stores the open connections between running nodes in the outcome. */
+/* Stores the open connections between running nodes in the outcome, unless the scenario has more
+ * than EDGES_NODES_MAX nodes. */
 void edges_find(const struct world *world, struct outcome *outcome);
 
 #endif

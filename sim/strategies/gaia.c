@@ -3,18 +3,17 @@
  *
  *   a = a + Δ                          Δ: change of a worker's weights by a step
  *   where |a / w| > v / √t:            the message of step t to all: indexes and values a;  a = 0
- *   w = w + gain/n · (own Δ at once, and all that arrives)
+ *   w = w + gain/n · (own Δ at once, and all that arrives)           n: number of workers
  *
- *   selective barrier: a message that must queue is announced by its indexes, which overtake the
- *     queue; the receiver makes no step before the announced message has arrived
+ *   selective barrier: if a message must queue, its indexes are sent ahead of the queue as an
+ *     announcement; the receiver makes no step before the announced message has arrived
  *   mirror clock: each message has the number of its step; no worker is more than clock_bound steps
  *     ahead of the slowest known clock
  *
  * v is strategy.significance; the paper has 0.01 to 0.02, and bounds by round trips instead of a
  * constant. Each data centre is one worker here. An entry is 8 bytes; or all values are sent, 4
- * bytes each, if that is less; indexes by themselves are 4 bytes each; the clock is 8 bytes in
- * every step. A barrier blocks a whole step, not the reading of one entry. Tests:
- * tests/unit/sim/test_gaia.c. */
+ * bytes each, if that is less. An announced index is 4 bytes, and the clock in every message 8. A
+ * barrier blocks a whole step, not the reading of one entry. Tests: tests/unit/sim/test_gaia.c. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -30,21 +29,20 @@ enum { UPDATE, BARRIER };
 
 /* State of another worker, as one worker knows it. */
 struct mirror {
-    uint64_t clock;     /* number of the step in that worker's last message */
-    uint64_t announced; /* number of the step in that worker's last announcement */
+    uint64_t clock;     /* step number in the other worker's last message */
+    uint64_t announced; /* step number in the other worker's last announcement */
 };
 
 struct gaia {
     struct workers *workers;
     size_t parameters;
     uint32_t count;
-    double significance; /* v, the least relative size of a significant update */
-    uint32_t bound;      /* most steps that a worker may be ahead of the slowest worker */
-    float gain;          /* factor on each worker's progress: gain / n */
-    float *pending;      /* [count][P] a, the unsent progress, of each worker */
-    float *own;          /* [P] weights of one worker, then its message */
-    /* [i][j] state of worker j as known to worker i */
-    struct mirror *mirrors;
+    double significance;    /* least relative size v of a significant update */
+    uint32_t bound;         /* clock_bound */
+    float gain;             /* gain / n, factor on each worker's progress */
+    float *pending;         /* [count][P] unsent progress a of each worker */
+    float *own;             /* [P] weights of one worker, then its message */
+    struct mirror *mirrors; /* [i][j] state of worker j as known to worker i */
 };
 
 static void *begin(struct workers *workers, const float *start)
@@ -89,8 +87,7 @@ static bool may_step(void *self, uint32_t i)
     return true;
 }
 
-/* Returns the entries of worker i's pending progress that are significant in step t, and sets
- * them to 0 in the pending progress. */
+/* Removes and returns worker i's pending entries that are significant in step t. */
 static struct content *take_significant(struct gaia *gaia, uint32_t i, uint64_t t)
 {
     const float part = (float)(gaia->significance / sqrt((double)t));

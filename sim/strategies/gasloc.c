@@ -6,14 +6,12 @@
  *   x_i(t+1) = ȳ(t) + μ·(y_i(t) − y_i(t−1))              ȳ: mean over the pair; y_i(−1) = x_i(0)
  *
  * This is the paper's rule with a full gossip step (α = 1). If the pair is the whole swarm, the
- * mean moves by DiLoCo's step. This simulator chooses DiLoCo's rate and NoLoCo's momentum: with a
- * momentum of about 0.8 or more, the differences between more than four nodes grow by
- * themselves. */
+ * mean moves by DiLoCo's step. Rate and momentum here are DiLoCo's and NoLoCo's. With a momentum of
+ * about 0.8 or more, the differences between more than four nodes grow by themselves. */
 #include "strategies/pairs.h"
 #include "strategies/strategy.h"
 
-/* Makes the outer step of one node. move->kept holds x_i(t) − y_i(t−1): the node's weights minus
- * its proposal of the previous round. */
+/* move->kept holds the node's weights x_i(t) minus its previous proposal y_i(t−1). */
 void gasloc_move(const struct pairs_move *move)
 {
     const float rate = move->rate, mu = move->mu;

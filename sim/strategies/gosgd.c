@@ -4,10 +4,10 @@
  *   after a step, with probability p:  a_i = a_i / 2;  worker i ── (x_i, a_i) ──► random worker j
  *   when (x, a) has arrived:           x_j = (a_j x_j + a x) / (a_j + a);  a_j = a_j + a
  *
- * Initially a is 1/n for each worker. The sum of all shares, including messages in flight, is
- * always 1, and no worker waits. p is strategy.probability; the paper has about 0.01 to 0.4. A
- * message is 4P bytes and 4 for a. Arriving weights are mixed in at once, not before the next step,
- * in favour of this method. The mean of all is evaluated. Tests: tests/unit/sim/test_gosgd.c. */
+ * Initially a is 1/n for each of n workers. The sum of all shares, including messages in flight, is
+ * always 1, and no worker waits. p is strategy.probability; the paper has about 0.01 to 0.4. Each
+ * weight is 4 bytes, and a share 4. Weights are mixed in on arrival instead of before the next
+ * step, in favour of this method. Tests: tests/unit/sim/test_gosgd.c. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -19,7 +19,7 @@
 struct gosgd {
     struct workers *workers;
     size_t parameters;
-    double *shares; /* [count] share a of each worker */
+    double *shares; /* [count] */
     float *own;     /* [P] weights of one worker */
 };
 

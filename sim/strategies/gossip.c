@@ -1,6 +1,5 @@
-/* Plays hearsay's own strategy: real nodes with real learners in a simulated world. The play
- * begins with the first start and ends when, after training, all nodes have one version of the
- * base. */
+/* Plays hearsay's own strategy: real nodes with real learners in a simulated world. The play ends
+ * after training, when all nodes have one version of the base or settle_ns has passed. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,22 +17,20 @@
 #define OUTSIDERS_MAX 8
 #define SLICE_NS      (SECOND_NS / 20)
 
-/* Subject of an event from world_put; the event's amount is the index of the node. */
+/* Subjects for world_put. The amount is the node's index. */
 enum subject { SUBJECT_START, SUBJECT_LEAVE };
 
 struct gossip {
     struct experiment *experiment;
     struct outcome *outcome;
     struct world world;
-    /* [from][to] paths between regions. */
-    struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
+    struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
     struct fault_injector *injector;
     struct health health;
-    /* [k] index of the node whose identity spare node k has */
-    uint32_t twin_of[SCENARIO_TWINS_MAX];
-    struct lifetime *lifetimes; /* [nodes] counters of each node over all its starts */
-    struct node_stats at_half;  /* counters summed over all nodes, at half of the training time */
-    bool has_half;              /* at_half has been filled in */
+    uint32_t twin_of[SCENARIO_TWINS_MAX]; /* [k] index of the node that spare node k duplicates */
+    struct lifetime *lifetimes;           /* [nodes] */
+    struct node_stats at_half; /* counters summed over all nodes, at half of the training time */
+    bool has_half;
 };
 
 static uint64_t ns_of(const struct gossip *gossip)
@@ -88,7 +85,7 @@ static void add_node(struct gossip *gossip, uint32_t i)
     free(config);
 }
 
-/* Makes the learner of node i. A duplicate trains on the shard of its original node. */
+/* A duplicate trains on the shard of its original node. */
 static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_learner)
 {
     struct gossip *gossip = self;
@@ -151,7 +148,7 @@ static void build(struct gossip *gossip)
     }
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         const struct group *group = scenario_group(scenario, i);
-        if (i > 0) /* at its first start, the first node knows no address */
+        if (i > 0) /* the first node knows no address at its first start */
             introduce(&gossip->world, i);
         world_put(&gossip->world, WORLD_BEGIN_NS + group->start_ns, SUBJECT_START, i);
         if (group->stop_ns)
@@ -218,8 +215,8 @@ static void measure_node(struct gossip *gossip, uint32_t i, const struct node_st
     };
 }
 
-/* Adds to each node's trained_ns the time since then_ns in which the node should have trained.
- * The time before its training began does not count, nor do pauses. */
+/* Adds to each node's trained_ns the time since then_ns, except pauses and the time before its
+ * training began. */
 static void count_time(struct gossip *gossip, uint64_t then_ns)
 {
     const uint64_t now_ns = world_now_ns(&gossip->world);
@@ -254,7 +251,7 @@ static double accuracy_of(struct gossip *gossip, uint32_t i)
     return evaluation_accuracy(&evaluation);
 }
 
-/* Measures the accuracy of each node's own base. Nodes with equal bases are evaluated once. */
+/* Measures the accuracy of each training node's base. Evaluates equal bases once. */
 static void measure_accuracies(struct gossip *gossip, struct node_moment *nodes)
 {
     const uint32_t count = gossip->experiment->scenario->nodes_count;
@@ -343,7 +340,7 @@ static void measure(struct gossip *gossip, double span_s)
 }
 
 /* Returns how many steps the node's speed allows in trained_ns nanoseconds. If its batch size
- * varies, divides the possible number of samples by the mean batch. */
+ * varies, divides the possible samples by the mean batch. */
 static uint64_t steps_possible(const struct world_node *at, const struct node_stats *stats,
                                uint64_t trained_ns)
 {
@@ -429,7 +426,6 @@ static void run_until(struct gossip *gossip, uint64_t until_ns)
     }
 }
 
-/* Runs the training phase second by second, with checks and measurements. */
 static void train(struct gossip *gossip)
 {
     const struct world *world = &gossip->world;
@@ -444,8 +440,7 @@ static void train(struct gossip *gossip)
     }
 }
 
-/* Ends training. Then measures how long it takes until all nodes have the same version of the
- * base. */
+/* Ends training. Measures how long it takes until all nodes have one version of the base. */
 static void settle(struct gossip *gossip)
 {
     struct world *world = &gossip->world;

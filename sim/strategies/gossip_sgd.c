@@ -1,14 +1,14 @@
 /* Gossip SGD (Jin, Yuan, Iandola, Keutzer 2016, arXiv 1611.04581): after each step a worker
  * averages its weights with those of a random other worker.
  *
- *   pull:  ask another j;  x = (x + x_j) / 2 when its weights have arrived, then the next step
- *   push:  send x to another;  x = (x + the sum of the m that arrived) / (1 + m)
+ *   pull:  ask worker j;  x = (x + x_j) / 2 when its weights have arrived, then the next step
+ *   push:  send x to worker j;  x = (x + the sum of the m that arrived) / (1 + m)
  *
- * strategy.gossip_by is pull or push. Weights are 4P bytes, a request is 8. A pulling worker waits
+ * strategy.gossip_by is pull or push. Each weight is 4 bytes, a request 8. A pulling worker waits
  * for the answer, a pushing one never waits. Pushed weights are mixed in when they arrive, and m
- * counts them since the last step. The asked or pushing worker does not change, so the mean of all
- * is preserved only on average. The mean is evaluated. The paper pulls and pushes in every step.
- * Tests: tests/unit/sim/test_gossip_sgd.c. */
+ * counts them since the receiver's last step. The sender's weights do not change, so the mean over
+ * all workers is preserved only on average. The paper pulls and pushes in every step. Tests:
+ * tests/unit/sim/test_gossip_sgd.c. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -23,11 +23,9 @@ struct gossip_sgd {
     struct workers *workers;
     size_t parameters;
     bool is_pull;
-    /* [count] true while the worker waits for the weights that it has requested. */
-    bool *is_asking;
-    /* [count] number of pushed weight vectors that the worker received since its last step. */
-    uint32_t *came;
-    float *own; /* [P] weights of one worker */
+    bool *is_asking; /* [count] whether each worker waits for requested weights */
+    uint32_t *came;  /* [count] number of weight vectors received since each worker's last step */
+    float *own;      /* [P] weights of one worker */
 };
 
 static void *begin(struct workers *workers, const float *start)

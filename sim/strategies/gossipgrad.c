@@ -1,7 +1,7 @@
 /* GossipGraD (Daily, Vishnu, Siegel, Warfel, Amatya 2018, arXiv 1803.05880): in each step a worker
  * sends to one worker and receives from another, along a randomized dissemination graph.
  *
- *   L = ⌈log2 n⌉; every L steps the seed draws new places 0 … n − 1 for the workers
+ *   L = ⌈log2 n⌉; every L steps the seed draws new places 0 … n − 1 for the n workers
  *   step s: worker at place p ── own ──► place p + 2^(s mod L)
  *                             ◄── received ── place p − 2^(s mod L)
  *   own = (own + received) / 2
@@ -9,34 +9,32 @@
  * Information reaches all workers within L steps. strategy.gossip_of = weights exchanges weights,
  * as in the paper. strategy.gossip_of = progress exchanges the change of the weights in a step; the
  * published code (torchdistx) exchanges gradients instead. With progress the weights drift apart,
- * because no worker receives all progress. A message is 4P bytes. A worker starts a step only after
- * the message of the previous step has arrived. Messages that arrive early wait. The paper also
- * exchanges during the backward pass, layer by layer, and rotates samples in a ring; both are left
- * out. Tests: tests/unit/sim/test_gossipgrad.c. */
+ * because no worker receives all progress. A worker starts a step only after the message of its
+ * previous step has arrived. Messages that arrive early wait. The paper also exchanges during the
+ * backward pass, layer by layer, and rotates samples in a ring, which this file does not. Tests:
+ * tests/unit/sim/test_gossipgrad.c. */
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "strategies/strategy.h"
 #include "strategies/workers.h"
 
-/* Most rounds that a worker may be ahead of the worker that receives its message. */
+/* A message is for one of this many rounds, beginning with the receiver's current one. */
 #define AHEAD_MAX 64
 
 struct gossiper {
-    uint64_t mixed;       /* number of rounds whose message was mixed in */
-    struct content *sent; /* content sent in the last round; NULL = none */
-    /* [round mod AHEAD_MAX] content that was received but not mixed in yet; NULL = none. */
-    struct content *came[AHEAD_MAX];
+    uint64_t mixed;                  /* number of rounds whose message was mixed in */
+    struct content *sent;            /* content sent in the last round; NULL = none */
+    struct content *came[AHEAD_MAX]; /* [round mod AHEAD_MAX] received, not mixed in; NULL = none */
 };
 
 struct gossipgrad {
     struct workers *workers;
     size_t parameters;
     uint32_t count;
-    /* L, the number of rounds between two draws of places; 0 = no other worker exists. */
-    uint32_t cycle;
+    uint32_t cycle; /* number L of rounds between two draws of places; 0 = only one worker exists */
     enum gossip_of gossip_of;
-    struct gossiper *gossipers; /* [count] state of each worker */
+    struct gossiper *gossipers; /* [count] */
     uint32_t *at;               /* [place] index of the worker at this place */
     float *change;              /* [P] change of one worker's weights */
 };
@@ -80,7 +78,6 @@ static bool may_step(void *self, uint32_t i)
     return gossipgrad->gossipers[i].mixed == workers_steps(gossipgrad->workers, i);
 }
 
-/* Returns the receiver of worker i's message in a round. */
 static uint32_t receiver_of(const struct gossipgrad *gossipgrad, uint32_t i, uint64_t round)
 {
     const uint64_t seed = workers_scenario(gossipgrad->workers)->seed;
@@ -96,7 +93,7 @@ static uint32_t receiver_of(const struct gossipgrad *gossipgrad, uint32_t i, uin
     return at[(place + ((uint32_t)1 << round % gossipgrad->cycle)) % gossipgrad->count];
 }
 
-/* Averages worker i's weights with the message for its last step, if that message has arrived. */
+/* Averages worker i's weights with the message for its last step, if the message has arrived. */
 static void mix(struct gossipgrad *gossipgrad, uint32_t i)
 {
     struct gossiper *gossiper = &gossipgrad->gossipers[i];

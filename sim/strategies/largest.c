@@ -5,8 +5,7 @@
 #include "base/error.h"
 #include "base/float_bits.h"
 
-/* Returns the key at index `at` in descending order of the keys (Hoare's FIND). Reorders the keys.
- */
+/* Returns the key at index `at` in descending order (Hoare's FIND). Reorders keys[count]. */
 static uint64_t select_key(uint64_t *keys, int64_t count, int64_t at)
 {
     int64_t from = 0, to = count - 1;
@@ -30,8 +29,8 @@ static uint64_t select_key(uint64_t *keys, int64_t count, int64_t at)
     return keys[at];
 }
 
-/* Returns a unique key that grows with the magnitude of a value. Of two equal magnitudes, the
- * first one has the larger key. place: index of the value. */
+/* Returns a unique key that grows with the value's magnitude. Of equal magnitudes, the one with the
+ * lower index `place` has the larger key. */
 static uint64_t key_of(float value, size_t place)
 {
     return (uint64_t)bits_of_float(fabsf(value)) << 32 | (UINT32_MAX - place);

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sets all entries of values[count] to 0, except the `kept` largest; of equal entries, it keeps the
- * first ones. Requires 0 < kept <= count < 2^32. keys[count] is a scratch buffer. */
+/* Sets all entries of values[count] to 0, except the `kept` largest by magnitude; of equal entries,
+ * keeps the first ones. Requires 0 < kept <= count < UINT32_MAX. keys[count]: scratch buffer. */
 void largest_keep(float *values, size_t count, size_t kept, uint64_t *keys);
 
 #endif

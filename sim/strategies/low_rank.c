@@ -7,8 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* A column counts as rounding error if project_out leaves at most this fraction of its
- * length. */
+/* A column is linearly dependent if project_out leaves at most this fraction of its length. */
 #define LEAST_PART 1e-5
 
 static float draw_entry(struct rng *rng)
@@ -45,7 +44,7 @@ static double product(const float *values, size_t rows, uint32_t rank, uint32_t 
 }
 
 /* Subtracts from column k its projections on all earlier columns, twice to remove rounding errors.
- * Returns the remaining fraction of the column's length, from 0 to 1. */
+ * Returns the fraction of the column's length that remains. */
 static double project_out(float *values, size_t rows, uint32_t rank, uint32_t k)
 {
     const double before = product(values, rows, rank, k, k);

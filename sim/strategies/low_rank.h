@@ -21,11 +21,11 @@ struct low_rank {
     uint32_t rank;
     float *left;  /* [rows][rank] left factor P */
     float *right; /* [columns][rank] right factor Q */
-    /* Random numbers for the first Q, and for replacements of dependent columns of P. */
     struct rng rng;
 };
 
-/* Allocates the factors. Requires 0 < rank <= rows and rank <= columns. */
+/* Requires 0 < rank <= rows and rank <= columns. seed: for the first Q, and for replacements of
+ * dependent columns of P. */
 void low_rank_init(struct low_rank *factors, size_t rows, size_t columns, uint32_t rank,
                    uint64_t seed);
 void low_rank_free(struct low_rank *factors);

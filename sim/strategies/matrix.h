@@ -1,5 +1,5 @@
 /* A tensor as a matrix: its rows are the first dimension, its columns all other dimensions; a
- * vector is one row. The tensors of a model are contiguous in its flat vector. Tests:
+ * vector is one row. Each tensor is contiguous in the model's flat vector. Tests:
  * tests/unit/sim/test_powersgd.c, test_onebit.c, test_dgc.c and test_demo.c. */
 #ifndef HEARSAY_SIM_STRATEGIES_MATRIX_H
 #define HEARSAY_SIM_STRATEGIES_MATRIX_H
@@ -9,7 +9,7 @@
 #include "layers/model.h"
 
 struct matrix {
-    size_t offset; /* index of the matrix's first entry in the flat vector */
+    size_t offset; /* of the first entry in the flat vector */
     size_t rows;
     size_t columns;
 };

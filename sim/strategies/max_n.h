@@ -12,26 +12,24 @@
 #include "layers/model.h"
 #include "network/messages.h"
 
-#define MAX_N_LEAST 85u    /* smallest N, 0.85 %, in hundredths of a percent */
-#define MAX_N_ALL   10000u /* largest N, 100 %: all entries */
+#define MAX_N_LEAST 85u    /* 0.85 %, in hundredths of a percent */
+#define MAX_N_ALL   10000u /* 100 %: all entries */
 
 struct max_n;
 
-/* Allocates memory to rank one vector at a time. model: defines the tensors of the vector; NULL =
- * one tensor with all entries. */
+/* model: defines the tensors of the vectors to rank; NULL = one tensor with all entries. */
 struct max_n *max_n_new(const struct model *model, size_t parameters);
 void max_n_free(struct max_n *max_n);
 
-/* Ranks values[P] for the functions below: finds for each entry the least n at which it is kept. */
+/* Finds for each entry of values[P] the least n at which it is kept, for the functions below. */
 void max_n_rank(struct max_n *max_n, const float *values);
 
-/* max_n_bytes returns the size of the message with the entries that are kept at n. max_n_fit
- * returns the largest n at which the message has at most `bytes` bytes, or MAX_N_LEAST if there is
- * none. n is in hundredths of a percent. */
+/* max_n_bytes returns the size of the message at n, in hundredths of a percent. max_n_fit returns
+ * the largest n at which the message has at most `bytes` bytes, or MAX_N_LEAST if there is none. */
 uint64_t max_n_bytes(const struct max_n *max_n, uint32_t n);
 uint32_t max_n_fit(const struct max_n *max_n, double bytes);
 
-/* Returns the entries of values[P] that are kept at n, as a content with one reference. */
+/* Returns the entries of values[P] that are kept at n, with one reference. values: as ranked. */
 struct content *max_n_content(const struct max_n *max_n, const float *values, uint32_t n);
 
 #endif

@@ -3,14 +3,14 @@
  *
  *   in each round, part by part of the model:
  *     up:    a worker's progress plus the sums of its children ─► its parent
- *     root:  W = W + gain/n · (the sum of all)
+ *     root:  W = W + gain/n · (the sum of all n workers)
  *     down:  W ─► children, and so on; with all parts of W a worker makes its next step
  *
  * While one of the `fragments` parts is in flight, the next part is summed. An entry is 4 bytes in
  * both directions. Each worker has up to `fanout` children. Workers with the best uplinks to all
- * others are nearest to the root, which is the server. Their links carry everything.
+ * others are nearest to the root, which is the server.
  *
- * Messages of older rounds go first, then messages of earlier layers. This order applies within one
+ * Messages of older rounds go first, then messages of earlier parts. This order applies within one
  * connection, not on a whole link as in the paper, to this method's disadvantage. Progress replaces
  * pushed gradients, so that any optimizer may be used. The root's weights are evaluated. Tests:
  * tests/unit/sim/test_mlnet.c. */
@@ -28,11 +28,9 @@ struct aggregator {
     uint32_t place; /* position in the tree; the children of p are p · fanout + 1, … */
     uint32_t children;
     uint64_t parts_came; /* number of parts of the model W received, in all rounds */
-    /* [parts] number of terms in the sum of each part: messages of children, and the worker's
-     * own progress. */
-    uint32_t *came;
-    float *sum;  /* [P] sum of the progress of the worker and its descendants */
-    float *next; /* [P] parts of the model W received so far; at the root, W itself */
+    uint32_t *came;      /* [parts] number of terms in the sum of each part: children and itself */
+    float *sum;          /* [P] sum of the progress of the worker and its descendants */
+    float *next;         /* [P] parts of W received so far; at the root, W itself */
 };
 
 struct mlnet {
@@ -41,12 +39,12 @@ struct mlnet {
     uint32_t count;
     uint32_t parts;
     uint32_t fanout;
-    float gain;                     /* factor on each worker's progress: gain / n */
+    float gain;                     /* gain / n, factor on each worker's progress */
     uint32_t *at;                   /* [place] index of the worker at this place */
-    struct aggregator *aggregators; /* [count] state of each worker */
+    struct aggregator *aggregators; /* [count] */
 };
 
-/* Orders the workers by the speed of their uplinks to all others, fastest first. */
+/* Fills in mlnet->at, in the order of the workers' sending speed, fastest first. */
 static void order_by_links(struct mlnet *mlnet)
 {
     for (uint32_t i = 0; i < mlnet->count; i++) {
@@ -131,7 +129,7 @@ static void send(struct mlnet *mlnet, uint32_t i, uint32_t to, uint32_t kind, ui
     workers_send(mlnet->workers, i, to, &message);
 }
 
-/* Stores a received part of W at worker i, and forwards the part to the worker's children. */
+/* Stores a part of W at worker i, and forwards it to worker i's children. */
 static void receive_part(struct mlnet *mlnet, uint32_t i, uint32_t part, const float *values)
 {
     struct aggregator *aggregator = &mlnet->aggregators[i];
@@ -144,8 +142,8 @@ static void receive_part(struct mlnet *mlnet, uint32_t i, uint32_t part, const f
         workers_write(mlnet->workers, i, aggregator->next);
 }
 
-/* Adds progress to the sum of a part at worker i. When the sum is complete, a worker sends it to
- * its parent, and the root applies it to W. */
+/* Adds values to worker i's sum of a part. Once the sum is complete, worker i sends it to its
+ * parent, or applies it to W if it is the root. */
 static void add_up(struct mlnet *mlnet, uint32_t i, uint32_t part, const float *values)
 {
     struct aggregator *aggregator = &mlnet->aggregators[i];

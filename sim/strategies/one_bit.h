@@ -4,7 +4,7 @@
  *
  *   v = values + error
  *   sent = mean of the nonnegative entries of v where v is nonnegative, else mean of the rest of v
- *   error = v − sent                     which is added the next time
+ *   error = v − sent                     which is added to the next values
  *
  * Tests: tests/unit/sim/test_onebit.c.
  */
@@ -14,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Replaces values[count] by the message, and updates the error. Requires count > 0. */
+/* Replaces values[count] by the message, and updates error[count]. Requires count > 0. */
 void one_bit_compress(float *values, float *error, size_t count);
 
-/* Returns the size in bits of a message: `count` entries, and two float32 values. */
+/* Returns the size in bits of a message of `count` entries, with its two float32 values. */
 uint64_t one_bit_bits(size_t count);
 
 #endif

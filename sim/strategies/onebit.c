@@ -10,13 +10,12 @@
  *
  *   B = ⌈(entries + 64·rows)/8⌉ + 4·statistics bytes
  *
- * Each row of a tensor has two values: a row is all weights of one output, or a vector of biases or
- * scales. (The paper uses columns, without defining them.) Statistics of batch norms are
- * sent uncompressed. Each half of the exchange takes one transfer delay, because a node sends to
- * all others at once; the links are assumed to be those of a ring, in this method's favour. The
- * paper starts with uncompressed gradients on one machine and sends while computing; neither is
- * played, to its disadvantage. All nodes have the same weights. Tests:
- * tests/unit/sim/test_onebit.c. */
+ * Each row of a tensor (in the paper each column) has two values: a row is all weights of one
+ * output, or a vector of biases or scales. Statistics of batch norms are sent uncompressed. Each
+ * half of the exchange takes one transfer delay, because a node sends to all others at once; the
+ * links are assumed to be those of a ring, in this method's favour. The paper starts with
+ * uncompressed gradients on one machine and sends while computing; neither is played, to its
+ * disadvantage. All nodes have the same weights. Tests: tests/unit/sim/test_onebit.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,10 +27,10 @@
 
 struct onebit {
     const struct model *model;
-    uint32_t count; /* number of nodes */
+    uint32_t count;
     size_t parameters;
     float *errors; /* [count][P] compression error e_i of each node */
-    float *error;  /* [P] e, the error at the nodes that compute the mean */
+    float *error;  /* [P] compression error e of the mean */
     float *mean;   /* [P] mean m of the messages; after the exchange q, the compressed mean */
     float *own;    /* [P] gradient g_i of one node, then its message q_i */
     float *shown;  /* [P] weights for evaluation */
@@ -68,8 +67,8 @@ static void end(void *self)
     free(onebit);
 }
 
-/* Compresses the trained part of the flat vector row by row, and returns the size of the message
- * in bits. values NULL = only counts the bits. */
+/* Compresses the trained part of values[P] row by row, and returns its size in bits. values NULL =
+ * only counts the bits. */
 static uint64_t compress_rows(const struct onebit *onebit, float *values, float *error)
 {
     uint64_t bits = 0;

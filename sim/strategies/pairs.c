@@ -8,17 +8,16 @@
 struct pairs {
     const struct pairs_settings *settings;
     struct pairs_move move; /* arguments of the current node's outer step */
-    struct rng rng;         /* random numbers for the pairs */
-    uint32_t local_steps;   /* steps per round */
-    uint32_t count;         /* number of nodes */
-    uint32_t *to;           /* [count] partner of each node in this round; the node itself = none */
-    float *weights;         /* [count][P] weights x_i of each node */
-    float *progress;        /* [count][P] progress p_i of each node in this round */
-    /* [count][P] state kept_i that each node's move keeps from round to round (pairs.h). */
-    float *kept;
-    float *mean_weights;  /* [P] mean weights of a pair */
-    float *mean_progress; /* [P] mean progress of a pair */
-    float *shown;         /* [P] mean of all weights, for evaluation */
+    struct rng rng;
+    uint32_t local_steps; /* steps per round */
+    uint32_t count;
+    uint32_t *to;         /* [count] partner of each node in this round; the node itself = none */
+    float *weights;       /* [count][P] weights x_i of each node */
+    float *progress;      /* [count][P] progress p_i of each node in this round */
+    float *kept;          /* [count][P] state kept_i of each node's moves (pairs.h) */
+    float *mean_weights;  /* [P] of a pair */
+    float *mean_progress; /* [P] of a pair */
+    float *shown;         /* [P] mean of all nodes' weights, for evaluation */
 };
 
 static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,

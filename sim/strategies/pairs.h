@@ -1,12 +1,12 @@
-/* Rounds in which nodes exchange in random pairs; with an odd number one node is left out.
+/* Rounds in which nodes exchange in random pairs; one node of an odd number has no partner.
  *
  *   p_i = w_i − x_i                                  progress since node i's own weights x_i
  *   x̄, p̄ = means over the pair (for an unpaired node: its own)
  *   x_i, kept_i = move(x_i, p_i, x̄, p̄, kept_i);  w_i = x_i
  *
- * All nodes may have different weights. The mean over all is evaluated; gathering it is free, in
- * favour of these methods. A round waits for its slowest pair, where real nodes would only wait for
- * their partners. Tests: tests/unit/sim/test_pairs.c.
+ * The mean of all nodes' weights is evaluated; gathering it is free, in favour of these methods. A
+ * round waits for its slowest pair, where real nodes would only wait for their partners. Tests:
+ * tests/unit/sim/test_pairs.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_PAIRS_H
 #define HEARSAY_SIM_STRATEGIES_PAIRS_H
@@ -16,22 +16,20 @@
 
 /* Arguments of the outer step of one node. */
 struct pairs_move {
-    float rate;                 /* rate of the outer step */
-    float mu;                   /* momentum of the outer step */
-    size_t parameters;          /* P, the number of parameters */
+    float rate;
+    float mu;
+    size_t parameters;          /* P */
     const float *mean_weights;  /* [P] x̄, mean weights of the pair */
     const float *mean_progress; /* [P] p̄, mean progress of the pair */
     const float *progress;      /* [P] p_i, progress of the node */
     float *weights;             /* [P] x_i, weights of the node */
-    /* [P] kept_i, state that the move keeps for the next round; initially 0. */
-    float *kept;
+    float *kept;                /* [P] kept_i, state for the node's next move; initially 0 */
 };
 
 struct pairs_settings {
-    double outer_rate;     /* rate in the method's paper, used if the scenario has `auto` */
-    double outer_momentum; /* momentum in the method's paper, used if the scenario has `auto` */
-    /* Number of vectors of P float32 that each node of a pair sends per round. */
-    uint32_t vectors;
+    double outer_rate;     /* rate of the outer step if the scenario has `auto` */
+    double outer_momentum; /* momentum of the outer step if the scenario has `auto` */
+    uint32_t vectors;      /* vectors of P float32 that each node of a pair sends per round */
     void (*move)(const struct pairs_move *move);
 };
 

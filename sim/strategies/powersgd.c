@@ -7,8 +7,8 @@
  *
  * The mean of products with one matrix is the product with the mean, so two ring all-reduces
  * suffice: of P, then of Q. A matrix is a tensor of two dimensions or more, the first against the
- * others. Vectors, and matrices with no more entries than their factors, are sent uncompressed.
- * Each node sends
+ * others. Vectors, and matrices with no more entries than their factors, are sent uncompressed. A
+ * node's two messages have
  *
  *   B = 4·(sum of rank·(rows + columns) over the matrices + other entries) bytes
  *
@@ -23,21 +23,19 @@
 #include "strategies/strategy.h"
 
 struct factored {
-    size_t offset; /* index of the matrix's first entry in the flat vector */
-    size_t end;    /* index after the matrix's last entry in the flat vector */
+    size_t offset; /* of the first entry in the flat vector */
+    size_t end;    /* after the last entry in the flat vector */
     struct low_rank factors;
 };
 
 struct powersgd {
     uint32_t rank;
-    uint32_t count; /* number of nodes */
+    uint32_t count;
     size_t parameters;
-    /* [matrices_count] matrices sent as factors, in the order of the flat vector. */
-    struct factored *matrices;
+    struct factored *matrices; /* [matrices_count] in the order of the flat vector */
     uint32_t matrices_count;
-    /* [count][P] gradient plus error, M_i, of each node; after the exchange its error e_i. */
-    float *kept;
-    float *mean;  /* [P] mean of the M_i; after the exchange the gradient for the optimizers */
+    float *kept;  /* [count][P] M_i of each node; after the exchange its error e_i */
+    float *mean;  /* [P] mean of the M_i; after the exchange the optimizers' gradient M' */
     float *own;   /* [P] gradient of one node */
     float *shown; /* [P] weights for evaluation */
 };
@@ -125,7 +123,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
     }
 }
 
-/* Updates the errors e_i of one node. Entries that are sent uncompressed have no error. */
+/* Turns one node's M_i in kept[P] into its error e_i, which is 0 for uncompressed entries. */
 static void keep_errors(const struct powersgd *powersgd, float *kept)
 {
     size_t end = 0;

@@ -13,17 +13,17 @@ struct rounds {
     void *self; /* state of the method; method->end frees it */
     struct experiment *experiment;
     struct learner **learners; /* [count] learner of each training node */
-    uint32_t *nodes;           /* [count] index of the node of each learner */
-    struct arena *arenas;      /* [count] memory of each node's learner */
+    uint32_t *nodes;           /* [count] index in the scenario of each learner's node */
+    struct arena *arenas;      /* [count] memory of each learner */
     uint32_t count;
     uint64_t step_samples; /* samples of one step, summed over all nodes */
     uint64_t step_ns;      /* duration of a step on the slowest node */
-    uint64_t steps;        /* number of steps that each node has made */
-    uint64_t sent_bytes;   /* bytes sent by all nodes so far */
-    uint64_t shown_ns;     /* virtual time of the last moment added to the outcome */
-    double *up_bytes;      /* [count] bytes sent by each node */
-    double *down_bytes;    /* [count] bytes received by each node */
-    double *way_bytes;     /* [regions][regions] bytes from one region to another */
+    uint64_t steps;        /* made by each node so far */
+    uint64_t sent_bytes;   /* by all nodes so far */
+    uint64_t shown_ns;     /* virtual time of the last moment in the outcome */
+    double *up_bytes;      /* [count] sent by each node */
+    double *down_bytes;    /* [count] received by each node */
+    double *way_bytes;     /* [from][to] bytes from one region to another */
 };
 
 void round_is_ring_reduce(struct round *round, uint32_t count, uint64_t message_bytes)
@@ -107,8 +107,8 @@ static void end(struct rounds *rounds)
     free(rounds->way_bytes);
 }
 
-/* Lowers *least to this node's part of the rate, if that is less: the rate divided by the number
- * of its sharers. In *least and in a rate, 0 means unlimited. */
+/* Lowers *least to the rate divided by its sharers, if that is less. 0 in *least or in the rate
+ * means unlimited. */
 static void slower(uint64_t *least, const struct rate *rate, uint32_t sharers, uint64_t now_ns)
 {
     const uint64_t bytes_per_s = rate_at(rate, now_ns) / sharers;
@@ -116,7 +116,7 @@ static void slower(uint64_t *least, const struct rate *rate, uint32_t sharers, u
         *least = bytes_per_s;
 }
 
-/* Returns the receiver of node i in a round; i itself = the node does not send. */
+/* Returns the receiver of node i's message in a round; i itself = the node does not send. */
 static uint32_t receiver(const struct rounds *rounds, const struct round *round, uint32_t i)
 {
     return round->to ? round->to[i] : (i + 1) % rounds->count;
@@ -147,7 +147,7 @@ static void count_traffic(struct rounds *rounds, const struct round *round)
     }
 }
 
-/* Returns how many nodes send from region `here` to region `there` in a round. */
+/* Returns how many nodes of region `here` send to region `there` in a round. */
 static uint32_t crossing(const struct rounds *rounds, const struct round *round, uint32_t here,
                          uint32_t there)
 {
@@ -161,7 +161,6 @@ static uint32_t crossing(const struct rounds *rounds, const struct round *round,
     return count;
 }
 
-/* Returns the duration of a round's exchange that begins at now_ns. */
 static uint64_t exchange_ns(const struct rounds *rounds, const struct round *round, uint64_t now_ns)
 {
     const struct scenario *scenario = rounds->experiment->scenario;
@@ -186,7 +185,7 @@ static uint64_t exchange_ns(const struct rounds *rounds, const struct round *rou
     return round->transfers * longest_ns + (uint64_t)(sending_s * (double)SECOND_NS);
 }
 
-/* Plays one round. If it is interrupted before the exchange, the round has no effect. */
+/* Plays one round, which does not count if it is interrupted before the exchange. */
 static void play_round(struct rounds *rounds, const struct round *round, double *cpu_s)
 {
     const struct rounds_method *method = rounds->method;
@@ -217,7 +216,7 @@ static double distance_now(const struct rounds *rounds)
 }
 
 /* Adds the moments before until_ns to the outcome: one each second, and one at the end of training.
- * They have the weights of the last completed round. */
+ * Each has the weights of the last completed round. */
 static void show_until(struct rounds *rounds, struct outcome *outcome, uint64_t until_ns)
 {
     struct experiment *experiment = rounds->experiment;
@@ -240,8 +239,7 @@ static void show_until(struct rounds *rounds, struct outcome *outcome, uint64_t 
     }
 }
 
-/* Returns the fraction of the play in which `bytes` kept a link busy; NAN = the link is
- * unlimited. */
+/* Returns the fraction of the play in which `bytes` kept a link busy; NAN if it is unlimited. */
 static double use_of(const struct outcome *outcome, const struct rate *rate, double bytes)
 {
     const double bytes_per_s = (double)rate_at(rate, outcome->scenario->span_ns);

@@ -5,11 +5,11 @@
  *   node j learns ─► send ─┘               └─► receive ─► node j learns …
  *
  * A method defines the messages and their use; the framework has learners, time, bytes and moments.
- * A round takes the computing time of the slowest node, then the longer of two times: that of
- * the exchange, and that of the steps made meanwhile. All transfers of an exchange have the rate of
- * its slowest link at the start, shared by the senders that cross it in the round, and its longest
- * delay. In favour of these methods links never stall or lose bytes, and all machines accept
- * connections. In a ring of n nodes:
+ * A round takes the computing time of the slowest node, then the longer of two times: that of the
+ * exchange, and that of the steps made meanwhile. All transfers of an exchange have the longest
+ * delay of its links, and the rate of its slowest link at the start. Senders that cross a link
+ * share its rate. In favour of these methods links never stall or lose bytes, and all machines
+ * accept connections. In a ring of n nodes:
  *
  *   reduce   messages are summed on the way; 2(n−1) transfers of an n-th of a message
  *   gather   each message passes every node; n−1 transfers of a message
@@ -24,8 +24,8 @@
 struct round {
     uint32_t steps;     /* steps of each node before the exchange */
     uint32_t meanwhile; /* steps that each node makes during the exchange */
-    uint64_t bytes;     /* bytes sent by all nodes together */
-    uint32_t transfers; /* number of sequential transfers, each with an equal part of the bytes */
+    uint64_t bytes;     /* sent by all nodes together */
+    uint32_t transfers; /* number of sequential transfers, each with an equal part of `bytes` */
     /* [count] to[i] = receiver of node i, or i itself if node i sends nothing; NULL = a ring. */
     const uint32_t *to;
 };
@@ -38,25 +38,26 @@ void round_is_ring_gather(struct round *round, uint32_t count, uint64_t message_
 /* In each round the framework calls `send` of each node, then `exchange`, then `receive` of each
  * node. send and receive make the steps of the round. */
 struct rounds_method {
-    /* Starts with `count` nodes that all have the weights start[P]. settings: the strategy's own
-     * settings; NULL = none. */
+    /* Returns the state `self` for `count` nodes, which all have the weights start[P]. settings: as
+     * given to rounds_play. */
     void *(*begin)(const struct experiment *experiment, const void *settings, uint32_t count,
                    const float *start);
     struct round (*next)(void *self);
     void (*send)(void *self, uint32_t i, struct learner *learner);
     void (*exchange)(void *self);
     void (*receive)(void *self, uint32_t i, struct learner *learner);
-    const float *(*weights)(const void *self); /* returns the weights[P] to evaluate */
+    const float *(*weights)(const void *self); /* [P] weights to evaluate */
     void (*end)(void *self);
 };
 
-/* Plays a method. Returns the weights to evaluate (strategy.h). */
+/* Plays a method. Returns the weights to evaluate (strategy.h). settings: for method->begin; may be
+ * NULL. */
 const float *rounds_play(const struct rounds_method *method, const void *settings,
                          struct experiment *experiment, struct outcome *outcome);
 
 void rounds_learn(struct learner *learner, uint32_t steps);
 
-/* Returns a configured rate or momentum. If it is CONFIG_AUTO_REAL, returns the published value. */
+/* Returns a configured setting, or the published value if the setting is CONFIG_AUTO_REAL. */
 float rounds_or_published(double configured, double published);
 
 #endif

@@ -10,7 +10,7 @@
  * The sums of x and of w over all workers and messages in flight are constant: w sums up to n.
  *
  * A worker waits for the half that was sent to it overlap_steps rounds ago: 0 is SGP, more is
- * overlap SGP. Early halves are added at once. Messages have 4P bytes and 4 for w. The mean of all
+ * overlap SGP. Early halves are added at once. Each entry of x is 4 bytes, and w 4. The mean of all
  * z is evaluated. Tests: tests/unit/sim/test_sgp.c. */
 #include <stdlib.h>
 
@@ -23,17 +23,14 @@
 
 struct pusher {
     double w;
-    /* [k mod L] number of messages received, each half of an x and w, in rounds k. */
-    uint64_t came[ROUNDS_MAX];
+    uint64_t came[ROUNDS_MAX]; /* [k mod L] number of messages received from rounds k */
 };
 
 struct sgp {
     struct workers *workers;
     size_t parameters;
-    /* L, the number of rounds after which the graph's edges repeat; 0 = no other worker
-     * exists. */
-    uint32_t cycle;
-    struct pusher *pushers; /* [count] state of each worker */
+    uint32_t cycle; /* number L of rounds after which peers repeat; 0 = only one worker exists */
+    struct pusher *pushers; /* [count] */
     float *x;               /* [count][P] push-sum numerator x of each worker */
     float *z;               /* [P] weights z of one worker */
 };
@@ -86,7 +83,7 @@ static bool may_step(void *self, uint32_t i)
     return true;
 }
 
-/* Sends half of worker i's x and w to the peer of this round, and keeps the other half. */
+/* Sends half of worker i's x and w to its peer in the round, and keeps the other half. */
 static void push(struct sgp *sgp, uint32_t i, uint64_t round)
 {
     const uint32_t distance = (uint32_t)1 << round % sgp->cycle;

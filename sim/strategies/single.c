@@ -9,12 +9,12 @@
 
 struct single {
     struct arena arena;
-    struct learner *learner; /* learner of the node; NULL = the node does not train */
+    struct learner *learner; /* NULL = the node does not train */
     uint32_t batch;          /* samples per step */
     uint64_t step_ns;        /* duration of a step */
-    uint64_t from_ns;        /* time at which the node starts */
-    uint64_t until_ns;       /* time at which the node leaves */
-    uint64_t steps;          /* number of steps made so far */
+    uint64_t from_ns;        /* virtual time at which the node starts */
+    uint64_t until_ns;       /* virtual time at which the node leaves; UINT64_MAX = never */
+    uint64_t steps;          /* made so far */
 };
 
 static void make_node(struct experiment *experiment, uint32_t i, struct single *one)
@@ -43,8 +43,7 @@ static void train_until(struct single *one, uint64_t now_ns, double *cpu_s)
     *cpu_s += sim_learner_cpu_s() - begin_s;
 }
 
-/* Evaluates the models of all training nodes on the first `samples` test samples (0 = all), and
- * sets the means of accuracy and loss. */
+/* Evaluates the models of all training nodes on the first `samples` test samples; 0 = all. */
 static void evaluate(struct experiment *experiment, struct outcome *outcome, struct single *all,
                      uint32_t samples, double *mean_accuracy, double *mean_loss)
 {

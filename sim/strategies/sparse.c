@@ -12,7 +12,7 @@
 struct sparse {
     size_t parameters;
     double part;   /* fraction of entries kept in each chunk */
-    float decay;   /* factor on the error feedback in each round */
+    float decay;   /* factor on the errors in each round */
     float *errors; /* [count][parameters] error feedback e of each node */
 };
 
@@ -30,7 +30,7 @@ void sparse_keep_largest(float *values, uint32_t count, uint32_t kept)
     largest_keep(values, count, kept, keys);
 }
 
-/* Returns the standard deviation of the nonzero entries, and sets *mean to their mean. */
+/* Returns the standard deviation of the nonzero entries and sets *mean; both 0 if there is none. */
 static double deviation(const float *values, uint32_t count, double *mean)
 {
     double sum = 0, squares = 0;

@@ -1,6 +1,6 @@
 /* SparseLoCo (Sarfi et al. 2025, arXiv 2508.15706): the mean of sparse messages of two bits an
- * entry (sparse.h). The error feedback replaces an outer momentum. The paper's rounds have 15 to
- * 250 steps of AdamW. */
+ * entry (sparse.h). Error feedback replaces an outer momentum. The paper's rounds have 15 to 250
+ * steps of AdamW. */
 #include "strategies/sparse.h"
 #include "strategies/strategy.h"
 

@@ -1,10 +1,10 @@
 /* The strategies: ways to train one model on many machines. Each plays the same scenario and is
  * charged the same computing time, for comparison.
  *
- *   gossip            hearsay: real nodes and learners in a world                       gossip.c
- *   single            each node by itself on its shard                                  single.c
- *   ideal             synchronous SGD over a free network: one learner with all the     ideal.c
- *                     data and the batches of all nodes together
+ *   gossip            hearsay: real nodes and learners in a world
+ *   single            each node by itself on its shard
+ *   ideal             synchronous SGD over a free network: one learner with all the data and the
+ *                     batches of all nodes together
  *   localsgd          rounds of local steps, then a ring all-reduce over the links
  *   diloco            localsgd with an outer Nesterov step
  *   sparseloco        rounds of local steps, then sparse messages to all (sparse.h)
@@ -15,8 +15,8 @@
  *   gasloc            rounds of local steps, then accelerated gossip in random pairs
  *   allreduce         synchronous SGD over the links, uncompressed gradients
  *   onebit            allreduce with one bit for each entry of a gradient (one_bit.h)
- *   dgc               allreduce with the largest entries of a gradient with momentum
- *   demo              allreduce with the largest components of each node's momentum (dct.h)
+ *   dgc               synchronous SGD with the largest entries of gradients with momentum
+ *   demo              synchronous SGD with the largest components of momentum (dct.h)
  *   admm              rounds of local steps that are pulled towards a consensus
  *
  *   ako               each step sends the next part of the progress to all workers
@@ -33,11 +33,10 @@
  *   choco             each step sends the largest differences to neighbours' replicas
  *   mlnet             a parameter server with aggregation along a tree
  *
- * localsgd to admm are methods of rounds.h; ako and the following ones are methods of workers.h,
- * whose workers do not all wait for each other. Each is in a file of its name. Most rounds continue
- * from common weights (common.h). noloco and gasloc use pairs (pairs.h); powersgd, allreduce,
- * onebit, dgc and demo exchange gradients or momentum. Tests: tests/unit/sim/test_baselines.c and a
- * test for each strategy.
+ * localsgd to admm are methods of rounds.h: powersgd, allreduce, onebit, dgc and demo exchange
+ * gradients or momentum, noloco and gasloc use pairs.h, admm stands alone, and the others use
+ * common.h. ako and the following ones are methods of workers.h, whose workers do not all wait for
+ * each other. Tests: tests/unit/sim/test_baselines.c and a test for each strategy.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
 #define HEARSAY_SIM_STRATEGIES_STRATEGY_H
@@ -76,7 +75,6 @@ const float *gossip_sgd_play(struct experiment *experiment, struct outcome *outc
 const float *choco_play(struct experiment *experiment, struct outcome *outcome);
 const float *mlnet_play(struct experiment *experiment, struct outcome *outcome);
 
-/* Plays the strategy that the scenario names. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);
 
 #endif

@@ -3,7 +3,7 @@
  *
  *   r = r + Δ                        Δ: change of a worker's weights by a step
  *   where |r| > τ:                   the message to all: indexes and signs;  r = r − sign(r) τ
- *   w = w + gain/n · sign τ          of own messages and arriving ones
+ *   w = w + gain/n · sign τ          of own messages and arriving ones;  n: number of workers
  *
  * A worker's own weights follow its messages, not its steps. So all weights are equal except for
  * messages in flight, as in the paper. τ is strategy.threshold; it suits one model and one rate. An
@@ -23,9 +23,9 @@
 struct strom {
     struct workers *workers;
     size_t parameters;
-    float threshold; /* threshold τ on the magnitude of unsent progress */
-    float gain;      /* factor on each worker's progress: gain / n */
-    float *pending;  /* [count][P] r, the unsent progress, of each worker */
+    float threshold; /* magnitude τ above which unsent progress is sent */
+    float gain;      /* gain / n, factor on each worker's progress */
+    float *pending;  /* [count][P] unsent progress r of each worker */
     float *sent;     /* [P] message of one worker */
 };
 

@@ -3,7 +3,7 @@
  *
  *   r = r + Δ                        Δ: change of a worker's weights by a step
  *   where |r| > τ:                   the message to all: indexes and values r;  r = 0
- *   w = w + gain/n · (own Δ at once, and all that arrives)
+ *   w = w + gain/n · (own Δ at once, and all that arrives)      n: number of workers
  *
  * The local step uses all of Δ, including parts that are never sent. τ is strategy.threshold. An
  * entry is 8 bytes, index and value; or all values are sent, 4 bytes each, if that is less. No
@@ -21,9 +21,9 @@
 struct thresholds {
     struct workers *workers;
     size_t parameters;
-    float least;    /* τ: entries with a larger magnitude are sent */
-    float gain;     /* factor on each worker's progress: gain / n */
-    float *pending; /* [count][P] r, the unsent progress, of each worker */
+    float least;    /* magnitude τ above which unsent progress is sent */
+    float gain;     /* gain / n, factor on each worker's progress */
+    float *pending; /* [count][P] unsent progress r of each worker */
     float *sent;    /* [P] message of one worker */
 };
 

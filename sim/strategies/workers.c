@@ -8,7 +8,7 @@
 #include "strategies/consensus.h"
 #include "strategies/traffic.h"
 
-/* Number of steps whose messages may wait for the uplink; while this many wait, no step starts. */
+/* While the messages of this many steps wait for a worker's uplink, its next step waits. */
 #define WAITING_MAX 2
 
 enum { EVENT_STEP, EVENT_MESSAGES };
@@ -16,16 +16,15 @@ enum { EVENT_STEP, EVENT_MESSAGES };
 struct worker {
     struct learner *learner;
     struct arena arena;
-    uint32_t node;      /* index of the worker's node in the scenario */
-    uint32_t region;    /* index of the worker's region */
-    uint32_t publishes; /* number of messages that the last publishing step sent */
-    uint32_t queued;    /* number of messages sent since the last step began */
+    uint32_t node;      /* index in the scenario */
+    uint32_t region;    /* index in the scenario */
+    uint32_t publishes; /* messages sent by the last step that sent any */
+    uint32_t queued;    /* messages sent since the last step began */
     uint64_t step_ns;   /* duration of a step */
-    uint64_t steps;     /* number of steps made so far */
-    bool is_stepping;   /* a step is running */
-    double up_s_then;   /* seconds in which the uplink was busy, up to the last measured moment */
-    /* Seconds in which the downlink was busy, up to the last measured moment. */
-    double down_s_then;
+    uint64_t steps;     /* made so far */
+    bool is_stepping;
+    double up_s_then;   /* seconds in which the uplink was busy, up to the last moment */
+    double down_s_then; /* seconds in which the downlink was busy, up to the last moment */
     uint64_t samples_then;
 };
 
@@ -35,12 +34,12 @@ struct workers {
     struct experiment *experiment;
     struct event_queue queue;
     struct messages *messages;
-    struct worker *workers; /* [count] workers, one for each training node */
-    uint32_t *worker_of;    /* [nodes] index of the worker of each training node */
+    struct worker *workers; /* [count] one for each training node */
+    uint32_t *worker_of;    /* [nodes] index of each training node's worker */
     uint32_t count;
-    size_t parameters; /* P, the number of parameters */
+    size_t parameters; /* P */
     struct rng rng;
-    uint64_t samples;      /* number of samples of all workers so far */
+    uint64_t samples;      /* learned by all workers so far */
     double gradient_cpu_s; /* processor time spent in steps */
     float *own;            /* [P] weights of one worker */
     float *other;          /* [P] progress or gradient of one worker */
@@ -97,8 +96,8 @@ uint32_t workers_batch(const struct workers *workers, uint32_t i)
     return learner_batch(at(workers, i)->learner);
 }
 
-/* Sets `rates` to the bytes per second of the three links from worker i to worker j: uplink, link
- * between regions, downlink. */
+/* Sets `rates` to the bytes per second of worker i's uplink, the link between the two workers'
+ * regions, and worker j's downlink; 0 = unlimited. */
 static void rates_between(const struct workers *workers, uint32_t i, uint32_t j, double rates[3])
 {
     const struct scenario *scenario = workers->experiment->scenario;
@@ -122,7 +121,6 @@ static uint32_t workers_in(const struct workers *workers, uint32_t region)
 double workers_share(const struct workers *workers, uint32_t i, uint32_t j)
 {
     const uint32_t here = at(workers, i)->region, there = at(workers, j)->region;
-    /* Number of pairs of workers that share the link between the two regions. */
     const double pairs =
         (double)workers_in(workers, here) * (workers_in(workers, there) - (here == there));
     double rates[3];
@@ -242,7 +240,7 @@ static bool is_held_up(const struct workers *workers, uint32_t i)
     return waiting > 0 && waiting >= WAITING_MAX * at(workers, i)->publishes;
 }
 
-/* Starts a step of worker i, if the method allows it and the worker's messages have left. */
+/* Starts a step of worker i unless one is running, its messages wait or the method forbids it. */
 static void begin_step(struct workers *workers, uint32_t i)
 {
     struct worker *worker = at(workers, i);
@@ -350,7 +348,7 @@ static void end(struct workers *workers)
     free(workers->other);
 }
 
-/* Writes the weights to evaluate to the experiment's buffer, and returns the buffer. */
+/* Returns the weights to evaluate, in the experiment's buffer. */
 static const float *gather(struct workers *workers)
 {
     float *weights = workers->experiment->weights;

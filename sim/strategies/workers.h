@@ -21,18 +21,18 @@
 
 struct workers;
 
-/* The functions of a strategy. Workers are numbered from 0; `self` is the result of begin. */
+/* Workers are numbered from 0. `self` is the state that begin returns. */
 struct workers_method {
-    /* Returns the state of the method. All workers start with the weights start[P]. */
+    /* Returns `self`. All workers start with the weights start[P]. */
     void *(*begin)(struct workers *workers, const float *start);
-    /* Returns true if worker i may start a step. Called after the worker's last step and after
-     * each message to it. NULL = a worker may always start. */
+    /* Returns true if worker i may start a step. Called after each of its steps, after each message
+     * to it, and when its waiting messages leave. NULL = a worker may always start. */
     bool (*may_step)(void *self, uint32_t i);
-    /* Called at the end of a step of worker i. Must call either workers_step once, or
-     * workers_gradient and then workers_descend once each. */
+    /* Called at the end of a step of worker i. Must call workers_step once, or workers_gradient and
+     * then workers_descend once. */
     void (*on_step)(void *self, uint32_t i);
     void (*on_message)(void *self, uint32_t i, uint32_t from, const struct sim_message *message);
-    /* Writes the weights[P] to evaluate. NULL = the mean over all workers is evaluated. */
+    /* Writes the weights[P] to evaluate. NULL = the mean over all workers. */
     void (*weights)(void *self, float *weights);
     void (*end)(void *self);
 };
@@ -41,7 +41,7 @@ struct workers_method {
 const float *workers_play(const struct workers_method *method, struct experiment *experiment,
                           struct outcome *outcome);
 
-/* The functions below are called by methods. workers_count returns the number of workers. */
+/* The functions below are for the functions of a workers_method. */
 
 uint32_t workers_count(const struct workers *workers);
 /* Returns P, the number of parameters of the model. */
@@ -57,12 +57,12 @@ uint64_t workers_step_ns(const struct workers *workers, uint32_t i);
 /* Returns the samples per step of worker i. */
 uint32_t workers_batch(const struct workers *workers, uint32_t i);
 
-/* Returns the bytes per second at which worker i sends to worker j now, if every worker sends to
- * all others, so that they share uplinks, downlinks and links between regions; 0 = unlimited. */
+/* Returns the bytes per second from worker i to worker j now, if every worker sends to all others
+ * and they share uplinks, downlinks and links between regions; 0 = unlimited. */
 double workers_share(const struct workers *workers, uint32_t i, uint32_t j);
 
-/* Returns the seconds that worker i needs to send `bytes` to each other worker while all workers do
- * the same. The slowest transfer counts. 0 = no uplink, link or downlink limits a transfer. */
+/* Returns the seconds until worker i has sent `bytes` to every other worker while all workers do
+ * the same; 0 = no link limits a transfer. */
 double workers_seconds_to_all(const struct workers *workers, uint32_t i, double bytes);
 
 /* Makes a step of worker i. Returns the change of its weights, [P], valid until the next call. */
@@ -77,24 +77,21 @@ void workers_descend(struct workers *workers, uint32_t i, const float *gradient)
 /* Returns the sum of the losses of all samples in worker i's steps since the last call. */
 double workers_losses(struct workers *workers, uint32_t i);
 
-/* Read and write the weights[P] of worker i, or add scale · values[P] or scale · content to them.
- */
+/* Read, write, or add scale · values[P] or scale · content to the weights[P] of worker i. */
 void workers_read(const struct workers *workers, uint32_t i, float *weights);
 void workers_write(struct workers *workers, uint32_t i, const float *weights);
 void workers_add(struct workers *workers, uint32_t i, float scale, const float *values);
 void workers_add_content(struct workers *workers, uint32_t i, float scale,
                          const struct content *content);
 
-/* Sends a message, and takes over the caller's reference to its content. A message to the sender
- * itself is free. */
+/* Takes over the caller's reference to the message's content. A message to the sender itself is
+ * free. */
 void workers_send(struct workers *workers, uint32_t from, uint32_t to,
                   const struct sim_message *message);
-/* Sends a message to all other workers, and takes over the caller's one reference to its content.
- */
+/* Sends to all other workers. Takes over the caller's one reference to the message's content. */
 void workers_send_all(struct workers *workers, uint32_t from, const struct sim_message *message);
 
-/* Returns how many messages from worker `from` to worker `to` wait: no byte of them has been
- * sent yet. */
+/* Returns how many messages from worker `from` to worker `to` have no byte sent yet. */
 uint32_t workers_waiting(const struct workers *workers, uint32_t from, uint32_t to);
 
 #endif
