@@ -32,15 +32,15 @@ enum admission node_admission(const struct node *node, const uint8_t id[static I
 /* A stranger: a node that other members accept and this node does not. i < node_strangers, one
  * entry per incarnation. Only the last few hundred are kept. */
 struct node_stranger {
-    uint8_t id[ID_BYTES]; /* id of the stranger */
-    uint64_t incarnation; /* incarnation of the stranger */
+    uint8_t id[ID_BYTES];
+    uint64_t incarnation;
     /* Time when a neighbour last passed on a record or rumor of the stranger. */
     uint64_t heard_ns;
 };
 uint32_t node_strangers(const struct node *node);
 void node_stranger(const struct node *node, uint32_t i, struct node_stranger *out);
 
-/* Returns true if the node ends because every member that it dialled has refused this node. */
+/* Returns true if the node ends because no member admits it. */
 bool node_is_turned_away(const struct node *node);
 
 #endif

@@ -70,7 +70,7 @@ void node_on_members(struct node *node, uint64_t now_ns, const uint8_t *ids, uin
     node->now_ns = now_ns;
     admitted_set_list(node, ids, count);
     if (orders_admit(node))
-        return; /* orders decide who is a member, so the list does not count */
+        return;
     if (node_admission(node, node->options.identity->id) == ADMISSION_NONE)
         (void)notes_add(
             &node->notes, now_ns, NOTE_ADMISSION, LEVEL_WARNING,

@@ -16,16 +16,15 @@
 #include "node/core.h"
 #include "wire/order.h"
 
-/* Call it when a peer has proved its id. Returns false, and closes the conversation, if the id
- * is not on this node's list. If orders decide about admission, returns true: the peer's HELLO is
- * answered with the orders, and then the peer is refused (dispatch.c). */
+/* Call it when a peer has proved its id. Returns false, and closes the conversation, if the id is
+ * not on this node's list. If orders decide about admission, returns true: dispatch.c answers the
+ * peer's HELLO with the orders, and then refuses the peer. */
 bool admit_meet(struct node *node, const struct peer *peer);
-/* Obeys an order that admits a member. */
 void admit_obey(struct node *node, const struct order *order);
 /* Checks whether each peer and each member is still admitted. Call it after all received orders
  * have been obeyed. */
 void admit_review(struct node *node);
-/* Handles a LISTED message: the hash of a neighbour's member ids. */
+/* Handles a LISTED message. hash: of the neighbour's member ids. */
 void admit_on_listed(struct node *node, const struct peer *from, uint64_t hash);
 
 #endif

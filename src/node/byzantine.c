@@ -14,22 +14,21 @@
  * flipped labels. */
 #define AGAINST_MOST 0.8
 #define LONG         3.0 /* permitted length of a publication, as a multiple of the median */
-/* A member that learns more than this many times as fast as the median may not publish still longer
- * updates. */
+/* Speed, as a multiple of the median, from which the permitted length no longer grows. */
 #define FASTER_MOST 16
 /* Bound for the sum `beyond`: 2 or 3 publications of ten times the permitted length exceed it. */
 #define BEYOND_MOST 2.0
 /* Largest step of the sum `beyond`: one publication alone never exceeds the bound. */
 #define HIT_MOST 2.0
-/* Rumors in a row that claim no samples and count as one publication, at most. */
+/* Rumors in a row without samples that count as one publication, at most. */
 #define PIECES_MOST 64
 /* Seconds of learning that a member may claim later than it learned, at most. */
 #define CREDIT_S    10
 #define CREDIT_RATE 2 /* a member may claim samples at this multiple of its reported speed */
-/* Number of a member's last publications that its expulsion takes out of the base. */
+/* A member's last publications that its expulsion takes out of the base. */
 #define RECALLED 4
 #define ENOUGH   3 /* least number of members over which a median is taken */
-/* A silence of this many average gaps between a member's rumors marks a partition. */
+/* A silence of more average gaps between a member's rumors than this marks a partition. */
 #define GAPS_APART 3
 /* Members that published within this time count for the median. */
 #define LATELY_NS (60 * SECOND_NS)
@@ -42,23 +41,23 @@ struct cusum {
 
 /* Size of one publication or of several. */
 struct size {
-    double length;  /* sum of the publications' lengths as vectors of weights */
-    double samples; /* sum of the samples credited to the member for these publications */
+    double length;  /* length of the update vectors, summed over publications */
+    double samples; /* samples credited to the member for these publications */
 };
 
 /* Account of a member, over all its incarnations. */
 struct account {
     uint32_t origin_index; /* origin index of the member's last incarnation */
-    /* Moving average of how well the member's rumors agree with the residual. */
+    /* Moving average of the agreement of the member's rumors with the residual. */
     double usual;
-    /* CUSUM test: the member's rumors act against what this node learns. */
+    /* Test: the member's rumors act against what this node learns. */
     struct cusum against;
     struct size usual_size; /* decaying sum of the sizes of the member's publications */
     struct size size;       /* size of the member's present publication so far */
     struct size whole;      /* size of the member's previous publication */
     double credit_s;        /* seconds of learning that the member may still claim */
-    uint32_t pieces;        /* number of rumors in the present publication so far; 0 = none */
-    uint32_t publications;  /* number of publications received from the member */
+    uint32_t pieces;        /* rumors in the present publication so far; 0 = none */
+    uint32_t publications;
     /* The present publication is judged, because it did not start in a partition. */
     bool counts;
     bool is_first; /* the present publication is the first of a new incarnation */
@@ -66,12 +65,12 @@ struct account {
     uint64_t alone_ns;
     /* First rumors of the member's last publications, newest first. */
     struct stream_point began[RECALLED];
-    struct cusum beyond; /* CUSUM test: the member's publications are too long */
+    struct cusum beyond; /* test: the member's publications are too long */
     double gap_ns;       /* moving average of the time between the member's rumors */
-    /* Until this time, the member's publications may come from a partition (was_apart). */
+    /* Until this time, the member's publications may be from a partition (was_apart). */
     uint64_t apart_ns;
-    uint64_t came_ns;  /* time when the member's last rumor arrived; 0 = no rumor yet */
-    uint32_t compared; /* number of rumors averaged in `usual` */
+    uint64_t came_ns; /* time of the member's last rumor; 0 = no rumor yet */
+    uint32_t compared;
     bool was_returned; /* byzantine_next has returned this member */
 };
 
@@ -81,13 +80,13 @@ struct byzantine {
     /* [incarnations_max] index of the origin's account + 1; 0 = no rumor yet. */
     uint32_t *account_index;
     double *sorted; /* [incarnations_max] scratch buffer for the median */
-    /* Median of `usual`, the average agreement, over members; 0 = unknown. */
+    /* Median of `usual` over members; 0 = unknown. */
     double typical;
     /* Median, over members, of their publications' length per credited sample; 0 = unknown. */
     double typical_length;
     /* As typical_length, over each member's last publication, complete or not; 0 = unknown. */
     double latest_length;
-    uint64_t looked_ns; /* time of the last attempt to compute latest_length while it was unknown */
+    uint64_t looked_ns; /* time of the last call of look_at_first that computed latest_length */
     /* Median, over members, of the reported samples per second; 0 = unknown. */
     double typical_rate;
 };
@@ -110,7 +109,7 @@ struct byzantine *byzantine_new(struct arena *arena, const struct node_options *
     return byzantine;
 }
 
-/* Returns the account of the origin's member. Before its first rumor the account is empty. */
+/* Returns the account of the origin's member, empty before its first rumor. */
 static const struct account *account_of(const struct node *node, uint32_t origin_index)
 {
     static const struct account nothing;
@@ -119,8 +118,8 @@ static const struct account *account_of(const struct node *node, uint32_t origin
     return index > 0 ? &node->byzantine->accounts[index - 1] : &nothing;
 }
 
-/* Returns the account of the origin's member, to change it. All incarnations of a member share
- * the account of the first one. */
+/* As account_of, to change the account. All incarnations of a member share the first one's
+ * account. */
 static struct account *account_to_update(const struct node *node, uint32_t origin_index)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
@@ -193,8 +192,8 @@ static void count_agreement(const struct byzantine *byzantine, struct account *a
     count(&account->against, fmin(-agreement, less), at);
 }
 
-/* Returns the greatest permitted length of the member's publications, per credited sample, given
- * the median `typical`; 0 = unknown. */
+/* Returns the maximum length of the member's publications, in the unit of `typical`, the median
+ * length; 0 = unknown. */
 static double allowed(const struct node *node, const struct origin *origin, double typical)
 {
     const double most =
@@ -268,28 +267,28 @@ static bool was_apart(const struct node *node, struct account *account)
         gap_ns > settling_ns && (account->gap_ns == 0 || gap_ns > GAPS_APART * account->gap_ns);
     if (is_first || is_long)
         account->apart_ns = node->now_ns + (uint64_t)(gap_ns + settling_ns);
-    /* This gap is a pause that the member makes usually, not a partition. */
+    /* The average includes long gaps: a pause that recurs is usual, and no partition. */
     if (!is_first && gap_ns > 0)
         account->gap_ns =
             account->gap_ns == 0 ? gap_ns : EMA_DECAY * account->gap_ns + (1 - EMA_DECAY) * gap_ns;
     return node->now_ns < account->apart_ns;
 }
 
-/* Returns how many more seconds of learning the member may claim: CREDIT_RATE times the time
- * since its last rumor, or since this node's start if there was none. Returns INFINITY if the
- * member started before this node. */
+/* Returns how many more seconds of learning the member may claim: CREDIT_RATE times the time since
+ * its last rumor. Before its first rumor, counts from this node's start and adds CREDIT_S. Returns
+ * INFINITY if the member started before this node. */
 static double learning_s(const struct node *node, const struct account *account, uint32_t seq)
 {
     const uint64_t since_ns = account->came_ns > 0 ? account->came_ns : node->born_ns;
     CHECK(since_ns <= node->now_ns);
     if (account->came_ns == 0 && seq > 0)
-        return INFINITY; /* the member started before this node */
+        return INFINITY;
     return CREDIT_RATE * (double)(node->now_ns - since_ns) * 1e-9 +
            (account->came_ns == 0 ? CREDIT_S : 0);
 }
 
-/* Returns how many of the claimed samples the member's reported speed permits. All nodes know
- * that speed from records. Before the first record the median speed counts. */
+/* Returns how many of the claimed samples the member's reported speed permits. All nodes know that
+ * speed from records. A speed below the median, or unknown, counts as the median. */
 static double credited(const struct node *node, struct account *account,
                        const struct rumor_step *step, bool is_apart)
 {
@@ -326,8 +325,8 @@ static double median_of(struct node *node,
                         double (*at)(const struct node *, const struct account *));
 static double latest_length_at(const struct node *node, const struct account *account);
 
-/* Computes latest_length in the first second of a run, before the first call of
- * byzantine_review. */
+/* Computes latest_length while it is unknown, because byzantine_review does so only once a
+ * second. */
 static void look_at_first(struct node *node)
 {
     struct byzantine *byzantine = node->byzantine;
@@ -358,7 +357,7 @@ void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
             !is_apart && !is_new);
         account->is_first = is_new;
     }
-    /* This rumor begins a publication; the later rumors of the publication claim no samples. */
+    /* A later rumor of a publication claims no samples, and leaves `size` as it is. */
     if (begins && step->samples > 0) {
         account->whole = account->size;
         account->size = (struct size){0};

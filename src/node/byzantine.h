@@ -53,23 +53,25 @@ void byzantine_on_rumor(struct node *node, const struct rumor_step *step);
 /* Counts the agreement of a rumor with the residual, after the learner has applied the rumor. */
 void byzantine_on_compared(struct node *node, uint32_t origin_index, uint32_t seq,
                            double agreement);
-/* Returns the length per credited sample of the origin's present publication so far. */
+/* Returns the length of the origin's present publication so far, per credited sample; per second if
+ * shares are equal. */
 double byzantine_length(const struct node *node, uint32_t origin_index);
-/* Returns true if a publication of this origin may have this length, or if no median is known. */
+/* Returns true if a publication of this origin may have this length (byzantine_length), or if no
+ * median is known. */
 bool byzantine_allows(const struct node *node, uint32_t origin_index, double length);
-/* Returns the time until which the lengths of this origin's publications do not count, because
- * it may have been in a partition. */
+/* Returns the time until which this origin's publications do not count, because they may be from a
+ * partition. */
 uint64_t byzantine_apart_ns(const struct node *node, uint32_t origin_index);
 
 /* Updates the medians over members. Call it once a second. */
 void byzantine_review(struct node *node);
 
-/* Returns the next origin whose rumors are found harmful; NULL if there is none. Returns an
- * origin again only after the evidence against it has faded. */
+/* Returns the next origin whose rumors are found harmful; NULL if there is none. Returns an origin
+ * again only after the evidence against it has faded. */
 const struct origin *byzantine_next(struct node *node);
-/* The finding about one origin. harms: its rumors are harmful. agreement: average agreement of
- * its rumors with the residual; typical: median of these averages over members. length: length of
- * its publications divided by the median. NAN = unknown. */
+/* The finding about one origin; NAN = unknown. harms: its rumors are harmful. agreement: their
+ * average agreement with the residual. typical: median of `agreement` over members; 0 = unknown.
+ * length: length of the origin's publications divided by the median. */
 struct byzantine_finding {
     bool harms;
     double agreement;
@@ -79,15 +81,15 @@ struct byzantine_finding {
 struct byzantine_finding byzantine_finding_of(const struct node *node, uint32_t origin_index);
 /* A rumor in a member's stream of publications. */
 struct stream_point {
-    uint32_t origin_index; /* index of the rumor's origin */
-    uint32_t seq;          /* number of the rumor in its origin */
-    /* Number of the member's publication that contains the rumor, in the order of arrival. */
+    uint32_t origin_index;
+    uint32_t seq;
+    /* number of the publication with the rumor, by arrival over all the member's incarnations */
     uint32_t nth;
 };
 /* Returns the rumor with which the harm of this origin's member began, at most RECALLED
  * publications ago. It may be of an earlier incarnation. */
 struct stream_point byzantine_from(const struct node *node, const struct origin *origin);
-/* Writes the finding as the end of a sentence that begins with "what it publishes". */
+/* Writes the finding as the end of a sentence that begins with "its rumor stream". */
 void byzantine_describe(const struct node *node, const struct origin *origin, char *out,
                         size_t room);
 

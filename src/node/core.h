@@ -28,42 +28,39 @@
 #define DEGREE 8
 
 struct node {
-    struct node_options options;    /* options given to node_new; they never change */
-    uint64_t born_ns;               /* time when node_new was called */
-    uint64_t now_ns;                /* time of the event being handled */
-    struct arena *keys;             /* arena for secrets; only node_new allocates from it */
-    struct entropy *entropy;        /* generator of random bytes for keys */
-    uint64_t seed;                  /* seed of all random choices */
-    struct rng rng;                 /* random numbers, for example to choose neighbours */
+    struct node_options options; /* options given to node_new; they never change */
+    uint64_t born_ns;            /* time when node_new was called */
+    uint64_t now_ns;             /* time of the event being handled */
+    struct arena *keys;          /* arena for secrets; only node_new allocates from it */
+    struct entropy *entropy;     /* source of random bytes for keys */
+    uint64_t seed;               /* seed of all random choices */
+    struct rng rng;
     uint8_t context[CONTEXT_BYTES]; /* binds all signatures to this swarm and model */
     uint8_t *scratch;   /* [FRAME_MAX] scratch buffer for one message; not kept between calls */
     struct notes notes; /* notes that the owner has not fetched yet */
 
-    /* State machines of the node: joining, leaving, finishing, publishing, base. */
-    struct lifecycle *lifecycle;
-    struct connections *connections;   /* conversations with peers */
-    struct membership *membership;     /* members of the swarm */
-    struct orders *orders;             /* the operator's orders */
-    struct proofs *proofs;             /* equivocation proofs */
-    struct votes *votes;               /* expulsion votes */
-    struct admitted *admitted;         /* admitted ids */
+    struct lifecycle *lifecycle; /* the state machines */
+    struct connections *connections;
+    struct membership *membership;
+    struct orders *orders;
+    struct proofs *proofs; /* proofs against members, and decisions by votes */
+    struct votes *votes;
+    struct admitted *admitted;
     struct key_rotation *key_rotation; /* swarm keys */
-    struct rate *rate;                 /* rates of links, and the schedule of publications */
-    /* Rumors on their way between neighbours and the learner. */
-    struct broadcast *broadcast;
-    struct discovery *discovery;           /* member gossip and the dialer */
-    struct transfer *transfer;             /* transfers of a base to or from this node */
-    struct join *join;                     /* detects that the node has joined */
-    struct leave *leave;                   /* how this node leaves the swarm */
+    struct rate *rate;                 /* rates of links, schedule of publications */
+    struct broadcast *broadcast;       /* rumors between neighbours and the learner */
+    struct discovery *discovery;
+    struct transfer *transfer; /* transfers of a base to or from this node */
+    struct join *join;         /* detects that the node has joined */
+    struct leave *leave;
     struct finish *finish;                 /* detects that all members have finished */
     struct identity_clash *identity_clash; /* detects another process with this node's identity */
-    struct expulsion *expulsion;           /* effects of orders, proofs and votes */
+    struct expulsion *expulsion;           /* applies orders, proofs and votes */
     struct inference *inference;           /* inference requests of clients */
     struct suspension *suspension;         /* detects proofs that most neighbours disobey */
-    /* Votes against harmful members, and withholding of their rumors. */
-    struct quarantine *quarantine;
-    struct byzantine *byzantine; /* detects members whose rumors harm */
-    struct timers *timers;       /* times when periodic work is due */
+    struct quarantine *quarantine; /* votes against harmful members; withholds their rumors */
+    struct byzantine *byzantine;   /* detects members whose rumors harm */
+    struct timers *timers;         /* times when periodic work is due */
 };
 
 #endif

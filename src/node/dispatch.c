@@ -29,7 +29,7 @@
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
-/* If no rumor has arrived for this time, no missing rumor is expected any more. */
+/* Time without a rumor after which no missing rumor is expected any more. */
 #define QUIET_NS         (2 * SECOND_NS)
 #define RECORDS_IN_A_BYE 16
 
@@ -37,9 +37,9 @@
 
 /* Returns true if a peer that has dialled this node must be refused because this node has enough
  * neighbours. In a large swarm these are twice DEGREE, and more if few members have an address to
- * dial. A peer that is a neighbour already, over another connection, is not refused. A training
- * member that was unknown or dead here (is_lost) is refused only if few slots are free, because a
- * whole swarm may be behind it. */
+ * dial. A peer with another open conversation is not refused. A training member that was unknown or
+ * dead here (is_lost) is refused only if few slots are free, because a whole swarm may be behind
+ * it. */
 static bool is_full(const struct node *node, const struct peer *peer, bool is_lost)
 {
     CHECK(peer->state == PEER_MEETING);
@@ -82,8 +82,6 @@ static void say_hello(struct node *node, const struct peer *peer)
     CHECK(connection_say(node, peer, &hello));
 }
 
-/* Sends HELLO if this node has dialled the peer. The side that was dialled sends HELLO later,
- * when it knows whether it has a free slot. */
 void dispatch_met(struct node *node, const struct peer *peer)
 {
     CHECK(peer->state == PEER_MEETING);
@@ -92,8 +90,8 @@ void dispatch_met(struct node *node, const struct peer *peer)
         say_hello(node, peer);
 }
 
-/* Sends BYE_IDENTITY_TAKEN and closes the conversation. record: a record of the other node with
- * this identity, as proof; NULL = none. */
+/* Sends BYE_IDENTITY_TAKEN and closes the conversation. record: of the other node with this
+ * identity, as proof; NULL = none. */
 static void refuse_identity(struct node *node, const struct peer *peer, const uint8_t *record,
                             const char *why)
 {
@@ -253,7 +251,8 @@ static void on_partitioned(struct node *node, const struct peer *from)
     join_on_knowledge(node, from, 0);
 }
 
-/* Compares a neighbour's version, or a slice of it, with ours. Requests the rumors that we lack. */
+/* Compares a neighbour's version, or a slice of it, with ours, and requests the rumors that we
+ * lack. */
 static void on_slice(struct node *node, const struct peer *from, const struct message *version)
 {
     const struct versions *ours = broadcast_versions(node);
@@ -315,10 +314,10 @@ static void on_rumor(struct node *node, const struct peer *from, const struct me
         quarantine_on_rumor(node, &step);
 }
 
-/* Compares a neighbour's version with ours. If the neighbour is leaving, also sends it our
- * version: a leaving node waits until all its neighbours have shown that they have its rumors. Our
- * periodic version goes to only one neighbour a second, which would be late. A leaving node itself
- * sends its version to all neighbours anyway. */
+/* Compares a neighbour's version with ours. If the neighbour is leaving, also sends it our version
+ * at once: it waits until all its neighbours have shown that they have its rumors, and our periodic
+ * version goes to one neighbour a second. A leaving node itself sends its version to all neighbours
+ * anyway. */
 static void on_version(struct node *node, const struct peer *peer, const struct message *said)
 {
     const struct message version = barred_take_out(node, peer, said);
@@ -356,8 +355,8 @@ static void on_gone(struct node *node, const struct peer *peer, const struct mes
 
 /* The following functions handle BYE. */
 
-/* Copies the reason that a peer gives, which is not trusted, into a note: only printable
- * characters, at most `room` - 1. */
+/* Copies a peer's reason into a note, at most `room` - 1 characters. The peer is not trusted, so
+ * characters that cannot be printed become '?'. */
 static void put_reason(char *out, size_t room, const struct message *bye)
 {
     CHECK(room > 0);
@@ -406,7 +405,7 @@ static void on_member_list(struct node *node, const struct peer *peer, const str
     (void)member_gossip_on_records(node, peer, &list->bulk, false);
 }
 
-/* Handles messages about the rules of the swarm: admission, keys, expulsion and settings. */
+/* Handles messages about admission, keys, expulsion and settings. Refuses those of inference. */
 static void on_rule(struct node *node, const struct peer *peer, const struct message *message)
 {
     CHECK(peer->state == PEER_OPEN && message->kind < MESSAGE_KINDS);
@@ -424,8 +423,8 @@ static void on_rule(struct node *node, const struct peer *peer, const struct mes
         connection_hang_up(node, peer, BYE_BROKEN, "sent an inference message as a neighbour");
 }
 
-/* Returns true if a message of this kind may come before HELLO. A client that sends INFERENCE
- * never becomes a neighbour. A peer that dials this node and sends SETTINGS gets ours, and may
+/* Returns true if a message of this kind may come before HELLO. An inference client sends INFERENCE
+ * and ACK, and never HELLO. A peer that dials this node and sends SETTINGS gets ours, and may
  * compare them without joining. */
 static bool is_early(const struct peer *peer, enum message_kind kind)
 {

@@ -6,8 +6,8 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Call it when the handshake with a peer is complete. The side that dialled sends HELLO at once,
- * which saves a round trip. */
+/* Call it when the handshake with a peer is complete. If this node has dialled, sends HELLO at
+ * once. Otherwise sends HELLO later, when it knows that it has a free slot. */
 void dispatch_met(struct node *node, const struct peer *peer);
 void dispatch_message(struct node *node, const struct peer *peer, const uint8_t *bytes,
                       size_t count);

@@ -19,12 +19,12 @@
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
-/* Time for which another base is needed before a note says that no neighbour gave it. */
+/* Time without a needed base before a note says that no neighbour gives it. */
 #define NEEDED_NS (60 * SECOND_NS)
 
 struct expulsion {
     uint64_t needed_ns; /* time since which another base is needed; 0 = not needed */
-    bool is_noted;      /* a note has said that the needed base is missing */
+    bool is_noted;      /* a note has said that no neighbour gives the needed base */
 };
 
 size_t expulsion_arena_bytes(void)
@@ -67,8 +67,8 @@ static void leave_on_proof(struct node *node, const struct proof *proof)
     leave_on_expelled(node);
 }
 
-/* Starts to take rumors of expelled members beyond their limits out of the base. Does nothing
- * while a publication is under way, because a publication needs the space in the log. */
+/* Starts to take rumors of expelled members beyond their limits out of the base. Does nothing while
+ * a publication is under way, which needs the space in the log. */
 static void retract(struct node *node)
 {
     if (publishing_state(node) == PUBLISHING_OUT)
@@ -128,8 +128,7 @@ static void obey(struct node *node, const struct order *order)
     }
 }
 
-/* Applies the orders about this node itself: leaves if they expel it. Adds a note if they admit
- * members but not this node. */
+/* Leaves if an order expels this node. Adds a note if orders admit members but not this node. */
 static void obey_own(struct node *node)
 {
     const uint8_t *own = node->options.identity->id;
@@ -141,8 +140,8 @@ static void obey_own(struct node *node)
                         "and keeps dialling; have its id admitted (hearsay admit)");
 }
 
-/* Obeys the orders after number `before`. First sends them to the neighbours, so that the
- * expelled members among them also learn of them. This node itself leaves only when it has all
+/* Obeys the orders after number `before`. First sends them to the neighbours, so that expelled
+ * members among them also learn of the orders. This node itself leaves only when it has all
  * `there_are` orders, because a later one may readmit it. */
 static void obey_all(struct node *node, const struct peer *from, uint32_t before,
                      uint64_t there_are)
@@ -192,8 +191,7 @@ static void note_proof(struct node *node, const struct proof *proof)
     identity_text(note->who, proof->author);
 }
 
-/* Obeys a new proof. First sends it to the neighbours, so that an expelled member among them
- * also learns of it. */
+/* Obeys a new proof. First sends it to the neighbours, also to the accused member. */
 static void obey_proof(struct node *node, const struct peer *from, const uint8_t *bytes)
 {
     const struct peer *peer;
@@ -217,8 +215,8 @@ static void obey_proof(struct node *node, const struct peer *from, const uint8_t
     expelled(node, proof->author);
 }
 
-/* Revokes an expulsion by votes, because the members have changed and those that voted for it
- * are no majority any more. */
+/* Revokes an expulsion by votes: the members have changed, and the voters are no majority any
+ * more. */
 static void take_back(struct node *node, const uint8_t id[static ID_BYTES])
 {
     const struct peer *peer;
@@ -250,7 +248,6 @@ void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES])
         return;
     }
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
-        /* A neighbour's version shows whether it obeys the decision (suspension.h). */
         anti_entropy_ask_for_all(node, peer);
     suspension_on_proof(node, id);
     if (proofs_in_force(node, id))
@@ -321,8 +318,8 @@ void expulsion_on_message(struct node *node, const struct peer *from, const stru
         on_proofs(node, from, message);
 }
 
-/* Returns OK if the bytes are valid orders whose numbers follow the known ones. Otherwise
- * returns an error and sets *problem. */
+/* Returns OK if the bytes are valid orders whose numbers follow the known ones. Otherwise sets
+ * *problem. */
 static enum error check_given(const struct node *node, const uint8_t *bytes, size_t count,
                               struct problem *problem)
 {

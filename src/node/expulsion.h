@@ -23,19 +23,18 @@ size_t expulsion_arena_bytes(void);
 /* Applies the orders and proofs that were stored before this start. */
 void expulsion_begin(struct node *node);
 
-/* Handles an ORDERS or PROOF message. */
 void expulsion_on_message(struct node *node, const struct peer *from,
                           const struct message *message);
 /* Spreads and obeys a proof if this node has detected equivocation (broadcast/equivocation.c). */
 void expulsion_on_equivocation(struct node *node);
-/* Call it after a new vote against this member, or when the members have changed. Expels the
- * member if the votes suffice, or revokes its expulsion if they no longer do. */
+/* Expels the member if the votes against it suffice, or revokes its expulsion if they no longer do.
+ * Call it after a new vote, or when the members have changed. */
 void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES]);
-/* Call it when a publication has ended: takes rumors of expelled members out of the base if that
- * had to wait for the publication. */
+/* Call it when a publication has ended: takes rumors of expelled members out of the base, if that
+ * had to wait. */
 void expulsion_on_published(struct node *node);
-/* Adds a note if this node has long needed another base and no neighbour has given one. Call it
- * a few times a second. */
+/* Suspends or resumes proofs as most neighbours do (suspension.h). Adds a note if this node has
+ * long needed another base and no neighbour has given one. Call it a few times a second. */
 void expulsion_consider(struct node *node);
 
 #endif

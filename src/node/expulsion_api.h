@@ -14,11 +14,11 @@
  * orders with the numbers 1, 2, 3 …, and MISMATCH if they are of another operator, swarm or model.
  */
 enum error node_orders_check(const struct node_options *options, struct problem *problem) MUST_USE;
-/* Takes new orders of the operator, one after the other, from the owner. Applies none of them
+/* Takes new orders, one after the other, that the owner got from the operator. Applies none of them
  * unless it returns OK. */
 enum error node_on_order(struct node *node, uint64_t now_ns, const uint8_t *bytes, size_t count,
                          struct problem *problem) MUST_USE;
-uint32_t node_orders_count(const struct node *node); /* Returns the number of known orders. */
+uint32_t node_orders_count(const struct node *node);
 /* Writes all known orders into out[NODE_ORDERS_MAX], for the next start. Returns the number of
  * bytes. */
 size_t node_orders(const struct node *node, uint8_t *out);
@@ -38,7 +38,7 @@ uint32_t node_proofs_changes(const struct node *node);
  * false after the last one. */
 struct node_proof {
     uint8_t id[ID_BYTES];
-    uint64_t incarnation; /* incarnation of the member whose rumors were false or harmful */
+    uint64_t incarnation; /* incarnation whose rumors were false or harmful */
     uint32_t keep;        /* number of rumors of that incarnation that stay in the base */
     bool is_suspended;    /* all rumors of the member stay, because most logs no longer have them */
     bool is_voted;        /* a majority of votes has expelled the member, without a proof */
@@ -51,10 +51,10 @@ struct node_arrival {
     uint64_t came_ns; /* time by which the rumor and all earlier ones had arrived */
 };
 #define NODE_ARRIVALS 512 /* arrivals that node_arrivals lists for one origin, at most */
-/* Writes arrival times of rumors of origin i (inspect.h), newest first, and returns their
- * number: of the origin's last rumor, of its oldest one in the log, and of some between them.
- * These are at least one second and 1/32 of their age apart. An order's limit may be any of these
- * rumors. */
+/* Writes arrival times of rumors of origin i (inspect.h), newest first, and returns their number.
+ * They are of the origin's last rumor, of its oldest one in the log, and of some between them.
+ * Those between are at least one second and 1/32 of their age apart. An order's limit may be any of
+ * these rumors. */
 uint32_t node_arrivals(const struct node *node, uint64_t now_ns, uint32_t i,
                        struct node_arrival out[static NODE_ARRIVALS]);
 /* Returns the time since which the log has every rumor. If node_arrivals returns 0 for an

@@ -16,8 +16,7 @@
 #include "node/orders/proofs.h"
 #include "node/transfer/transfer.h"
 
-/* Failed dials in a row after which a note names a peer that does not take over our first
- * weights. */
+/* Failed dials in a row after which a note names a peer that does not take over our weights. */
 #define PATIENCE 6
 /* A swarm is established if one incarnation has published this many rumors. */
 #define ESTABLISHED_RUMORS 256
@@ -47,7 +46,7 @@ static bool is_bound(const struct node *node)
     return is_established(node) || orders_count(node) > 0 || proofs_count(node) > 0;
 }
 
-/* Returns the standing of this node's swarm (first_weights.h). */
+/* Returns the standing of this node's swarm, even while its base is incomplete. */
 static uint8_t swarm_standing(const struct node *node)
 {
     const uint64_t rumors = broadcast_versions(node)->rumors;
@@ -77,8 +76,8 @@ static bool are_theirs_first(const struct node *node, const struct introduction 
     return memcmp(theirs->model, ours->model, sizeof ours->model) < 0;
 }
 
-/* Returns true if the node may take over other first weights now. It may not while it is
- * leaving, cutting a publication, or taking rumors out of its base. */
+/* Returns true if the node may take over other first weights now: it is not leaving, cutting a
+ * publication, or taking rumors out of its base. */
 static bool may_now(const struct node *node)
 {
     return leaving_stage(node) == STAGE_RUNNING && publishing_state(node) != PUBLISHING_OUT &&
@@ -115,7 +114,7 @@ static bool take(struct node *node, const struct peer *from)
     const uint64_t rumors = broadcast_versions(node)->rumors;
     const uint8_t there = from->theirs.standing;
     if (broadcast_own(node)->next > 0 && !replace_version_begin_incarnation(node))
-        return false; /* the table of origins has no entry for another incarnation */
+        return false; /* the table of origins is full */
     note_taking(node, &from->address, rumors);
     connection_end_quietly(node, from, "");
     end_conversations(node);

@@ -29,8 +29,8 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Updates the standing in this node's introduction. Call it once a second and after each change
- * of the base. */
+/* Updates the standing in this node's introduction. Call it once a second, and when the model hash
+ * has changed. */
 void first_weights_show(struct node *node);
 
 /* Ends a conversation whose handshake failed. If only the first weights of the two nodes differ,

@@ -10,14 +10,11 @@
 #define CLIENTS_MAX     4
 #define CLIENTS_PER_NET 2
 #define ASKS_MAX        256 /* requests in one conversation, at most */
-/* After a request the learner takes none for this many times as long as the request took. */
-#define REST 49
-/* Shortest time after a request in which the learner takes none. */
-#define REST_NS_MIN (10 * MS_NS)
-/* Time that a client is told to wait while the learner is busy. */
-#define BUSY_NS (100 * MS_NS)
-/* Time that a client is told to wait while the node has no model to use. */
-#define NONE_NS (10 * SECOND_NS)
+/* Rest of the learner after a request, as a multiple of the time that the request took. */
+#define REST        49
+#define REST_NS_MIN (10 * MS_NS)     /* minimum rest of the learner after a request */
+#define BUSY_NS     (100 * MS_NS)    /* wait that a client is told while the learner is busy */
+#define NONE_NS     (10 * SECOND_NS) /* wait that a client is told while there is no model */
 
 enum request_state {
     REQUEST_NONE,
@@ -25,19 +22,17 @@ enum request_state {
     REQUEST_OUT    /* the learner is working on the request */
 };
 
-/* State of one inference client. */
 struct client {
     uint64_t again_ns; /* earliest time at which the client may send its next request */
-    uint32_t asks;     /* number of requests of the client so far */
+    uint32_t asks;     /* requests of the client so far */
 };
 
 struct inference {
     enum request_state state; /* state of the request; there is one at a time */
     uint64_t conn;            /* conn of the client that sent the request */
-    uint32_t count;           /* number of samples in the request */
-    uint64_t next_ns;         /* earliest time at which the learner takes another request */
-    /* [NODE_INFERENCE_MAX] samples of the request; NULL if inference is off */
-    uint8_t *samples;
+    uint32_t count;
+    uint64_t next_ns; /* earliest time at which the learner takes another request */
+    uint8_t *samples; /* [NODE_INFERENCE_MAX] samples of the request; NULL = inference is off */
     struct client *clients; /* [peers_max] state of each client, by slot */
 };
 
@@ -70,7 +65,7 @@ static struct client *client_of(struct node *node, const struct peer *peer)
     return &node->inference->clients[connection_slot(node, peer)];
 }
 
-/* Returns true if there is space for another client, in total and from this client's network. */
+/* Returns true if the limits of clients, in total and per network, permit this client. */
 static bool has_room(const struct node *node, const struct peer *peer)
 {
     const uint64_t network = address_network(&peer->address);
@@ -178,7 +173,7 @@ void inference_on_request(struct node *node, const struct peer *peer, const stru
     if (!peer->asks && !let_in(node, peer))
         return;
     struct client *client = client_of(node, peer);
-    /* The client has sent another request before the reply to its last one. */
+    /* This request came before the reply to the client's last one. */
     const bool has_one =
         node->inference->state != REQUEST_NONE && node->inference->conn == peer->conn;
     if (!is_request(node, ask))
@@ -216,7 +211,7 @@ void node_on_predicted(struct node *node, uint64_t now_ns, const float *numbers,
     inference->next_ns = now_ns + u64_max(rest_ns, REST_NS_MIN);
     const struct peer *peer = connection_find(node, inference->conn);
     if (!peer || peer->state != PEER_MEETING)
-        return; /* the client has disconnected, so there is no one to reply to */
+        return; /* the client has disconnected */
     const size_t bytes = inference->count * node->options.limits.answers.outputs * sizeof *numbers;
     const struct message said = {
         .reason = REPLY_DONE, .count = inference->count, .bulk = {(const uint8_t *)numbers, bytes}};

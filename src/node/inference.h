@@ -22,7 +22,7 @@
 struct inference *inference_new(struct arena *arena, const struct node_options *options);
 size_t inference_arena_bytes(const struct node_options *options);
 
-/* Handles an INFERENCE message of a peer that has sent no HELLO. */
+/* Handles an INFERENCE message, which a client sends instead of HELLO. */
 void inference_on_request(struct node *node, const struct peer *peer, const struct message *ask);
 
 /* Sets *action to PREDICT and returns true if a request waits for the learner. */

@@ -17,8 +17,8 @@
 /* Form and limits of an inference request; all 0 = inference is off. */
 struct inference_form {
     uint32_t samples_max; /* samples per request, at most */
-    size_t sample_bytes;  /* bytes per sample */
-    uint32_t outputs;     /* numbers (float32) in the reply per sample */
+    size_t sample_bytes;
+    uint32_t outputs; /* numbers (float32) in the reply per sample */
     /* description of a sample for people (config/inference_words.h); not copied */
     const char *about;
 };

@@ -73,8 +73,7 @@ uint32_t node_reach(const struct node *node, uint32_t i)
     return retract_reach(node, i);
 }
 
-/* Returns true if the arrival `mark` is enough earlier than `before`, the last listed one, to be
- * listed as well. */
+/* Returns true if the arrival `mark` is enough earlier than `before`, the last listed one. */
 static bool is_apart(const struct node_arrival *mark, const struct node_arrival *before,
                      uint64_t now_ns)
 {
@@ -189,7 +188,7 @@ uint32_t node_links(const struct node *node)
     return links;
 }
 
-/* Returns the peer of conversation i, counting only slots in use. */
+/* Returns peer i, counting only slots in use. */
 static const struct peer *peer_of(const struct node *node, uint32_t i)
 {
     uint32_t slot = 0;
@@ -262,8 +261,7 @@ void node_contributions(const struct node *node, struct node_contribution *out)
         const struct origin *origin = &versions->origins[origin_index];
         const struct member *member = membership_find(node, origin->id);
         if (!member)
-            /* The member was dead for long and has no entry in the member table any more. */
-            continue;
+            continue; /* the dead member was removed from the member table */
         struct node_contribution *of = &out[membership_number(node, member)];
         of->rumors += origin->next;
         of->samples += versions_samples(versions, origin);

@@ -5,41 +5,41 @@
 #include "node/node.h"
 
 struct node_stats {
-    uint64_t steps;            /* number of local steps */
-    uint64_t samples;          /* samples learned by this node since its start */
+    uint64_t steps;
+    uint64_t samples;          /* samples that this node learned since its start */
     double samples_per_second; /* samples learned per second, moving average; 0 = unknown */
     double share; /* this node's share of the training at its last publication, 0 .. 1 */
-    /* Mean time between publications, in seconds, as chosen at present (outer_step.h). */
+    /* Present mean time between publications, in seconds (outer_step.h). */
     double interval_s;
-    double gain; /* gain of publications, as chosen at present (outer_step.h) */
-    double beta; /* outer momentum, as chosen at present, 0 .. 1 */
+    double gain; /* present gain of publications (outer_step.h) */
+    double beta; /* present outer momentum, 0 .. 1 */
     /* Part of the unpublished progress that the last publication withheld (replica.h). */
     double withheld;
-    uint32_t neighbours;   /* number of neighbours */
-    uint32_t members_live; /* number of live members, this node included */
-    uint32_t peers_used;   /* number of conversations in any state */
-    uint32_t origins;      /* number of origins with a known rumor */
+    uint32_t neighbours;
+    uint32_t members_live; /* this node included */
+    uint32_t peers_used;   /* conversations in any state */
+    uint32_t origins;      /* origins with a known rumor */
     /* Digest that the base will have after all updates that wait for the learner. */
     uint64_t digest;
-    uint64_t version;               /* number of known rumors over all origins */
-    uint64_t version_hash;          /* hash of the node's whole version */
-    uint64_t rumors_published;      /* number of own rumors published */
-    uint64_t rumors_received;       /* number of other nodes' rumors received, each counted once */
-    uint64_t duplicates;            /* number of received rumors that this node already knew */
-    uint64_t rumors_sent_copies;    /* number of RUMOR messages sent to all neighbours together */
-    uint64_t wants_sent;            /* number of WANT messages sent */
+    uint64_t version;      /* known rumors over all origins */
+    uint64_t version_hash; /* hash of the node's whole version */
+    uint64_t rumors_published;
+    uint64_t rumors_received;    /* other nodes' rumors received, each counted once */
+    uint64_t duplicates;         /* received rumors that this node already knew */
+    uint64_t rumors_sent_copies; /* RUMOR messages sent to all neighbours together */
+    uint64_t wants_sent;
     uint64_t rumor_bytes_published; /* bytes of own rumors, each counted once */
     uint64_t rumor_bytes_received;  /* bytes of other nodes' rumors received, each counted once */
     uint64_t sent_bytes;            /* bytes passed to the transport */
     uint64_t received_bytes;        /* bytes received from the transport */
     uint64_t control_sent_bytes;    /* encrypted bytes of all sent messages except RUMOR */
     uint64_t queued_bytes_most;     /* bytes in the longest send queue at present */
-    uint64_t log_held_bytes;        /* bytes of rumors in the log */
-    uint32_t blocks;                /* number of blocks in a base */
-    uint32_t blocks_held;  /* number of blocks of the fetched base that the learner was given */
+    uint64_t log_held_bytes;
+    uint32_t blocks;       /* blocks in a base */
+    uint32_t blocks_held;  /* blocks of the fetched base that the learner was given */
     uint64_t block_bytes;  /* bytes received for the base that is or was last fetched */
     uint64_t served_bytes; /* bytes of blocks sent to other nodes */
-    uint64_t waiting;      /* number of known rumors that the learner has not applied */
+    uint64_t waiting;      /* known rumors that the learner has not applied */
     /* Time for which the longest-missing rumor has been missing; 0 = no rumor is missing. */
     uint64_t lag_ns;
     double budget;  /* bytes per second that this node may publish */
@@ -53,23 +53,22 @@ uint64_t node_digest(const struct node *node);
 /* Returns node_stats.waiting; fast enough to be called after every event. */
 uint64_t node_waiting(const struct node *node);
 
-/* Returns true if a rumor waited at the last node_next because the learner had as many entries
- * as it accepts. */
+/* Returns true if a rumor waited at the last node_next because the learner had as many entries as
+ * it accepts. */
 bool node_is_learner_full(const struct node *node);
 
 /* Returns the longest time between two publications at present, in ns. */
 uint64_t node_interval_ns_max(const struct node *node);
 
-/* Returns true while a base is being fetched. An incomplete base matches no version. */
+/* Returns true while this node fetches a base, or single blocks (BASE_ROLLING). */
 bool node_is_catching_up(const struct node *node);
-/* Returns how many times this node has begun to fetch a base. */
+/* Returns how many times this node has begun to fetch a base; each round of BASE_ROLLING counts. */
 uint32_t node_bases(const struct node *node);
 bool node_is_leaving(const struct node *node);
 /* Returns true if this node is expelled, so that it ends. */
 bool node_is_expelled(const struct node *node);
-/* Returns why the owner must end this node: another process has its identity. The text is a
- * sentence that begins with the address of the peer that reported the other process. NULL = no
- * reason. */
+/* Returns why the owner must end this node: another process has its identity. NULL = no reason. The
+ * text begins with the address of the peer that reported the other process. */
 const char *node_clash(const struct node *node);
 
 /* An origin of this node's version; i < node_origins. */
@@ -81,8 +80,8 @@ struct node_origin {
 };
 uint32_t node_origins(const struct node *node);
 void node_origin(const struct node *node, uint32_t i, struct node_origin *out);
-/* Returns the number of the first rumor of origin i that can still be taken out of the base,
- * because the log has it and all later ones. */
+/* Returns the first rumor of origin i that can still be taken out of the base, because the log has
+ * it and all later ones. */
 uint32_t node_reach(const struct node *node, uint32_t i);
 /* Sets *out to the origin of this node's present incarnation. */
 void node_own(const struct node *node, struct node_origin *out);
@@ -94,8 +93,8 @@ const struct order *node_order(const struct node *node, uint32_t number);
 const struct order *node_order_about(const struct node *node, const uint8_t id[static ID_BYTES]);
 /* Returns the bytes that bind all signatures to this swarm and model. */
 const uint8_t *node_context(const struct node *node);
-/* Returns the model hash [16] in this node's introduction: the hash of its own model
- * description, or of the swarm whose first weights it has taken over. */
+/* Returns the model hash [16] in this node's introduction: of its own model description, or of the
+ * swarm whose first weights it has taken over. */
 const uint8_t *node_model_hash(const struct node *node);
 /* Returns true if the node has taken over the first weights of another swarm. */
 bool node_has_taken_first(const struct node *node);
@@ -104,24 +103,22 @@ bool node_lacks_first(const struct node *node);
 
 /* A conversation in any state; i < node_links. */
 struct node_link {
-    uint8_t id[ID_BYTES]; /* id of the peer; all 0 while it is unknown */
-    /* Address that was dialled, or from which the peer has dialled this node. */
-    struct address address;
-    bool dialled;      /* this node has dialled the peer */
-    bool open;         /* the peer is a neighbour */
-    uint32_t protocol; /* protocol version of the conversation; 0 = unknown */
-    uint64_t rtt_ns;   /* last measured round-trip time; 0 = unknown */
-    double rate;       /* bytes per second that the link carries at least (rate/congestion.h) */
-    /* A queueing delay was seen, so the link carries no more than `rate`. */
-    bool is_measured;
-    uint64_t tried_ns;       /* time when traffic last tested `rate` */
-    uint64_t backlog_ns;     /* queueing delay of the bytes that this node sends */
-    uint64_t queued_bytes;   /* bytes queued for the peer */
-    uint64_t sent_bytes;     /* bytes sent in this conversation */
+    uint8_t id[ID_BYTES];   /* all 0 = unknown */
+    struct address address; /* address dialled, or from which the peer dialled */
+    bool dialled;           /* this node has dialled the peer; false = the peer has dialled */
+    bool open;              /* the peer is a neighbour */
+    uint32_t protocol;      /* protocol version of the conversation; 0 = unknown */
+    uint64_t rtt_ns;        /* last measured round-trip time; 0 = unknown */
+    double rate;           /* bytes per second that the link carries at least (rate/congestion.h) */
+    bool is_measured;      /* a queueing delay was seen, so the link carries at most `rate` */
+    uint64_t tried_ns;     /* time when traffic last tested `rate` */
+    uint64_t backlog_ns;   /* queueing delay of the bytes that this node sends */
+    uint64_t queued_bytes; /* bytes queued for the peer */
+    uint64_t sent_bytes;   /* bytes sent in this conversation */
     uint64_t received_bytes; /* bytes received in this conversation */
-    uint64_t conn;           /* number of the conversation */
-    uint64_t since_ns;       /* time when the present state began (connection/peer.h) */
-    bool listens; /* the peer's record has an address; false = it only dials, or is unknown */
+    uint64_t conn;
+    uint64_t since_ns; /* time when the present state began (connection/peer.h) */
+    bool listens;      /* the peer's record has an address; false = it only dials, or is unknown */
 };
 uint32_t node_links(const struct node *node);
 void node_link(const struct node *node, uint32_t i, struct node_link *out);
@@ -131,12 +128,12 @@ struct node_member {
     uint8_t id[ID_BYTES];
     /* Address at which to dial the member; port 0 = the member only dials. */
     struct address address;
-    /* The member counts as live: it has not been silent for too long, and has not left. */
+    /* Not silent for too long; has not left, and is neither expelled nor barred by admission. */
     bool live;
-    bool is_lost;  /* the member's conversation with this node broke, and nothing was heard since */
+    bool is_lost;  /* the member's conversation with this node broke, with no sign of life since */
     bool expelled; /* expelled by the operator, a proof or votes */
-    bool left;     /* the member has left the swarm */
-    bool trains;   /* the member trains; false = it only relays, or has not joined yet */
+    bool left;
+    bool trains;               /* false = the member only relays, or has not joined yet */
     uint64_t samples;          /* samples that the member has learned */
     uint64_t digest;           /* digest of the member's base, as its last record states */
     double samples_per_second; /* samples per second that the member reports */
@@ -147,10 +144,10 @@ struct node_member {
     uint64_t met_ns;           /* time when the member's first record arrived */
 };
 uint32_t node_members(const struct node *node);
-/* The contribution of a member to the base, over all its incarnations. node_contributions fills
+/* A member's contribution to the base, over all its incarnations. node_contributions fills
  * out[node_members]. */
 struct node_contribution {
-    uint64_t rumors;  /* number of the member's rumors in the base */
+    uint64_t rumors;  /* the member's rumors in the base */
     uint64_t samples; /* samples that these rumors report */
     /* Bytes of the member's rumors that this node handled since its start. */
     uint64_t rumor_bytes;
@@ -162,8 +159,8 @@ void node_member(const struct node *node, uint64_t now_ns, uint32_t i, struct no
 /* Phase of a node as it is shown to people; derived from the node's state machines
  * (lifecycle/lifecycle.h). */
 enum node_phase {
-    NODE_JOINING,     /* no member has answered the node yet */
-    NODE_CATCHING_UP, /* the node fetches the swarm's base */
+    NODE_JOINING,     /* the node has not joined and has no neighbour */
+    NODE_CATCHING_UP, /* the node fetches the swarm's base, or lacks rumors of it */
     NODE_RUNNING,     /* the node trains, or relays */
     NODE_FINISHING,   /* the node has ended training and waits for other members */
     NODE_FINISHED,    /* all members have finished, with one base */

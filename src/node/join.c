@@ -9,14 +9,13 @@
 #include "node/orders/orders.h"
 #include "node/transfer/transfer.h"
 
-/* Until a node has run for this long, it believes only the versions of joined members. */
+/* Until a node is this old, it believes only the versions of members that have joined. */
 #define MEET_NS (2 * SECOND_NS)
 
 struct join {
-    uint64_t company_ns; /* time when this node last had a neighbour; 0 = never */
-    bool is_turned_away; /* a dialled member has refused this node */
-    /* The RESTART action is due: no neighbour has the missing part of the base being fetched. */
-    bool must_restart;
+    uint64_t company_ns; /* time of the last neighbour, or other sign of a swarm; 0 = never */
+    bool is_turned_away;
+    bool must_restart; /* a RESTART action is due */
 };
 
 size_t join_arena_bytes(void)
@@ -56,10 +55,9 @@ void join_ask_to_confirm(struct node *node)
         anti_entropy_ask_for_all(node, chosen);
 }
 
-/* Joins if this node has the swarm's base. This node may have fewer rumors than the neighbour
- * that has shown most of them: one rumor per origin may be in transit. A neighbour that has not
- * joined counts only if this node is MEET_NS old, or NODE_JOIN_WAIT_NS if that neighbour knows no
- * rumor. */
+/* To join, this node may have fewer rumors than the neighbour that has shown most of them: one
+ * rumor per origin may be in transit. A neighbour that has not joined counts only if this node is
+ * MEET_NS old, or NODE_JOIN_WAIT_NS if that neighbour knows no rumor. */
 void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing)
 {
     const uint64_t few = broadcast_active_origins(node);
@@ -79,14 +77,14 @@ static void restart(struct node *node)
     CHECK(!base_is_whole(node));
     node->join->must_restart = true;
     node->join->company_ns = node->now_ns;
-    /* Another restart is due only if this lasts NODE_LOST_WAIT_NS longer. */
+    /* another restart is due only if this lasts NODE_LOST_WAIT_NS longer */
     fetch_restart_wait(node);
     (void)notes_add(
         &node->notes, node->now_ns, NOTE_CATCHING_UP, LEVEL_WARNING,
         "no reachable member has the rest of the base; this node restarts from its own checkpoint");
 }
 
-/* Returns true if orders admit members, but not this node, and no member is its neighbour. */
+/* Returns true if orders admit members but not this node, and no neighbour was found in time. */
 static bool is_refused(const struct node *node)
 {
     return orders_admit(node) && node->now_ns - node->born_ns >= NODE_JOIN_WAIT_NS &&
@@ -94,8 +92,6 @@ static bool is_refused(const struct node *node)
            node_admission(node, node->options.identity->id) == ADMISSION_NONE;
 }
 
-/* Lets the node join alone if no member has answered for some time. A node that has had a
- * neighbour waits longer, because it knows that a swarm exists. */
 void join_consider(struct node *node)
 {
     struct join *join = node->join;

@@ -10,21 +10,20 @@
 struct join *join_new(struct arena *arena);
 size_t join_arena_bytes(void);
 
-/* Call it when this node has learned that a swarm exists, because a neighbour, or a member
- * without a free slot, has answered. */
+/* Call it when a neighbour, or a member without a free slot, has shown that a swarm exists. */
 void join_on_company(struct node *node);
-/* Call it when a dialled member has refused this node. */
+/* Call it when a dialled member does not admit this node. */
 void join_on_turned_away(struct node *node);
 /* Joins if the version of neighbour `from` shows that this node has the swarm's base. missing:
- * number of rumors in that version that this node lacks. */
+ * rumors of that version that this node lacks. */
 void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing);
 /* Requests the whole version of a member that has joined: it may show that this node has the
  * swarm's base. Call it once a second. */
 void join_ask_to_confirm(struct node *node);
-/* Joins alone if there is no member to learn from. Call it a few times a second. */
+/* Joins alone if no member answers; waits longer after a sign of a swarm. Leaves if members refuse
+ * this node. Requests a restart if the base cannot be completed. Call it a few times a second. */
 void join_consider(struct node *node);
-/* Sets *action to RESTART and returns true if no neighbour has the missing part of the base
- * being fetched. */
+/* Sets *action to RESTART and returns true if join_consider has requested it. */
 bool join_next_restart(struct node *node, struct action *action);
 
 #endif

@@ -8,11 +8,11 @@
 /* Bytes that the node once wrote for its owner. Only node_new reads them. */
 struct kept {
     const uint8_t *at; /* the bytes; the owner has checked them, for example by node_orders_check */
-    size_t bytes;      /* number of bytes */
+    size_t bytes;
 };
 struct node_kept {
     struct kept orders;     /* the operator's orders (expulsion_api.h) */
-    struct kept proofs;     /* equivocation proofs (expulsion_api.h) */
+    struct kept proofs;     /* proofs against members (expulsion_api.h) */
     struct kept votes;      /* votes to expel members (quarantine_api.h); empty if votes are off */
     struct kept swarm_keys; /* keys that orders have introduced (swarm_keys.h) */
     /* Samples that the swarm had learned at the checkpoint; 0 = no checkpoint. */

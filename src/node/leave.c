@@ -20,16 +20,14 @@
 #define FRESH_NS (3 * SECOND_NS)
 
 struct leave {
-    uint64_t began_ns; /* time when leaving began */
-    /* Time when a round of gossip is due earlier than usual; 0 = no early round. */
-    uint64_t hurry_ns;
-    /* Number of publications since training ended that another one followed. */
-    uint32_t published_last;
-    float tau; /* threshold tau of the first publication after training ended */
+    uint64_t began_ns;
+    uint64_t hurry_ns;       /* due time of an early round of gossip; 0 = none */
+    uint32_t published_last; /* publications since training ended that another one followed */
+    float tau;               /* tau of the first publication after training ended */
     /* Other members have all rumors of this node, which publishes no more. */
     bool ours_known;
-    bool is_turned_away;   /* every member that this node dialled has refused it */
-    bool is_expelled;      /* this node is expelled */
+    bool is_turned_away; /* no member admits this node */
+    bool is_expelled;
     bool is_finished;      /* all conversations have ended */
     bool is_finished_said; /* the FINISHED action was returned to the owner */
 };
@@ -50,15 +48,12 @@ static void settle(struct node *node)
     if (publishing_state(node) != PUBLISHING_OVER)
         publishing_move(node, PUBLISHING_OVER);
     if (leaving_stage(node) != STAGE_LEAVING || !base_is_whole(node))
-        /* A node waits no longer after the grace time, or if others wait for its complete base. */
+        /* Without a complete base, this node has no digest with which other members can agree. */
         return;
     leaving_move(node, STAGE_SETTLED);
-    /* Makes an early round of gossip due, after this call has returned. */
-    node->leave->hurry_ns = node->now_ns + 1;
+    node->leave->hurry_ns = node->now_ns + 1; /* after this call has returned */
 }
 
-/* Requests another publication, or moves to SETTLED if little is left to publish. A node that is
- * alone in the swarm and a node that finishes publish several times. */
 void leave_on_published(struct node *node, const struct update *update)
 {
     struct leave *leave = node->leave;
@@ -76,7 +71,7 @@ void leave_on_published(struct node *node, const struct update *update)
 void leave_end_training(struct node *node)
 {
     leaving_move(node, STAGE_LEAVING);
-    /* An early round tells neighbours at once that training has ended. */
+    /* An early round of gossip tells neighbours at once that training has ended. */
     node->leave->hurry_ns = node->now_ns;
     if (!node->options.trains)
         settle(node);
@@ -90,7 +85,6 @@ void node_leave(struct node *node, uint64_t now_ns)
         return;
     node->now_ns = node->leave->began_ns = now_ns;
     leaving_ask(node);
-    /* An early round tells neighbours at once that this node leaves. */
     node->leave->hurry_ns = now_ns;
     (void)notes_add(&node->notes, now_ns, NOTE_LEAVING, LEVEL_INFO,
                     leaving_stage(node) == STAGE_RUNNING
@@ -131,8 +125,8 @@ static bool neighbours_have_ours(const struct node *node)
     return have > 0 || lack == 0;
 }
 
-/* Returns true if the record of every other live member shows the base that this node holds. Such
- * members hold all our rumors, even if the member that connected us to them has left. */
+/* Returns true if the record of every other live member shows the digest of our base. Such members
+ * hold all our rumors, even if the member that connected us to them has left. */
 static bool others_hold_our_base(const struct node *node)
 {
     const struct members *members = membership_members(node);
@@ -145,21 +139,18 @@ static bool others_hold_our_base(const struct node *node)
     return true;
 }
 
-/* Returns true if other members have all our rumors. Stays true once all neighbours have had
- * them. Without neighbours, returns true only if all live members hold our base: otherwise a
+/* Returns true if other members have all our rumors. Stays true once all neighbours of a settled
+ * node have had them. Without neighbours, all live members must hold our base: otherwise a
  * connection is broken and will be made again. */
 static bool ours_are_known(struct node *node)
 {
     if (!neighbours_have_ours(node))
         return false;
     if (leaving_stage(node) == STAGE_SETTLED && connection_neighbours(node) > 0)
-        /* This stays true, since the node publishes nothing more. */
         node->leave->ours_known = true;
     return node->leave->ours_known || others_hold_our_base(node);
 }
 
-/* Returns how long a node waits for news that other members leave, in ns. News spreads more
- * slowly in a larger swarm. */
 uint64_t leave_linger_ns(const struct node *node)
 {
     const uint64_t linger_ns = membership_live(node) * LINGER_EACH_NS;
@@ -167,8 +158,8 @@ uint64_t leave_linger_ns(const struct node *node)
 }
 
 /* Returns true if all neighbours have answered a PING that was sent after a wait of
- * leave_linger_ns. A neighbour's messages arrive in order. So if the neighbour had announced that
- * it leaves, the news has arrived. */
+ * leave_linger_ns, and sends missing PINGs. Messages of a neighbour arrive in order, so news that
+ * it leaves would have arrived before the answer. */
 static bool neighbours_have_answered(struct node *node)
 {
     CHECK(leaving_stage(node) == STAGE_SETTLED);
@@ -183,7 +174,7 @@ static bool neighbours_have_answered(struct node *node)
     return all;
 }
 
-/* Returns true if some other live member still trains. */
+/* Returns true if another live member still trains. */
 static bool others_train(const struct node *node)
 {
     const struct members *members = membership_members(node);

@@ -23,22 +23,21 @@ size_t leave_arena_bytes(void);
 
 /* Makes the node leave at once, without another publication, because it is expelled. */
 void leave_on_expelled(struct node *node);
-/* Makes the node leave, because every member that it dialled has refused it and it has joined no
- * swarm. */
+/* Makes the node, which must not have joined, leave at once, because no member admits it. */
 void leave_on_turned_away(struct node *node);
-/* Ends training: changes the stage from RUNNING to LEAVING and starts the last publications. */
+/* Ends training: moves from RUNNING to LEAVING and starts the last publications. */
 void leave_end_training(struct node *node);
-/* Call it after each publication of a leaving node: ends publishing, unless another publication
- * must follow. */
+/* Call it after each publication that follows the end of training. Requests another one if the node
+ * finishes or is alone in the swarm and much is unpublished. Otherwise settles. */
 void leave_on_published(struct node *node, const struct update *update);
-/* Returns how long a node waits for news that other members leave, in ns: longer in a larger
- * swarm. */
+/* Returns how long a node waits for news that other members leave, in ns. News spreads more slowly
+ * in a larger swarm. */
 uint64_t leave_linger_ns(const struct node *node);
-/* Changes the stage of leaving (drawing above) if the next stage's condition is met. Call it
- * repeatedly after training has ended. */
+/* Moves to the next stage (drawing above) if its condition is met. Call it repeatedly after
+ * training has ended. */
 void leave_consider(struct node *node);
-/* Returns the time of a round of gossip that is due earlier than usual, because other nodes wait
- * for it; 0 = no early round. */
+/* Returns when a round of gossip is due earlier than usual, because other nodes wait for it; 0 = no
+ * early round. */
 uint64_t leave_hurry_ns(const struct node *node);
 /* Call it when a round of gossip has happened. */
 void leave_on_gossip(struct node *node);

@@ -35,7 +35,7 @@
 #include "node/transfer/transfer.h"
 #include "wire/bytes.h"
 
-/* For this time after a request for missing rumors, the node counts as catching up. */
+/* Time after a request for missing rumors in which the node counts as catching up. */
 #define CATCH_UP_NS   (5 * SECOND_NS)
 #define NOTES_WAITING 256
 
@@ -121,7 +121,6 @@ void node_free(struct node *node)
     secret_wipe(node, sizeof *node);
 }
 
-/* Starts to handle an event. Its time is at least that of the previous event. */
 static void begin_event(struct node *node, uint64_t now_ns)
 {
     CHECK(now_ns >= node->now_ns);
@@ -160,8 +159,8 @@ void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn)
         connection_on_dialled(node, peer, dialer_dialed(node, peer).failures);
 }
 
-/* Consumes received bytes until an event happens, and handles the event. Returns false if there
- * are no more bytes, or the conversation must end. */
+/* Consumes received bytes until an event happens, and handles it. Returns false if no bytes are
+ * left, or the conversation must end. */
 static bool take(struct node *node, const struct peer *peer, const uint8_t **bytes, size_t *count)
 {
     struct problem problem;
@@ -236,7 +235,7 @@ static void note_failed(struct node *node, const struct peer *peer, const char *
     struct note *note;
     CHECK(!peer->was_open);
     if (peer->dialled && !is_power_of_two(dialed.failures))
-        return; /* only a failure whose number is a power of two gets a note */
+        return; /* notes only after 0, 1, 2, 4, 8, … earlier failures */
     if (!peer->dialled && !notes_allow(&node->notes, node->now_ns))
         return;
     if (peer->dialled)
@@ -337,9 +336,8 @@ void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)
 
 /* The following functions choose the next action. */
 
-/* Returns the outer momentum of the next update that the learner applies. Returns 0 before the
- * node's first publication, while it leaves, and while it catches up and therefore applies old
- * rumors. */
+/* Returns the outer momentum of the learner's next update. It is 0 before the node's first
+ * publication, while the node leaves, and while it catches up and so applies old rumors. */
 static double beta(const struct node *node)
 {
     const uint64_t asked_ns = broadcast_asked_ns(node);
@@ -348,8 +346,8 @@ static double beta(const struct node *node)
     return caught_up && goes_on ? publish_schedule_beta(node) : 0;
 }
 
-/* Sets *action to the next action that changes the learner's base: a retraction, or else an update.
- * Returns false if there is none. */
+/* Sets *action to the next change of the learner's base: a retraction, or else an update. Returns
+ * false if there is none. */
 static bool next_apply(struct node *node, struct action *action)
 {
     if (!retract_next(node, action) && !broadcast_next_apply(node, action))

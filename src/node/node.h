@@ -49,59 +49,61 @@ struct node_limits {
     uint32_t half_open_max; /* accepted peers that have not shown the swarm key, at most */
     /* Of these peers, at most this many from one network of addresses (address_network). */
     uint32_t half_open_per_net_max;
-    bool low_ports;        /* other members' addresses with a port below 1024 may be dialled */
-    bool quarantines;      /* a majority of votes expels a harmful member (quarantine.h) */
-    double weight_max;     /* maximum of a claimed throughput, in medians; 0 = none (shares.h) */
-    uint64_t handshake_ns; /* time limit of a handshake, after the connection is established */
+    bool low_ports;   /* other members' addresses with a port below 1024 may be dialled */
+    bool quarantines; /* a majority of votes expels a harmful member (quarantine.h) */
+    /* maximum of a claimed throughput, as a multiple of the median; 0 = none (shares.h) */
+    double weight_max;
+    uint64_t handshake_ns; /* time limit of a handshake on an established connection */
     /* time limit of lookup and connection; 0 = simulated: no packets, handshake_ns covers both */
     uint64_t dial_ns;
     uint64_t silence_ns;     /* silence after which a conversation with a neighbour ends */
     size_t send_queue_bytes; /* bytes queued for one peer, at most */
     double notes_per_s;      /* notes per second that other nodes can cause, at most */
     uint32_t apply_window;   /* entries that the learner may have without an answer, at most */
-    struct inference_form answers; /* form of the inference requests that the node serves */
+    struct inference_form answers; /* inference requests that the node serves */
     uint16_t protocol_max; /* newest protocol version to speak; 0 = PROTOCOL_NEWEST. For tests. */
 };
 
 struct node_keys {
-    /* arena of node_keys_bytes bytes for secrets; it outlives the node. NULL = the node's arena */
+    /* Arena of node_keys_bytes bytes for secrets, which outlives the node; NULL = the node's
+     * arena. */
     struct arena *memory;
     /* [SEED_BYTES] seed of the keys that the node makes; only node_new reads it. */
     const uint8_t *entropy;
 };
 
 struct node_options {
-    const struct identity *identity; /* this node's keys and id; not copied */
+    const struct identity *identity; /* not copied */
     const uint8_t *swarm_key;        /* [KEY_BYTES] swarm key; only node_new reads it */
-    struct node_keys keys;           /* arena for secrets, and seed of generated keys */
-    const char *swarm_id;            /* name of the swarm */
-    const char *model;               /* model description, "FORM; START" (crypto/gate.h) */
+    struct node_keys keys;
+    const char *swarm_id;
+    const char *model; /* model description, "FORM; START" (crypto/gate.h) */
     /* [16] model hash of the swarm whose first weights the base has; only node_new reads it.
      * NULL = the hash of `model` */
     const uint8_t *model_hash;
     const char *parts; /* parts of the model, one per line (model_parts.h); NULL = unknown */
     /* Settings that must agree between nodes (connection/settings.h); NULL = none. */
     const char *settings;
-    uint64_t parameters; /* number of the model's parameters */
-    uint64_t digest;     /* digest of the base when the node starts */
+    uint64_t parameters;
+    uint64_t digest; /* digest of the base when the node starts */
     /* Entries per block, equal on all nodes: BLOCK_ENTRIES, or less in a small test. */
     uint32_t block_entries;
     uint64_t incarnation; /* present incarnation, higher than all earlier ones of this node */
     /* history of the base when the node starts, from node_on_saved; only node_new reads it */
     const uint8_t *history;
-    size_t history_bytes;          /* size of `history`; 0 = the base has the first weights */
-    bool has_operator;             /* the swarm has an operator, who expels and admits members */
-    uint8_t operator_id[ID_BYTES]; /* id of the operator */
-    struct node_kept kept;         /* orders, proofs, votes and keys of an earlier start */
-    uint64_t wall_ms; /* wall clock time when the node starts, in ms since 1970; 0 = unknown */
-    uint64_t seed;    /* seed of random choices; 0 = draw it from keys.entropy */
+    size_t history_bytes; /* size of `history`; 0 = the base has the first weights */
+    bool has_operator;    /* the swarm has an operator, who expels and admits members */
+    uint8_t operator_id[ID_BYTES];
+    struct node_kept kept; /* orders, proofs, votes and keys of an earlier start */
+    uint64_t wall_ms;      /* wall clock time when the node starts, in ms since 1970; 0 = unknown */
+    uint64_t seed;         /* seed of random choices; 0 = draw it from keys.entropy */
 
     uint16_t listen_port;     /* port on which the node listens; 0 = it only dials */
     struct address advertise; /* address to dial this node; host "" = as others see it */
     struct address seeds[NODE_SEEDS_MAX]; /* addresses from the user, which are dialled first */
-    uint32_t seeds_count;                 /* number of addresses in `seeds` */
+    uint32_t seeds_count;
 
-    bool trains; /* the node trains; false = it only relays */
+    bool trains; /* false = the node only relays */
     /* bytes per second to publish, each rumor counted once; 0 = auto (rate/budget.c) */
     uint64_t bytes_per_s;
     uint64_t uplink_max;    /* bytes per second sent to all peers together; 0 = as links allow */
@@ -117,12 +119,12 @@ struct node_options {
     /* two sides that trained apart for more than these seconds are a partition (partition.c) */
     double partition_s;
     bool weigh_throughput; /* shares depend on samples per second; false = shares are equal */
-    size_t log_bytes;      /* size of the rumor log in bytes */
+    size_t log_bytes;
     /* bytes of blocks per second sent while training; 0 = unlimited; or NODE_SERVE_AUTO */
     uint64_t serve_bytes_per_s;
-    uint64_t save_ns;          /* time between checkpoints; 0 = no checkpoints */
-    uint64_t grace_ns;         /* longest time that leaving may take */
-    struct node_limits limits; /* limits of memory and time */
+    uint64_t save_ns;  /* time between checkpoints; 0 = no checkpoints */
+    uint64_t grace_ns; /* longest time that leaving may take */
+    struct node_limits limits;
 };
 
 enum action_kind {
@@ -143,12 +145,12 @@ enum action_kind {
 
 struct action {
     enum action_kind kind;
-    uint64_t conn;               /* DIAL, SEND, HANGUP: number of the conversation */
-    struct address address;      /* DIAL: address to dial */
+    uint64_t conn;               /* DIAL, SEND, HANGUP */
+    struct address address;      /* DIAL */
     uint32_t segment_bytes;      /* DIAL: largest payload of a packet; 0 = the system's choice */
     const uint8_t *bytes;        /* SEND: bytes to send; PREDICT: samples */
     size_t count;                /* SEND, PREDICT: number of bytes */
-    const struct update *update; /* APPLY: update to apply */
+    const struct update *update; /* APPLY */
     uint64_t tag;                /* APPLY: tag of the rumor's origin */
     uint32_t seq;                /* APPLY: number of the rumor in its origin */
     bool takes_out;              /* APPLY: take the rumor out of the base; its levels are negated */
@@ -162,7 +164,7 @@ struct action {
     uint32_t entries;     /* READ, WRITE: number of entries; PREDICT: number of samples */
     const int32_t *units; /* WRITE: new base entries; valid until the next node_next */
     bool keep_weights; /* WRITE: keep the weights; the residual takes the difference to the base */
-    struct note note;  /* NOTE: what happened */
+    struct note note;  /* NOTE */
 };
 
 struct node;
@@ -187,7 +189,7 @@ void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn);
 void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const char *why);
 
 /* Call it after the learner has made `steps` local steps on `samples` samples. This function and
- * the next ones are the learner's answers. The learner performs actions in the order of the
+ * the next ones report the learner's work. The learner performs actions in the order of the
  * requests. Only a READ may be performed earlier, but its answer keeps the order. So the node knows
  * which rumors a block contains. */
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples);

@@ -1,6 +1,6 @@
 /* Notes: one line per event, for people and for traces.
  *
- * The node writes them, and its owner prints them. Notes that strangers can cause are limited in
+ * The node writes them, and its owner prints them. Notes that other nodes can cause are limited in
  * number per second; a separate note reports how many were suppressed.
  */
 #ifndef HEARSAY_NODE_NOTES_H
@@ -58,10 +58,11 @@ enum note_kind {
 enum note_level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR };
 
 struct note {
-    uint64_t at_ns;                 /* time of the event */
-    enum note_kind kind;            /* kind of event */
-    enum note_level level;          /* severity of the event */
-    bool is_certain;                /* a dial failed for a reason that the peer itself gave */
+    uint64_t at_ns;
+    enum note_kind kind;
+    enum note_level level;
+    /* the peer gave the reason of a failed conversation, or swarm or model differ */
+    bool is_certain;
     char who[ID_TEXT_BYTES];        /* id of another node, or "" */
     char where[ADDRESS_TEXT_BYTES]; /* address of another node, or "" */
     char text[320];                 /* the event as a sentence for a person */
@@ -69,17 +70,17 @@ struct note {
 
 const char *note_kind_name(enum note_kind kind);
 
-/* Ring of the notes that were not fetched yet. When it is full, a new note overwrites the oldest
- * one. */
+/* Ring of the notes that were not fetched yet. A new note overwrites the oldest one of a full
+ * ring. */
 struct notes {
-    struct note *ring; /* [max] ring of notes */
-    uint32_t max;      /* capacity of the ring */
-    uint32_t from;     /* index of the oldest note */
-    uint32_t count;    /* number of notes in the ring */
-    double tokens;     /* token bucket: notes that other nodes may cause now */
-    /* Notes per second that other nodes may cause; also the most that the bucket holds. */
+    struct note *ring; /* [max] */
+    uint32_t max;
+    uint32_t from; /* index of the oldest note in `ring` */
+    uint32_t count;
+    double tokens; /* token bucket: notes that other nodes may cause now */
+    /* Notes per second that other nodes may cause; also the size of the bucket. */
     double tokens_per_second;
-    uint64_t refilled_ns; /* time when the token bucket was last filled */
+    uint64_t refilled_ns; /* time when `tokens` was last raised */
     uint64_t suppressed;  /* notes dropped since the last NOTE_SUPPRESSED */
 };
 

@@ -16,8 +16,7 @@
 #include "node/quarantine_api.h"
 #include "wire/message.h"
 
-/* Time in which members may vote about a withheld publication. */
-#define HELD_NS (10 * SECOND_NS)
+#define HELD_NS (10 * SECOND_NS) /* time in which members may vote about a withheld publication */
 /* While an origin may be from a partition, its rumors are withheld for at most this time longer
  * than HELD_NS. */
 #define APART_NS (60 * SECOND_NS)
@@ -27,15 +26,15 @@
 /* State of withholding the rumors of one origin. */
 struct withholding {
     double length;     /* length of the origin's longest withheld publication (byzantine_length) */
-    uint64_t until_ns; /* time at which the rumors are released at the latest */
-    uint64_t free_ns;  /* time before which the rumors are not withheld again */
+    uint64_t until_ns; /* time at which the origin's rumors are released at the latest */
+    uint64_t free_ns;  /* time before which the origin's rumors are not withheld again */
 };
 
 struct quarantine {
     /* Hash of the members whose vote counts, at the last call of quarantine_review. */
     uint64_t members;
     bool is_inactive_noted;           /* a note has said that votes do not count */
-    struct withholding *withholdings; /* [incarnations_max] state of withholding, by origin index */
+    struct withholding *withholdings; /* [incarnations_max] by origin index */
 };
 
 size_t quarantine_arena_bytes(const struct node_options *options)
@@ -76,8 +75,7 @@ static void note_votes(struct node *node, const uint8_t accused[static ID_BYTES]
     identity_text(note->who, accused);
 }
 
-/* Call it after a new vote against this member: adds a warning, or expels the member, if the
- * votes suffice. */
+/* Adds a warning, or expels the member, if a new vote against it suffices. */
 static void on_new_vote(struct node *node, const uint8_t accused[static ID_BYTES])
 {
     const uint32_t votes = votes_against(node, accused);
@@ -87,7 +85,7 @@ static void on_new_vote(struct node *node, const uint8_t accused[static ID_BYTES
     expulsion_on_votes(node, accused);
 }
 
-/* Finds out whether the members whose vote counts have changed, which may end or cause an
+/* Counts the votes again if the members whose vote counts have changed, which may end or cause an
  * expulsion. */
 static void look_at_members(struct node *node)
 {
@@ -104,8 +102,8 @@ static void look_at_members(struct node *node)
         expulsion_on_votes(node, accused);
 }
 
-/* Handles a vote. from: the neighbour that sent it; NULL = the owner gave it. Returns MALFORMED
- * or FORGED if it is invalid. */
+/* Handles a vote. from: the neighbour that sent it; NULL = the owner gave it. Returns MALFORMED or
+ * FORGED if the vote is invalid. */
 static enum error take(struct node *node, const struct peer *from, const uint8_t *vote)
 {
     bool is_new;
@@ -155,8 +153,8 @@ static void note_inactive(struct node *node)
         (unsigned)NODE_VOTERS);
 }
 
-/* Adds a note that this node finds the origin's rumors harmful. It is only information: this
- * node's own data may be the unusual ones. */
+/* Adds a note that this node finds the origin's rumors harmful. It only informs: this node's own
+ * data may be the unusual ones. */
 static void note_finding(struct node *node, const struct origin *origin, bool have_voted)
 {
     char how[128];
@@ -219,8 +217,8 @@ static void on_harmful(struct node *node, const struct origin *origin)
         on_new_vote(node, origin->id);
 }
 
-/* Returns true if rumors may be withheld now. They may not while this node fetches a base that
- * contains them, nor when the log needs the space. */
+/* Returns true if rumors may be withheld now: not while this node fetches a base that contains
+ * them, nor when the log needs the space. */
 static bool may_withhold(const struct node *node)
 {
     return votes_count_here(node) && base_is_whole(node) && leaving_stage(node) == STAGE_RUNNING &&
@@ -249,8 +247,8 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
     withheld_begin(node, step->origin_index);
 }
 
-/* Returns true if the origin's rumors stay withheld. Rumors of an expelled member are withheld
- * until they have left the version. Otherwise the learner would apply them first. */
+/* Returns true if the origin's rumors stay withheld. Rumors of an expelled member stay until they
+ * have left the version. Otherwise the learner would apply them first. */
 static bool is_to_wait(const struct node *node, const struct withholding *hold,
                        uint32_t origin_index)
 {
@@ -268,7 +266,6 @@ static void note_release(struct node *node, const struct origin *origin)
     identity_text(note->who, origin->id);
 }
 
-/* Releases the rumors that must no longer be withheld. */
 static void release(struct node *node)
 {
     const struct versions *versions = broadcast_versions(node);

@@ -18,7 +18,8 @@ enum error node_votes_check(const struct node_options *options, struct problem *
 size_t node_votes(const struct node *node, uint8_t *out);
 uint32_t node_votes_changes(const struct node *node);
 
-/* Takes any member's vote from the owner. Returns MALFORMED or FORGED if the bytes are no vote. */
+/* Takes a vote of any member from the owner. Returns MALFORMED or FORGED if the bytes are no
+ * vote. */
 enum error node_on_vote(struct node *node, uint64_t now_ns,
                         const uint8_t vote[static VOTE_BYTES]) MUST_USE;
 
@@ -33,11 +34,11 @@ struct node_finding {
     /* average agreement of the member's rumors with this node's learning, in [-1, 1]; NAN =
      * unknown */
     double agreement;
-    double typical; /* median, over members, of `agreement` */
+    double typical; /* median of `agreement` over members; 0 = unknown */
     /* Length of the member's publications, as a multiple of the median; NAN = unknown. */
     double length;
-    uint32_t votes;  /* number of votes to expel the member */
-    uint32_t needed; /* number of votes that suffices to expel a member; 0 = votes do not count */
+    uint32_t votes;  /* votes to expel the member */
+    uint32_t needed; /* votes that suffice to expel a member; 0 = votes do not count */
 };
 bool node_finding(const struct node *node, uint32_t i, struct node_finding *out);
 

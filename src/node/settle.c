@@ -29,7 +29,7 @@ void node_save_soon(struct node *node, uint64_t now_ns)
     serve_save_anyway(node);
 }
 
-/* Returns true if every neighbour has shown that it has exactly our version. */
+/* Returns true if every neighbour has shown exactly our version. */
 static bool neighbours_agree(const struct node *node)
 {
     const uint64_t known = broadcast_versions(node)->rumors;

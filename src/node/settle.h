@@ -11,16 +11,16 @@
 
 #include "node/node.h"
 
-/* Makes a publication due now. Returns false while a publication is under way; then call it
- * again later. */
+/* Makes a publication due now, if there is progress to publish. Returns false while a publication
+ * is under way; then call it again later. */
 bool node_publish_soon(struct node *node, uint64_t now_ns);
 
 /* Makes a checkpoint (a SAVE action) due now. */
 void node_save_soon(struct node *node, uint64_t now_ns);
 
-/* Returns true if the base is complete and contains all known rumors, no publication is under
- * way, and every neighbour has shown this node's version. Without neighbours, returns true only if
- * no other member is live. */
+/* Returns true if the node has joined, its base has all known rumors, no publication is under way,
+ * and every neighbour has shown this node's version. Without neighbours, returns true only if no
+ * other member is live. */
 bool node_is_settled(const struct node *node);
 
 /* Ends training: publishes all progress, and stays in the swarm (finish.h). A second call has no

@@ -6,13 +6,13 @@
 #include "node/lifecycle/lifecycle.h"
 #include "node/orders/proofs.h"
 
-/* After most nodes have differed from this one for this time, it follows them. */
+/* Time for which most nodes must differ from this one before it follows them. */
 #define LONG_NS (30 * SECOND_NS)
-/* After a tie has lasted for this time, a node that obeys a proof suspends it. */
+/* Duration of a tie after which a node that obeys a proof suspends it. */
 #define LONGER_NS (300 * SECOND_NS)
-/* After most nodes have differed for this time, a node without a base follows them. */
+/* Replaces LONG_NS at a node that has not joined. */
 #define JOINER_NS (2 * SECOND_NS)
-/* After most nodes have obeyed a suspended proof for this time, this node obeys it again. */
+/* Time for which most nodes must obey a suspended proof before this node obeys it again. */
 #define AGAIN_NS (5 * SECOND_NS)
 
 #define WORDS (NODE_PROOFS / 64)
@@ -27,7 +27,7 @@ struct doubt {
 };
 
 struct suspension {
-    struct doubt doubts[NODE_PROOFS]; /* [NODE_PROOFS] state of each proof, by its index */
+    struct doubt doubts[NODE_PROOFS]; /* by index of the proof */
 };
 
 /* Evidence from one neighbour's version about all proofs; one bit per proof. */
@@ -127,9 +127,8 @@ void suspension_on_history(struct node *node, const struct peer *from,
             note_vote(node, i, connection_slot(node, from), true);
 }
 
-/* Finds out from a neighbour's version which proofs it disobeys, which means that it has rumors
- * beyond their limits. An unlisted origin counts as having no rumor only if the version is complete
- * and this node knows every listed origin. */
+/* An origin that the version does not list counts as having no rumor only if the version is
+ * complete and this node knows every listed origin. */
 void suspension_on_version(struct node *node, const struct peer *from,
                            const struct message *version)
 {
@@ -144,15 +143,14 @@ void suspension_on_version(struct node *node, const struct peer *from,
                         version->hash);
     for (uint32_t i = 0; i < proofs; i++) {
         const bool has = bit_get(shown.excess, i);
-        /* Without one of these conditions, the version does not show whether the neighbour has
-         * rumors of the accused. */
+        /* Otherwise the version does not show whether the neighbour has rumors of the accused. */
         if (has || is_complete || bit_get(shown.rest, i))
             note_vote(node, i, slot, has);
     }
 }
 
-/* Counts the votes on one proof. unknown: value, 0 or -1, that a neighbour without a shown
- * version adds to `lead`. */
+/* Counts the votes on one proof. unknown: what a neighbour without a shown version adds to `lead`,
+ * 0 or -1. */
 static struct votes votes_on(const struct node *node, uint32_t i, bool we_have, int unknown)
 {
     const struct doubt *doubt = &node->suspension->doubts[i];
@@ -178,7 +176,7 @@ static uint64_t patience_ns(const struct node *node, const struct votes *votes, 
 }
 
 /* Returns true if most nodes have differed from this one for so long that it must follow them. A
- * node without a base has no vote, and follows only once a neighbour has shown a version. */
+ * node that has not joined has no vote, and follows only once a neighbour has shown a version. */
 static bool is_outvoted(struct node *node, uint32_t i, const struct votes *votes, bool is_suspended)
 {
     struct doubt *doubt = &node->suspension->doubts[i];

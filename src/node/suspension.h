@@ -22,8 +22,8 @@ size_t suspension_arena_bytes(void);
 
 /* Call it when a peer becomes a neighbour: it has not shown a version yet. */
 void suspension_on_open(struct node *node, const struct peer *peer);
-/* Call it when the proof against this author has changed: forgets what neighbours have shown
- * about the proof. */
+/* Forgets what neighbours have shown about the proof against this author, because the proof has
+ * changed. */
 void suspension_on_proof(struct node *node, const uint8_t author[static ID_BYTES]);
 /* Finds out from a neighbour's version which proofs it obeys. */
 void suspension_on_version(struct node *node, const struct peer *from,
@@ -31,9 +31,8 @@ void suspension_on_version(struct node *node, const struct peer *from,
 /* Finds out from a part of a neighbour's history which proofs it disobeys. */
 void suspension_on_history(struct node *node, const struct peer *from,
                            const struct message *history);
-/* Suspends one proof that most neighbours disobey, or lifts one suspension if most neighbours
- * obey the proof. Returns that proof, or NULL if no proof changes. Call it until it returns NULL, a
- * few times a second. */
+/* Suspends one proof that most nodes disobey, or ends one suspension if most obey. Returns that
+ * proof, or NULL if no proof changes. Call it until it returns NULL, a few times a second. */
 const struct proof *suspension_next(struct node *node);
 
 #endif

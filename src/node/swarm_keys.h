@@ -15,8 +15,8 @@
 /* Sets the wall clock time, in ms since 1970. Before the first call, options.wall_ms counts. */
 void node_on_clock(struct node *node, uint64_t now_ns, uint64_t wall_ms);
 
-/* Takes the key that the last order about keys introduces from the owner. Returns MISMATCH if it
- * is another key, or if there is no such order. */
+/* Takes from the owner the key that the last order about keys introduces. Returns MISMATCH if it is
+ * another key, or if there is no such order. */
 enum error node_on_swarm_key(struct node *node, uint64_t now_ns,
                              const uint8_t key[static KEY_BYTES], struct problem *problem) MUST_USE;
 
@@ -29,9 +29,9 @@ uint32_t node_swarm_keys_changes(const struct node *node);
 /* Facts about the swarm keys that do not reveal them. */
 struct node_swarm_key {
     uint8_t hash[HASH_BYTES]; /* hash of the newest key (swarm_key_hash) */
-    uint32_t order;   /* number of the order that introduced the newest key; 0 = the owner's key */
-    uint32_t missing; /* number of the order whose key this node lacks; 0 = it lacks no key */
-    uint32_t older;   /* number of older keys that this node also accepts */
+    uint32_t order;           /* order that introduced the newest key; 0 = the owner's key */
+    uint32_t missing;         /* order whose key this node lacks; 0 = it lacks no key */
+    uint32_t older;           /* older keys that this node also accepts */
     /* Time until which older keys are accepted, in ms since 1970; 0 = there are no older keys. */
     uint64_t until_ms;
 };

@@ -26,8 +26,8 @@
 #define LATE_NS SECOND_NS
 
 struct timers {
-    uint64_t gossip_ns; /* time when the next round of gossip is due */
-    uint64_t check_ns;  /* time when the next call of check_all is due */
+    uint64_t gossip_ns; /* due time of the next round of gossip */
+    uint64_t check_ns;  /* due time of the next check_all */
 };
 
 size_t timers_arena_bytes(void)
@@ -43,8 +43,8 @@ struct timers *timers_new(struct arena *arena, struct node *node)
     return timers;
 }
 
-/* Returns the time between two rounds of gossip. The time is shorter while the node leaves, as
- * far as the size of the swarm permits, because other members wait for its records. */
+/* Returns the time between two rounds of gossip. It is shorter while the node leaves, because other
+ * members wait for its records, but only in a small swarm. */
 static uint64_t round_ns(const struct node *node)
 {
     const uint64_t period_ns = member_gossip_period_ns(node);
