@@ -24,7 +24,6 @@
 
 #define GIVEN_MAX 64
 
-/* A setting that the command line gives. */
 struct given {
     const char *key; /* configuration key; NULL = value is the KEY=VALUE of --set */
     const char *value;
@@ -235,8 +234,7 @@ static enum error make_model(struct bench *bench, const struct safetensors_about
                      classes, (int)batch, problem);
 }
 
-/* Evaluates a model file that contains the description of its layers and the normalisation of its
- * data. */
+/* Evaluates a model file whose metadata has its layers and the normalisation of its data. */
 static enum error evaluate_saved(struct bench *bench, const char *path,
                                  const struct options *options, struct safetensors_about *about,
                                  struct result *result, struct problem *problem)

@@ -36,7 +36,7 @@ struct bench {
     bool writes_bytes; /* true: prints bytes; false: prints the numbers of tokens */
 };
 
-/* Reads the model's description from another library's model folder. */
+/* folder: a model folder of another library. */
 static enum error read_foreign(const char *folder, struct safetensors_about *about,
                                struct problem *problem)
 {

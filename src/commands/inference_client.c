@@ -46,7 +46,7 @@ struct inference_client {
     struct inference_client_options options;
     struct transport *transport;
     struct arena arena;
-    struct peer peer;               /* conversation with the node */
+    struct peer peer;
     struct credentials credentials; /* our keys with the introduction that the node expects */
     struct identity identity;
     struct entropy entropy;
@@ -66,7 +66,6 @@ struct inference_client {
     struct reply reply;
 };
 
-/* Sends bytes that wait in the conversation with the node, if there are any. */
 static void flush(struct inference_client *client)
 {
     struct peer *peer = &client->peer;

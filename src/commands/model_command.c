@@ -20,7 +20,7 @@ struct options {
     const char *line; /* name of a preset, or line of layers; NULL = list the presets */
     struct shape image;
     int length;  /* length of a sequence, in positions; 0 = not given */
-    int classes; /* number of classes; 0 = not given */
+    int classes; /* 0 = not given */
     int batch;
     const char *device; /* device on which the model is timed; NULL = not timed */
     int threads;
@@ -96,7 +96,6 @@ static void print_memory(const struct model *model, const struct options *option
         1e-3 * each, options->batch);
 }
 
-/* Prints the requested description of a model. */
 static void report(const struct options *options, struct model *model, struct backend *backend,
                    struct arena *arena, const char *device)
 {

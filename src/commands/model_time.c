@@ -11,7 +11,7 @@
 /* State of one pass of a sample through the model. */
 struct watch {
     struct backend *backend;
-    uint64_t begun_ns; /* time at which the current layer started */
+    uint64_t begun_ns; /* when the current layer started */
     uint64_t *took_ns; /* [layers] time of each layer in this pass */
 };
 

@@ -132,8 +132,7 @@ static enum error load_model(struct bench *bench, const char *path, struct probl
     return OK;
 }
 
-/* Connects to a node and learns the shape of its model's samples and outputs. The node normalises
- * bytes itself, so about.mean stays 0. */
+/* The node normalises bytes itself, so about.mean stays 0. */
 static enum error meet_node(struct bench *bench, struct problem *problem)
 {
     struct inference_client_options options = {.swarm_key = bench->options->swarm_key,
@@ -154,7 +153,6 @@ static enum error meet_node(struct bench *bench, struct problem *problem)
     return OK;
 }
 
-/* Converts logits to the probabilities of the classes. */
 static void softmax(const float *logits, size_t classes, double *probabilities)
 {
     double top = (double)logits[0], sum = 0;
@@ -245,8 +243,7 @@ static enum error compute(const struct bench *bench, uint32_t count, struct prob
     return OK;
 }
 
-/* Predicts `count` samples and prints the results. first: index of their first sample in the file.
- */
+/* first: index of the first of these samples in the file. */
 static enum error predict(const struct bench *bench, const char *path, uint64_t first,
                           uint32_t count, struct problem *problem)
 {
@@ -303,8 +300,8 @@ static enum error check_finite(const struct npy_file *file, const float *x, uint
                        file->path, first + at / file->size);
 }
 
-/* Predicts all samples of a .npy file. Shows a line of progress unless standard output is a
- * terminal, where the predictions themselves show the progress. */
+/* Shows a line of progress unless standard output is a terminal, where the predictions themselves
+ * show the progress. */
 static enum error predict_npy(const struct bench *bench, struct npy_file *file,
                               struct problem *problem)
 {

@@ -30,11 +30,10 @@ struct options {
     const char *id;               /* id of the harmful member; "" = not given */
     const char *out;              /* path of the copy */
     long to;                      /* number of the base to copy, from 1; 0 = list the bases */
-    bool to_best;                 /* copy the best base */
+    bool to_best;
 };
 COMMAND_BEGINS_WITH(struct options, config);
 
-/* A saved base in the state folder. */
 struct base {
     char path[BASE_PATH_BYTES];
     uint64_t saved_s; /* time of saving, seconds since 1970 */
@@ -103,7 +102,7 @@ static enum error read_base(struct bases *bases, const char *path, uint64_t save
     return error;
 }
 
-/* Reads a base into the list. Reports a base that cannot be read and skips it. */
+/* Reports a base that cannot be read, and skips it. */
 static void read_or_name(struct bases *bases, const char *path, uint64_t saved_s, const char *id)
 {
     struct problem problem;

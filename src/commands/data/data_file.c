@@ -28,10 +28,10 @@ struct summary {
     /* [DATASET_TOKENS_MAX] number of samples with each label or token; NULL = not counted. */
     uint64_t *counts;
     double odd;         /* first number that cannot be a label; 0 = all numbers can be labels */
-    uint64_t odd_at;    /* index of the sample that has the number `odd` */
+    uint64_t odd_at;    /* index of that sample */
     uint64_t broken_at; /* index of the first sample with NaN or infinity; BROKEN_NOWHERE = none */
-    double broken;      /* the NaN or infinity itself */
-    void *first;        /* the first samples, to be shown; in the number type of data_reader_next */
+    double broken;
+    void *first; /* the first samples, to be shown; in the number type of data_reader_next */
     uint64_t first_count;
 };
 
@@ -111,7 +111,6 @@ static enum error read_all(struct summary *summary, struct data_reader *reader, 
     return error;
 }
 
-/* Prints the file's path, type and shape, which are known before its numbers are read. */
 static void print_header(FILE *out, const struct data_reader *reader)
 {
     char what[64];
@@ -241,8 +240,7 @@ static void show(FILE *out, const struct summary *summary, const struct data_rea
         show_numbers(out, summary, reader, in_colour);
 }
 
-/* Returns how many of the file's first samples to print. samples: the number that the user
- * wants. */
+/* Returns how many bytes, tokens or samples to print. samples: value of --samples. */
 static uint64_t shown(const struct data_reader *reader, int samples)
 {
     const uint64_t most = samples == 0                  ? 0

@@ -16,7 +16,6 @@
 /* An image of this width or less may have its channels last; the report asks whether it has. */
 #define CHANNELS_LAST 4
 
-/* Training and test data with their statistics. */
 struct report {
     FILE *out;
     const struct config *config;

@@ -46,7 +46,6 @@ static void look_at_keys(struct doctor *doctor)
     doctor_look_at_swarm_key(doctor);
 }
 
-/* Checks whether memory for keys can be locked, by locking it as a node does. */
 static void look_at_locked_memory(struct doctor *doctor)
 {
     char text[LOCKED_MEMORY_TEXT_BYTES];

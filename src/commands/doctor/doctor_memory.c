@@ -38,8 +38,7 @@ static uint32_t moments_of(const struct config *config)
                : 0;
 }
 
-/* Adds the entries in main memory. Memory that a saver needs only while it saves is not counted
- * (state/saver.h). */
+/* Leaves out memory that a saver needs only while it saves (state/saver.h). */
 static void add_host(struct parts *parts, const struct doctor *doctor)
 {
     const struct node_options options = setup_plain_options(&doctor->config, doctor->parameters);
@@ -94,9 +93,8 @@ static void list(const struct parts *parts, int count, char text[static TEXT_BYT
                                  parts->part[i].name, amount_of(parts->part[i].bytes, "B").text);
 }
 
-/* Reports the GPU memory that the trial start used. The listed parts do not include scratch
- * buffers (with the logits), cuBLAS, cuDNN and recorded CUDA graphs. The printed line shows the
- * memory of all of these as one number. */
+/* The listed parts do not include scratch buffers (with the logits), cuBLAS, cuDNN and recorded
+ * CUDA graphs, which the line shows as one number. */
 static void look_at_gpu(struct doctor *doctor, const struct parts *parts)
 {
     const struct rehearsal *rehearsal = &doctor->rehearsal;
@@ -120,7 +118,7 @@ static void look_at_gpu(struct doctor *doctor, const struct parts *parts)
                    rehearsal->why, text);
 }
 
-/* Returns the bytes of memory that the system has available; 0 = unknown. */
+/* Returns 0 if unknown. */
 static double available_bytes(void)
 {
     char line[128];

@@ -15,7 +15,6 @@
 
 #define NAME_WAIT_NS (15000 * MS_NS) /* time limit of a name lookup, equal to that of a node */
 
-/* A name lookup that is under way. */
 struct lookup {
     struct gaicb request;
     struct addrinfo hints;

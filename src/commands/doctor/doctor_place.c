@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 
-/* A range of addresses with a common prefix. */
 struct network {
     uint8_t prefix[16];
     int bits;

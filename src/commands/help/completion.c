@@ -10,7 +10,6 @@
 
 #define WORD_BYTES 128
 
-/* A request of the shell for completions. */
 struct asked {
     FILE *out;
     const char *typed;       /* beginning of the word to complete */

@@ -126,7 +126,7 @@ static void print_config(FILE *out)
     (void)fputs(".BR hearsay (1),\n.BR hearsay\\-node (1)\n", out);
 }
 
-/* Prints the man page of a command. command: NULL = the overview, hearsay(1). */
+/* command: NULL = the overview, hearsay(1). */
 static void print_page(FILE *out, const struct command_table *table, const struct command *command)
 {
     if (command)

@@ -127,14 +127,13 @@ static enum error choose_pairs(const struct order_giver *giver, const struct exp
     return OK;
 }
 
-/* Finds the id of the member. Accepts a whole id even if the node does not know it. */
+/* Accepts a whole id even if the node does not know it. */
 static enum error find_subject(const struct order_giver *giver, const char *given,
                                uint8_t id[static ID_BYTES], struct problem *problem)
 {
     return key_from_hex(id, given) == OK ? OK : order_giver_find(giver, given, id, problem);
 }
 
-/* Fills in the order: member, reason, and how many rumors of each incarnation stay. */
 static enum error make_order(const struct order_giver *giver, const struct expel *expel,
                              struct order *order, struct outcome *outcome, struct problem *problem)
 {

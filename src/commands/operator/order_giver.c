@@ -11,7 +11,7 @@
 #include "crypto/locked_memory.h"
 #include "state/order_files.h"
 
-#define WAIT_MS 5000 /* time limit for a status page of the node */
+#define WAIT_MS 5000
 /* Maximum number of reads of the status page while waiting for the order to appear. */
 #define LOOKS   100
 #define LOOK_NS 100000000 /* pause between two reads of the status page, in nanoseconds */

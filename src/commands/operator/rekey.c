@@ -12,10 +12,10 @@
 
 /* Default hours for which old and new key are both accepted: a week. */
 #define BOTH_HOURS 168
-/* Maximum number of hours for which old and new key are accepted: ten years. */
+/* ten years */
 #define BOTH_HOURS_MAX 87600
 #define HOUR_MS        3600000.0
-#define WAIT_MS        5000 /* time limit for a status page of the node */
+#define WAIT_MS        5000
 
 struct rekey {
     struct order_options common;

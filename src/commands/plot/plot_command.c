@@ -225,7 +225,6 @@ static enum error add_tag(const struct plot_options *options, const char *what, 
     return error;
 }
 
-/* Writes the series of the requested value, or of all usual values that the files have. */
 static enum error write_tensorboard(const struct plot_options *options, char *const *path,
                                     size_t count, struct problem *problem)
 {

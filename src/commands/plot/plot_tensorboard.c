@@ -8,8 +8,7 @@
 #include "commands/plot/event_file.h"
 
 #define PATH_BYTES 4096
-/* Name of the file in each curve's folder. */
-#define FILE_NAME "events.out.tfevents.0000000001.hearsay"
+#define FILE_NAME  "events.out.tfevents.0000000001.hearsay"
 
 static enum error cannot(const char *path, struct problem *problem)
 {

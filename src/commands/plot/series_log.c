@@ -58,9 +58,9 @@ static void note_names(struct series_names *names, bool is_status, const json_t 
 
 struct log_reader {
     const struct series_set *set;
-    struct series *series;     /* the curve of this log */
-    struct series_names names; /* names of the values that the file has */
-    struct counted along[3];   /* counters for the three x axes, by enum series_by */
+    struct series *series;
+    struct series_names names;
+    struct counted along[3]; /* counters for the three x axes, by enum series_by */
 };
 
 static void take_line(struct log_reader *reader, const json_t *line)

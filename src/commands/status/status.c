@@ -176,7 +176,6 @@ static void print_traffic(FILE *out, const json_t *page)
                       real_of(page, "saturated"), text_of(page, "saturated_tensor", 64).text);
 }
 
-/* Prints the state of the node's GPU, unless its memory is unknown. */
 static void print_device(FILE *out, const json_t *page)
 {
     const json_t *device = json_object_get(page, "device");
@@ -219,7 +218,6 @@ static void print_swarm_key(FILE *out, const json_t *page)
         (void)fprintf(out, "  swarm key  key of order %.0f; no older key is accepted\n", order);
 }
 
-/* Prints the members that the operator has expelled, with the reason. */
 static void print_expelled(FILE *out, const json_t *page)
 {
     const json_t *orders = json_object_get(json_object_get(page, "operator"), "orders");
@@ -305,7 +303,6 @@ void status_print_node(FILE *out, const json_t *page)
     print_strangers(out, page);
 }
 
-/* A column of a table. */
 struct column {
     const char *heading;
     int width;           /* width in columns; < 0 = aligned to the left */

@@ -54,7 +54,7 @@ static struct part part_of(void (*print)(FILE *out, const json_t *page), const j
     return part;
 }
 
-/* Returns a number of the status page; NAN if it is absent. */
+/* Returns NAN if the key is absent. */
 static double real_of(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);

@@ -49,7 +49,7 @@ static void on_interrupt(int number)
     interrupted++;
 }
 
-/* Fills in the configuration of node i (from 1). */
+/* i: number of the node, from 1. */
 static enum error make_config(const struct swarm *swarm, int i, const char *seed_peer,
                               struct config *config, struct problem *problem)
 {
@@ -294,7 +294,6 @@ static const char *goal_text(char out[static SCORE_TEXT], const struct swarm_goa
     return out;
 }
 
-/* Explains why the target was missed: it was too high, or the limit too low. */
 static void say_what_was_missing(const struct swarm *swarm, double score)
 {
     char text[SCORE_TEXT];

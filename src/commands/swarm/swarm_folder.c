@@ -134,7 +134,6 @@ enum error folder_write_config(const char *dir, int i, const struct config *conf
     return OK;
 }
 
-/* Removes the folder of a node with all its files. */
 static void remove_node(const char *own)
 {
     DIR *folder = opendir(own);

@@ -16,7 +16,6 @@
 #define TARGET_DEEP 0.92
 #define TARGET_BITS 3.0
 
-/* Sets a configuration key, which the option names. */
 static enum error set_key(void *self, const struct command_option *option, const char *value,
                           struct problem *problem)
 {
@@ -47,7 +46,6 @@ bool swarm_options_has_files(const struct config *config)
     return access(path, R_OK) == 0;
 }
 
-/* Returns the layers of the model, from the configuration or from its preset. */
 static const char *layers_of(const struct config *config)
 {
     const char *preset = model_preset(config->model.name);
@@ -125,8 +123,7 @@ static double target_score(const struct swarm_options *options, double written)
     return written > 1 ? written / 100 : written;
 }
 
-/* Determines what the score measures. The type of the target array distinguishes classes from
- * numbers. */
+/* The type of the target array distinguishes classes from numbers. */
 static enum error find_kind(struct swarm_options *options, struct problem *problem)
 {
     const struct config_data *data = &options->config.data;

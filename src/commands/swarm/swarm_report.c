@@ -93,13 +93,12 @@ bool swarm_read_line(struct swarm_node *node, const char *bytes)
     return true;
 }
 
-/* Compares two words, for qsort. Each node lists the origins of a version in its own order, so
- * sorted words are compared. */
 static int compare_words(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Each node lists the origins of a version in its own order, so sorted words are compared. */
 static char *sorted_words(const char *words)
 {
     const size_t bytes = strlen(words) + 1;
@@ -238,7 +237,6 @@ void swarm_print_traffic(FILE *out, const struct swarm_verdict *verdict)
                   swarm_amount((double)verdict->dense_bytes, dense));
 }
 
-/* Returns a JSON number; null for infinity and NaN. */
 static json_t *real_json(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();

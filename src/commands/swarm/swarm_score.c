@@ -15,7 +15,7 @@ double swarm_score_bits(double score)
     return BITS_OF_A_BYTE * (1 - score);
 }
 
-/* Returns the score; 0 for a model that is worse than a constant prediction. */
+/* Text above 8 bits per byte and a negative R² have the score 0. */
 double swarm_score(enum score_kind kind, double part, double loss)
 {
     if (kind == SCORE_OF_TEXT)

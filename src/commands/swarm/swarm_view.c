@@ -72,7 +72,6 @@ static const char *score_or_dash(char out[static SCORE_TEXT], bool known, enum s
     return known ? swarm_score_text(out, kind, score) : "-";
 }
 
-/* Formats a value; "-" if it is unknown. */
 static const char *known_or_dash(char out[static 16], bool known, const char *format, double value)
 {
     if (known)
@@ -146,7 +145,7 @@ static void draw_bars(struct swarm_view *view, FILE *out, const struct terminal 
     draw_text(view, out, screen->columns, text);
 }
 
-/* Returns the lower end of the plot: the multiple of 0.1 below all values shown. */
+/* Returns the lower end of the plot: the largest multiple of 0.1 that exceeds no shown value. */
 static double lowest(const struct timeline *score, double target)
 {
     double low = fmin(target, 0.9);
@@ -221,7 +220,6 @@ static bool has_room(struct cells *cells, int width)
     return has;
 }
 
-/* Appends a cell, right-aligned. */
 static void put(struct cells *cells, int width, const char *text)
 {
     if (has_room(cells, width))
@@ -281,7 +279,7 @@ static void draw_node(struct swarm_view *view, FILE *out, const struct terminal 
     end_line(view, out);
 }
 
-/* Prints the table of nodes in at most `lines` lines, including the heading. */
+/* lines: maximum number of lines, including the heading. */
 static void draw_nodes(struct swarm_view *view, FILE *out, const struct terminal *screen,
                        const struct swarm_node *nodes, int count, enum score_kind kind, int lines)
 {
