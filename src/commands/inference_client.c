@@ -305,8 +305,8 @@ static void say(struct inference_client *client, const void *samples, uint32_t c
     wait_for(client, REPLY_NS);
 }
 
-/* Returns true if the client may dial again: the node has closed the connection after its time
- * limit, or had no free slot. */
+/* Returns true if the client may dial again: the session reached its time or request limit, or the
+ * node had no free slot. */
 static bool may_return(const struct inference_client *client)
 {
     return client->progress == ENDED && (client->bye == BYE_RENEW || client->bye == BYE_FULL);

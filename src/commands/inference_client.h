@@ -5,7 +5,7 @@
  *
  * The probe shows in advance whether the node knows INFERENCE. A client needs the swarm key and no
  * configuration. It waits as long as the node demands, at most PATIENCE_S, and dials again if
- * the node has closed the connection after its time limit. All functions block; call
+ * the node has ended the session at its time or request limit. All functions block; call
  * them on one thread. Tests: tests/process/test_ask.sh.
  */
 #ifndef HEARSAY_COMMANDS_INFERENCE_CLIENT_H
