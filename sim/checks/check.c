@@ -13,12 +13,11 @@
 #include "world/u64_set.h"
 #include "world/world.h"
 
-/* Time added to each deadline, for example for closing connections. */
+/* Added to each deadline, for example for closing connections. */
 #define SLACK_NS (4 * SECOND_NS)
 /* Most steps between two publications if the number of steps is chosen automatically. */
 #define STEPS_MOST 16
-/* A node may count at most this many samples per claimed sample: a restarting node may count
- * late rumors twice. */
+/* Samples that a node may count per claimed sample: a restarting node counts late rumors twice. */
 #define TWICE 1.5
 
 void check_fail(struct check *check, const char *format, ...)
@@ -31,7 +30,7 @@ void check_fail(struct check *check, const char *format, ...)
     va_end(arguments);
 }
 
-/* Checks that the counter of a key only rises, so that no nonce repeats. */
+/* The counter of a key is its nonce, so it must rise with each seal. */
 static void on_seal(void *self, const uint8_t key[static KEY_BYTES], uint64_t counter)
 {
     struct check *check = self;
@@ -80,7 +79,7 @@ void check_free(struct check *check)
     u64_set_free(&check->verified);
 }
 
-/* Returns a hash of the update. sign: -1 for a reverted update, whose levels are negated. */
+/* sign: -1 for a reverted update, whose levels are negated. */
 static uint64_t hash_of_update(const struct update *update, int sign)
 {
     uint64_t hash = rng_mix(update->amount + ((uint64_t)update->count << 32));
@@ -96,7 +95,7 @@ static uint64_t rumor_key(uint64_t tag, uint32_t seq)
     return rng_mix(tag ^ rng_mix(seq)) | 1;
 }
 
-/* Records a published update. i: index of the node; WIRE_NOBODY = an outsider. */
+/* i: index of the node that published the update; WIRE_NOBODY = an outsider. */
 static void note_published(struct check *check, uint32_t i, uint32_t first_seq,
                            const struct node_origin *origin, const struct update *update)
 {
@@ -140,8 +139,8 @@ void check_outsider_published(struct check *check, const uint8_t id[static ID_BY
         note_published(check, WIRE_NOBODY, seq, &origin, update);
 }
 
-/* Returns true if the learner of node i published this update, or if the learner whose checkpoint
- * node i restored did. */
+/* Returns true if node i published this update since its last start, or ever if that start restored
+ * a checkpoint. */
 static bool has_published(const struct world_node *at, uint32_t i,
                           const struct published *published)
 {
@@ -217,8 +216,8 @@ static void note_incarnation(struct world *world, uint32_t i)
     *seen = node_incarnation(node);
 }
 
-/* Checks a block that node i writes into its base. With a new incarnation, the node must keep its
- * lost publications in its weights. A node that has not trained has no progress to keep. */
+/* A node with a new incarnation must keep the effect of its lost publications in its weights. A
+ * node that has not trained has no progress to keep. */
 void check_block_written(struct world *world, uint32_t i, const struct action *write,
                          uint32_t bases)
 {
@@ -261,7 +260,6 @@ static void check_caps(struct check *check, uint32_t i, const struct world_node 
         check_fail(check, "6: node %u allocates more memory than it announced", i);
 }
 
-/* Checks that node i begins to train in time, even if no peer answers it. */
 static void check_training_begins(struct world *world, uint32_t i)
 {
     const struct world_node *at = &world->nodes[i];
@@ -274,9 +272,8 @@ static void check_training_begins(struct world *world, uint32_t i)
         check_fail(&world->check, "8: node %u waits for the network and does not train", i);
 }
 
-/* Checks that the event queue holds the end of the current step of a training node, and that the
- * node publishes in time. The deadline uses the longer of the publication intervals now and a
- * second ago. */
+/* Checks that a training node has a step in progress and publishes in time. The deadline uses the
+ * longer of the node's publication intervals now and a second ago. */
 static void check_progress(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
@@ -310,8 +307,8 @@ static void check_count(struct world *world, uint32_t i)
                    samples, check->claimed, learned);
 }
 
-/* Checks that a node notices in time that its peer has gone silent. Connections with bytes in
- * flight towards the node are skipped. */
+/* Checks that the node at this end closes a connection whose other end vanished. Skips connections
+ * with bytes in flight towards the node. */
 static void check_ghost(struct world *world, const struct connection *connection, int end)
 {
     const struct connection_end *mine = &connection->end[end];
@@ -357,7 +354,6 @@ void check_second(struct world *world)
             check_ghost(world, &world->wire.connections[k], end);
 }
 
-/* Returns how many rumors of origin `id` with this incarnation the node has. */
 static uint32_t known_of(const struct world_node *at, const uint8_t id[static ID_BYTES],
                          uint64_t incarnation)
 {
@@ -370,8 +366,8 @@ static uint32_t known_of(const struct world_node *at, const uint8_t id[static ID
     return 0;
 }
 
-/* Adds every rumor in node i's version to `sum`. Returns false if the sum is unknown, because the
- * version has part of a large update or a rumor that was never recorded. */
+/* Adds every rumor in node i's version to `sum`. Returns false if the sum is unknown: the version
+ * has only a part of a large update, or a rumor that was not recorded. */
 static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
 {
     const struct check *check = &world->check;
@@ -398,7 +394,7 @@ static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
     return rumors == stats.version;
 }
 
-/* Returns the first weights (b0) recorded for node i's swarm, or NULL if none are recorded. */
+/* Returns the first weights (b0) of node i's swarm; NULL = not recorded yet. */
 static const int32_t *first_weights_of(const struct world *world, uint32_t i)
 {
     const struct check *check = &world->check;
@@ -437,8 +433,8 @@ static bool is_sum(const struct world *world, uint32_t i)
     return is_sum;
 }
 
-/* Returns true if base and weights equal those in the checkpoint. Compares only the last part of
- * the weights, because the checkpoint saved the other parts before the learner's last steps. */
+/* Returns true if the learner has the checkpoint's base and weights. Compares only the last part of
+ * the weights: the checkpoint saved the other parts before the learner's last steps. */
 static bool is_restored(const struct sim_learner *sim_learner, const struct saved *saved)
 {
     const size_t parameters = sim_learner_parameters(sim_learner),

@@ -40,12 +40,12 @@ struct world;
 
 /* A copy of a published update. */
 struct published {
-    uint32_t node;        /* index of the node; WIRE_NOBODY = an outsider */
-    uint8_t id[ID_BYTES]; /* id of the node that published the update */
-    uint64_t incarnation; /* incarnation in which that node published the update */
+    uint32_t node;        /* index of the publishing node; WIRE_NOBODY = an outsider */
+    uint8_t id[ID_BYTES]; /* id of the node or outsider that published the update */
+    uint64_t incarnation; /* incarnation of the publisher at that time */
     uint32_t first_seq;   /* number of the update's first rumor */
     uint32_t next_seq;    /* number after the update's last rumor */
-    struct update update; /* copied content */
+    struct update update;
 };
 
 /* The first weights (b0) for a model hash, copied from the first node that started with them. */
@@ -59,31 +59,30 @@ struct check {
     char violation[256];         /* the first violation; "" = none */
     struct published *published; /* [published_count] updates in order of publishing */
     uint32_t published_count;
-    uint32_t published_max; /* number of updates for which `published` has space */
+    uint32_t published_max;
     bool outsiders_publish; /* nodes may apply rumors that no node published */
     bool outsiders_lie; /* nodes may report false bases and digests, because outsiders send them */
-    bool trains_well;   /* no fault ruins training, so no training guard may warn */
+    bool trains_well;   /* no node publishes poison, so no training guard may warn */
     double claimed;     /* most claimed samples that any node has counted so far */
     /* Hash of a rumor ─► 1 + index of the rumor's update in `published`. */
     struct u64_set rumors_published;
-    /* Hash of (node, start, number of bases fetched, rumor) ─► 1 if the rumor is applied, else
-     * 0. */
+    /* Hash of (node, start of the node, bases fetched since, rumor) ─► 1 = the rumor is applied. */
     struct u64_set rumors_applied;
     /* Hash of a key ─► lowest counter that the next record sealed with the key may use. */
     struct u64_set nonces;
-    struct u64_set verified; /* hashes of the signatures that were verified so far */
-    /* Hash of (node, start, number of bases fetched) ─► incarnation that the node had then. */
+    struct u64_set verified; /* hashes of the signatures that were made or verified so far */
+    /* Hash of (node, start of the node, bases fetched since) ─► incarnation of the node then. */
     struct u64_set incarnations;
     struct first_weights *starts; /* [starts_count] first weights (b0) of each model hash */
     uint32_t starts_count;
-    struct secret_watch watch; /* hook of the crypto layer that sees every sealed record */
+    struct secret_watch watch;
 };
 
-/* Starts observing secrets. Only one world of a process can do so at a time. */
+/* Starts to observe seals and signatures. Only one world of a process can do so at a time. */
 void check_init(struct check *check);
 void check_free(struct check *check);
 
-/* Records a violation of an invariant. Only the first one is kept. */
+/* Records a violation of an invariant. Only the first violation is kept. */
 void check_fail(struct check *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Records that node i has published the rumors from first_seq on, up to its newest one. */
@@ -105,9 +104,9 @@ void check_block_written(struct world *world, uint32_t i, const struct action *w
 
 /* Checks node i after each of its events. */
 void check_event(struct world *world, uint32_t i);
-/* Checks the whole world, once every virtual second. */
+/* Checks all nodes; call it once every virtual second. */
 void check_second(struct world *world);
-/* Compares the bases byte by byte, once all live nodes have the same version. */
+/* Compares all nodes' bases byte by byte; call it once all live nodes have the same version. */
 void check_end(struct world *world);
 
 #endif

@@ -6,9 +6,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* A fault explains the removal of a member for MEMBER_NS after its end: until the last member
- * record from before the fault has expired (four record periods). It explains the loss of a
- * neighbour for NEIGHBOUR_NS: the neighbour timeout. */
+/* Time after its end for which a fault explains that a member was declared dead: its last member
+ * record expires after four record periods. NEIGHBOUR_NS: the same for a lost neighbour. */
 #define MEMBER_NS    (60 * SECOND_NS)
 #define NEIGHBOUR_NS (NODE_PATIENCE_MAX_NS + 5 * SECOND_NS)
 
@@ -37,14 +36,13 @@ void health_free(struct health *health)
     free(health->warnings);
 }
 
-/* Returns the index of the node whose id has this text form, or WIRE_NOBODY. */
+/* Returns the index of the node whose id has this text form; WIRE_NOBODY = no node has it. */
 static uint32_t node_called(const struct health *health, const char *text)
 {
     const uint64_t *number = u64_set_get(&health->ids, mark_of_text(text));
     return number ? (uint32_t)*number - 1 : WIRE_NOBODY;
 }
 
-/* Sets is_neighbour[k] to 1 for each node k to which node i has an open connection. */
 static void mark_neighbours(const struct health *health, uint32_t i, uint8_t *is_neighbour)
 {
     const struct node *node = health->world->nodes[i].node;
@@ -59,8 +57,7 @@ static void mark_neighbours(const struct health *health, uint32_t i, uint8_t *is
     }
 }
 
-/* Sets reached[k] for all nodes k that node i reaches over connections. todo: scratch array with
- * space for every node. */
+/* Sets reached[k] for all nodes k that node i reaches over connections. todo: scratch [nodes]. */
 static void reach(const uint8_t *is_neighbour, uint32_t nodes, uint32_t i, bool *reached,
                   uint32_t *todo)
 {

@@ -1,9 +1,7 @@
 /* Health of a world: which nodes have joined, how the overlay is connected, and false positives of
- * the failure detectors.
+ * the failure detectors (fault_injector_explains).
  *
- * It uses facts that no node knows: which nodes really run, and which faults struck them
- * (fault_injector_explains). Only the first `nodes` nodes of the world count; the others are
- * duplicates of some of them.
+ * Only the first `nodes` nodes of the world count; the others are duplicates of some of them.
  */
 #ifndef HEARSAY_SIM_CHECKS_HEALTH_H
 #define HEARSAY_SIM_CHECKS_HEALTH_H
@@ -13,15 +11,14 @@
 struct health {
     const struct world *world;
     const struct fault_injector *injector;
-    uint32_t nodes;     /* number of nodes that count; they are the first ones of the world */
+    uint32_t nodes;     /* number of nodes that count */
     struct u64_set ids; /* hash of a node's id ─► 1 + index of the node */
-    uint32_t removed;   /* number of healthy nodes that another node declared dead or dropped as a
-                           silent neighbour */
+    /* Number of times that a node declared a healthy one dead or dropped it as silent. */
+    uint32_t removed;
     uint32_t removed_node; /* healthy node that was removed first */
     uint32_t removed_by;   /* node that removed removed_node */
     uint64_t removed_ns;   /* virtual time at which removed_node was removed */
-    uint64_t *warnings; /* [nodes] bit set of note kinds: warnings that other nodes wrote about this
-                           node */
+    uint64_t *warnings;    /* [nodes] bit set of note kinds: other nodes' warnings about this one */
 };
 
 void health_init(struct health *health, const struct world *world,
@@ -36,7 +33,6 @@ uint32_t health_components(const struct health *health);
  * forwards rumors. */
 bool health_has_joined(const struct health *health, uint32_t i);
 
-/* Handles a note that node i has written. */
 void health_on_note(struct health *health, uint32_t i, const struct note *note);
 
 #endif
