@@ -1,8 +1,6 @@
-/* A false base: the true history of a node of the world with altered entries.
+/* A false base: the true history of a node with altered parameters. Attackers (hostile.h) offer it.
  *
  *   false_base_take ─► copy of node i's base ─► VERSION, HISTORY, BLOCK with the lie in them
- *
- * Used by attackers (hostile.h) and by tests of a false donor.
  */
 #ifndef HEARSAY_SIM_FAULTS_FALSE_BASE_H
 #define HEARSAY_SIM_FAULTS_FALSE_BASE_H
@@ -17,45 +15,41 @@
 
 enum lie {
     LIE_NONE,
-    LIE_ZEROS, /* all entries are zero; the digest is the true one */
-    LIE_OFF,   /* the first entry of each block is off by one; the digest is the true one */
-    /* The first entry of each block is off by one; the digest matches these entries. */
-    LIE_FITS
+    LIE_ZEROS, /* all parameters are zero; the digest is the true one */
+    LIE_OFF,   /* the first parameter of each block is off by a unit; the digest is the true one */
+    LIE_FITS   /* like LIE_OFF, but with the digest of the altered parameters */
 };
 
 struct false_base {
-    uint32_t origins; /* number of origins in the history; 0 = no base was copied yet */
+    uint32_t origins; /* number of history entries; 0 = no base was copied */
     uint8_t history[FALSE_ORIGINS_MAX * HISTORY_ENTRY_BYTES];
     uint8_t entries[FALSE_ORIGINS_MAX * VERSION_ENTRY_BYTES]; /* encoded version vector */
     uint8_t learned[FALSE_ORIGINS_MAX * LEARNED_BYTES]; /* encoded learned samples of each origin */
-    uint64_t hash;                                      /* hash of the false version */
-    /* Number of rumors in the false version. */
-    uint64_t rumors;
+    uint64_t hash;                                      /* hash of `entries` */
+    uint64_t rumors;                                    /* number of rumors in `entries` */
     uint64_t digest;        /* digest that the attacker sends with the false base */
-    uint32_t block_entries; /* entries per block; the last block may have fewer */
+    uint32_t block_entries; /* parameters per block; the last block may have fewer */
     uint64_t parameters;
-    /* [parameters] entries that the attacker sends; freed by false_base_free. */
-    int32_t *units;
-    uint8_t bulk[BLOCK_MAX]; /* encoded entries of the block that was sent most recently */
+    int32_t *units;          /* [parameters] altered parameters; freed by false_base_free */
+    uint8_t bulk[BLOCK_MAX]; /* encoded block of the latest false_base_block */
 };
 
-/* Copies node i's base and alters it as `lie` says. Returns false if the node has no complete base
- * or its history is too large. */
+/* Copies node i's base and alters it as `lie` says. Returns false if node i does not run, is
+ * fetching a base, has rumors to apply, or has an empty or too large history. */
 bool false_base_take(struct false_base *base, const struct world *world, uint32_t i, enum lie lie);
 void false_base_free(struct false_base *base);
 
-/* Removes the entry of one incarnation from the history. */
+/* Removes the history entry of this incarnation, if there is one. */
 void false_base_leave_out(struct false_base *base, const uint8_t id[static ID_BYTES],
                           uint64_t incarnation);
-/* Recomputes version and learned samples from the history. */
+/* Recomputes `entries`, `learned`, `hash` and `rumors` from the history. */
 void false_base_make_version(struct false_base *base, const uint8_t *context);
 
-/* Return the messages by which an attacker offers its false base. Their bytes stay valid until
- * the next false_base_take. */
+/* Return messages that offer the base. Their bytes stay valid until the base changes. */
 struct message false_base_version(const struct false_base *base);
 struct message false_base_history(const struct false_base *base);
-/* Returns the BLOCK message with this block. If there is no such block, the message is empty, which
- * means a refusal. */
+/* Returns a message whose bytes stay valid until the next call. It is empty, which means a refusal,
+ * if there is no such block. */
 struct message false_base_block(struct false_base *base, uint64_t block);
 
 #endif

@@ -20,13 +20,13 @@
 #define FAULT_SHORT_NS  5000000000u
 
 enum fault_kind {
-    /* "crash X, at T [, back at T] [, disk lost] [, silently]": the process of X dies and restarts
-     * at to_ns from its disk; to_ns == from_ns: never. "silently" (value not 0): connections are
-     * not closed, as in a power cut. */
+    /* "crash X, at T [, back at T] [, disk lost] [, silently]": the process of X dies. It restarts
+     * from its disk at to_ns, or never if to_ns == from_ns. "silently" (value not 0): connections
+     * are not closed, as in a power cut. */
     FAULT_CRASH,
     /* "pause X, at T, for D": the process of X stops (SIGSTOP, a suspended laptop). "pause X, every
      * D, for D to D, from T to T": in each period every node of X pauses once, at a random time for
-     * a random duration (an overloaded machine). If X is `any`, only one node pauses. */
+     * a random duration (an overloaded machine). `any` draws another node in each period. */
     FAULT_PAUSE,
     /* "partition A | B, from T to T [, every D]": nothing passes between A and B. "A > B"
      * (one_way): nothing passes from A to B. "every D": the partition comes and goes. */
@@ -38,14 +38,13 @@ enum fault_kind {
     FAULT_SLOW_READER, /* "slow reader X, from T to T": X reads nothing from its sockets. */
     FAULT_FRAGMENT, /* "fragment X, from T to T": bytes arrive at X in pieces of 1 B to 64 KiB. */
     FAULT_TAMPER,   /* "tamper X, at T": bits that X receives are flipped. */
-    /* "clock X, at T, by -30 s": the wall clock of X jumps by `value` seconds. The clock also
-     * numbers the next incarnation of X, and other nodes ignore a number that is not higher than
-     * the previous one. So a backward jump must be shorter than the time between two starts of
-     * X. */
+    /* "clock X, at T, by -30 s": the wall clock of X jumps by `value` seconds. A backward jump must
+     * be shorter than the time between two starts of X: the clock numbers incarnations, and other
+     * nodes ignore a number that is not higher than X's previous one. */
     FAULT_CLOCK,
     /* "duplicate X, at T [, until T]": a second process with the identity of X starts, as an extra
-     * node of the world; to_ns == from_ns: permanently. At the end this process is killed, and X is
-     * restarted if it still runs. */
+     * node of the world. At to_ns (never if to_ns == from_ns) the second process is killed, and X
+     * is restarted if it still runs. */
     FAULT_DUPLICATE,
     FAULT_WRONG_KEY, /* "wrong key X, at T": a stranger with another swarm key dials X. */
     /* "hostile X, from T to T": a member that violates the protocol dials X (hostile.h). */
@@ -53,29 +52,28 @@ enum fault_kind {
     /* "mute X, from T to T": X gets a neighbour that claims nonexistent rumors and never answers
      * WANT. */
     FAULT_MUTE,
-    /* "churn [X], every D, away D [, from T to T] [, disk lost]": every every_ns a node of X
-     * crashes, and restarts after away_ns. */
+    /* "churn [X], every D, away D [, from T to T] [, disk lost]": once in every_ns a node of X
+     * crashes. It restarts after away_ns. */
     FAULT_CHURN,
     /* "poison X, with KIND N [, from T to T]": X publishes other updates than it learned (enum
      * poison), validly signed; without times, during the whole run. */
     FAULT_POISON,
-    /* "ruin X, with KIND N, at T": training of X diverges (enum ruin) until X restarts. */
+    /* "ruin X, with KIND N, at T": breaks the training of X (enum ruin), permanently or until X
+     * restarts. */
     FAULT_RUIN,
     FAULT_KINDS
 };
 
 /* State of the disk from which a process restarts. */
 enum fault_disk {
-    /* Disk kept (the default): the process restores its newest complete checkpoint. */
-    FAULT_DISK_KEPT,
-    FAULT_DISK_ROTS, /* disk rots: the newest checkpoint is corrupt, so the process reads the
-                        checkpoint before it */
-    FAULT_DISK_LOST  /* disk lost: the disk is empty */
+    FAULT_DISK_KEPT, /* default: the process restores its newest complete checkpoint */
+    FAULT_DISK_ROTS, /* the newest checkpoint is corrupt: the process restores an older one */
+    FAULT_DISK_LOST  /* the disk is empty */
 };
 
 /* How a node of a POISON fault falsifies its updates. N is the fault's value. Lengths are Euclidean
- * norms. "Learned" means the node's progress since its last publication, and "received" the updates
- * of other nodes since then. */
+ * norms. "Learned" means the node's progress since its last publication, and "received" the sum of
+ * each other origin's updates since then. */
 enum poison {
     /* flipped labels: class k of the node's data becomes class classes - 1 - k, from the node's
      * start on. */
@@ -91,9 +89,9 @@ enum poison {
     /* drift N (default 0.3): the learned update, plus a constant vector that is N times as
      * long. */
     POISON_DRIFT,
-    /* collusion N (default 1): drift with the same direction for all nodes of the fault. */
+    /* collusion N (default 1): drift in one direction, the same for all nodes of the fault. */
     POISON_COLLUSION,
-    /* free ride: the received updates of one other node, published as the member's own. */
+    /* free ride: the received updates of one origin, published as the node's own. */
     POISON_RIDE,
     POISON_CLAIMS, /* claims N (default 100): publishes honestly, but claims N times the samples */
     POISONS
@@ -103,7 +101,7 @@ enum poison {
 enum ruin {
     RUIN_RATE,   /* rate N (default 50): multiplies the learning rate by N */
     RUIN_LABELS, /* shuffled labels: permutes the labels of the node's training samples */
-    RUIN_LAYER,  /* dead layer: silences all units of the first layer with biases */
+    RUIN_LAYER,  /* dead layer: silences the first layer with biases, unless it is the output */
     RUINS
 };
 
@@ -123,23 +121,21 @@ static inline void node_set_add(struct node_set *set, uint32_t i)
 
 struct fault {
     enum fault_kind kind;
-    uint64_t from_ns;  /* time at which the fault begins */
-    uint64_t to_ns;    /* time at which the fault ends */
+    uint64_t from_ns;
+    uint64_t to_ns;
     struct node_set a; /* set X or A of the line: the nodes that the fault strikes */
-    /* Set B of PARTITION and RESET: nodes on the other side; empty = all nodes except a. */
-    struct node_set b;
-    bool any;          /* the fault strikes one node of a, drawn when the fault begins */
+    struct node_set b; /* PARTITION, RESET: the other side; empty = all nodes except a */
+    bool any;          /* the fault strikes one running node of a, drawn at random */
     bool one_way;      /* PARTITION: only the direction from a to b is cut */
     uint64_t every_ns; /* period of CHURN, recurring PAUSE or flapping PARTITION */
     uint64_t away_ns;  /* CHURN: time from crash to restart */
     uint64_t least_ns; /* PAUSE: shortest pause */
     uint64_t most_ns;  /* PAUSE: longest pause */
-    /* CRASH: the process dies during the node's action with this number, counted from the
-     * beginning of the fault; 0 = it dies at once. */
+    /* CRASH: the node dies during this action, counted from from_ns; 0 = it dies at once. */
     uint32_t actions;
     enum fault_disk disk; /* CRASH, CHURN: state of the disk at the restart */
-    enum poison poison;   /* POISON: how the nodes falsify their updates */
-    enum ruin ruin;       /* RUIN: what breaks the training */
+    enum poison poison;   /* only for POISON */
+    enum ruin ruin;       /* only for RUIN */
     double value;         /* CLOCK: seconds; CRASH: nonzero = silently; POISON, RUIN: N */
     uint64_t seed;        /* seed of the fault's random draws */
 };
@@ -151,8 +147,7 @@ const char *ruin_name(enum ruin ruin);
 /* Return the default of the value N for a kind; 0 = the kind has no N. */
 double poison_value(enum poison poison);
 double ruin_value(enum ruin ruin);
-/* Returns true for kinds that replace the published update; false for kinds that change the
- * training data or the claimed samples. */
+/* Returns false for kinds that change only the training data or the claimed samples. */
 bool poison_is_published(enum poison poison);
 
 #endif

@@ -7,16 +7,16 @@
 #include "base/memory.h"
 #include "faults/hostile.h"
 
-/* Upper 32 bits of an event's subject that mark the event as one of an injector. */
+/* Upper 32 bits of the subject of an injector's event. */
 #define EVENT_TAG 0x54726F75ull
-/* A pause is extended by slices of this length, so that the fault can end early. */
+/* Pauses and slow readers are extended by slices of this length, so that they can end early. */
 #define SLICE_NS SECOND_NS
 
 enum step { BEGIN, TURN, BACK, STALL, END };
 
 struct injection {          /* a fault of the list and its state */
-    struct fault fault;     /* copy of the fault; its times are in world time */
-    struct rng rng;         /* random number generator of this fault only */
+    struct fault fault;     /* its times are in world time */
+    struct rng rng;         /* used for this fault only */
     struct node_set struck; /* nodes that the fault has struck */
     struct node_set others; /* PARTITION, RESET: nodes on the other side (fault.b, resolved) */
     bool begun;             /* the fault has begun and not ended */
@@ -25,16 +25,16 @@ struct injection {          /* a fault of the list and its state */
 };
 
 struct intruder {
-    struct hostile *hostile; /* the attacker; NULL = the slot is free */
+    struct hostile *hostile; /* NULL = the slot is free */
     uint32_t injection;      /* index of the fault that placed the attacker */
 };
 
 struct fault_injector {
     struct world *world;
-    struct injection *injections; /* [count] faults and their states */
-    uint32_t count;               /* number of faults */
+    struct injection *injections; /* [count] */
+    uint32_t count;
     uint32_t *holder; /* [nodes_max] index + 1 of the fault that keeps the node down; 0 = none */
-    struct intruder *intruders; /* [outsiders_max] attackers in the world */
+    struct intruder *intruders; /* [outsiders_max] */
     bool ended;                 /* fault_injector_end was called */
 };
 
@@ -50,7 +50,7 @@ static void schedule(struct fault_injector *injector, const struct injection *in
     world_put(injector->world, at_ns, EVENT_TAG << 32 | number, (uint64_t)step << 32 | node);
 }
 
-/* Returns the time at which the fault ends; NEVER_NS = it lasts until fault_injector_end. */
+/* Returns the end of the fault; NEVER_NS = it lasts until fault_injector_end. */
 static uint64_t over_ns(const struct fault *fault)
 {
     if (fault->to_ns > fault->from_ns)
@@ -71,7 +71,7 @@ static bool is_up(const struct fault_injector *injector, uint32_t i)
     return world_is_running(injector->world, i) && injector->holder[i] == 0;
 }
 
-/* Draws a running node of the fault's set a; WIRE_NOBODY if there is none. */
+/* Draws a running node of the fault's set a; WIRE_NOBODY = none runs. */
 static uint32_t draw_node(struct fault_injector *injector, struct injection *injection)
 {
     uint32_t up = 0;
@@ -136,8 +136,8 @@ static void restart_held(struct fault_injector *injector, const struct injection
             restart(injector, injection, i);
 }
 
-/* Returns another node with node i's identity that runs (or, if `running` is false, is stopped).
- * Returns WIRE_NOBODY if there is none. */
+/* Returns another node with node i's identity; WIRE_NOBODY = none. running: whether it must run or
+ * must not. */
 static uint32_t twin_of(const struct fault_injector *injector, uint32_t i, bool running)
 {
     const struct world_node *nodes = injector->world->nodes;
@@ -155,8 +155,8 @@ static void duplicate(struct fault_injector *injector, uint32_t i)
         world_start(injector->world, twin);
 }
 
-/* Kills the duplicate process of node i. Restarts the original process, because other nodes may
- * have refused it since the duplicate started. */
+/* Kills node i's duplicate and restarts node i, which other nodes may have refused because of the
+ * duplicate. */
 static void end_duplicate(struct fault_injector *injector, uint32_t i)
 {
     struct world *world = injector->world;
@@ -227,8 +227,8 @@ static void extend_until(uint64_t *until_ns, uint64_t to_ns)
     *until_ns = u64_max(*until_ns, to_ns);
 }
 
-/* Extends a pause or a slow reader's silence by one slice plus a nanosecond, so that slices
- * overlap. Skips a process that has restarted meanwhile and is no longer paused. */
+/* Extends a pause or a slow reader by one slice plus a nanosecond, so that slices overlap. Skips a
+ * process that has restarted since the fault began. */
 static void extend(struct fault_injector *injector, struct injection *injection)
 {
     const uint64_t over = over_ns(&injection->fault), next_ns = now_ns(injector) + SLICE_NS;
@@ -316,7 +316,7 @@ static void strike(struct fault_injector *injector, struct injection *injection,
     case FAULT_RUIN:
         world_ruin(injector->world, i, fault->ruin, fault->value, rng_mix(fault->seed + i));
         break;
-    case FAULT_PAUSE: /* injection_turn() applies the next four kinds to all nodes at once */
+    case FAULT_PAUSE: /* injection_turn() applies PAUSE, SLOW_READER, PARTITION and CHURN */
     case FAULT_SLOW_READER:
     case FAULT_PARTITION:
     case FAULT_CHURN:
@@ -368,7 +368,7 @@ static void injection_begin(struct fault_injector *injector, struct injection *i
             strike(injector, injection, i);
 }
 
-/* Ends a fault. Leaves effects that end at a fixed time, such as clogs, as they are. */
+/* Leaves effects that end at a fixed time, such as clogs, as they are. */
 static void injection_end(struct fault_injector *injector, struct injection *injection)
 {
     if (!injection->begun)
@@ -440,8 +440,8 @@ void fault_injector_on_event(struct fault_injector *injector, uint64_t subject, 
     }
 }
 
-/* Returns true if this fault keeps node i from receiving from node j. Ignores crashes and pauses:
- * fault_injector_explains reads them from the state of node j. */
+/* Returns true if this fault may keep node i from receiving from node j. Ignores crashes and
+ * pauses: fault_injector_explains reads them from the state of node j. */
 static bool explains(const struct injection *injection, uint32_t i, uint32_t j)
 {
     const struct node_set *a = &injection->struck, *b = &injection->others;

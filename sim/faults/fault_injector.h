@@ -1,12 +1,11 @@
-/* Applies a list of faults (fault.h) to a world at their times, and reverts them.
+/* Applies a list of faults (fault.h) to a world at their times, and reverts most of them.
  *
  *   faults ─► event queue (WORLD_USER) ─► begin: kill, cut, pause, add an outsider
  *                                     └─► end: restart, heal, remove the outsider
  *
  * The owner of the world forwards events: world.on_user calls fault_injector_on_event if
- * fault_injector_owns the subject. Each fault has its own seed. While one fault keeps a node down,
- * the others leave the node alone. Tests: tests/unit/sim/test_fault_injector.c and
- * test_fault_injector_wire.c.
+ * fault_injector_owns the subject. A node that one fault keeps down is crashed by no other. Tests:
+ * tests/unit/sim/test_fault_injector.c and test_fault_injector_wire.c.
  */
 #ifndef HEARSAY_SIM_FAULTS_FAULT_INJECTOR_H
 #define HEARSAY_SIM_FAULTS_FAULT_INJECTOR_H
@@ -16,8 +15,7 @@
 
 struct fault_injector;
 
-/* Creates an injector with a copy of the faults. Times in the faults count from
- * WORLD_BEGIN_NS. */
+/* Copies the faults. Their times count from WORLD_BEGIN_NS. */
 struct fault_injector *fault_injector_new(struct world *world, const struct fault *faults,
                                           uint32_t count, uint64_t seed);
 
@@ -25,12 +23,12 @@ bool fault_injector_owns(uint64_t subject);
 void fault_injector_on_event(struct fault_injector *injector, uint64_t subject, uint64_t amount);
 
 /* Returns true if a fault explains that node i has received nothing from node j since since_ns: j
- * was down, paused, leaving or duplicated, or the network between i and j was disturbed. */
+ * was down, paused or leaving, i or j was duplicated, or their network was disturbed. */
 bool fault_injector_explains(const struct fault_injector *injector, uint32_t i, uint32_t j,
                              uint64_t since_ns);
 
-/* Ends all faults now: cuts heal, pauses end, crashed nodes restart, outsiders leave. A fault that
- * has not begun will never begin. */
+/* Ends all faults now: cuts heal, crashed nodes restart, outsiders leave. A running pause is not
+ * extended. A fault that has not begun never begins. */
 void fault_injector_end(struct fault_injector *injector);
 
 void fault_injector_free(struct fault_injector *injector);

@@ -6,17 +6,16 @@
 #include "base/memory.h"
 #include "faults/hostile_private.h"
 
-#define QUEUE_BYTES  (1u << 18)
-#define CALL_MAX_NS  (12 * SECOND_NS)
-#define PAUSE_MIN_NS (SECOND_NS / 5)
-#define PAUSE_NS     (3 * SECOND_NS)
-#define TICK_MIN_NS  (50 * MS_NS)
-#define TICK_NS      (400 * MS_NS)
-#define MUTE_NS      SECOND_NS
-/* A STREAM attack damages one in this many sends after the handshake. */
+#define QUEUE_BYTES         (1u << 18)
+#define CALL_MAX_NS         (12 * SECOND_NS)
+#define PAUSE_MIN_NS        (SECOND_NS / 5)
+#define PAUSE_NS            (3 * SECOND_NS)
+#define TICK_MIN_NS         (50 * MS_NS)
+#define TICK_NS             (400 * MS_NS)
+#define MUTE_NS             SECOND_NS
 #define DAMAGED_ONE_IN      3
 #define HANDSHAKE_NOISE_MAX 1500
-/* Number of attacks that send rumors: SENDS_EARLY_RUMORS and the ones after it. */
+/* Number of attacks that send rumors: SENDS_EARLY_RUMORS and the next three. */
 #define RUMOR_ATTACKS 4
 
 static uint64_t now_ns(const struct hostile *hostile)
@@ -62,7 +61,7 @@ static void flip(struct hostile *hostile, uint8_t *bytes, size_t count)
         (uint8_t)(1u << rng_below(&hostile->rng, 8));
 }
 
-/* Sends bytes. After the handshake, a STREAM attack damages one in DAMAGED_ONE_IN sends. */
+/* After the handshake, a STREAM attack damages one in DAMAGED_ONE_IN sends. */
 static void send_damaged(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     memcpy(hostile->out, bytes, count);
@@ -106,7 +105,6 @@ static void send_noise(struct hostile *hostile)
     send(hostile, hostile->out, count);
 }
 
-/* Sends a new greeting that is truncated or has a flipped bit. */
 static void send_bad_greeting(struct hostile *hostile)
 {
     const uint8_t *bytes;
@@ -157,7 +155,7 @@ static void receive(struct hostile *hostile, const uint8_t *bytes, size_t count)
             return;
         }
         if (event == PEER_MET) {
-            /* pump() sends the handshake proof, which must leave before HELLO is queued. */
+            /* The handshake proof must leave before HELLO is queued. */
             pump(hostile);
             hostile_introduce(hostile);
             hostile->established = true;
@@ -202,11 +200,11 @@ static void on_closed(void *self, uint64_t conn)
 static enum attack draw_attack(struct hostile *hostile)
 {
     if (hostile->kind == HOSTILE_STRANGER)
-        /* Any value: no session begins, because a stranger's handshake fails. */
+        /* Any attack on a session: a stranger's handshake fails, so no session begins. */
         return SENDS_NO_HELLO;
     if (hostile->kind == HOSTILE_MUTE)
         return SENDS_ALL_BUT_RUMORS;
-    /* Most draws choose attacks with rumors or bases, which matter most. */
+    /* Three quarters of the draws choose attacks with rumors or bases, which matter most. */
     const uint32_t quarter = rng_below(&hostile->rng, 4);
     if (quarter < 2)
         return (enum attack)(SENDS_EARLY_RUMORS + rng_below(&hostile->rng, RUMOR_ATTACKS));
@@ -239,8 +237,7 @@ static void on_time(void *self)
 {
     struct hostile *hostile = self;
     if (now_ns(hostile) < hostile->next_ns)
-        /* The event is for an earlier outsider in this slot, or the attacker now waits for a
-         * later time. */
+        /* The event is for an earlier outsider in this slot, or was replaced by a later one. */
         return;
     const bool stays = hostile->kind == HOSTILE_MUTE && hostile->established;
     if (hostile->conn == 0)

@@ -1,8 +1,7 @@
 /* Attackers: outsiders (world.h) that dial a node of the world and violate the protocol.
  *
  *   STRANGER  has another swarm key.
- *   MEMBER    has the swarm key and an identity of its own; each connection is another
- *             attack.
+ *   MEMBER    has the swarm key and its own identity; draws an attack for each connection.
  *     handshake  silence; noise; a truncated, bit-flipped or replayed greeting
  *     stream     sealed records that are flipped, truncated or repeated
  *     session    no HELLO, or another node's; noise; random messages; rumors that are early, forged
@@ -12,11 +11,10 @@
  *                flood of incarnations; and valid rumors at the limits, by its own author
  *   MUTE      behaves as a member, but claims nonexistent rumors and answers no WANT.
  *
- * Attackers use the node's own peer and codecs (peer.h, message.h, rumor.h, record.h), so they get
- * as far as any member can. An attacker that is disconnected dials again after a pause. One seed
- * determines everything. The only valid rumors of an attacker are those at the limits, which
- * every node must accept; it never signs two rumors with one number. Tests:
- * tests/unit/sim/test_fault_injector_wire.c.
+ * Attackers use the node's peer and codecs (peer.h, message.h, rumor.h, record.h), so they get as
+ * far as any member can. A disconnected attacker dials again after a pause. An attacker's only
+ * valid rumors are those at the limits, which every node must accept and of which no two have one
+ * number. Tests: tests/unit/sim/test_fault_injector_wire.c.
  */
 #ifndef HEARSAY_SIM_FAULTS_HOSTILE_H
 #define HEARSAY_SIM_FAULTS_HOSTILE_H
@@ -27,11 +25,10 @@ enum hostile_kind { HOSTILE_STRANGER, HOSTILE_MEMBER, HOSTILE_MUTE };
 
 struct hostile;
 
-/* Creates an attacker that dials node `victim`. Returns NULL if the world has no free
- * outsider. */
+/* Returns NULL if the world has no free outsider. victim: index of the node that is attacked. */
 struct hostile *hostile_enter(struct world *world, enum hostile_kind kind, uint32_t victim,
                               uint64_t seed);
-/* Closes the attacker's connections and frees the attacker. */
+/* Disconnects and frees the attacker. */
 void hostile_leave(struct hostile *hostile);
 
 #endif

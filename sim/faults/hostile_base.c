@@ -1,15 +1,14 @@
-/* Attacks with false bases. The attacker offers the current history of a node of the world, as a
- * member that took over a base would. */
+/* Attacks with false bases: the attacker offers a node's current history as its own. */
 #include <string.h>
 
 #include "faults/hostile_private.h"
 
-/* Rumors and samples per origin that a false version claims beyond the real ones. A node that lacks
- * this many asks for a base instead of single rumors. */
+/* Nonexistent rumors and samples that a false version claims for each origin. A node that lacks
+ * this many rumors asks for a base. */
 #define AHEAD         1000
 #define AHEAD_SAMPLES (1u << 24)
 #define PART          250 /* number of history entries in each HISTORY message */
-/* Number of answers to TAKE to draw from: three false histories, and a false base. */
+/* Answers to TAKE to draw from: three false histories, or a false base. */
 #define LIE_ODDS 4
 
 static void send_message(struct hostile *hostile, const struct message *message)
@@ -17,8 +16,9 @@ static void send_message(struct hostile *hostile, const struct message *message)
     (void)peer_say(&hostile->peer, message); /* a full queue drops the message */
 }
 
-/* Copies the base of a random node except the victim, with false entries unless is_true. LIE_FITS
- * is never drawn: in a small swarm no majority could prove it wrong. */
+/* Copies the base of a random node except the victim, with false parameters unless is_true. Returns
+ * false if no node has one. Never draws LIE_FITS, which no majority of a small swarm could refute.
+ */
 static bool take_base(struct hostile *hostile, bool is_true)
 {
     const struct world *world = hostile->world;
@@ -32,9 +32,8 @@ static bool take_base(struct hostile *hostile, bool is_true)
     return false;
 }
 
-/* Sends the VERSION of a false base. Half of these messages carry the true version, which
- * attracts only nodes that lack many rumors. The other half claim nonexistent rumors, which
- * attracts every node. */
+/* Sends the VERSION of a false base. Half of them are true, which attracts only nodes that lack
+ * many rumors. The other half claim nonexistent rumors, which attracts every node. */
 void hostile_show_base(struct hostile *hostile)
 {
     struct false_base *base = &hostile->base;
@@ -69,8 +68,7 @@ static void add_head(struct hostile *hostile, const struct identity *origin, uin
 }
 
 /* Appends a history entry for a rumor that the victim has not published yet, in its current or next
- * incarnation. The signature is made with a copy of the victim's key; in half of the entries a bit
- * of it is flipped. */
+ * incarnation. The victim's own key signs the entry; half of the signatures get a flipped bit. */
 static void add_victims_future(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -87,8 +85,8 @@ static void add_victims_future(struct hostile *hostile)
     base->history[base->origins * HISTORY_ENTRY_BYTES - 1] ^= (uint8_t)rng_below(rng, 2);
 }
 
-/* Raises the number of rumors in a random history entry, and sometimes the number of samples.
- * The entry's signature then no longer matches. */
+/* Raises the number of rumors in a random history entry, and sometimes the number of samples, which
+ * invalidates the entry's signature. */
 static void forge_entry(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -131,8 +129,8 @@ static void send_parts(struct hostile *hostile)
     }
 }
 
-/* Answers TAKE with a history. A false history comes with a true base and a matching version, so
- * that only the history reveals the lie. A true history comes with a false base. */
+/* A false history comes with a true base and a matching version, so that only the history reveals
+ * the lie. A true history comes with a false base. */
 static void send_history(struct hostile *hostile)
 {
     const uint32_t lie = rng_below(&hostile->rng, LIE_ODDS);

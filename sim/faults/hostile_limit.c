@@ -9,10 +9,9 @@
 #include "node/orders/proofs.h"
 #include "wire/move.h"
 
-#define MORE_ONE_IN 4 /* hostile_send_limits adds a new rumor in one of this many calls */
+#define MORE_ONE_IN 4 /* one in this many calls of hostile_send_limits adds a rumor */
 #define LENGTH_PART 8 /* the norm of an update may be at most sqrt(parameters) / LENGTH_PART */
 
-/* Content of a rumor under construction, with space for all parameters. */
 struct draft {
     struct update update;
     uint32_t parameters;
@@ -33,8 +32,7 @@ static void draft_free(struct draft *draft)
     free(draft->update.level);
 }
 
-/* Fills in `count` consecutive entries from a random index on. Each entry gets the level `level`
- * with a random sign. */
+/* Fills in `count` consecutive entries from a random index on, with level or -level each. */
 static void fill_entries(struct draft *draft, struct rng *rng, uint32_t count, int level)
 {
     struct update *update = &draft->update;
@@ -47,8 +45,7 @@ static void fill_entries(struct draft *draft, struct rng *rng, uint32_t count, i
     }
 }
 
-/* Draws a single entry that changes a parameter by 1, the most that is allowed. The entry's
- * level is random. */
+/* Draws one entry that changes a parameter by 1, the most that is allowed. */
 static void draw_highest(struct draft *draft, struct rng *rng)
 {
     static const uint8_t levels[] = {1, 2, 64, LEVEL_MAX};
@@ -57,8 +54,7 @@ static void draw_highest(struct draft *draft, struct rng *rng)
     draft->update.amount = MOVE_MAX / (uint32_t)level;
 }
 
-/* Draws n · n entries with level 1 or -1, where n is a power of two. Their norm is the largest
- * allowed. */
+/* Draws n · n entries with level 1 or -1 that have the largest allowed norm; n: a power of two. */
 static void draw_longest(struct draft *draft, struct rng *rng)
 {
     uint32_t root = 1;
@@ -74,7 +70,6 @@ static void draw_longest(struct draft *draft, struct rng *rng)
     draft->update.amount = units / n;
 }
 
-/* Draws an update with all entries, each with the highest level and a random sign. */
 static void draw_fullest(struct draft *draft, struct rng *rng)
 {
     fill_entries(draft, rng, draft->parameters, LEVEL_MAX);
@@ -121,8 +116,7 @@ static void publish(struct hostile *hostile)
     draft_free(&draft);
 }
 
-/* Sends all rumors of the stream from the first one on, because the victim may have missed some
- * or restarted. */
+/* Sends all rumors of the stream, because the victim may have missed some or restarted. */
 void hostile_send_limits(struct hostile *hostile)
 {
     struct limit_stream *stream = &hostile->stream;

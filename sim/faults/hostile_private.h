@@ -1,6 +1,5 @@
-/* Declarations shared by the files of an attacker and private to them: hostile.c (connections),
- * hostile_send.c (messages in a session), hostile_rumor.c (invalid rumors), hostile_limit.c (valid
- * rumors at the limits), hostile_base.c (bases). */
+/* Private to hostile.c (connections), hostile_send.c (messages in a session), hostile_rumor.c
+ * (invalid rumors), hostile_limit.c (valid rumors at the limits) and hostile_base.c (bases). */
 #ifndef HEARSAY_SIM_FAULTS_HOSTILE_PRIVATE_H
 #define HEARSAY_SIM_FAULTS_HOSTILE_PRIVATE_H
 
@@ -16,7 +15,7 @@
 #define OBSERVED_RECORDS 16
 #define LIMIT_RUMORS     6
 
-/* Attack that a hostile node makes on one connection. */
+/* Attack on one connection. */
 enum attack {
     HANDSHAKE_SILENT,
     HANDSHAKE_NOISE,
@@ -46,8 +45,7 @@ enum attack {
     SENDS_ALL_BUT_RUMORS = ATTACKS /* the attack of every HOSTILE_MUTE */
 };
 
-/* Data that the victim has sent on the present connection. The attacker sends it back
- * damaged. */
+/* Data that the victim has sent on the present connection; the attacker sends it back damaged. */
 struct observed {
     uint8_t entries[OBSERVED_ENTRIES * VERSION_ENTRY_BYTES]; /* entries of the victim's version */
     size_t entries_count;
@@ -59,17 +57,16 @@ struct observed {
     uint8_t records[OBSERVED_RECORDS * RECORD_BYTES];
     size_t records_count;
     uint8_t rumor[RUMOR_MAX]; /* newest rumor that the victim has sent */
-    size_t rumor_bytes;       /* size of `rumor` in bytes; 0 = the victim has sent none */
+    size_t rumor_bytes;       /* 0 = the victim has sent no rumor */
 };
 
 /* A stream of valid rumors at the limits, signed by a separate identity of the attacker. */
 struct limit_stream {
     struct identity author;
-    uint32_t count; /* number of rumors in the stream so far */
-    /* [count] rumors; rumor i has bytes[i] bytes and is freed by hostile_stream_end. */
-    uint8_t *rumors[LIMIT_RUMORS];
-    size_t bytes[LIMIT_RUMORS];
-    struct signed_head last; /* signed head of the newest rumor in the stream */
+    uint32_t count;                /* number of rumors so far */
+    uint8_t *rumors[LIMIT_RUMORS]; /* [count] encoded rumors; freed by hostile_stream_end */
+    size_t bytes[LIMIT_RUMORS];    /* size of each rumor */
+    struct signed_head last;       /* signed head of the newest rumor in the stream */
 };
 
 struct hostile {
@@ -82,27 +79,26 @@ struct hostile {
     struct entropy entropy;
     struct credentials credentials;
     uint8_t context[CONTEXT_BYTES]; /* signing context of the swarm */
-    struct arena arena;             /* memory of the peer */
-    struct peer peer;               /* connection state machine, of the same kind as in a node */
+    struct arena arena;             /* memory of `peer` */
+    struct peer peer;               /* connection state machine, the same as a node's */
     struct message_reader *reader;
-    uint32_t calls;             /* number of connections dialled so far */
-    enum attack attack;         /* attack on the present connection */
-    uint64_t conn;              /* id of the present connection; 0 = none */
-    uint64_t call_ns;           /* time at which the attacker dialled */
-    uint64_t lasts_ns;          /* longest duration of the connection */
-    bool established;           /* the session is established and HELLO was sent */
-    bool sending;               /* a wire_send has not completed yet */
-    bool hung_up;               /* the attacker has closed the present connection */
-    uint64_t next_ns;           /* time of the attacker's next action */
-    uint64_t stamp;             /* stamp of the attacker's newest member record */
-    uint64_t received;          /* message bytes received so far on the present connection */
-    struct observed observed;   /* data that the victim has sent on the present connection */
-    struct false_base base;     /* false base that the attacker offers */
-    struct limit_stream stream; /* valid rumors at the limits; kept across all connections */
+    uint32_t calls;     /* number of connections dialled so far */
+    enum attack attack; /* attack on the present connection */
+    uint64_t conn;      /* id of the present connection; 0 = none */
+    uint64_t call_ns;   /* time at which the attacker dialled */
+    uint64_t lasts_ns;  /* longest duration of the present connection */
+    bool established;   /* the session is established and HELLO was sent */
+    bool sending;       /* a wire_send has not completed yet */
+    bool hung_up;       /* the attacker has closed the present connection */
+    uint64_t next_ns;   /* time of the attacker's next action */
+    uint64_t stamp;     /* stamp of the attacker's newest member record */
+    uint64_t received;  /* message bytes received so far on the present connection */
+    struct observed observed;
+    struct false_base base;             /* false base that the attacker offers */
+    struct limit_stream stream;         /* kept across all connections */
     uint8_t old_greeting[GREETING_MAX]; /* greeting on an earlier connection, for replays */
     size_t old_greeting_bytes;
-    /* Second handshake message on an earlier connection, for replays. */
-    uint8_t old_proof[GREETING_MAX];
+    uint8_t old_proof[GREETING_MAX]; /* second handshake message on an earlier connection */
     size_t old_proof_bytes;
     uint8_t out[2 * SENDING_BYTES]; /* bytes passed to wire_send, possibly damaged */
 };
@@ -113,8 +109,9 @@ void hostile_send(struct hostile *hostile);
 void hostile_observe(struct hostile *hostile, const uint8_t *bytes, size_t count);
 void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count);
 
-/* Each of the first three functions of hostile_rumor.c writes a rumor that nodes must reject, and
- * returns its size. */
+/* hostile_rumor.c: each of these three functions writes a rumor that adds nothing at any node, and
+ * returns its size. Nodes must reject it, or already have it: hostile_rumor_forged may repeat one.
+ */
 size_t hostile_rumor_early(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
@@ -123,15 +120,14 @@ size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MA
 size_t hostile_rumor_of(struct hostile *hostile, const struct identity *origin,
                         uint64_t incarnation, uint32_t seq, uint8_t out[static RUMOR_MAX]);
 
-/* The functions of hostile_limit.c send rumors exactly at the limits, which nodes must accept.
- * If a node disconnects because of one or expels the author, they report a violated invariant. */
+/* hostile_limit.c: sends rumors exactly at the limits. Reports a violated invariant if a node
+ * disconnects because of one or expels their author. */
 void hostile_stream_init(struct hostile *hostile, const uint8_t seed[static SEED_BYTES]);
 void hostile_stream_end(struct hostile *hostile);
 void hostile_send_limits(struct hostile *hostile);
 void hostile_on_bye(struct hostile *hostile, const struct message *bye);
 
-/* The functions of hostile_base.c send the version of another node, and answer TAKE and
- * FETCH. */
+/* hostile_base.c: sends the version of a false base, and answers TAKE and FETCH. */
 void hostile_show_base(struct hostile *hostile);
 void hostile_give_base(struct hostile *hostile, const struct message *message);
 

@@ -1,5 +1,5 @@
-/* Rumors that every node must reject. Even those with the attacker's own origin break a rule,
- * because a valid one would be a normal contribution. */
+/* Rumors that every node must reject. Even the attacker's own break a rule: a valid one would be a
+ * normal contribution. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static size_t rumor_of(struct hostile *hostile, const struct identity *origin, u
         .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
     struct rumor_head head = {.incarnation = incarnation, .seq = seq};
     memcpy(head.origin, origin->id, ID_BYTES);
-    /* Any nonzero value: this byte is part of the hash of the previous head. */
+    /* Any hash of the previous head; zeros would mean the first rumor. */
     head.prev[0] = seq > 0;
     uint32_t taken;
     size_t bytes;
@@ -44,8 +44,8 @@ static void sign(const struct hostile *hostile, uint8_t *rumor, size_t bytes)
                      hostile->context) == bytes);
 }
 
-/* Writes a well-formed rumor of an invented member that changes a parameter too much or claims
- * too many samples. Nodes must expel that member, not the attacker. */
+/* Writes a rumor of an invented member that changes a parameter too much or claims too many
+ * samples. Nodes must expel that member, not the attacker. */
 static size_t excessive(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
 {
     struct rng *rng = &hostile->rng;
@@ -111,8 +111,8 @@ size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUM
     return bytes;
 }
 
-/* Writes a rumor of another origin: with a flipped bit; or with a higher number and the attacker's
- * signature; or unchanged. */
+/* Writes the newest rumor that the victim has sent: with a flipped bit; with a higher number and
+ * the attacker's signature; or unchanged. Before that, invents a rumor of the victim. */
 size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
 {
     const struct observed *observed = &hostile->observed;

@@ -8,13 +8,12 @@
 
 #define NOISE_MAX  3000
 #define PACK_ITEMS 8
-/* Size in bytes of a binary item. Deliberately not a multiple of the size of a record or a
- * version entry. */
+/* Bytes of a binary item; not a multiple of the size of a record or a version entry. */
 #define PACK_BULK     13
 #define VERSION_HUGE  1600
 #define FLOOD_AT_ONCE 40
 #define WANTS_AT_ONCE 8
-/* While the victim has sent no rumor, one in this many tries invents one. */
+/* While the victim has sent no rumor, one in this many forgeries invents one. */
 #define MADE_UP_ONE_IN 8
 #define AHEAD_MAX      50
 
@@ -24,7 +23,7 @@ void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count)
         out[i] = (uint8_t)rng_next(&hostile->rng);
 }
 
-/* Queues any bytes as one record of the session: noise, or a message that nodes do not allow. */
+/* Queues arbitrary bytes as one message. Drops them if the queue is full. */
 static void send_raw(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     struct queue *queue = &hostile->peer.queue;
@@ -35,7 +34,8 @@ static void send_raw(struct hostile *hostile, const uint8_t *bytes, size_t count
     queue_add(queue, count);
 }
 
-/* Queues a message, even of a kind that the victim does not know. Drops it if the queue is full. */
+/* Queues a message, even of a kind that the victim does not know. Drops it if it is too large or
+ * the queue is full. */
 static void queue_message(struct hostile *hostile, const struct message *message)
 {
     static uint8_t bytes[MESSAGE_MAX];
@@ -51,7 +51,6 @@ static void send_bulk(struct hostile *hostile, enum message_kind kind, const uin
     queue_message(hostile, &(struct message){.kind = kind, .bulk = {bulk, bytes}});
 }
 
-/* Sends records as MEMBER_UPDATE or MEMBER_LIST. */
 static void send_records(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     send_bulk(hostile, rng_below(&hostile->rng, 2) ? MEMBER_UPDATE : MEMBER_LIST, bytes, count);
@@ -137,7 +136,6 @@ static void send_made_up_member(struct hostile *hostile)
     secret_wipe(&nobody, sizeof nobody);
 }
 
-/* Sends an ACK with random values for received bytes, clock and limits. */
 static void send_false_ack(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -174,7 +172,7 @@ static void send_version(struct hostile *hostile, const uint8_t *slice, size_t e
                                     .bulk = {slice, entries * VERSION_ENTRY_BYTES}});
 }
 
-/* Sends the victim's version with some more rumors of each origin, and with an unknown origin. */
+/* Sends the victim's version with more rumors of each origin and with an unknown origin. */
 static void send_version_ahead(struct hostile *hostile)
 {
     const struct observed *observed = &hostile->observed;
@@ -236,7 +234,6 @@ static void send_pack(struct hostile *hostile)
     send_raw(hostile, out, bytes);
 }
 
-/* Sends a well-formed message with random content. */
 static void send_any(struct hostile *hostile)
 {
     static const uint32_t units[] = {1, VERSION_ENTRY_BYTES, RECORD_BYTES};
@@ -260,7 +257,7 @@ static void send_any(struct hostile *hostile)
         .base = rng_below(rng, 2),
         .whole = rng_below(rng, 2),
         .part = rng_below(rng, 3),
-        /* a random count, so that no HISTORY is ever complete: nodes would accept a complete one */
+        /* a random count: nodes would accept a complete HISTORY */
         .parts = rng_next(rng),
         .block = rng_next(rng) >> rng_below(rng, 64),
         .count = rng_below(rng, 10),
@@ -333,8 +330,8 @@ void hostile_introduce(struct hostile *hostile)
                                                  .whole = 1});
 }
 
-/* Makes one step of the attack. Sends no VERSION before the victim's VERSION has arrived, because
- * two versions with one hash must have one digest. */
+/* Waits for the victim's VERSION before sending a random one, so that their hashes differ: versions
+ * with one hash must have one digest. */
 void hostile_send(struct hostile *hostile)
 {
     const bool has_version = hostile->observed.has_version;
