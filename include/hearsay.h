@@ -13,9 +13,9 @@
  *
  * One thread at a time may be inside a call; a second one gets HEARSAY_BUSY. hearsay_info,
  * hearsay_status, hearsay_note and hearsay_error_text may be called by any thread at any time
- * before hearsay_free. Every function returns 0 or one of the errors below, and hearsay_error_text
- * explains an error in a sentence. After fork, calls in the child return HEARSAY_FORKED and the
- * node's files are closed there; the parent continues.
+ * before hearsay_free. Every function except hearsay_abi and hearsay_version returns 0 or one of
+ * the errors below, and hearsay_error_text explains an error in a sentence. After fork, calls in
+ * the child return HEARSAY_FORKED and the node's files are closed there; the parent continues.
  *
  * The manual is src/library/README.md. Tests: tests/unit/library, and for calls in random order by
  * tests/process/random_calls.
@@ -44,50 +44,50 @@ enum hearsay_error {
     HEARSAY_FORKED,      /* the node belongs to the parent process, and this is a child */
     HEARSAY_NOT_JOINED,  /* hearsay_join has not returned 0 yet */
     HEARSAY_TOO_SMALL,   /* the buffer is too small; *bytes is the size that it needs */
-    HEARSAY_CONFIG,  /* the configuration is wrong; hearsay_error_text names file, line and key */
-    HEARSAY_FAILED,  /* a key file, a port, the state folder, memory or the disk failed */
-    HEARSAY_REFUSED, /* no member accepts this node: it has another swarm or model, or is not on the
-                        member list */
-    HEARSAY_ENDED    /* the node has ended by itself, or hearsay_finish has ended training */
+    HEARSAY_CONFIG, /* the configuration is wrong; hearsay_error_text names file, line and key */
+    HEARSAY_FAILED, /* a key file, a port, the state folder, memory or the disk failed */
+    /* the members refuse this node: another swarm or model, expelled, not on the member list, or
+     * its identity is in use */
+    HEARSAY_REFUSED,
+    HEARSAY_ENDED /* the node has ended by itself, or hearsay_finish has ended training */
 };
 
 enum hearsay_dtype { HEARSAY_FLOAT32 = 0, HEARSAY_BFLOAT16 = 1, HEARSAY_FLOAT16 = 2 };
-/* The values of the constants are those of DLPack. */
+/* The values are those of DLPack. */
 enum hearsay_device { HEARSAY_CPU = 1, HEARSAY_CUDA = 2 };
 
 enum hearsay_level { HEARSAY_NONE = 0, HEARSAY_INFO, HEARSAY_WARNING, HEARSAY_ERROR };
 
 #define HEARSAY_DIMENSIONS_MAX 8
-#define HEARSAY_NAME_MAX       256 /* largest size of a tensor's name, in bytes */
-#define HEARSAY_RUN_MAX        64  /* largest size of a run's name, in bytes */
+#define HEARSAY_NAME_MAX       256 /* bytes of a tensor's name, without the final zero */
+#define HEARSAY_RUN_MAX        64  /* bytes of a run's name, without the final zero */
 
 /* A tensor of the caller, dense and in C order. The caller owns `data` and keeps it valid from open
  * to close. The library reads and writes it only inside calls. */
 struct hearsay_tensor {
-    const char *name; /* unique name within the model */
+    const char *name; /* unique within the model */
     /* [product of shape] numbers of the tensor, aligned to their size; not shared with another
      * tensor. */
     void *data;
     int64_t shape[HEARSAY_DIMENSIONS_MAX]; /* size of each dimension, >= 1 */
-    uint32_t dimensions;                   /* number of dimensions; 0 = a single number */
-    uint32_t dtype;                        /* type of the numbers, an enum hearsay_dtype */
-    /* Device of `data`, an enum hearsay_device; equal for all tensors of a model. */
-    int32_t device;
+    uint32_t dimensions;                   /* 0 = a single number */
+    uint32_t dtype;                        /* an enum hearsay_dtype */
+    int32_t device;                        /* an enum hearsay_device; the same for all tensors */
     int32_t device_index; /* index of the GPU for HEARSAY_CUDA; ignored for HEARSAY_CPU */
-    uint32_t flags;       /* no flags are defined; must be 0 */
+    uint32_t flags;       /* must be 0: no flags are defined */
 };
 
 struct hearsay_options {
-    uint32_t abi;           /* version of this struct: HEARSAY_ABI */
-    uint32_t tensors_count; /* number of tensors, >= 1 */
+    uint32_t abi;           /* HEARSAY_ABI */
+    uint32_t tensors_count; /* >= 1 */
     /* [tensors_count] tensors that are trained and shared; hearsay_open copies all members but
      * the numbers. */
     const struct hearsay_tensor *tensors;
     const char *config; /* path of the configuration file; NULL = default configuration */
     /* [settings_count] lines SECTION.KEY=VALUE that override the file; NULL = no lines. */
     const char *const *settings;
-    uint32_t settings_count; /* number of settings */
-    const char *run;         /* name of the run, the same on all nodes of a swarm; NULL = no run */
+    uint32_t settings_count;
+    const char *run; /* name of the run, the same on all nodes of a swarm; NULL = no run */
 
     /* Callbacks for tensors whose `data` is a copy of the trained weights, for example because
      * those are not dense; NULL = `data` itself is trained. A call runs fetch(self) before it first
@@ -103,24 +103,22 @@ struct hearsay_options {
 /* Present numbers of the node, some up to a second old; after the node has ended, its last
  * numbers. */
 struct hearsay_info {
-    uint32_t abi;        /* version of this struct: HEARSAY_ABI, set by the caller */
+    uint32_t abi;        /* HEARSAY_ABI, set by the caller */
     uint32_t joined;     /* 1 = hearsay_join has returned 0 */
     uint32_t neighbours; /* neighbours with an open connection */
-    uint32_t members;    /* live members, including this node */
-    uint64_t parameters; /* number of weights in all tensors */
-    uint64_t steps;      /* steps of this node since open */
+    uint32_t members;    /* live members of the swarm, including this node */
+    uint64_t parameters; /* weights of all tensors together */
+    uint64_t steps;      /* calls of hearsay_step since open */
     uint64_t samples;    /* samples that this node has learned since open */
     /* Samples that all nodes have learned since the swarm began; schedules use this number. */
     uint64_t swarm_samples;
-    uint64_t digest;         /* digest of the shared model; equal digests mean equal models */
-    uint64_t rumors;         /* number of rumors that the node knows, including those that wait */
-    uint64_t waiting;        /* number of known rumors that the next calls will apply */
+    uint64_t digest;         /* of the shared model; equal digests mean equal models */
+    uint64_t rumors;         /* rumors that the node knows, including those that wait */
+    uint64_t waiting;        /* known rumors that the next calls will apply */
     uint64_t sent_bytes;     /* bytes sent to all other nodes since open */
     uint64_t received_bytes; /* bytes received from all other nodes since open */
-    /* Number of resets to the base after a weight became NaN or infinite. */
-    uint64_t resets;
-    /* Number of weights beyond the largest value that can be shared; the excess stays in this
-     * node. */
+    uint64_t resets;         /* resets to the base after a weight became NaN or infinite */
+    /* Weights beyond the largest value that can be shared; the excess stays in this node. */
     uint64_t saturated;
 };
 
@@ -154,7 +152,7 @@ HEARSAY_API int hearsay_stream(struct hearsay *node, void *stream);
  * ten seconds, the node continues alone. timeout_s < 0: waits without a limit. */
 HEARSAY_API int hearsay_join(struct hearsay *node, double timeout_s);
 
-/* Reports a step; call it after each optimizer step. samples: samples of the step, at least 1.
+/* Reports a step; call it after each optimizer step. samples: samples of the step, 1 .. 2^32 - 1.
  * loss: mean loss of these samples, 0 = unknown. Publishes if a publication is due, and applies
  * received rumors. Never waits for the network. *changed (unless NULL): 1 if the tensors were
  * written, otherwise 0. */
@@ -206,8 +204,8 @@ HEARSAY_API int hearsay_status(struct hearsay *node, char *json, size_t *bytes);
 
 /* Leaves the swarm: publishes unpublished progress, waits until other members have it, and saves a
  * checkpoint. Waits at most grace_s, or [node] grace_s if that is shorter or grace_s < 0. The node
- * is then closed even if an error is returned, except after HEARSAY_BUSY and HEARSAY_FORKED. Of a
- * closed node, only hearsay_info, hearsay_error_text and hearsay_free may be called. */
+ * is then closed even if an error is returned, except after HEARSAY_BUSY and HEARSAY_FORKED. Of the
+ * calls, hearsay_info, _note, _error_text and _free still work; others return HEARSAY_CLOSED. */
 HEARSAY_API int hearsay_close(struct hearsay *node, double grace_s);
 
 /* Frees the handle. Closes an open node first, without grace time; NULL is allowed. No other thread

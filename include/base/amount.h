@@ -6,8 +6,7 @@
 
 #define AMOUNT_BYTES 24
 
-/* Formats a number of bytes: "12.3 MB". */
-const char *amount_bytes(double bytes, char out[static AMOUNT_BYTES]);
+const char *amount_bytes(double bytes, char out[static AMOUNT_BYTES]); /* "12.3 MB" */
 
 /* Formats a rate as scenario files write it, such as "10.0 Mbit/s"; "no limit" for a rate of 0. */
 const char *amount_rate(double bytes_per_s, char out[static AMOUNT_BYTES]);

@@ -10,29 +10,26 @@
 #include <stddef.h>
 
 struct arena {
-    unsigned char *start; /* start of the newest piece of memory */
-    size_t size_bytes;    /* size of the newest piece */
-    size_t used_bytes;    /* bytes in use in the newest piece */
-    bool grows;           /* the arena adds another piece when the newest one is full */
+    unsigned char *start; /* newest piece of memory */
+    size_t size_bytes;
+    size_t used_bytes; /* bytes in use of the newest piece */
+    bool grows;        /* the arena adds another piece when the newest one is full */
 };
 
-/* Reserves size_bytes of address space for the arena. Ends the program if the system has none
- * (memory.h). */
+/* Reserves size_bytes of address space. Ends the program if the system has none (memory.h). */
 void arena_init(struct arena *arena, size_t size_bytes);
 
-/* Uses size_bytes of zeroed memory of the caller, aligned to 64 bytes. The arena never frees it. */
+/* Uses zeroed memory of the caller, aligned to 64 bytes. The arena never frees it. */
 void arena_init_in(struct arena *arena, void *memory, size_t size_bytes);
 
-/* Creates an arena that reserves its memory piece by piece. Ends the program if the system has
- * no memory. */
+/* Reserves memory piece by piece. Ends the program if the system has none. */
 void arena_init_growing(struct arena *arena);
 
 /* Returns zeroed memory for `count` items, aligned to 64 bytes; the arena owns it. Aborts if the
  * arena is full, unless it grows. */
 void *arena_alloc(struct arena *arena, size_t count, size_t item_bytes);
 
-/* Frees all memory of the arena; pointers into it are invalid afterwards. Must not be called after
- * arena_init_in. */
+/* Frees all memory of the arena. Must not be called after arena_init_in. */
 void arena_release(struct arena *arena);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the number of 64-bit words that hold `bits` bits. */
 static inline size_t bit_words(size_t bits)
 {
     return (bits + 63) / 64;

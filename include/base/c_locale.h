@@ -8,14 +8,13 @@
 #ifndef HEARSAY_BASE_C_LOCALE_H
 #define HEARSAY_BASE_C_LOCALE_H
 
-/* Switches this thread to the C locale until the matching c_locale_leave. Pairs of calls may be
- * nested. */
+/* Switches this thread to the C locale until the matching c_locale_leave. Calls may be nested. */
 void c_locale_enter(void);
 
 /* Restores the locale that this thread had before the outermost c_locale_enter. */
 void c_locale_leave(void);
 
-/* Calls a function of the host program in the host's own locale. */
+/* Calls a function of the host program in the locale that this thread had before c_locale_enter. */
 void c_locale_call(void (*function)(void *self), void *self);
 
 #endif

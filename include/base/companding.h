@@ -25,11 +25,10 @@
 #include "base/float_bits.h"
 #include "base/update.h"
 
-/* Smallest weight that is compressed: below it, a weight is its own value. */
-#define COMPANDING_FROM 2.0f
+#define COMPANDING_FROM 2.0f /* smaller weights are their own value */
 /* Largest float32 below 128, the largest value that a base can hold. */
 #define VALUE_MAX 0x1.fffffep+6f
-/* Value at the upper end of the octave that contains the largest float32. */
+/* Value at the end of the octave that contains the largest float32. */
 #define VALUE_END 129.0f
 
 /* Returns the value of a weight, between -VALUE_MAX and VALUE_MAX. A larger weight never has a
@@ -60,15 +59,11 @@ ON_DEVICE static inline float companding_expand(float value)
     return float_of_bits(bits_of_float(weight) | (bits & 0x80000000u));
 }
 
-/* Largest initial weight without companding: if an initial weight is this large or larger, the
- * base is companded. */
+/* If an initial weight is this large or larger, the base is companded. */
 #define COMPANDING_WEIGHT 16.0f
 /* Largest initial weight of a companded base. Its value is 64, and a publication moves no value
  * beyond 64 (exchange/error_feedback.h). */
 #define FIRST_WEIGHT_MAX 0x1p63f
-
-/* Returns the value of a weight: compressed if the base is companded, otherwise the weight
- * itself. */
 
 ON_DEVICE static inline float value_of_weight(float weight, bool companded)
 {

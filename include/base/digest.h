@@ -19,7 +19,7 @@ ON_DEVICE static inline uint64_t digest_hash(uint32_t index)
     return rng_mix(index + 0x9E3779B97F4A7C15u) | 0x0000000100000001u;
 }
 
-/* Returns the sum of two digests: each 32-bit half is added modulo 2^32. */
+/* Adds each 32-bit half modulo 2^32. */
 ON_DEVICE static inline uint64_t digest_add(uint64_t a, uint64_t b)
 {
     uint64_t high = (a & 0xFFFFFFFF00000000u) + (b & 0xFFFFFFFF00000000u);

@@ -19,10 +19,9 @@ enum error {
     MALFORMED, /* bytes or text do not have their format */
     TOO_BIG,   /* a limit or a buffer is exceeded */
     FORGED,    /* an authentication tag or a signature is invalid */
-    /* The format is valid, but the content belongs to another swarm, model or protocol. */
-    MISMATCH,
-    MISSING, /* the requested file, key or thing does not exist */
-    FAILED   /* the operating system refused a request */
+    MISMATCH,  /* the content belongs to another swarm, model or protocol */
+    MISSING,   /* the requested file, key or thing does not exist */
+    FAILED     /* the operating system refused a request */
 };
 
 const char *error_name(enum error error);
@@ -47,17 +46,16 @@ _Noreturn void fatal(const char *format, ...) __attribute__((format(printf, 1, 2
  * program at once. */
 _Noreturn void check_failed(const char *file, int line, const char *condition);
 
-/* An action for the case that a CHECK fails. Its owner registers it and keeps it in place until
- * it is removed. Hooks run once, the latest first, on the thread that failed. They may not allocate
+/* An action for the case that a CHECK fails. The owner keeps the struct in place until
+ * check_forget. Hooks run once, the latest first, on the thread that failed. They may not allocate
  * memory, take a lock or use stdio streams. Any thread may register and remove them. */
 struct check_hook {
     void (*run)(void *context); /* the action */
-    void *context;              /* argument of `run` */
-    struct check_hook *before;  /* hook registered before this one; set by check_on_failure */
+    void *context;
+    struct check_hook *before; /* hook registered before this one; set by check_on_failure */
 };
 void check_on_failure(struct check_hook *hook);
 
-/* Removes a registered hook. */
 void check_forget(struct check_hook *hook);
 
 #define CHECK(condition)                                                                           \

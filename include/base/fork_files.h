@@ -9,11 +9,11 @@
 #ifndef HEARSAY_BASE_FORK_FILES_H
 #define HEARSAY_BASE_FORK_FILES_H
 
-/* Registers an open file; a second registration has no effect. */
+/* A second registration of a file has no effect. */
 void fork_files_add(int file);
 
-/* Removes a file from the register. Does nothing if it is not there. Call it before close(),
- * because another thread may open a file with the same number right after. */
+/* Does nothing if the file is not registered. Call it before close(), because another thread may
+ * open a file with the same number right after. */
 void fork_files_remove(int file);
 
 #endif

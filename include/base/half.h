@@ -13,7 +13,7 @@
 
 enum half_type { HALF_BFLOAT16, HALF_FLOAT16 };
 
-/* Returns a bfloat16 as float32: it is the upper half of the float32's bits. */
+/* A bfloat16 is the upper half of the float32's bits. */
 static inline ON_DEVICE float half_of_bfloat16(uint16_t half)
 {
     return float_of_bits((uint32_t)half << 16);
@@ -27,8 +27,7 @@ static inline ON_DEVICE uint16_t half_to_bfloat16(float value)
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* Returns a float16 as float32. A float16 has 1 sign bit, 5 exponent bits (bias 15) and 10
- * fraction bits. */
+/* A float16 has 1 sign bit, 5 exponent bits (bias 15) and 10 fraction bits. */
 static inline ON_DEVICE float half_of_float16(uint16_t half)
 {
     const uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31;
@@ -66,9 +65,8 @@ static inline ON_DEVICE uint16_t half_to(enum half_type type, float value)
     return type == HALF_BFLOAT16 ? half_to_bfloat16(value) : half_to_float16(value);
 }
 
-/* Returns the new weight after the caller has changed its 16-bit copy. w: weight before. The
- * copy was w rounded to 16 bits, and is now `half`. The change of the copy is added to w; a NaN or
- * an infinity in the copy also reaches the weight. */
+/* Returns the weight w after the caller has changed its 16-bit copy from w, rounded, to `half`.
+ * Adds the change of the copy to w; a NaN or infinity in the copy also reaches the weight. */
 static inline ON_DEVICE float half_follow(enum half_type type, uint16_t half, float w)
 {
     const float now = half_of(type, half), before = half_of(type, half_to(type, w));

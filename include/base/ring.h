@@ -18,21 +18,21 @@
 #include "base/arena.h"
 
 struct ring {
-    uint8_t *bytes;                     /* [size] memory of the ring, in the arena */
-    uint64_t size;                      /* size of the ring in bytes; a power of two */
-    _Alignas(64) _Atomic uint64_t head; /* number of bytes that the writer has written so far */
-    _Alignas(64) _Atomic uint64_t tail; /* number of bytes that the reader has read so far */
+    uint8_t *bytes;                     /* [size] in the arena */
+    uint64_t size;                      /* in bytes; a power of two */
+    _Alignas(64) _Atomic uint64_t head; /* bytes written or skipped so far */
+    _Alignas(64) _Atomic uint64_t tail; /* bytes read or skipped so far */
 };
 
-/* Returns size_bytes rounded up to a power of two. */
+/* Rounds up to a power of two, at least 64. */
 uint64_t ring_bytes(uint64_t size_bytes);
 
-/* Creates a ring of size_bytes bytes, rounded up to a power of two. A record may take up to half of
- * it. */
+/* The ring has ring_bytes(size_bytes) bytes. A record with its 8-byte head may take half of
+ * them. */
 void ring_init(struct ring *ring, struct arena *arena, uint64_t size_bytes);
 
-/* Called by the writer: returns space for a record of `bytes` bytes (aligned to 8 bytes), or
- * NULL if the ring is full. Fill the space, then call ring_put with the same number of bytes. */
+/* Called by the writer: returns space for a record, aligned to 8 bytes, or NULL if the ring is
+ * full. Fill the space, then call ring_put with the same number of bytes. */
 void *ring_room(struct ring *ring, uint32_t bytes);
 void ring_put(struct ring *ring, uint32_t bytes);
 

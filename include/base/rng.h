@@ -7,7 +7,7 @@
 
 #include "base/on_device.h"
 
-/* Amount by which the generator's counter grows for each number. */
+/* rng.state grows by this for each number. */
 #define RNG_STEP 0x9E3779B97F4A7C15u
 
 struct rng {
@@ -34,7 +34,7 @@ static inline uint64_t rng_next(struct rng *rng)
     return rng_mix(rng->state);
 }
 
-/* Returns a uniform number in [0, bound), bound > 0 (multiply-shift; the bias is below 2^-32). */
+/* Returns a uniform number in [0, bound), bound > 0. Multiply-shift; the bias is below 2^-32. */
 static inline uint32_t rng_below(struct rng *rng, uint32_t bound)
 {
     return (uint32_t)(((rng_next(rng) >> 32) * bound) >> 32);

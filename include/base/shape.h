@@ -14,7 +14,7 @@ struct shape {
     int channels;
     int height;
     int width;
-    int length; /* number of positions of a sequence; 0 = an image */
+    int length; /* positions of a sequence; 0 = an image */
 };
 
 static inline size_t shape_positions(struct shape shape)

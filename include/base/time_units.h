@@ -1,4 +1,3 @@
-/* Units of time. */
 #ifndef HEARSAY_BASE_TIME_UNITS_H
 #define HEARSAY_BASE_TIME_UNITS_H
 

@@ -13,7 +13,7 @@
 /* Value of one unit of the base (companding.h); written q in formulas. */
 #define QUANTUM   0x1p-24f
 #define LEVEL_MAX 127 /* largest |level|; a level is never 0 */
-/* Upper bound of tau, by which one level moves a value, in an honest update. */
+/* largest update.tau; decoders reject a larger one */
 #define TAU_MAX 1.0f
 /* Largest amount · |level| in units: no update moves a value by more than 1. */
 #define MOVE_MAX   (1u << 24)
@@ -21,15 +21,14 @@
 
 struct update {
     float tau; /* threshold of the update; 0 < tau <= TAU_MAX */
-    /* Units of the base that an entry moves per level; 1 <= amount <= AMOUNT_MAX. */
+    /* Units of the base by which one level moves an entry; 1 .. AMOUNT_MAX. */
     uint32_t amount;
-    uint32_t count;  /* number of entries */
-    uint32_t *index; /* [count] indices of the base entries, strictly increasing */
+    uint32_t count;
+    uint32_t *index; /* [count] base entries, strictly increasing */
     int8_t *level;   /* [count] move of each entry in multiples of `amount`: -127 .. 127, not 0 */
 };
 
-/* Returns the largest |level| that an update with this amount (1 .. AMOUNT_MAX) may have; at
- * least 1. */
+/* Largest |level| of an update with this amount (1 .. AMOUNT_MAX); at least 1. */
 static inline int update_level_max(uint32_t amount)
 {
     return MOVE_MAX / amount < LEVEL_MAX ? (int)(MOVE_MAX / amount) : LEVEL_MAX;
@@ -37,12 +36,12 @@ static inline int update_level_max(uint32_t amount)
 
 /* Parameters of one publication (used by model/exchange/replica.h). */
 struct publish_terms {
-    uint32_t budget_bytes; /* size in bytes that the publication's rumors should have */
-    /* Size in bytes that the publication's rumors may have at most; 0 = budget_bytes. */
+    uint32_t budget_bytes; /* wanted size of the publication's rumors */
+    /* largest size of the publication's rumors; 0 = budget_bytes */
     uint32_t bytes_max;
-    /* Size in bytes of the last publication's rumors; 0 = unknown or empty. */
+    /* size of the last publication's rumors; 0 = unknown or empty */
     uint64_t last_bytes;
-    /* Threshold of the update; 0 = the threshold that fits the budget best. */
+    /* threshold of the update; 0 = the one that fits the budget best */
     float tau;
     double share; /* this node's part of the swarm's learning, 0 < share <= 1 */
     double gain;

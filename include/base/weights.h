@@ -4,8 +4,8 @@
  *   flat       [                             ]      memory of a backend
  *   parts      [ part[0] ] [  part[1]  ] [ …        memory of the program, on the same device
  *
- * The exchange (backend/backend.h) works on both and computes equal entries, bit for bit. Held on
- * each device by tests/unit/model/test_weights.c.
+ * The exchange (backend/backend.h) works on both and computes equal entries, bit for bit. Tests, on
+ * each device: tests/unit/model/test_weights.c.
  */
 #ifndef HEARSAY_BASE_WEIGHTS_H
 #define HEARSAY_BASE_WEIGHTS_H
@@ -18,9 +18,9 @@
 #include "base/on_device.h"
 
 struct weights_part {
-    float *at;    /* address of the part's first weight */
+    float *at;    /* first weight of the part */
     size_t first; /* index of the part's first entry in the model */
-    size_t count; /* number of entries in the part, >= 1 */
+    size_t count; /* >= 1 */
 };
 
 struct weights {
@@ -33,14 +33,14 @@ struct weights {
 
 /* A tensor of a host program that is a copy of some weights, as float32 or rounded to 16 bits. */
 struct weights_copy {
-    void *at;     /* address of the copy's first number, a float or uint16_t */
+    void *at;     /* first number of the copy, a float or uint16_t */
     size_t first; /* index of the copy's first entry in the model */
-    size_t count; /* number of entries in the copy, >= 1 */
+    size_t count; /* >= 1 */
     enum half_type type;
-    bool is_rounded; /* the numbers are rounded to `type`; false = they are float32 */
+    bool is_rounded; /* rounded to `type`; false = float32 */
 };
 
-/* Returns the new weight of entry i of a copy, which the program may have changed. w: weight
+/* Returns the weight of number i of the copy, which the program may have changed. w: the weight
  * before. */
 static inline ON_DEVICE float weights_copy_read(const struct weights_copy *copy, size_t i, float w)
 {
@@ -57,7 +57,7 @@ static inline ON_DEVICE void weights_copy_write(const struct weights_copy *copy,
 }
 
 struct weights weights_flat(float *flat);
-/* Returns the vector of all weights; they must not be in parts. */
+/* The weights must not be in parts. */
 float *weights_all(struct weights weights);
 /* Returns the longest part that begins at entry `first`, ends before entry `end` and is
  * contiguous in memory. */
