@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 
-/* The C locale, created once; 0 = the system could not create it, and the host's locale stays. */
+/* created once; 0 = the system could not create it, and the host's locale stays */
 static locale_t c_locale;
 static _Thread_local locale_t outside; /* locale of this thread before it entered the C locale */
-/* Number of c_locale_enter calls on this thread that still lack their c_locale_leave. */
+/* c_locale_enter calls on this thread without their c_locale_leave */
 static _Thread_local unsigned depth;
 
 static void make(void)

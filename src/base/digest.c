@@ -1,7 +1,6 @@
 #include "base/digest.h"
 
-/* Returns the sum of the digests of an update's entries. All entries have the same amount, so the
- * sum is multiplied by it at the end. */
+/* Multiplies by the amount at the end, because all entries have the same one. */
 static inline uint64_t sum(const struct update *update)
 {
     uint32_t high = 0, low = 0;
@@ -17,7 +16,6 @@ static inline uint64_t sum(const struct update *update)
 }
 
 #ifdef __x86_64__
-/* Returns sum(update), compiled to AVX2 instructions. */
 __attribute__((target("avx2"))) static uint64_t sum_avx2(const struct update *update)
 {
     return sum(update);

@@ -12,7 +12,7 @@
 #define FRAMES_MAX 64
 
 static struct check_hook *latest;
-/* Protects the list of hooks while it changes. */
+/* protects `latest` while it changes */
 static pthread_mutex_t hooks = PTHREAD_MUTEX_INITIALIZER;
 
 const char *error_name(enum error error)

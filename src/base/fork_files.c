@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* protects the variables below */
-/* [words] bit set with one bit for each registered file number. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* protects `files` and `words` */
+/* [words] one bit for each registered file number */
 static uint64_t *files;
 static size_t words;
 
@@ -25,8 +25,8 @@ static void unlock(void)
     CHECK(pthread_mutex_unlock(&mutex) == 0);
 }
 
-/* Closes all registered files in a forked child. The child has only the thread that called fork,
- * and that thread holds the lock. So this function only calls close() and unlocks. */
+/* Runs in a forked child. The child has only the thread that called fork, and that thread holds the
+ * lock. So this function only calls close() and unlocks. */
 static void close_all(void)
 {
     for (size_t i = 0; i < words; i++)

@@ -15,7 +15,7 @@ _Noreturn void memory_missing(size_t bytes)
           amount_bytes((double)bytes, text));
 }
 
-/* Returns count · item_bytes, or SIZE_MAX if the product does not fit in size_t. */
+/* Returns the product, or SIZE_MAX if it does not fit. */
 static size_t whole(size_t count, size_t item_bytes)
 {
     return item_bytes > 0 && count > SIZE_MAX / item_bytes ? SIZE_MAX : count * item_bytes;

@@ -33,8 +33,7 @@ static uint32_t *size_at(const struct ring *ring, uint64_t at)
     return (uint32_t *)(void *)(ring->bytes + (at & (ring->size - 1)));
 }
 
-/* Returns how many bytes at the end of the buffer must be skipped so that `need` bytes are
- * contiguous. */
+/* Returns the bytes to skip at the end of the buffer so that `need` bytes are contiguous. */
 static uint64_t skip_for(const struct ring *ring, uint64_t head, uint64_t need)
 {
     CHECK(need <= ring->size / 2);
@@ -59,7 +58,6 @@ void ring_put(struct ring *ring, uint32_t bytes)
     const uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     const uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
     const uint64_t skip = skip_for(ring, head, need);
-    /* ring_room has checked that there is space. */
     CHECK(skip + need <= ring->size - (head - tail));
     if (skip)
         *size_at(ring, head) = SKIP;

@@ -7,14 +7,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* The function of a new thread and its argument. */
 struct errand {
     void *(*run)(void *argument);
     void *argument;
 };
 
-/* Runs the new thread's function in the C locale. Otherwise the thread would have the locale of
- * the process, which a host program may have set. */
+/* Without it the thread would have the locale of the process, which a host program may have set. */
 static void *run_in_c_locale(void *given)
 {
     const struct errand errand = *(const struct errand *)given;

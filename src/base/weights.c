@@ -14,7 +14,6 @@ float *weights_all(struct weights weights)
     return weights.flat;
 }
 
-/* Returns the part that contains the entry. */
 static const struct weights_part *find(struct weights weights, size_t entry)
 {
     uint32_t low = 0, high = weights.parts;
