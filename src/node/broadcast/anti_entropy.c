@@ -6,8 +6,8 @@
  * slice tells the neighbour how many of its own rumors we have. Slices rotate, so in a large swarm
  * a gap is found later, at a constant cost. A neighbour with an equal version hash still gets one
  * entry per slice: the hash has 64 bits, and an attacker can search for two streams that collide,
- * while an entry shows 128 bits. Sometimes no rumor arrives any more although a neighbour has more,
- * and its slices do not show which. Then we request its whole version. Tests:
+ * while an entry shows 128 bits. If no rumor arrives any more although a neighbour has more, and
+ * the neighbour's slices do not show which, we request its whole version. Tests:
  * tests/world/test_broadcast_tree.c.
  */
 #include <string.h>
@@ -19,13 +19,12 @@
 #define SLICE   32 /* entries of origins that a slice shows */
 #define EQUAL   1  /* entries of a slice for a neighbour whose version hash equals ours */
 #define LONG_NS (10 * SECOND_NS) /* time between two requests for a neighbour's long version */
-/* Number of origins above which a VERSION that lists all of them counts as long. */
+/* A VERSION that lists more origins counts as long. */
 #define LONG      256
 #define WHOLE_MAX ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
 
-/* Returns the number of rumors in the swarm, as far as this node knows: the number of its own
- * known rumors. Before this node has joined, returns the number that a joined neighbour knows if
- * that is larger. */
+/* Returns the number of rumors in the swarm: those that this node knows, or, before it has joined,
+ * those that a joined neighbour knows if these are more. */
 static uint64_t rumors_there_are(const struct node *node)
 {
     const uint64_t shown = joining_has_joined(node) ? 0 : broadcast_most_shown(node, true);
@@ -33,8 +32,8 @@ static uint64_t rumors_there_are(const struct node *node)
     return u64_max(shown, known);
 }
 
-/* Writes the whole version, or its latest WHOLE_MAX entries, into scratch, and then the samples of
- * the entries' origins. Points *learned at these samples. Returns the number of entries. */
+/* Writes the whole version, or its latest WHOLE_MAX entries, into scratch, and then, at *learned,
+ * the learned samples of their origins. Returns the number of entries. */
 static size_t put_whole(const struct node *node, uint8_t **learned)
 {
     const struct versions *versions = &node->broadcast->versions;
@@ -44,9 +43,8 @@ static size_t put_whole(const struct node *node, uint8_t **learned)
     return versions_latest(versions, NULL, 0, most, node->scratch, *learned);
 }
 
-/* Writes entries for half of a slice of a long version to `out`. Successive calls rotate over
- * the origins that published most recently, twice as many origins as there are live members.
- * Returns the number of entries written. */
+/* Writes half of a slice to `out` and returns its number of entries. Successive calls rotate over
+ * the origins that published most recently, twice as many as there are live members. */
 static size_t put_latest(struct node *node, uint8_t *out)
 {
     struct broadcast *broadcast = node->broadcast;
@@ -58,8 +56,7 @@ static size_t put_latest(struct node *node, uint8_t *out)
     return entries;
 }
 
-/* Writes the next slice of our version for this peer into scratch. Returns its number of entries.
- */
+/* Writes the next slice of our version for this peer into scratch. Returns the entries written. */
 static size_t put_slice(struct node *node, const struct peer *peer)
 {
     struct versions *versions = &node->broadcast->versions;
@@ -92,7 +89,7 @@ void anti_entropy_show(struct node *node, const struct peer *peer, bool whole)
                           .whole = whole,
                           .text = {learned, whole ? entries * LEARNED_BYTES : 0},
                           .bulk = {node->scratch, entries * VERSION_ENTRY_BYTES}});
-    /* if the neighbour's queue is full, nothing is lost: the next round sends a slice */
+    /* if the neighbour's queue is full, the next round sends a slice */
 }
 
 void anti_entropy_show_all(struct node *node)

@@ -1,10 +1,7 @@
-/* Passes rumors from the log to the learner, in order, as many at once as it accepts. Rumors of a
- * withheld origin wait in the log, and later rumors overtake them, since the order of a sum does
- * not matter.
- *
- * The learner answers in the order of the requests. So its base, as of its last answer, is the sum
- * of all rumors given to it except the unanswered ones.
- */
+/* Passes rumors from the log to the learner, in order, as many at once as it accepts. Withheld
+ * rumors (withheld.h) wait in the log, and later rumors overtake them. The learner answers in the
+ * order of the requests. So its base, as of its last answer, is the sum of all rumors given to it
+ * except the unanswered ones. */
 #include <string.h>
 
 #include "node/broadcast/broadcast_private.h"
@@ -15,10 +12,9 @@
 #define COMPARED_MIN 64
 /* Least time between two rumors of one origin that are compared with the residual. */
 #define COMPARED_NS (SECOND_NS / 4)
-/* Least time after a rumor with `entries` entries was compared with the residual. The comparison
- * takes about 10 ns per entry (bench_threshold), plus the time of 10,000 entries to wait for a GPU.
- * Waiting 200 times as long limits all comparisons to 0.5 % of the time, in equal parts for each
- * live origin. */
+/* Least time, per live member, after a rumor with `entries` entries was compared with the residual.
+ * The comparison takes about 10 ns per entry (bench_threshold), plus the time of 10,000 entries to
+ * wait for a GPU. Waiting 200 times as long limits all comparisons to 0.5 % of the time. */
 #define COMPARING_NS(entries) ((uint64_t)((entries) + 10000) * 10 * 200)
 
 struct update *apply_decode(struct node *node, const uint8_t *rumor, uint32_t bytes)
@@ -35,8 +31,8 @@ const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, u
     return apply_decode(node, rumor, bytes);
 }
 
-/* Returns true if the log has no later copy of this rumor. A copy arrives if an expelled member's
- * rumor was removed and a later order keeps more of the member's rumors. */
+/* Returns true if the log has no later copy of this rumor. A copy arrives after a retraction if a
+ * later order keeps more of the expelled member's rumors. */
 static bool is_latest_copy(const struct broadcast *broadcast, const struct rumor_log_entry *entry)
 {
     uint32_t bytes;
@@ -45,7 +41,7 @@ static bool is_latest_copy(const struct broadcast *broadcast, const struct rumor
 }
 
 /* Returns the next rumor for the learner, or NULL if there is none. Skips withheld rumors,
- * rumors of expelled members, and rumors that a base taken over already contains. */
+ * retracted rumors, and rumors that a taken-over base already contains. */
 static const struct rumor_log_entry *next_to_apply(struct broadcast *broadcast)
 {
     const struct rumor_log_entry *entry;
@@ -82,8 +78,8 @@ void apply_add_given(struct apply *apply, uint32_t entries, struct given given)
     apply->taken_out += given.takes_out;
 }
 
-/* Returns true if this rumor is to be compared with the residual. Excludes small rumors, which say
- * little about their direction, and all but one rumor of a burst. */
+/* Returns true if this rumor is to be compared with the residual. Excludes small rumors, whose
+ * agreement says little, and all but one rumor of a burst. */
 static bool is_compared(const struct node *node, struct origin *origin, uint32_t entries)
 {
     if (!node->options.trains || entries < COMPARED_MIN || node->now_ns < origin->compare_ns)

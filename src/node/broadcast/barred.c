@@ -18,8 +18,8 @@ void barred_on_stranger(struct node *node, const struct peer *from,
     identity_text(note->who, id);
 }
 
-/* Returns how many rumors that a neighbour's entry shows are refused by this node, because their
- * origin is not admitted here. */
+/* Returns how many of the rumors in a neighbour's entry this node refuses, because their origin is
+ * not admitted here. */
 static uint64_t barred_of(const struct node *node, const struct version_entry *entry)
 {
     const struct origin *origin = versions_find(&node->broadcast->versions, entry->tag);
@@ -30,9 +30,7 @@ static uint64_t barred_of(const struct node *node, const struct version_entry *e
     return entry->next - origin->next;
 }
 
-/* Returns the neighbour's VERSION with its number of rumors reduced by those that this node
- * refuses. A slice shows only some entries, so a slice never lowers the known number of refused
- * rumors. */
+/* A slice shows only some entries, so a slice never lowers the known number of refused rumors. */
 struct message barred_take_out(struct node *node, const struct peer *from,
                                const struct message *version)
 {

@@ -1,6 +1,6 @@
 /* Barred rumors: rumors of ids that are not admitted here (orders/admitted.h). A neighbour may
- * admit these ids, and list and send their rumors. This node neither takes nor requests such
- * rumors, and does not count them as missing. Rumors that are already in the base stay. Tests:
+ * admit these ids, and list and send their rumors. This node neither takes nor requests barred
+ * rumors, and does not count them as missing. Those that are already in its base stay. Tests:
  * tests/world/test_admission.c. */
 #ifndef HEARSAY_NODE_BROADCAST_BARRED_H
 #define HEARSAY_NODE_BROADCAST_BARRED_H
@@ -10,31 +10,29 @@
 #include "node/core.h"
 #include "node/orders/admitted.h"
 
-/* Call it when a neighbour sent a rumor or record of an incarnation that is not admitted here.
- * Remembers the incarnation's tag, and adds a note the first time. */
+/* Call it when a neighbour sent a rumor or record of an id that is not admitted here. Remembers the
+ * incarnation's tag, and adds a note the first time. */
 void barred_on_stranger(struct node *node, const struct peer *from,
                         const uint8_t id[static ID_BYTES], uint64_t incarnation);
-/* Returns how many of a known origin's rumors this node would have if it took all that it may.
- * next: number of the origin's rumors that the neighbour has. The orders limit the result; for an
- * origin that is not admitted, it is the number of rumors that this node has. */
+/* Returns how many of the origin's rumors this node would have if it took all that it may from the
+ * neighbour, which has `next` of them: at most origin->keep, and no further ones of an origin that
+ * is not admitted. */
 static inline uint32_t barred_shown(const struct node *node, const struct peer *from,
                                     const struct origin *origin, uint32_t next)
 {
     const uint32_t most = admitted_takes(node, from, origin->id) ? origin->keep : origin->next;
     return u32_min(next, most);
 }
-/* Returns true if the tag belongs to an id that is not admitted, and the neighbour's list of
- * admitted members differs from ours. */
+/* Returns true if the tag belongs to a stranger, and the neighbour's members differ from ours. */
 static inline bool barred_is_stranger(const struct node *node, const struct peer *from,
                                       uint64_t tag)
 {
     return admitted_is_strangers(node, tag) && !admitted_is_same(node, from);
 }
-/* Returns the neighbour's VERSION with its number of rumors reduced by those that this node
- * refuses. */
+/* Returns the neighbour's VERSION with its number of rumors reduced by the barred ones. */
 struct message barred_take_out(struct node *node, const struct peer *from,
                                const struct message *version);
-/* Stops counting rumors of ids that are not admitted as missing. */
+/* Call it when the admitted ids have changed: barred rumors no longer count as missing. */
 void barred_forget(struct node *node);
 
 #endif

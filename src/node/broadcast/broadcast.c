@@ -10,13 +10,13 @@
 #include "node/orders/proofs.h"
 #include "node/orders/verdict.h"
 
-/* A missing rumor that no neighbour has shown for this long counts as lost, not as late. */
+/* A missing rumor that no neighbour has shown for this long is lost, and causes no lag. */
 #define SHOWN_NS (60 * SECOND_NS)
 /* Time between two warnings that the table of origins is full. */
 #define FULL_NS    (60 * SECOND_NS)
-#define SCARCE     8   /* the table is nearly full if less than 1/8 of it is free */
+#define SCARCE     8   /* the table of origins is nearly full if less than 1/8 of it is free */
 #define ACTIVE_MIN 256 /* least number of latest origins that count as active */
-/* Incarnations that each known node may have while the table has free entries. */
+/* Incarnations that each known node may have while the table of origins has free entries. */
 #define FEW        8
 #define PART       8 /* one node may have more incarnations, up to 1/8 of the free entries */
 #define KNOWN_PART 4 /* 1/4 of the table of origins is reserved for incarnations of known nodes */
@@ -44,7 +44,6 @@ struct origin *broadcast_add(const struct node *node, struct versions *versions,
     return origin;
 }
 
-/* Restores the version that an earlier incarnation saved with its base. */
 static void restore(struct node *node, struct broadcast *broadcast)
 {
     const struct node_options *options = &node->options;
@@ -144,8 +143,6 @@ void broadcast_stats(const struct node *node, struct node_stats *stats)
     stats->log_held_bytes = log_bytes_held(&broadcast->log);
 }
 
-/* Returns this node's version. */
-
 const struct versions *broadcast_versions(const struct node *node)
 {
     return &node->broadcast->versions;
@@ -161,8 +158,7 @@ const struct rumor_log *broadcast_log(const struct node *node)
     return &node->broadcast->log;
 }
 
-/* Returns how many of the origins that published last include the origin of every live member.
- * Origins without rumors count, because member records follow the trees of their origins. */
+/* Origins without rumors count, because member records follow the trees of their origins. */
 uint32_t broadcast_latest_origins(const struct node *node)
 {
     const uint32_t live = membership_live(node);
@@ -185,10 +181,9 @@ static uint32_t incarnations_of(const struct versions *versions, const uint8_t *
     return incarnations;
 }
 
-/* Returns true if one more origin may be added to the table. incarnations: number of entries
- * that incarnations of the new origin's node already have. An entry is never freed, because its
- * rumors stay in the sum. So neither a node that restarts often nor many unknown nodes may fill the
- * table. */
+/* Returns true if the table may take another origin of a node that already has `incarnations` of
+ * them. An entry is never freed, because its rumors stay in the sum. So neither a node that
+ * restarts often nor many unknown nodes may fill the table. */
 static bool may_have_place(const struct versions *versions, uint32_t incarnations)
 {
     CHECK(versions->count <= versions->max);
@@ -272,8 +267,7 @@ uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns)
     return lag_ns;
 }
 
-/* Returns true if rumors of at least half of the members are missing: this node's link is too slow,
- * or the node was away. If only one origin's rumors are missing, a neighbour was probably lost. */
+/* If only one origin's rumors are missing, a neighbour was probably lost: that is no lag. */
 bool broadcast_lags(const struct node *node)
 {
     CHECK(node->broadcast->repair.behind <= node->broadcast->versions.count);
@@ -302,8 +296,6 @@ void broadcast_set_fresh(struct node *node, uint64_t fresh_ns)
     CHECK(fresh_ns <= node->now_ns);
     node->broadcast->fresh_ns = fresh_ns;
 }
-
-/* The following functions return or set what this node knows about the rumors of its neighbours. */
 
 uint64_t broadcast_knows(const struct node *node, const struct peer *peer)
 {

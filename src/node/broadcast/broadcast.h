@@ -28,11 +28,9 @@
 
 struct broadcast *broadcast_new(struct arena *arena, struct node *node);
 size_t broadcast_arena_bytes(const struct node_options *options);
-/* Clears the state of a neighbour. Call it when the conversation with this neighbour has ended. */
+/* Call it when the conversation with this peer has ended. */
 void broadcast_on_end(struct node *node, const struct peer *peer);
 void broadcast_stats(const struct node *node, struct node_stats *stats);
-
-/* Returns this node's version. */
 
 const struct versions *broadcast_versions(const struct node *node);
 /* Returns the origin of this node's present incarnation. */
@@ -40,54 +38,49 @@ const struct origin *broadcast_own(const struct node *node);
 const struct rumor_log *broadcast_log(const struct node *node);
 /* Returns how many of the origins that published last may still be publishing. */
 uint32_t broadcast_active_origins(const struct node *node);
-/* Returns the origin that a member record describes. Adds it if it is unknown; returns NULL if the
- * table is full. */
+/* Returns the origin of this record's incarnation. Adds it if it is unknown; returns NULL if the
+ * table of origins must not take it. */
 const struct origin *broadcast_origin_of(struct node *node, const struct peer *from,
                                          const struct record *record);
-/* Records an origin's report of its samples per second. Keeps the largest report of the origin. */
+/* Records an origin's report of its samples per second; the largest report counts. */
 void broadcast_on_rate(struct node *node, const struct origin *origin, float samples_per_second);
-uint64_t
-broadcast_advanced_ns(const struct node *node); /* Returns the time of the version's last change. */
+/* Returns the time of the version's last change. */
+uint64_t broadcast_advanced_ns(const struct node *node);
 
-/* Records that this node has adopted a model hash and has no base of that model yet.
- * replace_version ends this state. */
+/* Records that this node has adopted a model hash and has no base of that model, until
+ * replace_version. */
 void broadcast_set_lacks_first(struct node *node);
 bool broadcast_lacks_first(const struct node *node);
 
-/* Returns for how long the longest-missing rumor has been missing; 0 if no rumor is missing. In
+/* Returns for how long the longest-missing rumor has been missing; 0 = none is missing. In
  * BASE_ROLLING, returns the age of the base. */
 uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns);
-/* Returns true if rumors of at least half of the members are missing. In BASE_ROLLING, returns
- * true. */
+/* Returns true if rumors of at least half of the members are missing, or in BASE_ROLLING. */
 bool broadcast_lags(const struct node *node);
-/* Returns the time of the last request for a missing rumor; 0 = never. */
+/* Returns the time of the last request for rumors of an unknown origin, or of any origin while
+ * broadcast_lags; 0 = never. */
 uint64_t broadcast_asked_ns(const struct node *node);
 
-/* The following functions tell what this node knows about the rumors of its neighbours. */
-
-/* Returns the number of rumors, over all origins, that the neighbour has. */
+/* Returns the number of rumors, over all origins, that the neighbour is known to have. */
 uint64_t broadcast_knows(const struct node *node, const struct peer *peer);
 void broadcast_set_knows(struct node *node, const struct peer *peer, uint64_t rumors);
 /* Returns true if the neighbour has all rumors that this node published. */
 bool broadcast_has_ours(const struct node *node, const struct peer *peer);
-/* Returns the largest number of rumors that any one neighbour knows. joined_only: consider only
- * neighbours that have joined. */
+/* Returns the maximum of broadcast_knows over all neighbours, or only over those that have joined.
+ */
 uint64_t broadcast_most_shown(const struct node *node, bool joined_only);
 /* Returns true if the neighbour has shown its whole version. No rumor is exchanged before that. */
 bool broadcast_is_compared(const struct node *node, const struct peer *peer);
 /* Returns true if a partition separated this node and the neighbour, and both sides learned much
- * during it. Then the two exchange no rumors. */
+ * meanwhile. Then the two nodes exchange no rumors. */
 bool broadcast_is_partitioned(const struct node *node, const struct peer *peer);
 void broadcast_set_partitioned(struct node *node, const struct peer *peer, bool is_partitioned);
-/* Returns true if this node and the neighbour exchange rumors: their versions were compared, and no
- * partition separates them. */
+/* Returns true if this node and the neighbour exchange rumors: it is compared, not partitioned. */
 bool broadcast_is_together(const struct node *node, const struct peer *peer);
-/* Returns the slots of the neighbours with which this node exchanges rumors. */
+/* Returns the slots of the neighbours for which broadcast_is_together is true. */
 struct slots broadcast_together(const struct node *node);
 /* Returns the slots of the neighbours to which this node's own rumors are pushed. */
 struct slots broadcast_eager(const struct node *node);
-
-/* The following functions publish updates. */
 
 /* Publishes an own update as rumors. Returns the bytes of these rumors. */
 uint64_t broadcast_publish(struct node *node, const struct update *update);
@@ -96,18 +89,18 @@ bool broadcast_has_published(const struct node *node);
  * (BASE_ROLLING). Such a node takes no rumors of other nodes. */
 void broadcast_set_fresh(struct node *node, uint64_t fresh_ns);
 
-/* The following functions pass rumors and blocks to the learner. */
+/* The following functions pass rumors and blocks to the learner. An unanswered one was given to the
+ * learner, which has not applied it yet. */
 
-/* Sets *action to the next APPLY for the learner. Returns false if there is none. */
+/* Sets *action to the next APPLY. Returns false if there is none. */
 bool broadcast_next_apply(struct node *node, struct action *action);
-/* Counts a block as given to the learner. entries: entries of that block. */
+/* Counts a block of `entries` entries as given to the learner. */
 void broadcast_on_block_given(struct node *node, uint32_t entries);
 /* Returns true if the learner may be given `blocks` blocks in addition to its unanswered ones. */
 bool broadcast_may_give_blocks(const struct node *node, uint32_t blocks);
-/* Returns true if the learner has blocks that it has not answered. */
+/* Returns true if a block is unanswered. */
 bool broadcast_has_blocks_given(const struct node *node);
-/* Records that the learner has applied the oldest unanswered rumor or block. entries: entries of
- * that rumor or block. */
+/* Call it when the learner has applied the oldest unanswered one, a rumor or block of `entries`. */
 void broadcast_on_applied(struct node *node, uint32_t entries);
 /* Sets heads[origin_index] to the head of the origin's last rumor in the learner's base, or to NULL
  * if the base has none. The heads are valid until the next event. */
@@ -115,15 +108,13 @@ void broadcast_done(const struct node *node, const struct signed_head **heads);
 /* Returns true if the learner has applied every rumor before log position `newest`, except withheld
  * rumors. */
 bool broadcast_has_done(const struct node *node, uint64_t newest);
-/* Returns the number of entries given to the learner and not answered. */
+/* Returns the number of entries in unanswered rumors and blocks. */
 uint32_t broadcast_applying(const struct node *node);
-/* Returns the number of rumors and blocks given to the learner and not answered. */
+/* Returns the number of unanswered rumors and blocks. */
 uint64_t broadcast_applying_rumors(const struct node *node);
 bool broadcast_is_all_applied(const struct node *node);
 /* Decodes a rumor of the log. The result is valid until the next decoding. */
 const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, uint32_t bytes);
-
-/* The following functions use the broadcast trees. origin_index: index of the tree's origin. */
 
 /* Returns true if rumors of this origin are not pushed to the neighbour. */
 bool broadcast_is_lazy(const struct node *node, const struct peer *peer, uint32_t origin_index);
@@ -131,66 +122,58 @@ bool broadcast_is_pruned(const struct node *node, const struct peer *peer, uint3
 void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag);
 void broadcast_on_first(struct node *node, const struct peer *from, uint32_t origin_index);
 void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t origin_index);
-/* Stops the exchange of rumors with this neighbour, in both directions, because the link is needed
- * for other data. A request for rumors by the neighbour ends the pause. */
+/* Stops the exchange of rumors with this neighbour in both directions. A request for rumors makes
+ * the link eager again. */
 void broadcast_hold_back(struct node *node, const struct peer *peer);
-/* Makes `donor` the parent in the tree of every origin, and takes rumors from no other neighbour.
- */
+/* Makes `donor` the parent in every origin's tree, and holds back all other neighbours. */
 void broadcast_lean_on(struct node *node, const struct peer *donor);
-/* Returns the number of origins with rumors that wait for space in this neighbour's queue. */
+/* Returns how many origins have rumors that wait for space in this neighbour's queue. */
 uint32_t broadcast_backlog(const struct node *node, const struct peer *peer);
 void broadcast_forget_backlog(struct node *node, const struct peer *peer);
 /* Sends waiting rumors to this neighbour. Call it when the neighbour's queue may have space. */
 void broadcast_on_sent(struct node *node, const struct peer *peer);
 
-/* The following functions compare versions with neighbours (anti_entropy.c). */
-
-#define VERSION_HASH_NONE UINT64_MAX /* hash that a node without a first base sends */
+#define VERSION_HASH_NONE UINT64_MAX /* hash that a node sends while broadcast_lacks_first */
 void anti_entropy_show(struct node *node, const struct peer *peer, bool whole);
 void anti_entropy_show_all(struct node *node);
-/* Sends a slice of our version to one random neighbour; called once a second. A leaving node
- * sends the slice to all neighbours, and more often. */
+/* Sends a slice of our version to one random neighbour, or to all while this node leaves. Call it
+ * once a second, or more often while this node leaves. */
 void anti_entropy_round(struct node *node);
-/* Requests this neighbour's whole version. A version of more than 256 origins is requested at most
- * every 10 s, because it may fill a whole message. */
+/* Requests this neighbour's whole version, unless our base is incomplete. In a swarm of more than
+ * 256 origins, does so at most every 10 s, because the version may fill a whole message. */
 void anti_entropy_ask_for_all(struct node *node, const struct peer *peer);
-/* Requests the versions of all neighbours except `but`, because this node's version was replaced.
- */
+/* Call it when that of `but` has replaced our version: requests the other neighbours' versions. */
 void anti_entropy_ask_again(struct node *node, const struct peer *but);
-/* Handles a neighbour's whole version or slice. If it is malformed, closes the conversation and
- * returns false. */
+/* Records the hash and the number of rumors of a neighbour's version or slice. If it is malformed,
+ * closes the conversation and returns false. */
 bool anti_entropy_on_version(struct node *node, const struct peer *from,
                              const struct message *version);
-/* Returns how many rumors shown in the neighbour's slice this node lacks. If an entry shows
+/* Returns how many rumors in the neighbour's version or slice this node lacks. If an entry shows
  * another stream than ours, sends the neighbour our heads of that stream (equivocation.h). */
 uint64_t anti_entropy_missing(struct node *node, const struct peer *from,
                               const struct message *version);
-/* Records that the neighbour's version equals ours. So the neighbour has all rumors that this
- * node published. */
+/* Call it when the neighbour's version equals ours: it has all rumors that this node published. */
 void anti_entropy_on_same(struct node *node, const struct peer *from,
                           const struct message *version);
-/* Adds a note if the neighbour's version equals ours but the digest of its base differs from
- * ours. */
+/* Adds a note if the neighbour's version equals ours but the digest of its base differs. */
 void anti_entropy_check_digest(struct node *node, const struct peer *from,
                                const struct message *version);
 /* Starts the exchange of rumors with this neighbour, unless a partition separates us. */
 void anti_entropy_on_compared(struct node *node, const struct peer *from);
 
-/* The following functions request missing rumors (repair.c). */
-
-/* Requests all rumors that the neighbour's slice shows and this node lacks. */
+/* Records the rumors in the neighbour's version or slice that this node lacks, for repair_review.
+ * Requests rumors of unknown origins at once. */
 void repair_slice(struct node *node, const struct peer *from, const struct message *version);
-/* Requests from this neighbour all rumors of the origin that this node lacks. Returns false if no
- * request was sent. */
+/* Requests the origin's next rumors from this neighbour. Returns false if no request was sent. */
 bool repair_ask(struct node *node, const struct peer *peer, uint32_t origin_index);
 void push_backlog_on_want(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq);
-/* Handles GONE: the neighbour's log no longer has this rumor. Returns true if probably no log has
- * it, so that this node needs a base that contains it. */
+/* Handles GONE: the neighbour's log lacks this rumor. Returns true if probably no log has the
+ * rumor, so that this node needs a base that contains it. */
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq);
-/* Requests the rumors that a lost neighbour used to push to us. Each origin's rumors are
- * requested from a randomly chosen neighbour. conn: conn of the lost neighbour. */
+/* Call it when the neighbour of conversation `conn` is lost: requests from random neighbours the
+ * rumors that it used to push to us. */
 void repair_on_lost(struct node *node, uint64_t conn);
-/* Checks the gaps of all origins and requests missing rumors. Call it a few times a second. */
+/* Requests missing rumors of all origins that are due. Call it a few times a second. */
 void repair_review(struct node *node);
 
 #endif

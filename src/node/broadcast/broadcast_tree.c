@@ -43,9 +43,8 @@ void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag
     push_backlog_forget(neighbour, origin_index);
 }
 
-/* Stops the exchange of rumors with this neighbour, in both directions, until the neighbour
- * requests rumors. While a node takes over a base, its slow link should carry no rumors that the
- * other side has. So it gets new rumors only from its donor, and relays none. A node in
+/* While a node takes over a base, its slow link should carry no rumors that the base contains. So
+ * it gets new rumors only from its donor and from their origins, and relays none. A node in
  * BASE_ROLLING takes rumors from no neighbour. */
 void broadcast_hold_back(struct node *node, const struct peer *peer)
 {
@@ -74,9 +73,8 @@ void broadcast_lean_on(struct node *node, const struct peer *donor)
         versions->origins[origin_index].parent_conn = donor->conn;
 }
 
-/* Makes this neighbour our parent in the origin's tree, because it delivered a rumor first. Ignores
- * a pruned neighbour: its rumor was already in transit, and counting it would prune the real parent
- * next. */
+/* Makes this neighbour our parent in the origin's tree: it delivered a rumor first. Ignores a
+ * pruned neighbour: its rumor was already in transit, and the real parent would be pruned next. */
 void broadcast_on_first(struct node *node, const struct peer *from, uint32_t origin_index)
 {
     CHECK(origin_index < node->broadcast->versions.count);
@@ -84,8 +82,8 @@ void broadcast_on_first(struct node *node, const struct peer *from, uint32_t ori
         node->broadcast->versions.origins[origin_index].parent_conn = from->conn;
 }
 
-/* Handles a rumor that arrived twice: if both senders are connected, prunes one of them. If one
- * sender is the origin itself, prunes the other one, even if that one was faster this time. */
+/* Handles a rumor that arrived again: prunes `from` if our parent is another connected neighbour.
+ * If `from` is the origin itself, prunes the parent instead, and `from` becomes parent. */
 void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t origin_index)
 {
     CHECK(origin_index < node->broadcast->versions.count);

@@ -7,7 +7,7 @@
 #include "base/min_max.h"
 #include "base/sort.h"
 
-/* The reports of 1/4 of the learners are capped, of at least one learner. */
+/* The largest reports of 1/4 of the learners, at least of one learner, are capped. */
 #define PART 4
 /* Two counts are equal if they differ by at most this part of one of them. */
 #define NEAR (1.0 / 8)

@@ -1,8 +1,8 @@
 /* Credited samples: how much of the members' reported samples counts.
  *
  * A rumor may report 2^24 samples, so one member could make the plain sum as large as it likes. A
- * cap at the median would be wrong as well, because one machine often learns more than all others,
- * as its rumors show. The rule:
+ * cap at the median would also be wrong, because one machine often learns more than all others, as
+ * its rumors show. The rule:
  *
  *   the quarter of the learners that reported most (one learner if fewer than eight) is credited
  *   with at most what all others reported together, or with what its rumors support if that is more
@@ -16,28 +16,25 @@
 #include <stdint.h>
 
 struct reported_samples {
-    double samples; /* samples that the member reports; >= 0 */
-    /* Samples that the movement of the base by the member's rumors supports
-     * (membership/shares.h). */
-    double borne_out;
+    double samples;   /* samples that the member reports; >= 0 */
+    double borne_out; /* reported samples that the member's rumors support (membership/members.h) */
 };
 
 /* Returns the sum of the credited samples of all reports. reported[0] is this node's own report,
- * which counts in full; the call reorders all other reports. learners: number of training members,
- * this node included. */
+ * which counts in full; the call reorders the others. learners: training members, this node
+ * included. */
 double credited_samples_sum(struct reported_samples *reported, uint32_t count, uint32_t learners);
 
 /* Returns the number of learned samples from which a node starts to count. all: samples ever
- * reported by all members; counted: credited samples (credited_samples_sum); said[count]: the
- * numbers that the other members have counted, which the call reorders. Takes the lower median of
- * `said`. One liar among three or more members can move it only between the others' values; one
- * liar of two can never raise it. `all` is exact, so it is the result unless it is clearly above
- * the median. It is also the result if count is 0. */
+ * reported by all members; counted: credited samples (credited_samples_sum); said[count]: counts
+ * of the other members, which the call reorders. One liar among three or more members can move the
+ * lower median of `said` only between the others' values; one liar of two can never raise it. `all`
+ * is exact, so it is the result unless it is clearly above that median. Then the result is the
+ * larger of `counted` and the median. */
 double credited_samples_begin(double all, double counted, uint64_t *said, uint32_t count);
 
 /* Returns the number of learned samples from which a node continues to count: `counted`, or the
- * lower median of the numbers in `said` if that is far larger and the sum of all reports supports
- * it. */
+ * lower median of `said`, at most `all`, if that is clearly larger. */
 double credited_samples_continue(double all, double counted, uint64_t *said, uint32_t count);
 
 #endif

@@ -1,7 +1,7 @@
 /* Decoded rumors on their way to the learner, so that no rumor is decoded twice unless the learner
  * is far behind.
  *
- *   space ─► (decode) ─► keep ─► ... waiting, in order ... ─► at
+ *   decoded_room ─► (decode) ─► decoded_keep ─► ... waiting, in order ... ─► decoded_at
  *
  * The memory holds as many entries as one rumor of the largest size. When it is full, all decoded
  * rumors are dropped; a dropped one is decoded again from the log when it is needed (rumor_log.h).
@@ -20,7 +20,7 @@
 
 struct decoded {
     struct update updates[DECODED_MAX]; /* decoded rumors, in the order of the log */
-    uint64_t positions[DECODED_MAX];    /* positions of the rumors in the log */
+    uint64_t positions[DECODED_MAX];    /* their positions in the log */
     uint32_t first;       /* index of the first rumor that decoded_at has not passed */
     uint32_t end;         /* index after that of the last rumor */
     uint32_t *index;      /* [entries_max] entry indices of all rumors, back to back */
@@ -34,8 +34,8 @@ void decoded_init(struct decoded *decoded, struct arena *arena, uint32_t entries
 
 /* Returns space for a decoded rumor of at most `entries` entries; valid until the next call. */
 struct update *decoded_room(struct decoded *decoded, uint32_t entries);
-/* Keeps the rumor that was decoded into decoded_room's space. position: its log position, higher
- * than those of all kept rumors. */
+/* Keeps the rumor decoded into decoded_room's space, whose log position must be above all kept
+ * ones. */
 void decoded_keep(struct decoded *decoded, uint64_t position);
 
 /* Returns the kept rumor with this log position, or NULL; valid until decoded_room is called. Drops

@@ -53,8 +53,7 @@ void equivocation_found(struct node *node, const struct signed_head *ours,
     equivocation->is_found = proof_verify(equivocation->proof, node->context) == OK;
 }
 
-/* Checks a signed head. Keeps the head as a proof if its values exceed the limits of a valid
- * rumor. */
+/* Keeps the head as a proof if its values exceed the limits of a valid rumor. */
 static void look_at(struct node *node, const struct signed_head *head)
 {
     equivocation_found(node, head, head);
@@ -77,15 +76,13 @@ bool equivocation_take_proof(struct node *node, uint8_t *out)
     return true;
 }
 
-/* Returns true if this node has rumors of the origin beyond the limit of the orders, so that
- * some must be taken out of the base. */
+/* Returns true if this node has rumors of the origin that must be taken out of the base. */
 static bool is_excess(const struct origin *origin)
 {
     return origin->next > origin->keep;
 }
 
-/* Sends the neighbour our heads of the HEADS_MAX rumors of the origin that end with number
- * `last`. */
+/* Sends the neighbour our heads of the origin's HEADS_MAX rumors up to number `last`. */
 static void say_heads(struct node *node, const struct peer *to, const struct origin *origin,
                       uint32_t last)
 {
@@ -117,8 +114,8 @@ void equivocation_on_entry(struct node *node, const struct peer *from, const str
         say_heads(node, from, origin, entry->next);
 }
 
-/* Finds a head of ours that contradicts `theirs`; returns false if there is none. First tries our
- * head of the previous rumor, which gives the stricter proof. */
+/* Finds a head of ours that contradicts `theirs`; returns false if there is none. First tries that
+ * of the rumor before `theirs`, which gives the stricter proof. */
 static bool find_contrary(const struct node *node, uint32_t origin_index,
                           const struct signed_head *theirs, struct signed_head *ours)
 {

@@ -6,24 +6,20 @@
 #include <stdint.h>
 
 struct gap {
-    bool missing; /* a neighbour has rumors of the origin that this node lacks */
-    /* Number of the origin's last rumor that is known to exist, plus 1. */
-    uint32_t missing_to;
-    /* Number of the next rumor expected from the origin, at the last check of this gap. */
-    uint32_t missing_at;
-    uint32_t missing_gap;      /* number of missing rumors at the last check of this gap */
+    bool missing;              /* a neighbour has rumors of the origin that this node lacks */
+    uint32_t missing_to;       /* number after the origin's last rumor that is known to exist */
+    uint32_t missing_at;       /* value of the origin's `next` at missing_since_ns */
+    uint32_t missing_gap;      /* number of missing rumors at missing_since_ns */
     uint64_t missing_since_ns; /* time of the last check of this gap */
     uint64_t missing_from;     /* conn of the neighbour that has the missing rumors */
     uint64_t asked_ns;         /* time of the last request to our parent; 0 = never */
-    /* Time when the parent in the origin's tree last changed; 0 = never. */
+    /* Time when repair.c last changed the parent; 0 = it may change the parent at once. */
     uint64_t changed_ns;
     uint32_t changed_to; /* value of missing_to at changed_ns */
     uint32_t behind_to;  /* value of missing_to at behind_ns */
-    /* Time since which rumors of the origin are missing; 0 = no rumor is missing. */
-    uint64_t behind_ns;
-    /* Time when a neighbour last showed more rumors of the origin than this node has. */
-    uint64_t shown_ns;
-    uint32_t gone; /* number of consecutive neighbours that answered GONE for the next rumor */
+    uint64_t behind_ns;  /* time since which rumors are missing; 0 = no rumor is missing */
+    uint64_t shown_ns;   /* time when a neighbour last showed rumors that this node lacks */
+    uint32_t gone;       /* GONE answers since the origin's last rumor arrived */
 };
 
 #endif

@@ -18,9 +18,9 @@
 
 struct history_entry {
     uint8_t id[ID_BYTES]; /* id of the origin's node */
-    uint64_t incarnation; /* incarnation of the origin's node */
-    uint32_t next;        /* the base contains the origin's rumors before this number */
-    uint64_t samples;     /* samples that the origin had learned at its last rumor in the base */
+    uint64_t incarnation;
+    uint32_t next;    /* the base contains the origin's rumors before this number */
+    uint64_t samples; /* samples that the origin had learned at its last rumor in the base */
 };
 struct history_entry history_entry_at(const uint8_t *at);
 

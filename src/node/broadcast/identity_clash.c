@@ -6,15 +6,15 @@
 #include "node/broadcast/broadcast.h"
 #include "node/lifecycle/lifecycle.h"
 
-/* Number of newer records that prove that a later start is alive: a dead process signs none. */
+/* Newer records that prove that a later start is alive: a dead process signs none. */
 #define RISES 1
 
 struct identity_clash {
-    /* Reason why this node must end; "" = none. */
+    /* Result of node_clash; "" = NULL. */
     char why[ADDRESS_TEXT_BYTES + sizeof((struct note *)NULL)->text];
     uint64_t incarnation; /* incarnation of the later start known from gossip; 0 = none */
     uint64_t stamp;       /* stamp of the later start's newest record */
-    uint32_t rises;       /* number of newer records of the later start since it became known */
+    uint32_t rises;       /* newer records of the later start since it became known */
 };
 
 size_t identity_clash_arena_bytes(void)
@@ -37,8 +37,7 @@ static bool is_ours(const struct node *node, const uint8_t id[static ID_BYTES])
     return memcmp(id, node->options.identity->id, ID_BYTES) == 0;
 }
 
-/* Records `what` as the reason for which the owner must end this node (node_clash), unless the
- * node is leaving or has a reason already. */
+/* Records `what` as the reason for which the owner must end this node (node_clash). */
 static void end(struct node *node, const struct peer *from, const char *what)
 {
     char id[KEY_HEX_BYTES];
@@ -67,9 +66,8 @@ static void note(struct node *node, const struct peer *from, const char *what)
     (void)connection_note(node, from, NOTE_IDENTITY_TAKEN, LEVEL_ERROR, text);
 }
 
-/* Returns true if the record has our signature and belongs to another start of this node, its
- * twin. This process may have used several incarnations since its start, and all of them are its
- * own. */
+/* Returns true if the record has our signature and belongs to another start of this node, its twin.
+ * All incarnations since the start of this process are its own. */
 static bool is_twins(const struct node *node, const struct bytes *bytes, struct record *record)
 {
     const uint64_t ours = broadcast_own(node)->incarnation;
@@ -80,8 +78,8 @@ static bool is_twins(const struct node *node, const struct bytes *bytes, struct 
            record_verify(bytes->at, node->context) == OK;
 }
 
-/* If this node has not joined, it ends only for a twin that is not leaving. A twin that is
- * leaving may do so because of this node. */
+/* A node that has not joined ends only for a twin that is not leaving: a twin may leave because of
+ * this node. */
 void identity_clash_on_record(struct node *node, const struct peer *from,
                               const struct bytes *record)
 {

@@ -22,7 +22,7 @@
 struct identity_clash *identity_clash_new(struct arena *arena);
 size_t identity_clash_arena_bytes(void);
 
-/* Handles a peer's claim that another start of this node is running. records: record of the other
+/* Handles a peer's claim that another start of this node is running. record: that of the other
  * start, or empty. */
 void identity_clash_on_record(struct node *node, const struct peer *from,
                               const struct bytes *record);
@@ -30,8 +30,7 @@ void identity_clash_on_record(struct node *node, const struct peer *from,
  * faulty. */
 enum error identity_clash_on_gossip(struct node *node, const struct peer *from,
                                     const uint8_t record[static RECORD_BYTES]) MUST_USE;
-/* Handles a rumor with our present incarnation that this node has not published: a copy of this
- * process is running. */
+/* Handles a rumor of our present incarnation that this node has not published. */
 void identity_clash_on_rumor(struct node *node, const struct peer *from, struct bytes rumor);
 
 #endif

@@ -14,13 +14,12 @@
 #define COUNT_NS (3600 * SECOND_NS) /* length of one counting period */
 
 struct progress {
-    double start;        /* count of learned samples when this period started */
-    uint64_t started_ns; /* time when this period started */
-    uint64_t samples;    /* largest count of learned samples so far; never falls */
+    double start;        /* count of learned samples when this counting period started */
+    uint64_t started_ns; /* time when this counting period started */
+    uint64_t samples;    /* largest count of learned samples so far */
     bool has_begun;      /* `start` is the swarm's count, not only this node's */
     bool is_late; /* the base was taken over, so the swarm had learned before this node joined */
-    /* [members_max + 1] scratch buffer of reports, by member number */
-    struct reported_samples *reported;
+    struct reported_samples *reported; /* [members_max + 1] scratch buffer, by member number */
     uint64_t *said; /* [members_max] scratch buffer for counts that other members report */
 };
 
@@ -32,8 +31,7 @@ size_t progress_arena_bytes(const struct node_options *options)
            3 * 64;
 }
 
-/* Starts a counting period: from now on, an origin's report counts only as far as it exceeds the
- * samples that this node knows of the origin now. */
+/* From now on, an origin's report counts only as far as it exceeds its present report. */
 static void count_anew(struct versions *versions)
 {
     CHECK(versions->count <= versions->max);
@@ -73,8 +71,8 @@ double progress_claimed(const struct node *node)
     return samples;
 }
 
-/* Sets reported[] by member number to the samples that each member reported in this period. The
- * last entry is the sum over former members. Returns the number of other members with reports. */
+/* Sets reported[], by member number, to the samples that each member reported in this period. The
+ * last entry is the sum over former members. Returns the number of others with reports. */
 static uint32_t tally(const struct node *node, struct reported_samples *reported)
 {
     const struct members *members = membership_members(node);
@@ -90,8 +88,7 @@ static uint32_t tally(const struct node *node, struct reported_samples *reported
     }
     for (uint32_t i = 0; i <= members->count; i++) {
         reported[i].samples =
-            fmax(reported[i].samples,
-                 0); /* the difference is negative after a retraction or a new incarnation */
+            fmax(reported[i].samples, 0); /* negative after a retraction or a new incarnation */
         reported[i].borne_out = i < members->count ? members->members[i].borne_out : 0;
         others += i > 0 && reported[i].samples > 0;
     }
@@ -116,9 +113,8 @@ static uint64_t rounded(double samples)
     return (uint64_t)fmin(samples, SAMPLES_MAX);
 }
 
-/* Collects the counts of learned samples that other members' records state. only_live: take only
- * records of live members. Members that do not train may also state a count. Returns the number of
- * collected counts. */
+/* Collects the counts of learned samples in the records of other members, or only of live ones.
+ * Returns the number of collected counts. */
 static uint32_t ask_others(const struct node *node, bool only_live, uint64_t *said)
 {
     const struct members *members = membership_members(node);
@@ -150,7 +146,7 @@ void progress_on_takeover(struct node *node)
     CHECK(node->broadcast->versions.count > 0);
     progress->is_late = true;
     if (!joining_has_joined(node))
-        /* The count in this node's checkpoint is too old to continue from. */
+        /* the count in this node's checkpoint is too old to continue from */
         progress->has_begun = false;
 }
 
@@ -165,7 +161,7 @@ static void begin(struct node *node)
     if (!progress->is_late)
         return;
     uint32_t others, count = ask_others(node, true, progress->said);
-    /* The donor of the base is no longer a live member, but its record stated its count. */
+    /* the donor of the base may be dead, but its record stated its count */
     if (count == 0)
         count = ask_others(node, false, progress->said);
     const double now = counted(node, &others);
@@ -173,9 +169,9 @@ static void begin(struct node *node)
     begin_at(node, fmax(there, (double)progress->samples));
 }
 
-/* Starts the next counting period when the present one has lasted an hour (COUNT_NS). So a member's
- * reports are compared only with other members' reports of that hour. Otherwise a member with a
- * week of honest reports could double the count at once. */
+/* Starts a new counting period every COUNT_NS, so that a member's reports are compared only with
+ * other reports of that hour. Otherwise a member with a week of honest reports could double the
+ * count at once. */
 static void count_on(struct node *node)
 {
     const struct progress *progress = node->broadcast->progress;
@@ -184,10 +180,9 @@ static void count_on(struct node *node)
         begin_at(node, (double)progress->samples);
 }
 
-/* Returns true if the counts that `count` other members state suffice to change this node's
- * count. A single count suffices only if there never was a third member. Otherwise an attacker
- * would wait until all other members are away. A returning node waits MEET_NS, since it does not
- * meet all members at once. */
+/* Returns true if the counts of `count` other members suffice to change this node's count. A single
+ * count suffices only if there never was a third member. Otherwise an attacker would wait until all
+ * other members are away. A returning node waits MEET_NS to meet all members. */
 static bool is_word_enough(const struct node *node, uint32_t count, uint32_t others)
 {
     const bool has_met =
@@ -196,9 +191,8 @@ static bool is_word_enough(const struct node *node, uint32_t count, uint32_t oth
     return count >= 2 || (has_met && others <= 1 && membership_live(node) <= 2);
 }
 
-/* Returns true if this node lacks rumors of at least half of the members. Then it must not
- * adopt counts of other members: the samples of missing rumors would count again when the rumors
- * arrive. */
+/* A node that lacks rumors of many members must not adopt their counts: the samples of the missing
+ * rumors would count again when the rumors arrive. */
 static bool lacks_claims(const struct node *node)
 {
     const uint32_t behind = node->broadcast->repair.behind;

@@ -20,19 +20,17 @@ struct progress *progress_new(struct arena *arena, const struct node *node,
                               struct versions *versions);
 size_t progress_arena_bytes(const struct node_options *options);
 
-/* Starts a new counting period. Call it when this node has taken over another node's version. */
+/* Call it when this node has taken over another version. A node that has not joined then begins at
+ * the counts of other members. */
 void progress_on_takeover(struct node *node);
-/* Updates the count; called once a second, and before training starts. */
+/* Updates the count. Call it once a second, and before training starts. */
 void progress_review(struct node *node);
 
-/* Returns the samples that the swarm has learned. */
 uint64_t progress_samples(const struct node *node);
-/* Returns the count of learned samples that this node's record states; 0 until the node has
- * begun to count. */
+/* Returns the count that this node's record states; 0 until the node has begun to count. */
 uint64_t progress_to_say(const struct node *node);
 
-/* Returns the samples that all members together report, before credited_samples.h reduces the
- * reports. */
+/* Returns the sum of all reports, before credited_samples.h reduces them. */
 double progress_claimed(const struct node *node);
 
 #endif

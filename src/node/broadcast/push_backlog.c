@@ -3,10 +3,9 @@
  *   push, WANT ──queue full──► number of the first rumor ──space again──► from the log, in order
  *
  * Only that number is kept, and meanwhile no other rumor of that origin is pushed. PRUNE ends the
- * backlog, because another neighbour was faster. TAKE ends it for all origins, because the base
- * contains the rumors. So a full link delays rumors but does not break the tree: the neighbour
- * still gets them, and looks for another parent only if none arrives. Tests:
- * tests/world/test_repair.c.
+ * backlog, because another neighbour was faster. TAKE ends the backlogs of all origins, because the
+ * base contains the rumors. So a full link delays rumors but does not break the tree: the neighbour
+ * looks for another parent only if no rumor arrives. Tests: tests/world/test_repair.c.
  */
 #include <string.h>
 
@@ -59,10 +58,9 @@ void broadcast_forget_backlog(struct node *node, const struct peer *peer)
     CHECK(neighbour->backlog_count == 0);
 }
 
-/* Sends this origin's rumors from number `from` on until the neighbour's queue is full. While
- * blocks of a base are queued, sends one rumor per block, because rumors overtake blocks. Returns
- * false if the queue had no space even for the first rumor. After all rumors were sent, newer
- * rumors are pushed as they arrive. */
+/* Sends this origin's rumors from number `from` on until the neighbour's queue is full. Sends only
+ * one rumor while blocks of a base are queued, because rumors overtake blocks. Returns false if the
+ * queue had no space for the first rumor. After the last rumor, the neighbour is eager again. */
 static bool serve(struct node *node, const struct peer *peer, uint32_t origin_index, uint32_t from)
 {
     CHECK(origin_index < node->broadcast->versions.count);
@@ -104,7 +102,6 @@ static bool may_serve(const struct node *node, const struct peer *peer)
            !neighbour->is_partitioned && (blocks == 0 || blocks != neighbour->blocks_left);
 }
 
-/* Sends the waiting rumors of one origin after another until the neighbour's queue is full. */
 void broadcast_on_sent(struct node *node, const struct peer *peer)
 {
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);

@@ -1,22 +1,22 @@
 /* Repair: requests rumors that did not arrive by themselves.
  *
- * A VERSION shows that a neighbour has more rumors of an origin than we. If they do not arrive
- * soon, or arrive more slowly than the origin publishes, we send it WANT with the first missing
- * number. A WANT also grafts the tree (Plumtree): that neighbour pushes from now on, and our
- * previous parent stops, so the tree grows around a slow or broken branch. No neighbour becomes
- * parent of more than its share of the origins at a time, since one link cannot carry the rumors of
- * all. Otherwise all origins would be late, and would move to the next neighbour together.
+ * A VERSION shows that a neighbour has more rumors of an origin than we. If these rumors do not
+ * arrive soon, or arrive more slowly than the origin publishes, we send the neighbour WANT with the
+ * first missing number. A WANT also grafts the tree (Plumtree): that neighbour pushes from now on,
+ * and our previous parent stops, so the tree grows around a slow or broken branch. No neighbour
+ * becomes parent of more than its share of the origins at a time, since one link cannot carry all
+ * rumors. Otherwise all origins would be late, and would move to the next neighbour together.
  */
 #include <string.h>
 
 #include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast_private.h"
 
-/* Wait before a missing rumor is requested, unless the round trip is longer. */
+/* Least wait before a missing rumor is requested; the round trip if that is longer. */
 #define AFTER_NS  (SECOND_NS / 2)
 #define LATEST_NS (5 * SECOND_NS) /* longest wait before a missing rumor is requested */
 #define AGAIN_NS  (2 * SECOND_NS) /* time between two requests for the same rumors */
-/* An origin whose rumors are missing for this long needs another parent in its tree. */
+/* If rumors are missing for this long and the gap does not shrink, the parent is replaced. */
 #define SLOW_NS   (3 * SECOND_NS)
 #define COMING_NS (10 * SECOND_NS) /* time that a new parent has to deliver the missing rumors */
 /* A rumor is gone when this many neighbours, or more than half of them, answered GONE. */
@@ -53,8 +53,7 @@ void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,
     gap->missing_to = u32_max(gap->missing_to, to);
     if (is_first || from->conn != origin->parent_conn ||
         !connection_open_peer(node, gap->missing_from))
-        gap->missing_from =
-            from->conn; /* requests go rather to a neighbour that is not our parent */
+        gap->missing_from = from->conn; /* preferably a neighbour that is not our parent */
     gap->shown_ns = node->now_ns;
     if (gap->behind_ns == 0) {
         gap->behind_ns = node->now_ns;
@@ -70,8 +69,8 @@ void repair_on_known(struct node *node, struct origin *origin)
     gap->gone = 0;
     if (gap->missing && origin->next >= gap->missing_to)
         set_missing(node, origin, false);
-    if (gap->behind_ns &&
-        origin->next >= gap->behind_to) { /* rumors that were shown later may still be missing */
+    if (gap->behind_ns && origin->next >= gap->behind_to) {
+        /* rumors that were shown later may still be missing */
         gap->behind_ns = origin->next < gap->missing_to ? node->now_ns : 0;
         gap->behind_to = gap->missing_to;
         node->broadcast->repair.behind -= gap->behind_ns == 0;
@@ -99,8 +98,7 @@ void repair_forget_origin(struct node *node, struct origin *origin)
     origin->gap = (struct gap){0};
 }
 
-/* Sends WANT for the origin's rumors from number `seq` on. A node in BASE_ROLLING sends none,
- * because it takes no rumors. */
+/* Requests the origin's rumors from number `seq` on. A node in BASE_ROLLING takes no rumors. */
 static bool want(struct node *node, const struct peer *peer, uint64_t tag, uint32_t seq)
 {
     return base_state(node) != BASE_ROLLING &&
@@ -117,7 +115,7 @@ bool repair_ask(struct node *node, const struct peer *peer, uint32_t origin_inde
     return true;
 }
 
-/* Requests the rumors of an unknown origin, unless a neighbour was recently asked for them. */
+/* Requests the rumors of an unknown origin, unless they were requested within AGAIN_NS. */
 static void ask_first(struct node *node, const struct peer *peer, uint64_t tag)
 {
     struct repair *repair = &node->broadcast->repair;
@@ -149,9 +147,9 @@ void repair_slice(struct node *node, const struct peer *from, const struct messa
     }
 }
 
-/* Handles GONE. A node that took over a base lacks that base's rumors in its log, so this node
- * asks another neighbour. A rumor that GONE_ENOUGH neighbours lack, or more than half of them, is
- * only in bases. */
+/* The log of a node that took over a base lacks that base's rumors, so this node asks another
+ * neighbour. A rumor that GONE_ENOUGH, or more than half, of the neighbours lack is only in bases.
+ */
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq)
 {
     struct origin *origin = versions_find(&node->broadcast->versions, tag);
@@ -162,12 +160,10 @@ bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, ui
         origin->gap.gone * 2 > connection_neighbours(node))
         return true;
     const struct peer *other = connection_random(node);
-    /* The result is never NULL, because at least the neighbour `from` is connected. */
-    CHECK(other);
+    CHECK(other); /* at least the neighbour `from` is connected */
     if (other != from)
         (void)repair_ask(node, other, broadcast_index(node, origin));
-    origin->gap.changed_ns =
-        0; /* another parent may be chosen without waiting for the present one */
+    origin->gap.changed_ns = 0; /* do not wait for the present parent */
     return false;
 }
 
@@ -183,9 +179,8 @@ void repair_on_lost(struct node *node, uint64_t conn)
     }
 }
 
-/* Makes this neighbour our parent in the origin's tree, in place of a slow one. Returns false if
- * no request could be sent. No cycle arises: a neighbour that has more rumors than we does not get
- * them through us. */
+/* Makes this neighbour our parent in the origin's tree. Returns false if no request could be sent.
+ * No cycle arises: a neighbour that has more rumors than we does not get them through us. */
 static bool change_parent(struct node *node, const struct peer *peer, struct origin *origin)
 {
     CHECK(peer->state == PEER_OPEN);
@@ -203,8 +198,7 @@ static bool change_parent(struct node *node, const struct peer *peer, struct ori
     return true;
 }
 
-/* Returns true if our parent was asked for the origin's rumors so recently that other rumors may
- * still be ahead of them. */
+/* Returns true if the rumors that were requested from our parent may still be in its queue. */
 static bool is_awaited(const struct node *node, const struct origin *origin)
 {
     CHECK(origin->gap.asked_ns <= node->now_ns);
@@ -213,16 +207,16 @@ static bool is_awaited(const struct node *node, const struct origin *origin)
            node->now_ns - origin->gap.asked_ns < AGAIN_NS + asked->rtt_ns;
 }
 
-/* Returns how long to wait before a missing rumor that this peer shows is requested. The wait is
- * longer for a distant peer: another distant neighbour may already have sent the rumor to us. */
+/* Returns the wait before a missing rumor that this peer shows is requested. It is longer for a
+ * distant peer: another distant neighbour may already have sent the rumor to us. */
 static uint64_t after_ns(const struct peer *peer)
 {
     return u64_min(u64_max(peer->rtt_ns, AFTER_NS), LATEST_NS);
 }
 
 /* Returns true if no rumor of the origin has arrived since the last check. Also returns true if
- * the number of missing rumors did not fall for SLOW_NS and a neighbour other than our parent has
- * the missing rumors. */
+ * rumors are missing for SLOW_NS, their number has not fallen since the last check, and a neighbour
+ * other than our parent has them. */
 static bool is_too_slow(const struct node *node, const struct origin *origin)
 {
     const struct gap *gap = &origin->gap;
@@ -232,7 +226,7 @@ static bool is_too_slow(const struct node *node, const struct origin *origin)
 }
 
 /* Returns true if the origin's new parent has not yet delivered the rumors that were missing when
- * it became parent. Returns false when COMING_NS has passed since then. */
+ * it became parent, less than COMING_NS ago. */
 static bool is_to_come(const struct node *node, const struct origin *origin)
 {
     const struct gap *gap = &origin->gap;
@@ -240,8 +234,7 @@ static bool is_to_come(const struct node *node, const struct origin *origin)
            node->now_ns - gap->changed_ns < COMING_NS;
 }
 
-/* Sets to_come[slot] to the number of origins whose missing rumors the neighbour, a new parent,
- * still has to deliver. */
+/* Counts, by slot, the origins for which the neighbour is a new parent (is_to_come). */
 static void count_to_come(const struct node *node, uint32_t to_come[static NODE_PEERS_MAX])
 {
     const struct versions *versions = &node->broadcast->versions;
@@ -258,8 +251,8 @@ static bool has_its_share(const struct node *node, uint32_t to_come)
     return to_come > 0 && (to_come + 1) * connection_neighbours(node) > membership_live(node);
 }
 
-/* Makes this peer the parent in the origin's tree if rumors arrive too slowly. Returns true if
- * the wait for this gap starts again; false to check it again at the next review. */
+/* Makes this peer the parent in the origin's tree if rumors arrive too slowly. Returns false if the
+ * peer already has its share of origins: then the gap is checked again at the next review. */
 static bool close_gap(struct node *node, const struct peer *peer, struct origin *origin,
                       uint32_t to_come[static NODE_PEERS_MAX])
 {
@@ -269,8 +262,7 @@ static bool close_gap(struct node *node, const struct peer *peer, struct origin 
     const bool is_parent = origin->parent_conn == peer->conn;
     uint32_t *of = &to_come[connection_slot(node, peer)];
     if (!is_parent && has_its_share(node, *of))
-        return false; /* wait until this neighbour has delivered more, or another neighbour shows
-                         the rumors */
+        return false;
     *of += !is_parent;
     if (change_parent(node, peer, origin) && broadcast_lags(node))
         node->broadcast->repair.asked_ns = node->now_ns;
@@ -278,8 +270,7 @@ static bool close_gap(struct node *node, const struct peer *peer, struct origin 
     return true;
 }
 
-/* Checks the gaps of all origins. Starts at a different origin each time, so that none is always
- * served first. */
+/* Starts at a different origin each time, so that none is always served first. */
 void repair_review(struct node *node)
 {
     struct repair *repair = &node->broadcast->repair;
@@ -295,8 +286,7 @@ void repair_review(struct node *node)
         const struct peer *peer =
             gap->missing ? connection_open_peer(node, gap->missing_from) : NULL;
         if (gap->missing && !peer)
-            set_missing(node, origin,
-                        false); /* the next VERSION shows another neighbour that has the rumor */
+            set_missing(node, origin, false); /* the next VERSION shows another neighbour */
         if (!peer || node->now_ns - gap->missing_since_ns < after_ns(peer) ||
             is_awaited(node, origin))
             continue;

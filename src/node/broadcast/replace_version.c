@@ -19,8 +19,8 @@ static struct origin *find(const struct node *node, const struct history_entry *
     return versions_find(&node->broadcast->versions, origin_tag(entry->id, entry->incarnation));
 }
 
-/* Returns true if the entry claims rumors or an incarnation of this node that do not exist yet.
- * Only this node starts its own incarnations and publishes in them, so such a history is false. */
+/* Returns true if the entry claims rumors or an incarnation of this node that do not exist yet: its
+ * history is false. */
 static bool is_ours_to_come(const struct node *node, const struct history_entry *entry)
 {
     const struct origin *own = node->broadcast->own;
@@ -30,8 +30,8 @@ static bool is_ours_to_come(const struct node *node, const struct history_entry 
                                                   : entry->incarnation > own->incarnation;
 }
 
-/* Adds the entry's origin if it is new, and sets next[origin_index] to the entry's number. Returns
- * false if the table is full, the entry is impossible, or the origin is listed twice. */
+/* Adds the entry's origin if it is new, and sets next[origin_index] to entry->next. Returns false
+ * if the table must not take the origin, the entry is impossible, or the origin is listed twice. */
 static bool read_entry(struct node *node, const struct history_entry *entry, uint32_t *next)
 {
     struct versions *versions = &node->broadcast->versions;
@@ -46,7 +46,6 @@ static bool read_entry(struct node *node, const struct history_entry *entry, uin
     return true;
 }
 
-/* Reads a history. If the history is refused, removes the origins that it added to the table. */
 bool replace_version_read(struct node *node, const uint8_t *history, uint32_t entries,
                           uint32_t *next)
 {
@@ -74,8 +73,8 @@ bool replace_version_is_allowed(const struct node *node, const uint8_t *history,
     return true;
 }
 
-/* Returns true if this node has more rumors of the origin than the orders allow. Then
- * replace_version keeps no rumor of the origin beyond those in the new base. */
+/* Returns true if this node has more rumors of the origin than may stay. Then replace_version keeps
+ * no rumor of the origin beyond those in the new base. */
 static bool is_excess(const struct origin *origin)
 {
     return origin->next > origin->keep;
@@ -118,8 +117,7 @@ static uint64_t digest_of_logged(struct node *node, uint32_t origin_index, uint3
     return digest_of_update(broadcast_logged(node, rumor, bytes));
 }
 
-/* Puts the origins into their order in time, the longest silent one first: first the origins of
- * the history in its order, then all others. */
+/* Orders the origins by their last publication: first those of the history, then all others. */
 static void set_order(struct node *node, const uint8_t *history, uint32_t entries)
 {
     struct versions *versions = &node->broadcast->versions;
@@ -138,8 +136,8 @@ static void set_order(struct node *node, const uint8_t *history, uint32_t entrie
         versions_touch(versions, versions_newer(versions, NULL));
 }
 
-/* Adds the digests of our rumors of an origin, from number `next` on, to the version's digest.
- * Returns the sum of the digests of those among them that the learner was given. */
+/* Adds the digests of our rumors of an origin from number `next` on to the version's digest.
+ * Returns the sum of these digests over the rumors that the learner was given. */
 static uint64_t keep(struct node *node, uint32_t origin_index, uint32_t next)
 {
     struct versions *versions = &node->broadcast->versions;
@@ -193,8 +191,8 @@ uint64_t replace_version(struct node *node, const uint8_t *history, uint32_t ent
     }
     for (uint32_t i = 0; i < entries; i++)
         take_entry(node, history + i * (size_t)HISTORY_ENTRY_BYTES, keep_ours);
-    node->broadcast->retract = (struct retract){
-        0}; /* no retraction is due: the new base contains no rumors beyond the orders' limits */
+    /* the new base contains no rumors beyond the limits, so no retraction is due */
+    node->broadcast->retract = (struct retract){0};
     node->broadcast->advanced_ns = node->now_ns;
     set_order(node, history, entries);
     repair_forget(node);

@@ -6,19 +6,19 @@
 
 #include "node/core.h"
 
-/* Sets next[origin_index] to the number of the origin's rumors in the history, for each index
- * below limits.incarnations_max. Adds new origins. Returns false if the table is full or the
- * history is impossible; then adds none. */
+/* Sets next[origin_index] to the number of the origin's rumors in the history, for each index below
+ * limits.incarnations_max. Adds new origins. Returns false if the table of origins must not take
+ * them or the history is impossible; then adds none. */
 bool replace_version_read(struct node *node, const uint8_t *history, uint32_t entries,
                           uint32_t *next);
-/* Returns true if the history contains no rumors of expelled members beyond the orders' limits.
- * If it returns false, do not pass the history to replace_version_read. */
+/* Returns true if the history contains no rumors of expelled members beyond their limits. Otherwise
+ * do not pass it to the other functions. */
 bool replace_version_is_allowed(const struct node *node, const uint8_t *history, uint32_t entries);
-/* Returns true if the log has all rumors that our version contains and the new base lacks: of
- * every origin, those from number next[origin_index] on. */
+/* Returns true if the log has all our rumors that the history lacks: of every origin, those from
+ * number next[origin_index] on. */
 bool replace_version_can_keep(const struct node *node, const uint32_t *next);
-/* Starts another incarnation of this node, for all its further publications. Returns false if
- * the table of origins is full or no incarnation is left. */
+/* Starts another incarnation of this node. Returns false if the table of origins is full or no
+ * incarnation is left. */
 bool replace_version_begin_incarnation(struct node *node);
 /* Replaces our version by that of the history. keep_ours: keep our rumors that the history
  * lacks. digest: digest of the base that the history describes. next: from replace_version_read.

@@ -41,12 +41,11 @@ uint32_t retract_reach(const struct node *node, uint32_t origin_index)
     uint32_t reach = next;
     while (reach > 0 && rumor_log_is_lasting(&node->broadcast->log, origin_index, reach - 1))
         reach--;
-    /* the log must also have the rumor before those taken out, for its head */
+    /* the log must also have the rumor before those taken out, whose head is needed */
     return reach > 0 && reach < next ? reach + 1 : reach;
 }
 
-/* Returns true if the log has all rumors to take out and the rumor before them, whose head is
- * needed. */
+/* Returns true if the log has all rumors to take out and the one before, whose head is needed. */
 static bool is_in_log(const struct node *node, uint32_t origin_index, const struct origin *origin)
 {
     uint32_t bytes;
@@ -67,8 +66,7 @@ uint64_t retract_digest(struct node *node, uint32_t origin_index, uint32_t from)
 }
 
 /* Removes the origin's rumors beyond its limit from the version and returns their number. In
- * BASE_ROLLING the learner takes no rumor out of its base, because all blocks of the base arrive
- * again. */
+ * BASE_ROLLING no rumor is taken out of the learner's base, because all its blocks arrive again. */
 static uint64_t cut(struct node *node, uint32_t origin_index, struct origin *origin)
 {
     struct broadcast *broadcast = node->broadcast;
@@ -87,8 +85,7 @@ static uint64_t cut(struct node *node, uint32_t origin_index, struct origin *ori
     return known - origin->next;
 }
 
-/* Pins the log at the oldest rumor that is still to be taken out of the learner's base, so that
- * it keeps all later rumors. */
+/* Pins the log at the oldest rumor that is still to be taken out of the learner's base. */
 static void pin(struct node *node)
 {
     struct rumor_log *log = &node->broadcast->log;
@@ -103,8 +100,7 @@ static void pin(struct node *node)
     rumor_log_pin(log, at);
 }
 
-/* Returns the number of rumors that are still in the learner's base and no longer in the
- * version. */
+/* Returns the number of rumors in the learner's base that are no longer in the version. */
 static uint64_t count_to_lose(const struct versions *versions)
 {
     uint64_t rumors = 0;
@@ -120,9 +116,8 @@ uint64_t retract_begin(struct node *node)
     struct broadcast *broadcast = node->broadcast;
     struct retract *retract = &broadcast->retract;
     uint64_t rumors = 0;
-    CHECK(publishing_state(node) !=
-          /* During a publication, its rumors might not fit the log after the log is pinned. */
-          PUBLISHING_OUT);
+    /* the rumors of a publication under way might not fit a pinned log */
+    CHECK(publishing_state(node) != PUBLISHING_OUT);
     if (!retract->is_due)
         return 0;
     retract->is_due = retract->needs_base = false;

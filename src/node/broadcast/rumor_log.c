@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 
-/* Assumed mean size of a rumor; sets the number of entries for the log's bytes. */
+/* Assumed mean size of a rumor. */
 #define TYPICAL_RUMOR_BYTES 512
 
 static uint64_t entries_for(size_t ring_bytes)
@@ -53,7 +53,7 @@ static uint64_t first_kept(const struct rumor_log *log)
     return log->pinned < log->applied ? log->pinned : log->applied;
 }
 
-/* Removes the oldest entry, which is the last of its bucket's chain. */
+/* The oldest entry is the last of its bucket's chain. */
 static void drop_oldest(struct rumor_log *log)
 {
     CHECK(log->oldest < first_kept(log));
@@ -75,8 +75,8 @@ static bool overlaps(const struct rumor_log *log, size_t offset, uint32_t bytes)
 }
 
 /* Drops the oldest entries until the bytes [offset, offset + bytes) of the ring and one entry are
- * free. Returns false if an entry that must stay is in the way. Entries lie in the ring in order,
- * so only the oldest has to be checked each time. */
+ * free. Returns false if an entry must stay. Entries lie in the ring in order, so only the oldest
+ * has to be checked each time. */
 static bool make_room(struct rumor_log *log, size_t offset, uint32_t bytes)
 {
     while (overlaps(log, offset, bytes) || log->newest - log->oldest == log->entries_max) {
@@ -87,8 +87,8 @@ static bool make_room(struct rumor_log *log, size_t offset, uint32_t bytes)
     return true;
 }
 
-/* Skips the unused end of the ring, because a rumor is never split, and drops the entries that lie
- * there. Returns false if one of them must stay. */
+/* Skips the end of the ring, because a rumor is never split, and drops the entries that lie there.
+ * Returns false if one of them must stay. */
 static bool skip_tail(struct rumor_log *log)
 {
     while (log->oldest != log->newest && entry_at(log, log->oldest)->offset >= log->write_offset &&
@@ -101,7 +101,7 @@ static bool skip_tail(struct rumor_log *log)
     return true;
 }
 
-/* Returns the number of bytes in the ring from this entry on. */
+/* Returns the bytes in the ring from the entry at this position on. */
 static size_t bytes_since(const struct rumor_log *log, uint64_t position)
 {
     const size_t from = entry_at(log, position)->offset;

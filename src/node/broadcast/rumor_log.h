@@ -7,8 +7,8 @@
  * A withheld rumor (apply.c) is skipped, and later rumors are given to the learner. A release
  * returns to the first skipped rumor. A new rumor overwrites the oldest, but never one that the
  * learner still needs or that is pinned for a retraction. When half of the log waits for the
- * learner, or the log is crowded, it refuses received rumors, which anti-entropy brings later, and
- * no publication starts. So an own publication always fits.
+ * learner, the log refuses received rumors, which anti-entropy brings later. A crowded log also
+ * refuses them, and no publication starts. So an own publication always fits.
  */
 #ifndef HEARSAY_NODE_BROADCAST_RUMOR_LOG_H
 #define HEARSAY_NODE_BROADCAST_RUMOR_LOG_H
@@ -22,47 +22,43 @@
 struct rumor_log_entry {
     /* Position + 1 of the next older rumor in the same bucket of the hash table; 0 = none. */
     uint64_t chain;
-    size_t offset;         /* start of the rumor in the ring, in bytes */
-    uint64_t came_ns;      /* time of arrival or publication */
-    uint32_t bytes;        /* bytes of the rumor */
-    uint32_t origin_index; /* index of the rumor's origin */
-    uint32_t seq;          /* number of the rumor */
-    bool is_given;         /* the learner was given the rumor */
+    size_t offset;    /* start of the rumor in the ring, in bytes */
+    uint64_t came_ns; /* time of arrival or publication */
+    uint32_t bytes;
+    uint32_t origin_index;
+    uint32_t seq;  /* number of the rumor */
+    bool is_given; /* the learner was given the rumor or does not need it */
 };
 
 struct rumor_log {
-    uint8_t *ring;       /* [ring_bytes] rumors, back to back */
-    size_t ring_bytes;   /* size of the ring */
-    size_t write_offset; /* offset in the ring where the next rumor is written */
-    /* [entries_max] entries, at index position modulo entries_max */
-    struct rumor_log_entry *entries;
-    uint64_t entries_max; /* number of elements of `entries`; a power of two */
-    uint64_t oldest;      /* position of the oldest entry; positions only grow */
-    uint64_t newest;      /* position after the newest entry */
+    uint8_t *ring; /* [ring_bytes] rumors, back to back */
+    size_t ring_bytes;
+    size_t write_offset;             /* offset in the ring where the next rumor is written */
+    struct rumor_log_entry *entries; /* [entries_max] at index position modulo entries_max */
+    uint64_t entries_max;            /* a power of two */
+    uint64_t oldest;                 /* position of the oldest entry; positions only grow */
+    uint64_t newest;                 /* position after the newest entry */
     uint64_t applied;     /* position of the first rumor that the learner was not given */
     uint64_t next;        /* position of the next rumor to give to the learner */
-    /* No rumor from this position on may be overwritten; LOG_UNPINNED = each may be. */
-    uint64_t pinned;
-    uint64_t since_ns;     /* time since which the log has every rumor that arrived */
-    size_t waiting_bytes;  /* bytes of other nodes' rumors that the learner was not given */
-    uint64_t waiting;      /* number of other nodes' rumors that the learner was not given */
-    uint64_t *buckets;     /* hash table by origin index and number: position + 1; 0 = none */
-    uint64_t buckets_mask; /* size of the hash table - 1 */
+    uint64_t pinned;      /* position of rumor_log_pin */
+    uint64_t since_ns;    /* time since which the log has every rumor that arrived */
+    size_t waiting_bytes; /* bytes of other nodes' rumors that the learner was not given */
+    uint64_t waiting;     /* number of other nodes' rumors that the learner was not given */
+    uint64_t *buckets;    /* hash table by origin index and number: position + 1; 0 = none */
+    uint64_t buckets_mask;
 };
 
 void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_bytes, uint64_t now_ns);
 
-/* Returns the arena bytes that rumor_log_init takes. */
 size_t rumor_log_arena_bytes(size_t ring_bytes);
 
-/* Copies a rumor into the log; it arrived at now_ns. Returns false if the rumor has no space,
- * because too much of the log waits for the learner or is pinned. */
+/* Copies a rumor into the log. own: the rumor is this node's, so the learner need not be given it.
+ * Returns false if too much of the log waits for the learner or is pinned. */
 bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t origin_index, uint32_t seq,
                       bool own, const uint8_t *rumor, uint32_t bytes);
 
-/* Returns true if more than `quarters` quarters of the log must not be overwritten, own rumors
- * included. If true for three quarters, another publication (at most an eighth of the log) might
- * not fit. */
+/* Returns true if more than `quarters` quarters of the log must not be overwritten. If three
+ * quarters must not, another publication (at most an eighth of the log) might not fit. */
 bool rumor_log_keeps(const struct rumor_log *log, uint32_t quarters);
 static inline bool rumor_log_is_crowded(const struct rumor_log *log)
 {
@@ -73,8 +69,8 @@ static inline bool rumor_log_is_crowded(const struct rumor_log *log)
 const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t origin_index, uint32_t seq,
                               uint32_t *bytes);
 
-/* Returns the next rumor that the learner needs, or NULL if there is none. After a rumor, call
- * rumor_log_applied or rumor_log_pass_by. */
+/* Returns the next rumor for the learner, or NULL if there is none. Then call rumor_log_applied or
+ * rumor_log_pass_by. */
 const struct rumor_log_entry *rumor_log_next_to_apply(struct rumor_log *log);
 const uint8_t *rumor_log_bytes(const struct rumor_log *log, const struct rumor_log_entry *entry);
 /* Marks the rumor that rumor_log_next_to_apply returned as given to the learner. */
@@ -85,8 +81,7 @@ void rumor_log_pass_by(struct rumor_log *log);
 void rumor_log_return(struct rumor_log *log);
 
 #define LOG_UNPINNED UINT64_MAX
-/* Protects the rumors from this position on against being overwritten, until the next call.
- * LOG_UNPINNED = protects none. */
+/* Until the next call, no rumor from this position on is overwritten; LOG_UNPINNED = any may be. */
 void rumor_log_pin(struct rumor_log *log, uint64_t position);
 
 /* Returns true if the rumor will still be in the log after new rumors have filled half of it. */
@@ -97,14 +92,13 @@ uint64_t rumor_log_lasting_since_ns(const struct rumor_log *log);
 bool rumor_log_came(const struct rumor_log *log, uint32_t origin_index, uint32_t seq,
                     uint64_t *came_ns);
 
-/* Returns true if rumors of other nodes that wait for the learner fill more than a quarter of
- * the ring. */
+/* Returns true if rumors that wait for the learner fill more than a quarter of the ring. */
 static inline bool rumor_log_is_waiting(const struct rumor_log *log)
 {
     return log->waiting_bytes > log->ring_bytes / 4;
 }
 
-/* Drops all rumors. now_ns: time from which on the log is complete. */
+/* Drops all rumors. */
 void rumor_log_clear(struct rumor_log *log, uint64_t now_ns);
 
 /* Returns the entry at this position: oldest <= position < newest. */

@@ -8,15 +8,13 @@
 #include "wire/signed_head.h"
 
 struct rumor_step {
-    uint32_t origin_index; /* index of the rumor's origin */
-    uint32_t seq;          /* number of the rumor */
-    double length;         /* Euclidean length of the update, in units of weights */
-    /* samples that the origin reports as learned since its rumor before this one */
-    uint64_t samples;
+    uint32_t origin_index;
+    uint32_t seq;     /* number of the rumor */
+    double length;    /* Euclidean length of the update, in units of weights */
+    uint64_t samples; /* samples that the origin reports as learned since its previous rumor */
 };
 
-/* Returns the step of the rumor with this head. before: head of the origin's previous rumor, or
- * zeros if this is the first. */
+/* before: head of the origin's previous rumor, or zeros if this is the first. */
 static inline struct rumor_step rumor_step_of(uint32_t origin_index, const struct signed_head *head,
                                               const struct signed_head *before)
 {
@@ -30,8 +28,7 @@ static inline struct rumor_step rumor_step_of(uint32_t origin_index, const struc
                                .samples = has > had ? has - had : 0};
 }
 
-/* Handles a rumor from this neighbour. If the rumor is new and accepted, sets its step and returns
- * true. */
+/* Handles a rumor from this neighbour. Returns true and sets *step if it is new and accepted. */
 bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_t *rumor,
                         size_t bytes, struct rumor_step *step);
 /* Returns true if the learner was asked how well the oldest unanswered rumor agrees with its

@@ -13,7 +13,7 @@
 #include "node/rate/rate.h"
 #include "wire/move.h"
 
-/* Time that an own rumor may take on the slowest link, in seconds, at most. */
+/* Seconds that an own rumor may take on the slowest link, at most. */
 #define RUMOR_S     0.2
 #define RUMOR_USUAL 4096 /* bytes that an own rumor may have on any link, however slow */
 
@@ -46,9 +46,8 @@ static void know(struct node *node, struct origin *origin, const struct signed_h
     repair_on_known(node, origin);
 }
 
-/* Handles a rumor whose predecessors are missing: they must come first, from one neighbour. Pushes
- * by other neighbours would only fill the link: a node that joins a busy swarm over a thin link
- * would never catch up. */
+/* Handles a rumor whose predecessors are missing: they must come first, from one neighbour. If more
+ * neighbours pushed, a node that joins a busy swarm over a thin link would never catch up. */
 static void on_gap(struct node *node, const struct peer *from, struct origin *origin, uint32_t seq)
 {
     CHECK(seq > origin->next);
@@ -69,16 +68,15 @@ static void refuse(struct node *node, const struct peer *from, enum error error)
     connection_hang_up(node, from, BYE_BROKEN, problem.text);
 }
 
-/* Returns true if `head` continues the origin's stream. before: head of the last known rumor, or
- * zeros if there is none. */
+/* Returns true if `head` continues the stream after `before`, its last known head or zeros. */
 static bool follows(const struct signed_head *before, const struct signed_head *head)
 {
     return memcmp(head->bytes + HEAD_PREV_AT, before->hash, HEAD_HASH_BYTES) == 0 &&
            head_samples_follow(signed_head_samples(before), signed_head_samples(head));
 }
 
-/* Takes the next rumor of an origin: checks it, logs it and counts it as known. Returns false if
- * the rumor is refused. */
+/* Takes the next rumor of an origin: checks it, logs it, counts it as known and pushes it. Returns
+ * false if the rumor is refused. */
 static bool take(struct node *node, const struct peer *from, struct origin *origin,
                  const struct rumor_head *head, struct bytes rumor, struct rumor_step *step)
 {
@@ -119,9 +117,9 @@ static bool take(struct node *node, const struct peer *from, struct origin *orig
     return true;
 }
 
-/* Returns true for a rumor of our present incarnation that this node has not published: another
- * process has our identity. The rumor is refused, because this node will publish under that number
- * itself. */
+/* Returns true for a rumor of our present or a later incarnation that this node has not published:
+ * another process has our identity. The rumor is refused, because this node will publish under that
+ * number itself. */
 static bool is_ours_to_come(const struct node *node, const struct rumor_head *head)
 {
     const struct origin *own = node->broadcast->own;
@@ -130,9 +128,8 @@ static bool is_ours_to_come(const struct node *node, const struct rumor_head *he
                                                   : head->incarnation > own->incarnation);
 }
 
-/* Returns true if the origin is expelled and this rumor is beyond the limit of the orders; the
- * sender may not know of the expulsion yet. Also returns true while rumors of the origin are being
- * taken out. */
+/* Returns true if this rumor is beyond the limit of an expelled origin, or while rumors of the
+ * origin are being taken out. The sender may not know of the expulsion yet. */
 static bool is_expelled(const struct node *node, const struct rumor_head *head,
                         const struct origin *origin)
 {
@@ -141,8 +138,7 @@ static bool is_expelled(const struct node *node, const struct rumor_head *head,
     return head->seq >= keep || (origin && origin->applied > origin->next);
 }
 
-/* Handles a rumor whose number is known: counts a duplicate, or reports equivocation if its origin
- * has signed two different rumors. */
+/* Handles a rumor whose number is known: a duplicate, or equivocation if its head differs. */
 static void on_again(struct node *node, const struct peer *from, struct origin *origin,
                      const struct rumor_head *head, const uint8_t *rumor, size_t bytes)
 {
@@ -163,7 +159,7 @@ static void on_again(struct node *node, const struct peer *from, struct origin *
 }
 
 /* Skips a rumor whose origin is not admitted here, and asks the sender not to push this origin's
- * rumors. The sender's list of members may differ from ours. */
+ * rumors. */
 static void pass_over(struct node *node, const struct peer *from, const struct rumor_head *head)
 {
     CHECK(from->state == PEER_OPEN);
@@ -196,7 +192,7 @@ bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
         versions_find(&node->broadcast->versions, origin_tag(head.origin, head.incarnation));
     if (is_expelled(node, &head, origin))
         return false;
-    /* Some blocks of our base already contain the rumor, and others do not. */
+    /* some blocks of our base already contain the rumor, and others do not */
     if (base_state(node) == BASE_ROLLING) {
         if (origin)
             tree_prune(node, from, origin);
@@ -207,24 +203,22 @@ bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
         return false;
     }
     if (head.seq > (origin ? origin->next : 0)) {
-        if (origin) /* for an unknown origin no gap is recorded: its first rumor or a VERSION
-                       follows */
+        if (origin) /* the first rumor of an unknown origin, or a VERSION, will follow */
             on_gap(node, from, origin, head.seq);
         return false;
     }
     return take(node, from, origin, &head, (struct bytes){rumor, bytes}, step);
 }
 
-/* Returns the largest size of an own rumor. An urgent message waits behind a rumor in transit, so a
- * rumor must not occupy the slowest link for long. */
+/* Returns the largest size of an own rumor. An urgent message waits behind a rumor in transit, so
+ * a rumor must not occupy the slowest link for long. */
 static size_t rumor_bytes_max(const struct node *node)
 {
     return (size_t)fmin(fmax(budget_slowest(node) * RUMOR_S, RUMOR_USUAL), RUMOR_MAX);
 }
 
-/* Returns the count of learned samples that the next rumor reports. It exceeds the last reported
- * count by at most HEAD_SAMPLES_STEP, the limit of a valid rumor; later rumors report the
- * remainder. */
+/* Returns the count of learned samples that the next rumor reports. A valid rumor exceeds the last
+ * reported count by at most HEAD_SAMPLES_STEP; later rumors report the remainder. */
 static uint64_t samples_to_claim(const struct node *node)
 {
     const uint64_t samples = publish_schedule_samples(node);
@@ -233,8 +227,8 @@ static uint64_t samples_to_claim(const struct node *node)
     return samples - before <= HEAD_SAMPLES_STEP ? samples : before + HEAD_SAMPLES_STEP;
 }
 
-/* Publishes the entries of the update from index `from` on as one rumor of at most bytes_max
- * bytes. Returns how many entries fitted. */
+/* Publishes the entries of the update from index `from` on as one rumor of at most bytes_max bytes.
+ * Returns how many entries it contains. */
 static uint32_t publish_part(struct node *node, const struct update *update, uint32_t from,
                              size_t bytes_max)
 {

@@ -34,7 +34,7 @@ void versions_init(struct versions *versions, struct arena *arena, uint32_t max,
     };
 }
 
-/* Returns the hash slot that holds the tag, or the free slot where it belongs. */
+/* Returns the hash slot of this tag, or the free slot for it. */
 static uint32_t *slot_of(const struct versions *versions, uint64_t tag)
 {
     uint32_t at = (uint32_t)rng_mix(tag) & versions->slots_mask;
@@ -103,8 +103,7 @@ struct origin *versions_add(struct versions *versions, const uint8_t id[static I
     return origin;
 }
 
-/* Removes the origin added last. Its hash slot ends a run of used slots, so every other origin is
- * still found. */
+/* The last origin's hash slot ends a run of used slots, so every other origin is still found. */
 static void forget_last(struct versions *versions)
 {
     struct origin *origin = &versions->origins[versions->count - 1];

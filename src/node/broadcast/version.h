@@ -30,46 +30,34 @@ struct origin {
     uint8_t id[ID_BYTES]; /* id of the origin's node */
     uint64_t incarnation; /* incarnation of the origin's node */
     uint32_t next;        /* number of the next rumor; 0 = no rumor is known */
-    /* Index + 1 of the next origin in the order of the last rumor's arrival, towards newer ones;
-     * 0 = none. */
-    uint32_t newer;
-    /* Index + 1 of the next origin in the order of the last rumor's arrival, towards older ones;
-     * 0 = none. */
-    uint32_t older;
-    /* samples that the origin has learned, as its latest rumor reports; 0 if it is expelled */
-    uint64_t samples;
-    /* Value of versions_samples for this origin when the present counting period started
-     * (progress.h). */
-    uint64_t samples_before;
+    uint32_t newer;   /* index + 1 of the origin that published next (versions_newer); 0 = none */
+    uint32_t older;   /* index + 1 of the origin that published before; 0 = none */
+    uint64_t samples; /* samples that the origin's latest rumor reports as learned; 0 if expelled */
+    uint64_t samples_before; /* versions_samples at the start of the counting period (progress.h) */
     struct signed_head last; /* head of rumor next - 1; unset while next is 0 */
-    /* The learner was given the origin's rumors before this number. */
-    uint32_t applied;
-    struct signed_head applied_last; /* head of the last rumor that `applied` covers */
+    uint32_t applied;        /* the learner was given the origin's rumors before this number */
+    struct signed_head applied_last; /* head of rumor applied - 1; unset while applied is 0 */
     uint32_t keep;   /* rumors from this number on are refused; KEEP_ALL = no rumor is refused */
     bool is_accused; /* there is a proof against the origin's node (orders/proofs.h) */
-    uint64_t bytes;  /* bytes of the origin's rumors that this node received or published since its
-                        start */
-    /* Earliest time of the next comparison of the origin's rumors with the residual. */
-    uint64_t compare_ns;
-    float rate; /* largest samples per second that the origin reported; 0 = unknown */
-    /* conn of the neighbour that sends us the origin's rumors: our parent in the origin's tree */
-    uint64_t parent_conn;
-    struct gap gap; /* missing rumors of this origin */
+    uint64_t bytes;  /* bytes of rumors that this node received or published since its start */
+    uint64_t compare_ns;  /* earliest time to compare another rumor with the residual */
+    float rate;           /* largest samples per second that the origin reported; 0 = unknown */
+    uint64_t parent_conn; /* conn of the neighbour that is our parent in the origin's tree */
+    struct gap gap;
 };
 
 struct versions {
-    /* [max] known origins in the order of arrival; an origin keeps its index */
-    struct origin *origins;
-    uint32_t count;      /* number of known origins */
-    uint32_t max;        /* capacity in origins */
-    uint32_t *slots;     /* hash table by tag, open addressing: index + 1; 0 = free */
-    uint32_t slots_mask; /* size of the hash table - 1 */
+    struct origin *origins; /* [max] in the order of arrival; an origin keeps its index */
+    uint32_t count;
+    uint32_t max;
+    uint32_t *slots; /* hash table by tag, open addressing: index + 1; 0 = free */
+    uint32_t slots_mask;
     uint32_t newest;     /* index + 1 of the origin that published most recently */
     uint32_t oldest;     /* index + 1 of the origin that has been silent for longest */
     uint32_t cursor;     /* index of the origin with which the next slice starts */
     uint32_t publishers; /* number of origins with known rumors */
     uint64_t rumors;     /* number of known rumors over all origins */
-    uint64_t hash;       /* sum of the hashes of all entries, independent of the order */
+    uint64_t hash;       /* sum of version_entry_hash over all origins */
     uint64_t digest;     /* digest of the base that is the sum of all known rumors */
 };
 
@@ -77,11 +65,10 @@ uint64_t origin_tag(const uint8_t id[static ID_BYTES], uint64_t incarnation);
 
 void versions_init(struct versions *versions, struct arena *arena, uint32_t max, uint64_t digest);
 
-/* Returns the origin with this tag, or NULL if this node does not know it. */
+/* Returns the origin with this tag, or NULL. */
 struct origin *versions_find(const struct versions *versions, uint64_t tag);
 
-/* Adds an origin, which becomes the latest one in the order of publication. Returns NULL if the
- * table is full. */
+/* Adds an origin, as if it had just published. Returns NULL if the table is full. */
 struct origin *versions_add(struct versions *versions, const uint8_t id[static ID_BYTES],
                             uint64_t incarnation);
 
@@ -95,8 +82,7 @@ static inline uint32_t versions_index(const struct versions *versions, const str
     return (uint32_t)origin_index;
 }
 
-/* Counts the origin's next rumor, whose head is `head`, as known. Adds `digest` to the version's
- * digest. Makes the origin the latest one. */
+/* Counts the origin's next rumor, with this head, as known. `digest` is the rumor's digest. */
 void versions_advance(struct versions *versions, struct origin *origin,
                       const struct signed_head *head, uint64_t digest);
 
@@ -109,45 +95,44 @@ void versions_set(struct versions *versions, struct origin *origin, const struct
 void versions_cut(struct versions *versions, struct origin *origin, const struct signed_head *head,
                   uint64_t digest);
 
-/* Makes the origin the latest, as if it had just published. */
+/* Makes the origin the latest one, as if it had just published. */
 void versions_touch(struct versions *versions, struct origin *origin);
 
-/* Returns the origin that was active before `after`, or NULL if there is none. With after = NULL,
- * returns the latest origin. */
+/* Returns the origin that published before `after`, or the latest origin if after = NULL. Returns
+ * NULL if there is none. */
 struct origin *versions_older(const struct versions *versions, const struct origin *after);
-/* Returns the origin that was active next after `before`, or NULL if there is none. With before =
- * NULL, returns the origin that has been silent for longest. */
+/* Returns the origin that published after `before`, or the longest silent origin if before = NULL.
+ * Returns NULL if there is none. */
 struct origin *versions_newer(const struct versions *versions, const struct origin *before);
 
-/* Writes the entry of `first` (unless NULL or without rumors). Then writes the entries of at most
- * `most` other origins with rumors, continuing where the last slice ended. Returns the number of
- * entries. So ceil(publishers / most) slices in a row contain every entry. */
+/* Writes the entry of `first`, unless it is NULL or has no rumors. Then writes the entries of at
+ * most `most` other origins with rumors, continuing where the last slice ended. So ceil(publishers
+ * / most) slices in a row contain every entry. Returns the number of entries. */
 size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
                       uint8_t *out);
 
 /* Writes entries of the origins that published last, newest first: skips the first `skip`
  * origins, writes at most `most` entries, and returns the number written. An entry covers the
- * origin's rumors up to heads[origin_index], or all known rumors if `heads` is NULL. An origin
- * whose head is NULL is left out. Also writes samples and rate of these origins to `learned` unless
- * that is NULL. */
+ * origin's rumors up to heads[origin_index], or all known rumors if `heads` is NULL. Leaves out an
+ * origin whose head is NULL. Also writes struct learned of these origins to `learned`, unless that
+ * is NULL. */
 size_t versions_latest(const struct versions *versions, const struct signed_head *const *heads,
                        uint32_t skip, uint32_t most, uint8_t *out, uint8_t *learned);
 
-/* Returns the hash of a version that has each origin's rumors up to heads[origin_index]; a NULL
- * head means no rumors. */
+/* Returns the hash of a version with the rumors up to heads[origin_index]; NULL = no rumors. */
 uint64_t versions_hash(const struct versions *versions, const struct signed_head *const *heads);
 /* Returns the hash of a version that consists of these `count` encoded entries. */
 uint64_t entries_hash(const uint8_t *entries, size_t count);
 
-/* Finds which of our origins another node knows, from its latest entries and the hash of its
- * whole version. The node knows the origins that it lists, and all others except some of our
- * latest; the hash tells how many. Returns false and sets all bits of `known` if no number fits the
- * hash. known: [max] bits by origin index. */
+/* Sets known[], [max] bits by origin index, to the origins that another node knows, by its latest
+ * entries and the hash of its whole version. The node knows the origins that it lists, and all
+ * others except some of our latest; the hash tells how many. Returns false and sets all bits if no
+ * number fits the hash. */
 bool versions_known(const struct versions *versions, const uint8_t *entries, size_t count,
                     uint64_t hash, uint64_t *known);
 
-/* Returns the samples that the origin adds to the swarm's count. Returns 0 if the same process
- * has started its next incarnation, whose report includes these samples. */
+/* Returns the samples that the origin adds to the swarm's count; 0 if the report of its node's next
+ * incarnation includes them. */
 uint64_t versions_samples(const struct versions *versions, const struct origin *origin);
 
 #endif

@@ -26,19 +26,16 @@
 #define LEARNED_BYTES       12
 
 struct version_entry {
-    uint64_t tag;  /* tag of the origin */
-    uint32_t next; /* number of the origin's next rumor */
-    /* [SHOWN_HASH_BYTES] start of the hash of head next - 1; undefined if next is 0 */
-    const uint8_t *hash;
+    uint64_t tag;        /* tag of the origin */
+    uint32_t next;       /* number of the origin's next rumor */
+    const uint8_t *hash; /* [SHOWN_HASH_BYTES] of head next - 1; undefined if next is 0 */
 };
 struct version_entry version_entry_at(const uint8_t *vector, size_t i);
 void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next, const uint8_t *head_hash);
 
-/* Returns the value that an entry adds to the hash of a version. head_hash: hash of the head of
- * rumor next - 1. */
+/* Returns what an entry adds to the hash of a version. head_hash: hash of head next - 1. */
 uint64_t version_entry_hash(uint64_t tag, uint32_t next, const uint8_t *head_hash);
 
-/* Returns true if the entry shows this head hash. */
 static inline bool version_entry_shows(const struct version_entry *entry,
                                        const uint8_t hash[static HEAD_HASH_BYTES])
 {
@@ -47,8 +44,7 @@ static inline bool version_entry_shows(const struct version_entry *entry,
 
 struct learned {
     uint64_t samples; /* samples that the origin has learned */
-    /* Samples per second that the origin reports; unchecked, so it may be NaN. */
-    float rate;
+    float rate;       /* samples per second that the origin reports; unchecked, may be NaN */
 };
 struct learned learned_at(const uint8_t *vector, size_t i);
 void learned_put(uint8_t *out, const struct learned *learned);

@@ -23,9 +23,8 @@ void withheld_end(struct node *node, uint32_t origin_index)
     rumor_log_return(&node->broadcast->log);
 }
 
-/* Returns true if the learner lacks rumors of the origin because they are withheld. The number
- * of rumors given to the learner may also exceed the version's, for an expelled member whose rumors
- * are being taken out. */
+/* Returns true if the learner lacks rumors of the origin because they are withheld. `applied`
+ * exceeds `next` while an expelled member's rumors are being taken out. */
 static bool waits(const struct node *node, uint32_t origin_index)
 {
     const struct origin *origin = &node->broadcast->versions.origins[origin_index];
