@@ -14,17 +14,16 @@
 #define TICK_MS       100
 #define LINE_BYTES    200
 #define PROCESSES_MAX 1024
-/* Number of pipes that the pool polls for each worker: results and stderr. */
-#define PIPES_EACH 2
+#define PIPES_EACH    2 /* pipes polled for each worker: results and stderr */
 
 struct worker {
-    pid_t pid;    /* process id of the worker; 0 = not running */
+    pid_t pid;    /* 0 = not running */
     int jobs;     /* write end of the pipe to the worker, for job numbers */
     int results;  /* read end of the pipe from the worker, for results */
     int output;   /* read end of the pipe from the worker's stderr */
     bool playing; /* the worker is working on a job */
-    uint64_t job; /* number of the job that the worker runs now or ran last */
-    /* First line of the worker's stderr that names the reason of its death. */
+    uint64_t job; /* number of the worker's present or last job */
+    /* First line with a lowercase letter on the worker's stderr during this job. */
     char line[LINE_BYTES];
     size_t line_bytes;
 };
@@ -75,7 +74,7 @@ static void worker_start(struct crew *crew, struct worker *worker)
     const pid_t pid = fork();
     CHECK(pid >= 0);
     if (pid == 0) {
-        /* Close the other workers' pipes; otherwise the new worker would hold them open. */
+        /* Otherwise the new worker would hold the other workers' pipes open. */
         for (uint32_t i = 0; i < crew->count; i++)
             if (crew->workers[i].pid)
                 close_ours(&crew->workers[i]);
@@ -110,8 +109,8 @@ static void give_job(struct crew *crew, struct worker *worker)
     CHECK(write(worker->jobs, &worker->job, sizeof worker->job) == sizeof worker->job);
 }
 
-/* Reads a worker's stderr and keeps the first line that contains a lowercase letter. If a CHECK
- * or a sanitizer ends the worker, that line names the failure. */
+/* Keeps the first line with a lowercase letter, which names the failure if a CHECK or a sanitizer
+ * ends the worker. */
 static void read_output(struct worker *worker)
 {
     char output[LINE_BYTES];
@@ -205,8 +204,7 @@ static void block(sigset_t *before)
     CHECK(sigprocmask(SIG_BLOCK, &stops, before) == 0);
 }
 
-/* Unblocks the signals. First takes the pending signal that stopped the pool, so that it does
- * not kill the process. */
+/* First takes the pending signal that stopped the pool, so that it does not kill the process. */
 static void unblock(const sigset_t *before)
 {
     sigset_t pending;

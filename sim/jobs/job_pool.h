@@ -14,28 +14,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most bytes that one write to a pipe transfers without interleaving with other writes. */
-#define JOB_RESULT_MAX 4096
+#define JOB_RESULT_MAX 4096 /* PIPE_BUF: a write of this size to a pipe is atomic */
 
-/* Jobs number `from` to `to`, both included. All callbacks except `play` run in the calling
- * process. Jobs finish in no fixed order. */
+/* Jobs finish in no fixed order. All callbacks except `play` run in the calling process. */
 struct job_pool {
     uint64_t from;
-    uint64_t to;
+    uint64_t to; /* last job, included */
     uint32_t processes;
     uint32_t seconds_max; /* seconds after which a job counts as hung and is lost; 0 = unlimited */
     size_t result_bytes;  /* size of each result, at most JOB_RESULT_MAX */
     void *self;           /* first argument of every callback */
-    void (*play)(void *self, uint64_t job, void *result); /* plays a job in a worker process */
-    /* Handles a result. Returns false to start no more jobs. */
+    /* Runs a job in a worker process and writes result[result_bytes], which is zeroed before. */
+    void (*play)(void *self, uint64_t job, void *result);
+    /* Returns false to start no more jobs. */
     bool (*done)(void *self, const void *result);
-    /* Handles a job whose worker died. why: reason of the death. Returns false to start no more
-     * jobs. */
+    /* Called when a job's worker has died. Returns false to start no more jobs. */
     bool (*lost)(void *self, uint64_t job, const char *why);
-    void (*tick)(void *self); /* called about ten times a second */
+    void (*tick)(void *self); /* called at least every 0.1 s */
 };
 
-/* Runs the jobs. Returns false if Ctrl+C or SIGTERM interrupted them. */
+/* Returns false if Ctrl+C or SIGTERM interrupted the jobs. */
 bool job_pool_run(const struct job_pool *pool);
 
 #endif
