@@ -2,10 +2,10 @@
 #include "base/error.h"
 #include "network/wire_private.h"
 
-#define TIMEOUT_NS (200 * MS_NS) /* first retransmission timeout after a cut began: 200 ms */
+#define TIMEOUT_NS (200 * MS_NS) /* first retransmission timeout after a cut began */
 
-/* Finds the connection in a slot of a party. Sets *at to the connection's index and *end to the
- * party's end of it. Returns NULL if the slot is free. */
+/* Returns the connection in a slot of a party; NULL = the slot is free. Sets *at to the
+ * connection's index and *end to the party's end of it. */
 static struct connection *tcp_in(struct wire *wire, uint32_t party, uint32_t slot, uint32_t *at,
                                  int *end)
 {
@@ -58,7 +58,6 @@ void wire_half_open(struct wire *wire, uint32_t party)
     }
 }
 
-/* Resets the connections from party a to party b. */
 static void close_connections_to(struct wire *wire, uint32_t a, uint32_t b)
 {
     uint32_t at;
@@ -80,7 +79,7 @@ void wire_reset(struct wire *wire, uint32_t a, uint32_t b)
     close_connections_to(wire, b, a);
 }
 
-/* Returns the time of the next retransmission. The timeouts are 0.2 s, 0.4 s, 0.8 s and so on. */
+/* Returns the time of the next retransmission: timeouts are 0.2 s, 0.4 s, 0.8 s and so on. */
 static uint64_t next_try_ns(uint64_t cut_ns, uint64_t now_ns)
 {
     uint64_t wait_ns = TIMEOUT_NS, try_ns = cut_ns + wait_ns;
@@ -99,7 +98,7 @@ static void heal_half(struct wire *wire, uint32_t at, int to, uint64_t since_ns)
     const bool waits = half->held > half->flying;
     half->try_ns =
         waits ? next_try_ns(since_ns, wire->event_queue->now_ns) : wire->event_queue->now_ns;
-    /* Schedules a delivery of 0 bytes, which makes the sender continue at this time. */
+    /* A delivery of 0 bytes makes the sender continue. */
     tcp_put(wire, half->try_ns, WIRE_DELIVER, at, to, 0);
     tcp_put(wire, wire->event_queue->now_ns, WIRE_DELIVER, at, 1 - to, 0);
 }

@@ -10,7 +10,7 @@
 #define SEGMENT_MIN   1448
 #define SEGMENT_NS    (10 * MS_NS) /* target duration of a segment on the slowest pipe */
 #define WINDOW_MAX    (4u << 20)
-#define FRAGMENT_BITS 16 /* a fragment has up to 2^16 bytes; their number is log-uniform */
+#define FRAGMENT_BITS 16 /* a fragment has up to 2^16 bytes, log-uniformly drawn */
 #define TAMPER_ONE_IN 8
 
 uint64_t half_connection_travel_ns(struct wire *wire, const struct connection *connection, int to)
@@ -58,8 +58,8 @@ void half_connection_put(struct half_connection *half, const uint8_t *bytes, siz
     half->held += count;
 }
 
-/* Returns the lowest rate of the three pipes through which bytes reach this end, in bytes per
- * second; 0 = no pipe has a limit. */
+/* Returns the lowest rate of the three pipes towards end `to`, in bytes per second; 0 = none has a
+ * limit. */
 static uint64_t slowest(const struct wire *wire, const struct connection *connection, int to)
 {
     const uint32_t from = tcp_from(connection, to);
@@ -102,8 +102,8 @@ static void count_segment(struct wire *wire, size_t crossing, size_t bytes, uint
         (double)(at_ns - wire->event_queue->now_ns) * 1e-9 * (double)bytes;
 }
 
-/* Moves a segment that left the sender's uplink at at_ns through the region pipe to the receiver's
- * downlink. */
+/* Moves a segment that leaves the sender's uplink at at_ns through the region pipe to the
+ * receiver's downlink. */
 static void cross(struct wire *wire, uint32_t at, int to, size_t bytes, uint64_t at_ns, bool lost)
 {
     struct connection *connection = &wire->connections[at];
@@ -121,8 +121,7 @@ static void cross(struct wire *wire, uint32_t at, int to, size_t bytes, uint64_t
     at_ns += half_connection_travel_ns(wire, connection, to);
     const bool waits = party != WIRE_NOBODY && pipe_is_limited(&wire->parties[party].down);
     at_ns = u64_max(at_ns, half->arrive_ns);
-    /* The down pipe has no limit now, but may still hold earlier segments from the time when it
-     * had one. */
+    /* An unlimited down pipe may still hold segments from the time when it had a limit. */
     if (!waits && at_ns < half->clear_ns)
         at_ns = half->clear_ns;
     half->arrive_ns = at_ns;
@@ -135,9 +134,8 @@ void half_connection_cross(struct wire *wire, uint32_t at, int to, size_t bytes)
     cross(wire, at, to, bytes, wire->event_queue->now_ns, false);
 }
 
-/* Sends one segment into the network. All senders of a region share the region pipe, which segments
- * must enter in order of time. If that pipe has a limit, the segment enters it in a separate event.
- */
+/* Segments of several senders must enter the region pipe in order of time. So a segment that waits
+ * in the uplink enters a limited region pipe by an event. */
 static void launch(struct wire *wire, uint32_t at, int to, size_t bytes)
 {
     struct connection *connection = &wire->connections[at];

@@ -5,23 +5,21 @@
 
 #include "base/memory.h"
 
-#define PIECE_BYTES 65536 /* maximum number of bytes that one wire_send passes to the wire */
+#define PIECE_BYTES 65536 /* most bytes of one wire_send */
 #define CONN_BASE   ((uint64_t)1 << 32)
 
 struct letter {
     struct letter *next;
     struct sim_message message;
-    /* Number of bytes of the message that have not been passed to the wire yet. */
-    uint64_t unsent;
-    uint64_t undelivered; /* number of bytes of the message that have not arrived yet */
+    uint64_t unsent;      /* bytes not yet passed to the wire */
+    uint64_t undelivered; /* bytes that have not arrived yet */
 };
 
-/* Messages from one party to another, in the order in which they leave: by priority, but after a
- * message of which a part has already left. */
+/* Messages from one party to another, in the order in which they leave. */
 struct outbox {
     struct letter *first; /* next message to arrive completely */
-    bool is_open;         /* the connection from this party to the other is established */
-    bool is_busy; /* the last piece that was passed to the wire is not yet fully in the window */
+    bool is_open;         /* the sender's connection to the receiver is established */
+    bool is_busy;         /* a wire_send has not completed yet */
 };
 
 struct messages {
@@ -31,7 +29,7 @@ struct messages {
     struct wire wire;
     struct path (*paths)[SCENARIO_REGIONS_MAX]; /* [from][to] paths between regions */
     struct outbox *outboxes; /* [from][to] messages on their way between parties */
-    uint64_t *sent;          /* [count] bytes that each party has sent */
+    uint64_t *sent;          /* [count] bytes that each party has passed to the wire */
     uint64_t *received;      /* [count] bytes that each party has received */
     uint32_t count;          /* number of parties */
 };
@@ -94,8 +92,7 @@ static struct outbox *outbox_of(const struct messages *messages, uint32_t from, 
     return &messages->outboxes[(size_t)from * messages->count + to];
 }
 
-/* Returns the id that a party uses for its connection with party j. The low 32 bits of the id,
- * the slot, are j. */
+/* Returns the id that a party uses for its connection with party j; its slot is j. */
 static uint64_t conn_with(uint32_t j)
 {
     return CONN_BASE | j;
@@ -245,8 +242,7 @@ void messages_free(struct messages *messages)
     free(messages);
 }
 
-/* Handles an event. An event of kind kind_base delivers a message of a party to itself; the later
- * kinds belong to the wire. */
+/* Kind kind_base delivers a message of a party to itself; the later kinds belong to the wire. */
 void messages_on_event(struct messages *messages, const struct event *event)
 {
     CHECK(event->kind >= messages->kind_base &&

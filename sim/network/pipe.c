@@ -2,8 +2,7 @@
 
 #define CLOGGED_BYTES_PER_S 100
 
-/* Returns the nanoseconds since the pipe's origin, by which rate changes and stalls are timed; 0
- * before the origin. */
+/* Returns the time since origin_ns, by which rate changes and stalls are timed; 0 before it. */
 static uint64_t own_time(const struct pipe *pipe, uint64_t now_ns)
 {
     return now_ns > pipe->origin_ns ? now_ns - pipe->origin_ns : 0;
@@ -33,7 +32,8 @@ static uint64_t after_stall(const struct pipe *pipe, uint64_t now_ns)
     return phase < begin ? now_ns : now_ns - phase + pipe->stall_every_ns;
 }
 
-/* Returns the time of the next rate change, stall or end of a clog; NEVER_NS = none. */
+/* Returns the time of the pipe's next rate change, stall or end of a clog; NEVER_NS = none. Call it
+ * outside stalls. */
 static uint64_t until_change(const struct pipe *pipe, uint64_t now_ns)
 {
     uint64_t until_ns = now_ns < pipe->clogged_ns ? pipe->clogged_ns : NEVER_NS;
@@ -49,9 +49,8 @@ static uint64_t until_change(const struct pipe *pipe, uint64_t now_ns)
     return u64_min(stall_ns, until_ns);
 }
 
-/* Returns the time at which the last of `bytes` bytes leaves the pipe if the first one starts
- * now. Accounts for rate changes, stalls and clogs. Adds the time in which the pipe transfers bytes
- * to busy_s. */
+/* Returns the time at which the last of `bytes` bytes leaves the pipe if the first one starts now.
+ * Adds the time in which the pipe transfers bytes to busy_s. */
 static uint64_t work(struct pipe *pipe, uint64_t now_ns, double bytes)
 {
     for (;;) {
@@ -78,8 +77,7 @@ uint64_t pipe_pass(struct pipe *pipe, uint64_t now_ns, uint64_t bytes, uint64_t 
     if (!pipe_is_limited(pipe))
         return now_ns;
     uint64_t begin = now_ns;
-    /* The queue is full: the segment is dropped and sent again later. */
-    if (pipe->free_ns > now_ns + PIPE_QUEUE_NS) {
+    if (pipe->free_ns > now_ns + PIPE_QUEUE_NS) { /* the queue is full */
         *lost = true;
         begin += again_ns;
     }

@@ -3,9 +3,9 @@
  *   now ─► [ queue ≤ PIPE_QUEUE_NS of work ] ─► bytes / rate ─► leaves
  *                 └ full: dropped, sent again one round trip later
  *
- * Each node has an up and a down pipe. Each ordered pair of regions has one pipe, shared by their
- * nodes. A pipe without a rate is infinitely fast. The departure is computed on arrival, so a pipe
- * needs no events but must be entered in order of time. Tests: tests/unit/sim/test_wire.c.
+ * Each host has an up and a down pipe. Each ordered pair of regions has one pipe, shared by their
+ * hosts. A segment's departure is computed on its arrival, so a pipe needs no events, but segments
+ * must enter in order of time. Tests: tests/unit/sim/test_wire.c.
  */
 #ifndef HEARSAY_SIM_NETWORK_PIPE_H
 #define HEARSAY_SIM_NETWORK_PIPE_H
@@ -13,30 +13,27 @@
 #include "scenario/scenario.h"
 #include "world/event_queue.h"
 
-/* Most time for which queued bytes wait; about that of a home router. */
+/* Longest wait in the queue of a pipe; about that of a home router. */
 #define PIPE_QUEUE_NS (MS_NS * 400)
 
 struct pipe {
     const struct rate *rate; /* rate over time; NULL = unlimited */
-    uint64_t origin_ns;      /* time from which rate changes and stalls count */
+    uint64_t origin_ns;      /* time from which times of rate changes and stalls count */
     uint64_t stall_ns;       /* length of a periodic stall */
     uint64_t stall_every_ns; /* period of the stalls; 0 = none */
     uint64_t clogged_ns;     /* end of the current clog, during which almost no byte passes */
     uint64_t free_ns;        /* time at which all queued bytes will have left */
-    uint64_t bytes;          /* bytes carried so far */
-    /* Seconds in which the pipe transferred bytes so far; shows its utilisation. */
-    double busy_s;
+    uint64_t bytes;          /* bytes carried so far; 0 while the pipe is unlimited */
+    double busy_s;           /* time in which the pipe transferred bytes so far */
 };
 
-/* Returns the time at which `bytes` bytes that arrive now leave the pipe. If the queue is full, the
- * bytes arrive again_ns later instead, and *lost is set. */
+/* Returns the time at which bytes that arrive now leave the pipe. If the queue is full, they arrive
+ * again_ns later instead, and *lost is set to true. */
 uint64_t pipe_pass(struct pipe *pipe, uint64_t now_ns, uint64_t bytes, uint64_t again_ns,
                    bool *lost);
 
-/* Starts a clog that lasts until until_ns. */
 void pipe_clog(struct pipe *pipe, uint64_t until_ns);
-/* Ends the clog. The departure of queued bytes stays as computed; later bytes do not wait for them.
- */
+/* The departure of queued bytes stays as computed; later bytes do not wait for them. */
 void pipe_unclog(struct pipe *pipe, uint64_t now_ns);
 
 /* Returns the pipe's current rate in bytes per second, ignoring clogs; 0 = unlimited. */

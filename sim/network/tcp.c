@@ -59,7 +59,6 @@ uint32_t *tcp_slot(struct wire *wire, uint32_t party, uint64_t conn)
     return &wire->parties[party].connection[slot];
 }
 
-/* Makes this end forget the connection. Frees the connection once both ends have forgotten it. */
 void tcp_leave(struct wire *wire, uint32_t at, int end)
 {
     struct connection *connection = &wire->connections[at];
@@ -96,7 +95,6 @@ void tcp_close(struct wire *wire, uint32_t at, int end, uint64_t at_ns, const ch
     if (!connection->why)
         connection->why = why;
     if (at_ns < connection->half[end].clear_ns && !why[0])
-        /* An orderly close comes after the last byte in flight. */
         at_ns = connection->half[end].clear_ns;
     tcp_put(wire, at_ns, WIRE_CLOSED, at, end, 0);
 }

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "network/wire_private.h"
 
-#define SYN_AGAIN_NS SECOND_NS /* time after which a SYN is sent again if a cut has dropped it */
+#define SYN_AGAIN_NS SECOND_NS /* time after which a SYN that a cut has dropped is sent again */
 
 void wire_init(struct wire *wire, struct event_queue *event_queue, const struct wire_owner *owner,
                uint32_t kind_base, uint32_t parties, struct path (*paths)[SCENARIO_REGIONS_MAX],
@@ -43,8 +43,8 @@ void wire_free(struct wire *wire)
     free(wire->cuts);
 }
 
-/* Finds a connection by the party's id for it. Sets *at to its index and *end to the party's end.
- * Returns false if there is no such connection. */
+/* Sets *at to the index of the party's connection conn, and *end to the party's end. Returns false
+ * if the party has no such connection. */
 static bool wire_find(struct wire *wire, uint32_t party, uint64_t conn, uint32_t *at, int *end)
 {
     const uint32_t connection = *tcp_slot(wire, party, conn);
@@ -69,7 +69,7 @@ void wire_send(struct wire *wire, uint32_t party, uint64_t conn, const uint8_t *
     struct half_connection *half = &connection->half[1 - end];
     CHECK(!half->sending);
     if (!connection->end[end].up)
-        return; /* there is nothing to send: the connection is closed, and on_closed follows */
+        return; /* the connection is closed, and on_closed follows */
     half_connection_put(half, bytes, count);
     half->sending = true;
     half_connection_advance(wire, at, 1 - end);
@@ -100,14 +100,12 @@ void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn)
     half->sending = false;
     tcp_put(wire, wire->event_queue->now_ns, WIRE_CLOSED, at, end, 0);
     half->fin = true;
-    /* The other party has not accepted the connection yet, so it never will. */
+    /* The other party has not accepted the connection yet and never will. */
     if (connection->end[1 - end].conn == 0)
         connection->end[1 - end].gone = true;
     else if (half->held == 0 && !wire_is_cut(wire, party, connection->end[1 - end].party))
         tcp_close(wire, at, 1 - end, tcp_behind_ns(wire, connection, 1 - end), "");
 }
-
-/* The functions below handle events. */
 
 static void on_syn(struct wire *wire, uint32_t at)
 {
@@ -174,8 +172,8 @@ static void on_closed(struct wire *wire, uint32_t at, int end)
         wire->owner.on_closed(wire->owner.self, party, conn, why);
 }
 
-/* Postpones an event of a paused process, or incoming bytes of a process that does not read.
- * Returns true if the event was postponed. */
+/* Postpones an event of a paused process, or incoming bytes of a process that does not read. If the
+ * event is due now, returns false. */
 static bool postpone(struct wire *wire, const struct event *event, enum wire_event kind,
                      uint32_t party)
 {

@@ -5,11 +5,11 @@
  *                          sender     pair of regions                       receiver
  *
  * Bytes are delivered once and in order, or the connection breaks. A lost segment is sent again one
- * round trip later, and later segments wait for it (head-of-line blocking). The window is the
- * route's bandwidth-delay product plus 64 KiB, like an autotuning TCP; a send completes when its
- * last byte is in the window. A cut silently drops everything. After it heals, sending resumes at
- * the sender's next retransmission timeout, which doubles each time. A dropped SYN is sent again
- * every second.
+ * round trip later, and later segments wait for it (head-of-line blocking). The window is
+ * WIRE_WINDOW plus the lowest pipe rate times the one-way delay, at most 4 MiB; a send completes
+ * when its last byte is in the window. During a cut no segment is sent; those in flight still
+ * arrive. After it, sending resumes at the sender's next retransmission timeout, which doubles each
+ * time. A dropped SYN is sent again every second.
  *
  * A party is a host: a node or an outsider. It names its connections by its own ids, whose low 32
  * bits are a slot below WIRE_SLOTS. Tests: tests/unit/sim/test_wire.c and test_cut.c.
@@ -30,9 +30,8 @@
 
 /* Callbacks to the hosts (struct party). A callback may call functions of the network. */
 struct wire_owner {
-    void *self; /* first argument of every callback */
-    /* Called for an incoming connection from party `from`. Returns the party's id for the
-     * connection, or 0 to refuse it. */
+    void *self;
+    /* Returns the party's id for a connection that party `from` has dialled; 0 = refuse it. */
     uint64_t (*on_accept)(void *self, uint32_t party, uint32_t from);
     void (*on_connected)(void *self, uint32_t party, uint64_t conn);
     void (*on_bytes)(void *self, uint32_t party, uint64_t conn, const uint8_t *bytes, size_t count);
@@ -52,8 +51,8 @@ enum wire_event {
 };
 
 struct party {
-    bool listens;         /* the party accepts incoming connections */
-    uint32_t region;      /* index of the party's region */
+    bool listens; /* the party accepts incoming connections */
+    uint32_t region;
     struct pipe up;       /* uplink, shared by all connections of the party */
     struct pipe down;     /* downlink, shared by all connections of the party */
     uint64_t paused_ns;   /* virtual time until which the process is paused */
@@ -65,89 +64,80 @@ struct party {
 
 /* One direction of a connection: the bytes towards one of the two ends. */
 struct half_connection {
-    uint8_t *ring;     /* send buffer; freed with the wire */
-    size_t ring_bytes; /* size of the send buffer in bytes, a power of two */
-    size_t first;      /* position of the oldest buffered byte in the ring */
-    size_t held;       /* number of buffered bytes, in flight or waiting for the window */
-    size_t flying;     /* number of bytes in flight */
-    size_t unacked;    /* number of delivered bytes whose acknowledgement a cut has dropped */
-    /* Time at which the last byte in flight reaches the receiver's down pipe. Later bytes never
-     * overtake it. */
-    uint64_t arrive_ns;
-    uint64_t clear_ns; /* time at which the last byte in flight is delivered */
-    /* Time of the next retransmission after a cut; no byte is sent before this time. */
-    uint64_t try_ns;
-    bool sending; /* the sender's last send has not completed yet: WIRE_SENT follows */
-    bool fin;     /* the sender has hung up: the connection closes after the last byte */
+    uint8_t *ring;      /* send buffer; freed with the wire */
+    size_t ring_bytes;  /* a power of two */
+    size_t first;       /* position of the oldest buffered byte, modulo ring_bytes */
+    size_t held;        /* buffered bytes, in flight or waiting for the window */
+    size_t flying;      /* bytes in flight */
+    size_t unacked;     /* delivered bytes whose acknowledgement a cut has dropped */
+    uint64_t arrive_ns; /* time at which the last byte in flight reaches the receiver's down pipe */
+    uint64_t clear_ns;  /* time at which the last byte in flight leaves that pipe */
+    uint64_t try_ns; /* after a cut: time before which no byte is sent; in a cut: its beginning */
+    bool sending;    /* the sender's last send has not completed yet: WIRE_SENT follows */
+    bool fin;        /* the sender has hung up: the connection closes after the last byte */
 };
 
 struct connection_end {
     uint32_t party; /* index of the host at this end; WIRE_NOBODY = no host has this address */
     uint64_t conn;  /* id by which the party names the connection; 0 = not accepted yet */
-    bool up;        /* this end is open: it may send and receive */
+    bool up;        /* this end may send and receive */
     bool gone;      /* the party has forgotten this connection */
     bool ghost;     /* the party disappeared without sending FIN or a reset */
 };
 
 struct connection {
-    /* Number that differs from those of earlier connections in this slot; 0 = free. */
-    uint32_t generation;
-    /* The two ends: first the party that dialled, then the other one. */
-    struct connection_end end[2];
-    struct half_connection half[2]; /* [i] bytes towards end[i] */
+    uint32_t generation;            /* unique among all connections so far; 0 = free */
+    struct connection_end end[2];   /* end[0]: the party that dialled */
+    struct half_connection half[2]; /* half[i]: bytes towards end[i] */
     uint64_t since_ns;              /* time at which the connection was accepted */
-    const char *why; /* reason that on_closed of both ends gets when the connection closes */
+    const char *why;                /* reason of the close; NULL or "" = an orderly one */
 };
 
 /* Traffic counters of an ordered pair of regions. */
 struct crossing {
     uint64_t bytes;  /* bytes sent on this route */
-    uint64_t resent; /* number of lost segments that were sent again */
-    double delay_s;  /* sum over all bytes of their delay in seconds, including queueing */
+    uint64_t resent; /* number of segments that were lost and sent again */
+    double delay_s;  /* sum of the delays of all bytes, including queueing */
 };
 
 struct wire {
     struct event_queue *event_queue; /* event queue of the world */
-    struct wire_owner owner;         /* callbacks */
-    /* Random number generator for jitter, lost segments and flipped bits. */
-    struct rng rng;
-    uint32_t kind_base;     /* event kind of WIRE_SYN; the other kinds follow in the order of enum
-                               wire_event */
+    struct wire_owner owner;
+    struct rng rng;         /* for jitter, lost segments, fragments and flipped bits */
+    uint32_t kind_base;     /* event kind of WIRE_SYN; those of enum wire_event follow in order */
     struct party *parties;  /* [parties_count] hosts */
     uint32_t parties_count; /* number of nodes and outsiders */
     struct path (*paths)[SCENARIO_REGIONS_MAX]; /* [from][to] paths between regions */
-    uint32_t regions;                           /* number of regions */
-    struct pipe *region_pipes;                  /* [from][to] pipes between regions */
-    struct crossing *crossings;                 /* [from][to] traffic between regions */
-    /* [from][to] number of active cuts; with one or more, nothing passes. */
-    uint8_t *cuts;
-    struct connection *connections; /* [connections_count] connections, used or free */
-    uint32_t connections_count;     /* number of table entries in use, including freed ones */
-    uint32_t connections_max;       /* number of connections for which the table has space */
-    uint32_t free_connection;       /* index + 1 of the first freed connection; 0 = none. Each freed
-                                       connection has the next index in end[0].party */
-    uint32_t generation;            /* generation of the newest connection */
-    uint64_t flying;                /* bytes in flight on all connections */
+    uint32_t regions;
+    struct pipe *region_pipes;      /* [from][to] pipes between regions */
+    struct crossing *crossings;     /* [from][to] traffic between regions */
+    uint8_t *cuts;                  /* [from party][to party] number of active cuts */
+    struct connection *connections; /* [connections_count], including freed ones */
+    uint32_t connections_count;
+    uint32_t connections_max;
+    /* Index + 1 of the first freed connection; 0 = none. Each freed connection has the next such
+     * number in end[0].party. */
+    uint32_t free_connection;
+    uint32_t generation; /* generation of the newest connection */
+    uint64_t flying;     /* bytes in flight on all connections */
 };
 
-/* Initializes the network. The caller owns the paths and may change them during the run. */
+/* The caller owns the paths and may change them during the run. */
 void wire_init(struct wire *wire, struct event_queue *event_queue, const struct wire_owner *owner,
                uint32_t kind_base, uint32_t parties, struct path (*paths)[SCENARIO_REGIONS_MAX],
                uint32_t regions, uint64_t seed);
 void wire_free(struct wire *wire);
 
-/* Actions of a party on its connections: dial, send, hang up. A dial to WIRE_NOBODY is refused
- * after one round-trip time. */
+/* Actions of a party on its connections. A dial to WIRE_NOBODY is refused after one round trip. */
 void wire_dial(struct wire *wire, uint32_t party, uint64_t conn, uint32_t to);
 void wire_send(struct wire *wire, uint32_t party, uint64_t conn, const uint8_t *bytes,
                size_t count);
 void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn);
 void wire_on_event(struct wire *wire, const struct event *event);
 
-/* Faults of the network. wire_die: the host dies; its peers get resets, or nothing if `silently`.
- * wire_half_open: the host loses its ends of all connections, unnoticed by its peers. wire_reset:
- * all connections between a and b break. wire_cut: adds or removes a cut; while a cut exists,
- * nothing passes from `from` to `to`. */
+/* Faults. wire_die: the host dies; its peers get resets, or nothing if `silently`. wire_half_open:
+ * the host loses its ends of all connections, unnoticed by its peers. wire_reset: all connections
+ * between a and b break. wire_cut: adds (cut) or removes one cut from `from` to `to`. */
 void wire_die(struct wire *wire, uint32_t party, bool silently);
 void wire_half_open(struct wire *wire, uint32_t party);
 void wire_reset(struct wire *wire, uint32_t a, uint32_t b);

@@ -1,4 +1,4 @@
-/* Shared by the files of the simulated network; private to them.
+/* Private to the files of the simulated network.
  *
  *   wire.c ─────────┬─► half_connection.c ─► tcp.c
  *   (dial, send,    │   (window, pipes,      (table of connections,
@@ -14,51 +14,45 @@
 
 #include "network/wire.h"
 
-/* Returns the party that sends towards this end. */
+/* Returns the party at the other end, which sends towards end `to`. */
 static inline uint32_t tcp_from(const struct connection *connection, int to)
 {
     return connection->end[1 - to].party;
 }
 
-/* tcp.c defines the functions below. */
-
 /* Allocates a connection and returns its index. */
 uint32_t tcp_new(struct wire *wire);
-/* Returns the entry of the party's connection table for connection conn. The entry is the
- * connection's index + 1. */
+/* Returns the entry of the party's table for connection conn: the connection's index + 1; 0 = free.
+ */
 uint32_t *tcp_slot(struct wire *wire, uint32_t party, uint64_t conn);
-/* Schedules an event of this connection. If the connection is freed first, the event is ignored. */
+/* Schedules an event of connection `at`, which is ignored if the connection is freed before. */
 void tcp_put(struct wire *wire, uint64_t at_ns, enum wire_event kind, uint32_t at, int end,
              uint64_t amount);
-/* Returns the index, from * regions + to, of the ordered pair of regions that bytes towards this
- * end cross. */
+/* Returns the index of the pair of regions that bytes towards end `to` cross: from * regions + to.
+ */
 size_t tcp_crossing(const struct wire *wire, const struct connection *connection, int to);
 const struct path *tcp_path(const struct wire *wire, const struct connection *connection, int to);
-/* Returns the time at which a segment without payload, such as a reset, reaches this end if it is
- * sent now. It arrives after all bytes sent before it. */
+/* Returns the time at which a segment without payload, such as a reset, reaches end `to` if it is
+ * sent now: not before earlier bytes reach that end's down pipe. */
 uint64_t tcp_behind_ns(const struct wire *wire, const struct connection *connection, int to);
-/* Schedules an event at at_ns that tells this end that the connection is closed. why: reason; ""
- * = an orderly close. A connection keeps its first reason. */
+/* Schedules WIRE_CLOSED for this end at at_ns. why: reason; "" = an orderly close, which waits for
+ * the last byte in flight. A connection keeps its first reason. */
 void tcp_close(struct wire *wire, uint32_t at, int end, uint64_t at_ns, const char *why);
-/* Makes this end forget the connection. */
+/* Makes this end forget the connection. Once both ends have, the connection is freed. */
 void tcp_leave(struct wire *wire, uint32_t at, int end);
 
-/* half_connection.c defines the functions below. */
-
-/* Returns the propagation delay towards this end, including random jitter. */
+/* Returns the propagation delay towards end `to`, including random jitter. */
 uint64_t half_connection_travel_ns(struct wire *wire, const struct connection *connection, int to);
 uint64_t half_connection_round_trip_ns(const struct wire *wire,
                                        const struct connection *connection);
-/* Appends bytes to the send buffer of one direction. */
 void half_connection_put(struct half_connection *half, const uint8_t *bytes, size_t count);
-/* Sends as many buffered bytes as the window allows. */
+/* Sends as many buffered bytes as the window allows, unless the direction is cut. */
 void half_connection_advance(struct wire *wire, uint32_t at, int to);
-/* Moves a segment into the pipe between the two regions. */
+/* Moves a segment into the pipe between its two regions. */
 void half_connection_cross(struct wire *wire, uint32_t at, int to, size_t bytes);
 /* Moves a segment into the receiver's down pipe. */
 void half_connection_arrive(struct wire *wire, uint32_t at, int to, size_t bytes);
-/* Delivers the next bytes to the receiver in order. Applies the receiver's faults: fragments,
- * flipped bits. */
+/* Delivers the next bytes to the receiver, with its faults: fragments, flipped bits. */
 void half_connection_hand_over(struct wire *wire, uint32_t at, int to, size_t bytes);
 
 #endif
