@@ -25,7 +25,7 @@ enum admission {
     ADMISSION_KEY,   /* it has the swarm key, which suffices */
     ADMISSION_LIST,  /* this node's member list has its id */
     ADMISSION_ORDER, /* an order of the operator admits it */
-    ADMISSION_NONE   /* it is not a member */
+    ADMISSION_NONE
 };
 enum admission node_admission(const struct node *node, const uint8_t id[static ID_BYTES]);
 

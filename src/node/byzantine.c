@@ -8,7 +8,7 @@
 #include "node/broadcast/broadcast.h"
 
 #define EMA_DECAY 0.7 /* weight of the previous value in a moving average */
-/* An agreement counts as evidence if it is below the median by more than this. */
+/* An agreement (a cosine) counts as evidence if it is below the median by more than this. */
 #define AGREEMENT_GAP 0.3
 /* Bound for the sum `against`: 3 rumors with flipped signs exceed it, or 7 of a learner with
  * flipped labels. */
@@ -24,8 +24,8 @@
 #define PIECES_MOST 64
 /* Seconds of learning that a member may claim later than it learned, at most. */
 #define CREDIT_S    10
-#define CREDIT_RATE 2 /* a member may claim samples at this multiple of its reported speed */
-/* A member's last publications that its expulsion takes out of the base. */
+#define CREDIT_RATE 2 /* samples that a member may claim, as a multiple of its reported speed */
+/* An expulsion takes this many of a member's last publications out of the base. */
 #define RECALLED 4
 #define ENOUGH   3 /* least number of members over which a median is taken */
 /* A silence of more average gaps between a member's rumors than this marks a partition. */

@@ -39,28 +39,28 @@ struct node {
     uint8_t *scratch;   /* [FRAME_MAX] scratch buffer for one message; not kept between calls */
     struct notes notes; /* notes that the owner has not fetched yet */
 
-    struct lifecycle *lifecycle; /* the state machines */
+    struct lifecycle *lifecycle;
     struct connections *connections;
     struct membership *membership;
     struct orders *orders;
     struct proofs *proofs; /* proofs against members, and decisions by votes */
     struct votes *votes;
     struct admitted *admitted;
-    struct key_rotation *key_rotation; /* swarm keys */
-    struct rate *rate;                 /* rates of links, schedule of publications */
-    struct broadcast *broadcast;       /* rumors between neighbours and the learner */
+    struct key_rotation *key_rotation;
+    struct rate *rate;           /* rates of links, schedule of publications */
+    struct broadcast *broadcast; /* rumors between neighbours and the learner */
     struct discovery *discovery;
     struct transfer *transfer; /* transfers of a base to or from this node */
     struct join *join;         /* detects that the node has joined */
     struct leave *leave;
     struct finish *finish;                 /* detects that all members have finished */
     struct identity_clash *identity_clash; /* detects another process with this node's identity */
-    struct expulsion *expulsion;           /* applies orders, proofs and votes */
-    struct inference *inference;           /* inference requests of clients */
-    struct suspension *suspension;         /* detects proofs that most neighbours disobey */
+    struct expulsion *expulsion;
+    struct inference *inference;
+    struct suspension *suspension; /* detects proofs that most neighbours disobey */
     struct quarantine *quarantine; /* votes against harmful members; withholds their rumors */
     struct byzantine *byzantine;   /* detects members whose rumors harm */
-    struct timers *timers;         /* times when periodic work is due */
+    struct timers *timers;
 };
 
 #endif

@@ -314,9 +314,9 @@ static void on_rumor(struct node *node, const struct peer *from, const struct me
         quarantine_on_rumor(node, &step);
 }
 
-/* Compares a neighbour's version with ours. If the neighbour is leaving, also sends it our version
- * at once: it waits until all its neighbours have shown that they have its rumors, and our periodic
- * version goes to one neighbour a second. A leaving node itself sends its version to all neighbours
+/* Compares a neighbour's version with ours. A leaving neighbour also gets our version at once,
+ * because it waits until all its neighbours have shown that they have its rumors. Our periodic
+ * version goes to only one neighbour a second. A leaving node itself sends its version to all
  * anyway. */
 static void on_version(struct node *node, const struct peer *peer, const struct message *said)
 {

@@ -24,7 +24,7 @@ enum request_state {
 
 struct client {
     uint64_t again_ns; /* earliest time at which the client may send its next request */
-    uint32_t asks;     /* requests of the client so far */
+    uint32_t asks;
 };
 
 struct inference {

@@ -65,7 +65,6 @@ bool node_is_catching_up(const struct node *node);
 /* Returns how many times this node has begun to fetch a base; each round of BASE_ROLLING counts. */
 uint32_t node_bases(const struct node *node);
 bool node_is_leaving(const struct node *node);
-/* Returns true if this node is expelled, so that it ends. */
 bool node_is_expelled(const struct node *node);
 /* Returns why the owner must end this node: another process has its identity. NULL = no reason. The
  * text begins with the address of the peer that reported the other process. */
@@ -109,13 +108,13 @@ struct node_link {
     bool open;              /* the peer is a neighbour */
     uint32_t protocol;      /* protocol version of the conversation; 0 = unknown */
     uint64_t rtt_ns;        /* last measured round-trip time; 0 = unknown */
-    double rate;           /* bytes per second that the link carries at least (rate/congestion.h) */
-    bool is_measured;      /* a queueing delay was seen, so the link carries at most `rate` */
-    uint64_t tried_ns;     /* time when traffic last tested `rate` */
-    uint64_t backlog_ns;   /* queueing delay of the bytes that this node sends */
-    uint64_t queued_bytes; /* bytes queued for the peer */
-    uint64_t sent_bytes;   /* bytes sent in this conversation */
-    uint64_t received_bytes; /* bytes received in this conversation */
+    double rate;         /* bytes per second that the link carries at least (rate/congestion.h) */
+    bool is_measured;    /* a queueing delay was seen, so the link carries at most `rate` */
+    uint64_t tried_ns;   /* time when traffic last tested `rate` */
+    uint64_t backlog_ns; /* queueing delay of the bytes that this node sends */
+    uint64_t queued_bytes;
+    uint64_t sent_bytes;
+    uint64_t received_bytes;
     uint64_t conn;
     uint64_t since_ns; /* time when the present state began (connection/peer.h) */
     bool listens;      /* the peer's record has an address; false = it only dials, or is unknown */
@@ -123,7 +122,7 @@ struct node_link {
 uint32_t node_links(const struct node *node);
 void node_link(const struct node *node, uint32_t i, struct node_link *out);
 
-/* A known member; i < node_members. Member 0 is this node. */
+/* A known member, as its last record describes it; i < node_members. Member 0 is this node. */
 struct node_member {
     uint8_t id[ID_BYTES];
     /* Address at which to dial the member; port 0 = the member only dials. */
@@ -133,21 +132,21 @@ struct node_member {
     bool is_lost;  /* the member's conversation with this node broke, with no sign of life since */
     bool expelled; /* expelled by the operator, a proof or votes */
     bool left;
-    bool trains;               /* false = the member only relays, or has not joined yet */
-    uint64_t samples;          /* samples that the member has learned */
-    uint64_t digest;           /* digest of the member's base, as its last record states */
-    double samples_per_second; /* samples per second that the member reports */
-    double uplink;             /* bytes per second that the member's links carry, a lower bound */
-    double ingress;            /* highest recent bytes per second that the member received */
-    uint64_t lag_ns;           /* time for which the member has missed a rumor, as it reports */
-    uint64_t heard_ns;         /* time when the member's last record or rumor arrived */
-    uint64_t met_ns;           /* time when the member's first record arrived */
+    bool trains; /* false = the member only relays, or has not joined yet */
+    uint64_t samples;
+    uint64_t digest; /* digest of the member's base */
+    double samples_per_second;
+    double uplink;     /* bytes per second that the member's links carry, a lower bound */
+    double ingress;    /* highest recent bytes per second that the member received */
+    uint64_t lag_ns;   /* time for which the member has missed a rumor */
+    uint64_t heard_ns; /* time when the member's last record or rumor arrived */
+    uint64_t met_ns;   /* time when the member's first record arrived */
 };
 uint32_t node_members(const struct node *node);
 /* A member's contribution to the base, over all its incarnations. node_contributions fills
  * out[node_members]. */
 struct node_contribution {
-    uint64_t rumors;  /* the member's rumors in the base */
+    uint64_t rumors;
     uint64_t samples; /* samples that these rumors report */
     /* Bytes of the member's rumors that this node handled since its start. */
     uint64_t rumor_bytes;
@@ -161,9 +160,9 @@ void node_member(const struct node *node, uint64_t now_ns, uint32_t i, struct no
 enum node_phase {
     NODE_JOINING,     /* the node has not joined and has no neighbour */
     NODE_CATCHING_UP, /* the node fetches the swarm's base, or lacks rumors of it */
-    NODE_RUNNING,     /* the node trains, or relays */
-    NODE_FINISHING,   /* the node has ended training and waits for other members */
-    NODE_FINISHED,    /* all members have finished, with one base */
+    NODE_RUNNING,
+    NODE_FINISHING, /* the node has ended training and waits for other members */
+    NODE_FINISHED,  /* all members have finished, with one base */
     NODE_LEAVING
 };
 enum node_phase node_phase(const struct node *node);

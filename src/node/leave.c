@@ -16,7 +16,8 @@
 #define LAST_MOST 32 /* publications of a node after its training has ended, at most */
 /* The last publications end when the threshold tau falls below this part of leave.tau. */
 #define LAST_PART (1.0F / 50)
-/* Time by which a leaving member's record may be late. */
+/* A leaving member counts until its last sign of life is older than this plus two renewal
+ * periods. */
 #define FRESH_NS (3 * SECOND_NS)
 
 struct leave {

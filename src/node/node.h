@@ -154,9 +154,9 @@ struct action {
     uint64_t tag;                /* APPLY: tag of the rumor's origin */
     uint32_t seq;                /* APPLY: number of the rumor in its origin */
     bool takes_out;              /* APPLY: take the rumor out of the base; its levels are negated */
-    bool compares; /* APPLY: compare it with the residual, and call node_on_agreement */
-    bool own;      /* APPLY: it is of an earlier incarnation of this node (learner_apply_own) */
-    double beta;   /* APPLY: outer momentum (replica.h) */
+    bool compares; /* APPLY: compare the rumor with the residual, and call node_on_agreement */
+    bool own; /* APPLY: the rumor is of an earlier incarnation of this node (learner_apply_own) */
+    double beta;                /* APPLY: outer momentum (replica.h) */
     uint64_t swarm_samples;     /* TRAIN: samples that the swarm has learned */
     struct publish_terms terms; /* PUBLISH: size limits and weight of the update */
     bool last;                  /* PUBLISH: first end training; no other publication will follow */

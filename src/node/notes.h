@@ -61,7 +61,7 @@ struct note {
     uint64_t at_ns;
     enum note_kind kind;
     enum note_level level;
-    /* the peer gave the reason of a failed conversation, or swarm or model differ */
+    /* the reason of a failure is certain: the peer gave it, or swarm or model differ */
     bool is_certain;
     char who[ID_TEXT_BYTES];        /* id of another node, or "" */
     char where[ADDRESS_TEXT_BYTES]; /* address of another node, or "" */

@@ -92,7 +92,6 @@ void connection_set_ready(struct node *node, uint32_t slot, bool is_ready);
  * return HANGUP: peer->hangup_asked is set, and this function must not be called again. */
 bool connection_next_hangup(struct node *node, const struct peer *peer);
 
-/* Makes the peer a neighbour. */
 void connection_open(struct node *node, const struct peer *peer);
 /* Moves a conversation to CLOSING without sending BYE. reason: as in a BYE; it determines when to
  * dial again. why: text for the note. */
