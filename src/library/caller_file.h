@@ -22,16 +22,16 @@
 #include "base/error.h"
 
 struct caller_file {
-    uint64_t start_digest; /* digest of b0, the initial weights at the first start */
-    void *extra;           /* [bytes] the host program's bytes, from malloc; NULL = none */
-    size_t bytes;          /* number of bytes in extra */
+    uint64_t start_digest;
+    void *extra; /* [bytes] from malloc; NULL = none */
+    size_t bytes;
 };
 
-/* Loads the file. MISSING: there is no such file. MALFORMED: it is damaged. FAILED: it cannot be
- * read. *file is written only on OK, and the caller frees its extra. */
+/* MISSING: there is no such file. MALFORMED: it is damaged. FAILED: it cannot be read. *file is
+ * written only on OK, and the caller frees its extra. */
 enum error caller_file_load(const char *folder, struct caller_file *file,
                             struct problem *problem) MUST_USE;
-/* Saves the file. FAILED: the new file could not be written, and the old one stays. */
+/* FAILED: the new file could not be written, and the old one stays. */
 enum error caller_file_save(const char *folder, const struct caller_file *file,
                             struct problem *problem) MUST_USE;
 

@@ -75,7 +75,7 @@ void caller_learner_fill(struct caller_learner *caller)
 {
     const struct caller_tensors *tensors = caller->tensors;
     CHECK(!caller->is_filled);
-    /* Does not wait for the GPU: the program's `fetch` waits for its own GPU work. */
+    /* No wait for the GPU: the program's `fetch` waits for its own GPU work. */
     fetch(caller);
     caller->is_filled = true;
     caller->parts = caller_tensors_parts(tensors);
@@ -137,8 +137,8 @@ static const struct update *publish(void *self, const struct publish_terms *term
     return update;
 }
 
-/* Copies the entries of an update from the tensors to the weights. Does so once per update, since
- * the update may be compared with the residual before it is applied. */
+/* Copies the entries of an update to the weights once: the update may be compared with the residual
+ * before it is applied. */
 static void gather_moved(struct caller_learner *caller, const struct update *update)
 {
     CHECK(caller_learner_is_inside(caller));
@@ -176,10 +176,10 @@ static void apply_own(void *self, const struct update *update, float beta)
     gather_all(caller);
     caller->gathered = NULL;
     learner_apply_own(caller->learner, update, beta);
-    scatter_all(caller); /* applying an own update adds withheld progress back to the weights */
+    scatter_all(caller); /* an own update adds withheld progress back to the weights */
 }
 
-/* Reads a block of the base. It reads no weights, since it may run on the loop's thread. */
+/* Reads no weights, since it may run on the loop's thread. */
 static void read_block(void *self, size_t first, size_t count, int32_t *units)
 {
     const struct caller_learner *caller = self;

@@ -6,8 +6,7 @@
 #include "base/memory.h"
 #include "config/shared_settings.h"
 
-/* Writes the description of a run's model. The description of a resumed run keeps the digest of
- * the initial weights of its first start. */
+/* A resumed run keeps the digest of the initial weights of its first start. */
 static enum error describe(struct engine *engine, struct setup *setup, bool goes_on,
                            struct problem *problem)
 {
@@ -24,8 +23,7 @@ static enum error describe(struct engine *engine, struct setup *setup, bool goes
     return error;
 }
 
-/* Makes the model that the configuration describes, as `hearsay node` does: its description, the
- * order of its tensors, and its initial weights. */
+/* Makes the model that the configuration describes, as `hearsay node` does. */
 static enum error make_native(struct engine *engine, struct setup *setup, float *start,
                               struct problem *problem)
 {
@@ -74,8 +72,8 @@ static void make_learner(struct engine *engine, struct setup *setup, const float
     shared_settings_text(&engine->config, NULL, setup->settings);
 }
 
-/* Reads the initial weights of a run from the tensors. If they are wrong and the node continues
- * from a checkpoint, uses zeros, because the checkpoint replaces them. */
+/* If the tensors are wrong and the node continues from a checkpoint, uses zeros, because the
+ * checkpoint replaces them. */
 static enum error read_start(struct engine *engine, bool goes_on, float *start,
                              struct problem *problem)
 {

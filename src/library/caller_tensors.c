@@ -20,8 +20,7 @@ static size_t bytes_of(enum hearsay_dtype dtype)
     return dtype == HEARSAY_FLOAT32 ? sizeof(float) : sizeof(uint16_t);
 }
 
-/* Counts the entries of a tensor. Returns false if a dimension is wrong, or there are more entries
- * than a model may have. */
+/* Returns false if a dimension is wrong, or there are more entries than a model may have. */
 static bool count_entries(const struct hearsay_tensor *given, size_t *count)
 {
     *count = 1;
@@ -282,7 +281,7 @@ struct weights_copy *caller_tensors_copies(const struct caller_tensors *tensors)
     return kept;
 }
 
-/* Copies all numbers of a tensor to weights[] in main memory, converted to float32. */
+/* Copies a tensor to weights[] in main memory, as float32. */
 static void download(struct backend *backend, const struct caller_tensor *tensor, float *weights)
 {
     if (tensor->dtype == HEARSAY_FLOAT32) {
@@ -385,8 +384,7 @@ void caller_tensors_finish(const struct caller_tensors *tensors)
                           sizeof first); /* the download waits for all earlier GPU work */
 }
 
-/* Describes the tensors. Hashes them one after the other; each hash also covers the previous
- * one. */
+/* Each tensor's hash also covers the hash of the tensors before it. */
 void caller_tensors_describe(const struct caller_tensors *tensors, const char *run,
                              char text[static CALLER_TENSORS_TEXT])
 {
@@ -407,7 +405,7 @@ void caller_tensors_describe(const struct caller_tensors *tensors, const char *r
                    (unsigned)tensors->count, hex);
 }
 
-/* Writes the line that describes a tensor, and returns its length, including the newline. */
+/* Returns the length of the line, including the newline. */
 static size_t put_line(char *out, size_t room, const struct caller_tensor *tensor)
 {
     static const char *const TYPES[] = {

@@ -27,22 +27,22 @@
 #define CALLER_TENSORS_TEXT 256
 
 struct caller_tensor {
-    char *name;                            /* name of the tensor, allocated by this struct */
-    int64_t shape[HEARSAY_DIMENSIONS_MAX]; /* sizes of the dimensions, as given */
-    uint32_t dimensions;                   /* number of dimensions */
-    enum hearsay_dtype dtype;              /* type of data */
-    void *data;                            /* numbers of the tensor; belong to the caller */
-    size_t first;                          /* index of the tensor's first entry in the vector */
-    size_t count;                          /* number of the tensor's entries */
+    char *name;                            /* allocated by this struct */
+    int64_t shape[HEARSAY_DIMENSIONS_MAX]; /* as given */
+    uint32_t dimensions;
+    enum hearsay_dtype dtype;
+    void *data;   /* belongs to the caller */
+    size_t first; /* first entry of the tensor in the vector */
+    size_t count;
 };
 
 struct caller_tensors {
-    struct caller_tensor *item; /* [count] the tensors, in their order in the vector of weights */
-    uint32_t count;             /* number of tensors */
+    struct caller_tensor *item; /* [count] in their order in the vector of weights */
+    uint32_t count;
     size_t parameters;          /* P: entries of all tensors together */
     enum hearsay_device device; /* device of all tensors */
-    int32_t device_index;       /* index of the GPU for CUDA */
-    /* Backend of the tensors' device, which also has the learner's weights; borrowed. */
+    int32_t device_index;
+    /* backend of the device, which also has the learner's weights; borrowed */
     struct backend *backend;
 };
 
@@ -51,8 +51,7 @@ struct caller_tensors {
  * entries than a model may have. */
 enum error caller_tensors_init(struct caller_tensors *tensors, const struct hearsay_tensor *given,
                                uint32_t count, struct problem *problem) MUST_USE;
-/* Sets the backend of the tensors' device. All functions below that access data need it. The
- * caller keeps ownership. */
+/* All functions below that access data need the backend. The caller keeps ownership. */
 void caller_tensors_use(struct caller_tensors *tensors, struct backend *backend);
 void caller_tensors_free(struct caller_tensors *tensors);
 
@@ -64,21 +63,20 @@ enum error caller_tensors_place(struct caller_tensors *tensors, const struct mod
 enum error caller_tensors_need_float32(const struct caller_tensors *tensors,
                                        struct problem *problem) MUST_USE;
 
-/* Returns OK if `others` has the same names and shapes as `tensors`; types and data may differ.
- * Otherwise returns MALFORMED, with a message. */
+/* Returns MALFORMED, with a message, unless `others` has the same names and shapes in the same
+ * order. Types and data may differ. */
 enum error caller_tensors_check(const struct caller_tensors *tensors,
                                 const struct caller_tensors *others,
                                 struct problem *problem) MUST_USE;
 
-/* Returns the name of the tensor that has this entry of the vector. */
 const char *caller_tensors_name(const struct caller_tensors *tensors, size_t entry);
 
 /* Copies the tensors into weights[P] in main memory. MALFORMED: a value is NaN or too large. */
 enum error caller_tensors_read(const struct caller_tensors *tensors, float *weights,
                                struct problem *problem) MUST_USE;
 
-/* Returns the tensors as parts[count] for weights.h; NULL if one of them is not float32. The
- * caller frees the list. */
+/* Returns the tensors as parts[count] for weights.h; NULL if one is not float32. The caller frees
+ * the list. */
 struct weights_part *caller_tensors_parts(const struct caller_tensors *tensors) MUST_USE;
 
 /* Returns copies[count], a list of the tensors in the backend's memory, for tensors that are not
@@ -86,8 +84,8 @@ struct weights_part *caller_tensors_parts(const struct caller_tensors *tensors) 
  * backend->free. */
 struct weights_copy *caller_tensors_copies(const struct caller_tensors *tensors) MUST_USE;
 
-/* Copy entries first .. first+count-1: caller_tensors_gather from the tensors to weights[P],
- * caller_tensors_scatter from weights[P] to the tensors. */
+/* Copy entries first .. first+count-1: gather from the tensors to weights[P], scatter from
+ * weights[P] to the tensors. */
 void caller_tensors_gather(const struct caller_tensors *tensors, size_t first, size_t count,
                            float *weights);
 void caller_tensors_scatter(const struct caller_tensors *tensors, size_t first, size_t count,
@@ -96,12 +94,10 @@ void caller_tensors_scatter(const struct caller_tensors *tensors, size_t first, 
 /* Waits for the work of the tensors' GPU. */
 void caller_tensors_finish(const struct caller_tensors *tensors);
 
-/* Writes a text that identifies run, names, shapes and types of the tensors: "run NAME, 12 tensors,
- * list HASH". */
+/* Writes "run NAME, 12 tensors, list HASH", where HASH covers names, shapes and types. */
 void caller_tensors_describe(const struct caller_tensors *tensors, const char *run,
                              char text[static CALLER_TENSORS_TEXT]);
-/* Returns a text with a line for the run and one for each tensor (wire/model_parts.h), in the
- * arena. */
+/* Returns a line for the run and one for each tensor (wire/model_parts.h), in the arena. */
 const char *caller_tensors_list(const struct caller_tensors *tensors, const char *run,
                                 struct arena *arena);
 

@@ -34,8 +34,7 @@ static enum engine_reason end_of(const struct engine *engine)
                                              : ENGINE_LEFT;
 }
 
-/* Lists the members that the node waits for, such as "1a2b3c4d trains, 5e6f7a8b holds another
- * model". */
+/* Writes the members that the node waits for: "1a2b3c4d trains, 5e6f7a8b holds another model". */
 static void say_waits(const struct node *node, uint64_t now_ns, char *text)
 {
     static const char *const WHY[] = {[FINISH_TRAINS] = "trains",
@@ -67,8 +66,8 @@ static bool look_at_finish(const struct engine *engine, struct engine_standing *
     return standing->finish != before;
 }
 
-/* Updates the node's state for other threads (standing), and returns true if a waiting caller
- * must see the change. It is called after every event, so it must be cheap. */
+/* Updates `standing`, and returns true if a waiting caller must see the change. Runs after every
+ * event, so it must be cheap. */
 static bool look(struct engine *engine, struct engine_standing *standing)
 {
     const struct node *node = engine->host.node;
@@ -93,8 +92,7 @@ static void change(struct engine *engine)
     learner_link_nudge(&engine->link);
 }
 
-/* Handles the end of a save that the caller requested: records the result and returns true. If
- * the save was abandoned, requests another one and returns false. */
+/* Returns true if a save that the caller requested has ended. Requests an abandoned save again. */
 static bool look_at_saves(struct engine *engine, struct engine_standing *standing)
 {
     const struct saving *saving = &engine->host.saving;
@@ -110,8 +108,7 @@ static bool look_at_saves(struct engine *engine, struct engine_standing *standin
     return true;
 }
 
-/* Passes new requests to the node; call it with the mutex locked. Returns true if the node has
- * actions to perform. */
+/* The mutex must be locked. Returns true if the node has actions to perform. */
 static bool grant(struct engine *engine)
 {
     const struct engine_wishes *wishes = &engine->wishes;
@@ -261,7 +258,7 @@ enum error engine_open(struct engine *engine, struct problem *problem)
     return error == OK ? caller_setup_check_start(engine, problem) : error;
 }
 
-/* Starts the loop's thread with all signals blocked: signals are for the host program's threads. */
+/* Blocks all signals in the new thread: signals are for the host program's threads. */
 static void begin_thread(struct engine *engine)
 {
     sigset_t all, before;
@@ -330,7 +327,6 @@ void engine_perform(struct engine *engine)
     }
 }
 
-/* Counts a step. Its duration is the time since the last call of hearsay_step has returned. */
 void engine_step(struct engine *engine, uint64_t samples, double loss_sum)
 {
     const uint64_t from_ns = monotonic_ns();
@@ -359,7 +355,7 @@ void engine_fill(struct engine *engine)
     unlock(engine);
 }
 
-/* State of a thread that sleeps until the state of the node (standing) changes. */
+/* `changes`: engine->changes when the thread fell asleep. */
 struct sleeper {
     struct engine *engine;
     uint64_t changes;

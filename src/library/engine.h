@@ -7,8 +7,9 @@
  * The learner and its weights belong to the caller's thread, inside its calls of the library. Node,
  * sockets, log and saver belong to the loop's thread, from engine_begin until that thread has
  * ended, then to the caller's thread. CHECKs make sure of this. One mutex, which is held only
- * briefly, protects wishes and standing. The caller's thread waits for the loop only in
- * engine_wait, and performs orders meanwhile. The loop never waits for the caller.
+ * briefly, protects wishes and standing. The caller's thread waits for the loop in engine_page, in
+ * engine_end and in engine_wait, where it performs orders meanwhile. The loop never waits for the
+ * caller.
  */
 #ifndef HEARSAY_LIBRARY_ENGINE_H
 #define HEARSAY_LIBRARY_ENGINE_H
@@ -26,13 +27,13 @@
 
 /* Reason why the loop's thread has ended. */
 enum engine_reason {
-    ENGINE_RUNS,        /* the thread has not ended */
-    ENGINE_LEFT,        /* the node was asked to leave, and has left */
+    ENGINE_RUNS,
+    ENGINE_LEFT,        /* the node was asked to leave */
     ENGINE_SHUT_OUT,    /* all reachable peers have another swarm, model or protocol */
     ENGINE_EXPELLED,    /* the operator has expelled the node */
     ENGINE_TURNED_AWAY, /* no member admits the node */
     ENGINE_CLASH,       /* another process has the node's identity */
-    /* No reachable node has the missing part of the base that this node was receiving. */
+    /* no reachable node has the rest of the base that this node was receiving */
     ENGINE_LOST,
     ENGINE_DIVERGED /* weights were NaN or infinite three times within an hour */
 };
@@ -41,34 +42,34 @@ enum engine_reason {
 struct engine_standing {
     enum engine_reason end;
     bool is_running; /* the node has joined, and neither leaves nor is refused */
-    /* The node is settled (node/settle.h); checked only while a request waits for it. */
+    /* node/settle.h; checked only while a request waits for it */
     bool is_settled;
-    /* Number of the latest request to settle that the node had received at the last check. */
+    /* number of the latest request to settle that the node had received at the last check */
     uint64_t settle_asked;
-    enum finish_state finish; /* progress of finishing (node/settle.h) */
-    /* Text for people that lists the members for which the node waits to finish. */
+    enum finish_state finish; /* node/settle.h */
+    /* members for which the node waits to finish, for people */
     char waits_for[ENGINE_WAITS_MAX];
-    /* Number of the last fulfilled request for a checkpoint. */
+    /* number of the last fulfilled request for a checkpoint */
     uint32_t saves;
-    struct saver_result saved; /* result of the save for that request */
-    struct node_stats stats;   /* statistics, updated once a second and at the end */
+    struct saver_result saved; /* result of that request */
+    struct node_stats stats;   /* updated once a second and at the end */
     uint64_t digest;           /* digest of the base after all known rumors are applied */
     uint64_t waiting;          /* known rumors that are not applied yet */
-    uint64_t swarm_samples;    /* samples learned by all nodes */
+    uint64_t swarm_samples;    /* learned by all nodes */
     /* Reason for people; SHUT_OUT, CLASH: what other nodes have; DIVERGED: tensor and step. */
     char why[sizeof(struct problem)];
 };
 
 /* Requests of the caller to the loop. */
 struct engine_wishes {
-    uint64_t settle; /* number of requests to publish and settle so far */
+    uint64_t settle; /* requests to publish and settle so far */
     /* A caller waits until the node is settled, so the loop checks this after every event. */
     bool is_settling;
-    bool finishes;    /* request to end training and to stay in the swarm */
-    uint32_t saves;   /* number of requests for a checkpoint so far */
-    bool leaves;      /* request to leave the swarm */
+    bool finishes;    /* end training and stay in the swarm */
+    uint32_t saves;   /* requests for a checkpoint so far */
+    bool leaves;      /* leave the swarm */
     uint64_t stop_ns; /* time at which the node stops even if it has not finished leaving */
-    uint64_t pages;   /* number of requests for the status page so far */
+    uint64_t pages;   /* requests for the status page so far */
 };
 
 /* Progress of the caller since hearsay_open. */
@@ -78,23 +79,22 @@ struct engine_count {
 };
 
 struct engine {
-    struct config config;     /* configuration as read by hearsay_open */
-    struct note_queue *notes; /* queue of notes; belongs to the handle */
+    struct config config;     /* as read by hearsay_open */
+    struct note_queue *notes; /* belongs to the handle */
     struct host host;
     struct learner_link link;
     pthread_t thread;
-    bool has_begun; /* the loop's thread was started, and pthread_join has not been called yet */
+    bool has_begun; /* the thread was started and not joined */
 
     /* Members that only the caller's thread uses. */
     struct caller_tensors tensors;
     struct caller_learner caller;
-    char device[DEVICE_TEXT_MAX]; /* name of the tensors' device */
-    /* Name of the run; "" = the configuration describes the model. */
-    char run[HEARSAY_RUN_MAX + 1];
-    /* hearsay_open failed because the tensors or their contents are wrong. */
+    char device[DEVICE_TEXT_MAX];  /* name of the tensors' device */
+    char run[HEARSAY_RUN_MAX + 1]; /* name; "" = the configuration describes the model */
+    /* hearsay_open failed because the tensors or their contents are wrong */
     bool has_bad_tensors;
     struct caller_file file; /* the host program's bytes, as stored on the disk */
-    /* The node has permitted training, because its base equals the base of the swarm. */
+    /* the node has permitted training: its base equals that of the swarm */
     bool may_step;
     struct learner_event progress; /* STEPPED event that was not sent yet */
     uint64_t left_ns;              /* time at which the last call of hearsay_step returned */
@@ -104,40 +104,39 @@ struct engine {
     enum finish_state reverted;
 
     pthread_mutex_t mutex;     /* protects the members from `count` to `pages` */
-    struct engine_count count; /* the caller's progress; written by the caller's thread */
-    /* Signalled when a status page was made or the loop's thread ends. */
+    struct engine_count count; /* written by the caller's thread */
+    /* signalled when a status page was made or the loop's thread ends */
     pthread_cond_t told;
-    struct engine_standing standing; /* state of the node; written by the loop's thread */
-    struct engine_wishes wishes;     /* requests to the loop; written by other threads */
-    char *page;                      /* JSON text of the last status page */
-    size_t page_bytes;               /* length of `page` in bytes */
-    uint64_t pages;                  /* number of the request for a page that `page` fulfils */
-    /* Number of changes of `standing` so far; read without the mutex. */
+    struct engine_standing standing; /* written by the loop's thread */
+    struct engine_wishes wishes;     /* written by other threads */
+    char *page;                      /* JSON of the last status page */
+    size_t page_bytes;
+    uint64_t pages; /* number of the request that `page` fulfils */
+    /* changes of `standing` so far; read without the mutex */
     atomic_uint_fast64_t changes;
 
     /* Members that only the loop's thread uses. */
-    pthread_t loop;        /* id of the loop's thread, set when it starts */
+    pthread_t loop;
     uint64_t settle_heard; /* number of the latest request to settle that the node has received */
-    /* Number of the latest request for a checkpoint that the node has received. */
+    /* number of the latest request for a checkpoint that the node has received */
     uint32_t saves_heard;
-    /* Number of ended saves when the node received the request `saves_heard`. */
+    /* saves that had ended when the node received `saves_heard` */
     uint32_t saves_before;
     bool is_leaving;   /* the node has received the request to leave */
     bool is_finishing; /* the node has received the request to finish */
 };
 
-/* Allocates an engine. The caller sets notes, config, tensors with their backend, copies and run,
- * and calls engine_free at the end. */
+/* The caller sets notes, config, tensors with their backend, copies and run, and calls engine_free
+ * at the end. */
 struct engine *engine_new(void);
 /* Prepares everything that can fail: folder, learner, checkpoint, sockets. Starts no thread. */
 enum error engine_open(struct engine *engine, struct problem *problem) MUST_USE;
-/* Starts the loop's thread. */
 void engine_begin(struct engine *engine);
 
 /* Called by the caller's thread: reports its steps to the loop and performs the learner's orders.
  * Does nothing after the loop's thread has ended. */
 void engine_perform(struct engine *engine);
-/* Counts a step, then performs orders. */
+/* Counts a step that began when the last call returned, then performs orders. */
 void engine_step(struct engine *engine, uint64_t samples, double loss_sum);
 /* Fills the tensors after the node has joined. From then on they have the learner's weights. */
 void engine_fill(struct engine *engine);
@@ -148,7 +147,7 @@ bool engine_wait(struct engine *engine, uint64_t due_ns,
                                  const struct engine_standing *standing),
                  struct engine_standing *standing);
 
-/* Copies the node's state to *standing; any thread may call it. */
+/* Any thread may call it. */
 void engine_standing(struct engine *engine, struct engine_standing *standing);
 struct engine_count engine_count(struct engine *engine);
 /* Returns a new status page, which the caller frees; NULL if the node has ended. */
@@ -160,7 +159,8 @@ struct engine_wishes *engine_wish(struct engine *engine);
 void engine_wished(struct engine *engine);
 
 /* Joins the loop's thread, which has ended or received the request to leave. Then applies the
- * remaining updates and saves. FAILED: nothing new is saved. */
+ * remaining updates and saves. FAILED: nothing new is saved, or the saved base is not the sum of
+ * its rumors. */
 enum error engine_end(struct engine *engine, struct problem *problem) MUST_USE;
 void engine_free(struct engine *engine);
 

@@ -22,13 +22,12 @@
 struct hearsay {
     pid_t process;       /* process that opened the node */
     atomic_flag is_busy; /* a thread is inside a call of the library */
-    /* Protects the members below. The thread that is inside a call may read them without locking
-     * it. */
+    /* Protects the members below. The thread inside a call may read them without locking it. */
     pthread_mutex_t gate;
-    struct engine *engine;    /* the running node; NULL = closed */
-    struct hearsay_info last; /* numbers of the node at the time when the engine was closed */
-    struct note_queue notes;  /* notes of the node, for any thread */
-    /* Message of the last failure with each error; "" = none. */
+    struct engine *engine;    /* NULL = closed */
+    struct hearsay_info last; /* numbers at the time when the engine was closed */
+    struct note_queue notes;
+    /* message of the last failure with each error; "" = none */
     struct problem sentences[HANDLE_ERRORS];
 };
 
@@ -38,13 +37,13 @@ void handle_free(struct hearsay *node);
 /* Enters a call of the library. After HEARSAY_OK the node is open, and this thread is in the C
  * locale and the only one inside until handle_leave. */
 int handle_enter(struct hearsay *node);
-/* Enters a call like handle_enter, but also if the node is closed. */
+/* Like handle_enter, but also enters if the node is closed. */
 int handle_enter_any(struct hearsay *node);
 void handle_leave(struct hearsay *node);
 /* Stores the message (printf format) for `error`, and returns `error`. */
 int handle_fail(struct hearsay *node, int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Calls handle_leave, and returns the given error. */
+/* Calls handle_leave and returns `error`. */
 int handle_return(struct hearsay *node, int error);
 
 void handle_lock(struct hearsay *node);

@@ -10,9 +10,9 @@
 #include "library/engine.h"
 #include "library/handle.h"
 
-#define SAMPLES_MAX UINT32_MAX /* maximum number of samples in one step */
-#define LOSS_MAX    1e30       /* largest loss that is counted; a larger one counts as unknown */
-#define WAIT_MAX_S  1e9        /* longest wait in seconds: practically unlimited */
+#define SAMPLES_MAX UINT32_MAX
+#define LOSS_MAX    1e30 /* largest loss that is counted; a larger one counts as unknown */
+#define WAIT_MAX_S  1e9  /* longest wait in seconds: practically unlimited */
 
 uint32_t hearsay_abi(void)
 {
@@ -35,8 +35,7 @@ static bool due_of(double timeout_s, uint64_t *due_ns)
     return true;
 }
 
-/* Returns the error, with its message, of a call that waited too long or found no running
- * node. */
+/* Returns the error of a call that waited too long or found no running node. */
 static int on_end(struct hearsay *node, const struct engine_standing *standing)
 {
     switch (standing->end) {
@@ -71,7 +70,6 @@ static int on_end(struct hearsay *node, const struct engine_standing *standing)
     return handle_fail(node, HEARSAY_ENDED, "the node has left the swarm");
 }
 
-/* Ends a call that may have used the tensors, and returns the error. */
 static int leave(struct hearsay *node, int error)
 {
     caller_learner_leave(&node->engine->caller);
@@ -125,7 +123,7 @@ int hearsay_join(struct hearsay *node, double timeout_s)
     return leave(node, join(node, due_ns));
 }
 
-/* Enters a call like handle_enter, but only if the node has joined and still runs. */
+/* Like handle_enter, but fails unless the node has joined and still runs. */
 static int enter_joined(struct hearsay *node)
 {
     struct engine_standing standing;
@@ -139,7 +137,7 @@ static int enter_joined(struct hearsay *node)
                                                  : handle_return(node, HEARSAY_NOT_JOINED);
 }
 
-/* Returns samples · loss; 0 (unknown) if the loss is NaN or too large to be summed. */
+/* Returns 0 (unknown) if the loss is NaN or too large to be summed. */
 static double loss_sum_of(uint64_t samples, double loss)
 {
     return fabs(loss) <= LOSS_MAX ? loss * (double)samples : 0;
@@ -222,8 +220,8 @@ static bool has_finished(const struct engine *engine, const struct engine_standi
     return standing->finish == FINISH_DONE;
 }
 
-/* Ends training. Sets the tensors to the base when all their progress was published, and again
- * when all members have finished. */
+/* Sets the tensors to the base when all their progress was published, and again when all members
+ * have finished. */
 static int finish(struct hearsay *node, uint64_t due_ns)
 {
     struct engine *engine = node->engine;
@@ -267,13 +265,12 @@ int hearsay_revert(struct hearsay *node)
     const int error = enter_joined(node);
     if (error != HEARSAY_OK)
         return error;
-    /* Reads the tensors first, and then sets them to the base. */
+    /* gathers the tensors, then sets them to the base */
     caller_learner_revert(&node->engine->caller);
     return leave(node, HEARSAY_OK);
 }
 
-/* Returns the error for tensors that hearsay_open or hearsay_base refused, and stores its
- * message. */
+/* Returns the error for tensors that hearsay_base refused, and stores its message. */
 static int refuse(struct hearsay *node, enum error error, const struct problem *problem)
 {
     return handle_fail(node, error == MISMATCH ? HEARSAY_UNSUPPORTED : HEARSAY_ARGUMENT, "%s",
@@ -316,7 +313,7 @@ int hearsay_base(struct hearsay *node, const struct hearsay_tensor *tensors, uin
     return error == HEARSAY_OK ? leave(node, base(node, tensors, tensors_count)) : error;
 }
 
-/* Saves the caller's bytes in the state folder (caller_file.h). */
+/* Saves the caller's bytes in the state folder. */
 static int keep(struct hearsay *node, const void *extra, size_t bytes)
 {
     struct caller_file *file = &node->engine->file;
@@ -367,8 +364,8 @@ int hearsay_save(struct hearsay *node, const void *extra, size_t bytes)
     return leave(node, error == HEARSAY_OK ? save(node) : error);
 }
 
-/* Copies `bytes` bytes to the caller if its buffer of *room bytes is large enough. Sets *room to
- * `bytes` in any case. */
+/* Copies if the caller's buffer of *room bytes is large enough. Sets *room to `bytes` in any
+ * case. */
 static int give(struct hearsay *node, void *to, size_t *room, const void *from, size_t bytes)
 {
     const size_t given = *room;
@@ -416,7 +413,7 @@ static struct hearsay_info info_of(struct engine *engine)
     };
 }
 
-/* The functions below may be called by any thread. */
+/* For calls that any thread may make at any time. */
 static int check_any(const struct hearsay *node)
 {
     if (!node)

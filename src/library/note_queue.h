@@ -22,20 +22,20 @@ struct queued_note {
 };
 
 struct note_queue {
-    pthread_mutex_t mutex;                    /* protects the members below */
-    struct queued_note notes[NOTE_QUEUE_MAX]; /* ring buffer of the unread notes */
-    uint32_t from, count;                     /* index of the oldest note, and number of notes */
-    uint64_t lost; /* number of lost notes that no note has reported yet */
+    pthread_mutex_t mutex;                    /* protects the rest */
+    struct queued_note notes[NOTE_QUEUE_MAX]; /* ring buffer of unread notes */
+    uint32_t from, count;                     /* index of the oldest note, number of notes */
+    uint64_t lost;                            /* lost notes that no note has reported yet */
 };
 
 void note_queue_init(struct note_queue *queue);
 void note_queue_free(struct note_queue *queue);
 
-/* Adds a note, unless it is a debug note. If the queue is full, a warning or error replaces the
- * oldest note, and any other note is lost. */
+/* Ignores debug notes. If the queue is full, a warning or error replaces the oldest note, and any
+ * other note is lost. */
 void note_queue_put(struct note_queue *queue, const struct note *note);
-/* Removes the oldest note and writes it to *out. If notes were lost, writes a note about their
- * number instead. Returns false if there is no note. */
+/* Removes the oldest note, or writes a note about the number of lost notes. Returns false if there
+ * is neither. */
 bool note_queue_take(struct note_queue *queue, struct queued_note *out);
 
 #endif

@@ -60,7 +60,6 @@ static enum error check_memory(size_t parameters, struct problem *problem)
                : problem_set(problem, FAILED, "cannot allocate memory for %zu numbers", parameters);
 }
 
-/* Opens the device that has the tensors. */
 static enum error open_device(struct engine *engine, struct problem *problem)
 {
     struct caller_tensors *tensors = &engine->tensors;
