@@ -68,7 +68,7 @@ bool executor_is_order(enum action_kind kind)
            kind == ACTION_PREDICT;
 }
 
-/* Records an order's changes of base and weights in the snapshot, if one is being taken. */
+/* Records changes of base and weights in the snapshot, if one is being taken. */
 static void note(const struct executor *executor, const struct action *order,
                  const struct answer *answer)
 {
@@ -159,8 +159,7 @@ size_t order_bytes(const struct action *order)
     return bytes;
 }
 
-/* Copies an update into the memory after its order: the struct, then the indices, then the
- * levels. */
+/* The memory behind the order holds the struct, then the indices, then the levels. */
 static void copy_update(struct action *copy, const struct update *update)
 {
     struct update *ours = (struct update *)(copy + 1);

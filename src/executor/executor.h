@@ -1,5 +1,5 @@
-/* Performs a node's orders to its learner: for the daemon's learner thread, for its shutdown, and
- * for simulated nodes.
+/* Performs a node's orders to its learner: for the daemon's learner thread and its shutdown, for
+ * host programs, and for simulated nodes.
  *
  *   node_next ─► action ─► executor_perform ─► answer ─► executor_answer ─► node_on_…
  *                  └ order_copy: kept until the learner is between two steps
@@ -19,7 +19,7 @@
 #include "node/node.h"
 #include "training/learner.h"
 
-/* Operations of a learner that an executor calls. */
+/* Operations of one kind of learner. */
 struct executor_ops {
     void (*follow)(void *learner, uint64_t swarm_samples);
     const struct update *(*publish)(void *learner, const struct publish_terms *terms);
@@ -36,47 +36,43 @@ struct executor_ops {
     void (*predict)(void *learner, const uint8_t *samples, size_t bytes, uint32_t count,
                     float *numbers);
 };
-extern const struct executor_ops executor_learner_ops; /* operations of a struct learner */
+extern const struct executor_ops executor_learner_ops;
 
 struct executor {
-    const struct executor_ops *ops; /* operations of this kind of learner */
-    void *learner;                  /* first argument of the operations */
-    int32_t *units;                 /* [NODE_READ_MAX] output of READ */
-    float *numbers;                 /* [NODE_PREDICT_MAX] output of PREDICT; NULL = no inference */
+    const struct executor_ops *ops;
+    void *learner;  /* first argument of the operations */
+    int32_t *units; /* [NODE_READ_MAX] output of READ */
+    float *numbers; /* [NODE_PREDICT_MAX] output of PREDICT; NULL = no inference */
     /* Receives the parts that SAVE copies, and later changes of these parts; NULL = none. */
     struct snapshot_queue *snapshot;
 };
 
-/* The result of an order. */
 struct answer {
-    enum action_kind to; /* kind of the order */
+    enum action_kind to; /* kind of the performed order */
     /* PUBLISH: the update to publish; valid until the next publication. */
     const struct update *update;
-    /* APPLY, WRITE, SAVE: number of entries done; SAVE: 0 if the snapshot was broken off. */
+    /* APPLY, WRITE, SAVE: entries done; SAVE: 0 if the snapshot was broken off */
     uint32_t entries;
     double agreement;     /* APPLY: cosine between update and residual, if the order requests it */
     const int32_t *units; /* READ: entries of the base; valid until the next READ */
     const float *numbers; /* PREDICT: the predictions; valid until the next PREDICT */
-    /* Processor time of the order in nanoseconds, set by the owner; 0 = unknown. */
+    /* processor time of the order, set by the owner; 0 = unknown */
     uint64_t took_ns;
 };
 
-/* Returns true if the action is an order for the learner. Other actions are for the network and the
- * owner. */
+/* Returns false if the action is for the network or the owner. */
 bool executor_is_order(enum action_kind kind);
 
-/* Performs an order and returns its result. TRAIN only permits training: the caller then starts to
- * make steps, and the node expects no answer. */
+/* TRAIN only permits training: the caller then starts to make steps, and the node expects no
+ * answer. */
 struct answer executor_perform(const struct executor *executor, const struct action *order);
 
-/* Passes the result of an order to the node. Not for SAVE: its owner reports the result with
- * node_on_saved, after the last part. */
+/* Not for SAVE: its owner reports the result with node_on_saved, after the last part. */
 void executor_answer(struct node *node, uint64_t now_ns, const struct answer *answer);
 
-/* Returns the size in bytes of an order together with all data that it points to. */
+/* Returns the bytes of an order together with all data that it points to. */
 size_t order_bytes(const struct action *order);
-/* Copies an order, with all data that it points to, to room[order_bytes], and returns the
- * copy. */
+/* Copies an order, with all data that it points to, to room[order_bytes]. */
 const struct action *order_copy(void *room, const struct action *order);
 
 #endif
