@@ -9,20 +9,20 @@
 
 #include "config/config_key.h"
 
-#define TIME_MAX_NS 1e15 /* longest time that a scenario may contain: 11.5 days */
+#define TIME_MAX_NS 1e15 /* 11.5 days */
 
 struct unit {
     const char *name;
     double factor;
 };
 
-/* A kind of quantity: its units, and its bounds in the base unit. */
+/* A kind of quantity. what, example and bounds are text for error messages. */
 struct measure {
     const char *what;
     const char *example;
     const struct unit *units; /* terminated by a unit without a name */
-    double min;
-    double max;
+    double min;               /* in the unit of factor 1 */
+    double max;               /* in the unit of factor 1 */
     const char *bounds;
 };
 
@@ -159,7 +159,7 @@ enum error clause_name(struct clause *clause, char name[static SCENARIO_NAME_BYT
     return OK;
 }
 
-/* Reads a decimal number. Returns false if none follows. */
+/* Reads a decimal number. Returns false if the clause continues with other text. */
 static bool take_number(struct clause *clause, double *value)
 {
     char digits[32];
@@ -203,7 +203,7 @@ enum error clause_count(struct clause *clause, const char *what, uint32_t min, u
     return OK;
 }
 
-/* Lists the units in a form such as "s, ms or us". */
+/* Writes a list such as "s, ms or us". */
 static void list_units(char *out, size_t room, const struct unit *units)
 {
     size_t used = 0;

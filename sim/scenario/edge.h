@@ -6,12 +6,10 @@
 #include <stdint.h>
 
 struct edge {
-    uint32_t from, to; /* indices of the two nodes; from < to */
-    /* Lower bound of the connection's capacity in bytes per second, as measured by `from`. */
-    double rate_bytes_per_s;
-    /* Fraction of rate_bytes_per_s that `from` used while the connection was open. */
-    double use;
-    double trip_s; /* round-trip time in seconds */
+    uint32_t from, to;       /* indices of the two nodes; from < to */
+    double rate_bytes_per_s; /* lower bound of the connection's capacity, as measured by `from` */
+    double use;    /* fraction of rate_bytes_per_s that `from` used while the connection was open */
+    double trip_s; /* round-trip time */
 };
 
 #endif

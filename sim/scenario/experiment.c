@@ -8,10 +8,9 @@
 #include "base/rng.h"
 #include "world/event_queue.h"
 
-/* Reserved address space; only touched pages cost memory. */
+/* Address space; only touched pages cost memory. */
 #define ARENA_BYTES ((size_t)16 << 30)
-/* In scenarios of at most this many nodes, random walks keep account of their updates
- * (sim_learner.h). */
+/* Up to this many nodes, random walks keep account of their updates (sim_learner.h). */
 #define ACCOUNTED_MAX 64
 
 static enum error cut_shards(struct experiment *experiment, struct problem *problem)
@@ -35,8 +34,7 @@ static enum error cut_shards(struct experiment *experiment, struct problem *prob
     return shards_cut(&experiment->shards, &experiment->train, &options, problem);
 }
 
-/* Returns node i's batch: its part of the sum of all nodes' batches, in proportion to its speed; at
- * least 1. */
+/* Divides the sum of all nodes' batches in proportion to their speeds; at least 1. */
 static uint32_t batch_by_speed(const struct scenario *scenario, uint32_t i)
 {
     double batches = 0, speeds = 0;
@@ -78,8 +76,6 @@ uint32_t experiment_batch(const struct experiment *experiment, uint32_t i)
     return samples_per_s > 0 ? batch : 0;
 }
 
-/* Returns the batch for which the model allocates memory: the sum over all nodes for the strategy
- * ideal, otherwise the largest batch of a node. */
 static uint32_t batch_of(const struct experiment *experiment)
 {
     uint32_t sum = 0, most = 0;
@@ -93,8 +89,8 @@ static uint32_t batch_of(const struct experiment *experiment)
     return experiment->scenario->strategy == STRATEGY_IDEAL ? sum : most;
 }
 
-/* Opens the device that computes all learners. It is the CPU unless the scenario names a GPU, so
- * that a scenario gives the same run on any machine. */
+/* Opens the device of all learners: the CPU unless the scenario names a GPU, so that a scenario
+ * gives the same run on any machine. */
 static enum error open_device(struct experiment *experiment, struct problem *problem)
 {
     const struct config *config = &experiment->scenario->config;
@@ -107,8 +103,6 @@ static enum error open_device(struct experiment *experiment, struct problem *pro
     return error == OK ? OK : problem_set(problem, error, "[train] device: %.480s", why.text);
 }
 
-/* Opens an experiment. It creates the arenas before anything can fail, so that experiment_close may
- * always be called. */
 enum error experiment_open(struct experiment *experiment, const struct scenario *scenario,
                            struct problem *problem)
 {
@@ -156,8 +150,7 @@ size_t experiment_parameters(const struct experiment *experiment)
                                          : model_parameters(experiment->made.model);
 }
 
-/* Flips the labels of node i's shard (class k becomes classes - 1 - k) if a POISON fault says so.
- */
+/* If a fault poisons node i's labels, replaces each class k in its shard by classes - 1 - k. */
 static void flip_labels(const struct experiment *experiment, uint32_t i, struct dataset *shard)
 {
     const struct scenario *scenario = experiment->scenario;
@@ -302,8 +295,7 @@ void experiment_finish(struct experiment *experiment, struct outcome *outcome,
         outcome->loss = evaluation.loss;
         outcome->tested = evaluation.samples;
         if (part > 0 && part < evaluation.samples)
-            /* The last moment gets an evaluation on the samples that the curve's other points
-             * use. */
+            /* The last moment is evaluated on the same samples as the others. */
             evaluation = experiment_mark(experiment, host_weights, part);
         if (outcome->moments_count > 0)
             store_evaluation(&outcome->moments[outcome->moments_count - 1], &evaluation);

@@ -24,48 +24,42 @@ struct experiment {
     struct dataset train;    /* training set; empty with made up updates */
     struct shards shards;    /* one shard of the training set for each node */
     struct setup_model made; /* model that all nodes share */
-    /* Largest batch of a node; for the strategy ideal, the sum of all nodes' batches. */
-    uint32_t batch;
-    struct evaluator *evaluator; /* evaluator on the test set; NULL with made up updates */
-    float *weights;              /* [P] scratch buffer for evaluations */
-    struct guard guard;          /* guard that watches the evaluated base */
+    uint32_t batch; /* largest batch of a node; strategy ideal: sum of all nodes' batches */
+    struct evaluator *evaluator; /* on the test set; NULL with made up updates */
+    float *weights;              /* [P] scratch buffer for evaluations; NULL with made up updates */
+    struct guard guard;          /* watches the evaluated base */
     double evaluate_cpu_s;       /* processor time of evaluations so far */
     double begin_cpu_s;          /* processor time of the process when the experiment was opened */
-    FILE *trace;                 /* file that gets the trace of the play; NULL = none */
+    FILE *trace;                 /* gets the trace of the play; NULL = none */
     void *watcher;
     /* Called after each moment; progress is from 0 to 1. NULL = no watcher. */
     void (*on_moment)(void *watcher, const struct outcome *outcome, double progress);
-    /* Called between events. Returns true to end the play early. NULL = the play always runs to
-     * its end. */
+    /* Called often. Returns true to end the play early. NULL = the play always runs to its end. */
     bool (*is_stopped)(void *watcher);
 };
 
+/* experiment_close must also be called after an error. */
 enum error experiment_open(struct experiment *experiment, const struct scenario *scenario,
                            struct problem *problem) MUST_USE;
 void experiment_close(struct experiment *experiment);
 
-/* Returns the number of parameters of the model, learned or made up. */
 size_t experiment_parameters(const struct experiment *experiment);
 
-/* Creates the learner of node i with its shard of the data, in the arena. A node that does not
- * train has no data. */
+/* Creates node i's learner with its shard of the data. A node that does not train has no data. */
 struct learner *experiment_learner(struct experiment *experiment, uint32_t i, struct arena *arena);
 
 /* Returns the samples per step of node i; 0 = it does not train. An automatic batch follows from
  * the node's speed in the scenario. */
 uint32_t experiment_batch(const struct experiment *experiment, uint32_t i);
 
-/* Creates the learner of node i, or a random walk if the updates are made up (no data). `self`
- * is the experiment. */
+/* Creates node i's learner, or its random walk if updates are made up. self: the experiment. */
 void experiment_make_learner(void *self, uint32_t i, struct sim_learner *learner);
 
-/* Evaluates host_weights[P] on the first `samples` samples of the test set; 0 = on all
- * samples. */
+/* Evaluates host_weights[P] on the first `samples` samples of the test set; 0 = all. */
 struct evaluation experiment_mark(struct experiment *experiment, const float *host_weights,
                                   uint32_t samples);
 
-/* Returns true if the moment at at_ns has an evaluation. After an interruption no moment has one.
- */
+/* Returns true if the moment at at_ns has an evaluation; false for all after an interruption. */
 bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_ns);
 
 /* If the moment at at_ns has an evaluation, evaluates host_weights[P] and stores the result in the
@@ -74,19 +68,19 @@ bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_n
 void experiment_evaluate(struct experiment *experiment, struct outcome *outcome, uint64_t at_ns,
                          const float *host_weights);
 
-/* Shows the last moment, at virtual time at_ns, to the watcher. */
+/* Shows the outcome's last moment, at virtual time at_ns, to the watcher. */
 void experiment_show(const struct experiment *experiment, const struct outcome *outcome,
                      uint64_t at_ns);
 
 /* Returns true if the watcher wants to end the play early. */
 bool experiment_is_stopped(const struct experiment *experiment);
 
-/* Evaluates the averaged base of the first node on the whole test set. first: learner of this node;
- * NULL = the node does not run. */
+/* Evaluates the first node's averaged base on the whole test set. first: this node's learner; NULL
+ * = the node has none. */
 void experiment_finish_average(struct experiment *experiment, struct outcome *outcome,
                                const struct learner *first);
-/* Completes the outcome of any strategy: evaluates on the whole test set, adds processor time,
- * judges the expectations. */
+/* Evaluates on the whole test set, adds processor time and judges the expectations.
+ * host_weights[P]: result of the strategy; NULL = none to evaluate. */
 void experiment_finish(struct experiment *experiment, struct outcome *outcome,
                        const float *host_weights);
 

@@ -1,6 +1,6 @@
 /* Handles Ctrl+C and SIGTERM during a scenario.
  *
- *   first signal  ─► interrupt_signal() returns its number; the play ends at the next event
+ *   first signal  ─► interrupt_signal() returns its number; the play ends early
  *   second signal ─► the process ends at once with 128 + its number
  *
  * Signals belong to the process, so there is one watch for each process. A signal that was ignored
@@ -15,8 +15,8 @@ void interrupt_watch(void);
 /* Returns the number of the first signal received, or 0. */
 int interrupt_signal(void);
 
-/* Sets the folder that a second signal removes if the folder is empty; NULL = none. The caller
- * keeps the text valid until the next call. */
+/* Sets the folder that a second signal removes if it is empty; NULL = none. The caller keeps the
+ * text valid until the next call. */
 void interrupt_remove(const char *folder);
 
 #endif

@@ -77,8 +77,8 @@ static bool is_second_half(const struct outcome *outcome, double at_s)
     return at_s > span_s / 2 && at_s <= span_s;
 }
 
-/* Returns the mean utilisation of node i's uplink or downlink in the second half of training. If
- * no moment in that half has a utilisation, returns the mean over the whole run. */
+/* Returns the utilisation for struct link_use: over the whole run if the second half of training
+ * has no record. */
 static double node_use(const struct outcome *outcome, uint32_t i, bool up)
 {
     const uint32_t nodes = outcome->scenario->nodes_count;
@@ -142,8 +142,6 @@ struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count)
     return uses;
 }
 
-/* Compares a value with the bound of an expectation. Returns the value, its text and whether the
- * bound holds. */
 static struct measured measure_figure(const struct expect *expect, double value, const char *format)
 {
     struct measured measured = {.value = value, .met = expect_is_met(expect, value)};
@@ -169,8 +167,8 @@ static void describe_moment(char *out, size_t bytes, const struct moment *moment
                        amount_bytes((double)moment->sent_bytes, sent));
 }
 
-/* Returns the first moment that meets the expectation. If none does, returns the moment whose
- * value comes closest to the bound. */
+/* Returns the first moment that meets the expectation. If none does, returns the one whose value
+ * comes closest; NULL = none has a value. */
 static const struct moment *closest(const struct outcome *outcome, const struct expect *expect)
 {
     const struct moment *best = NULL;
@@ -287,8 +285,7 @@ static struct measured measure_removed(const struct outcome *outcome)
     return measured;
 }
 
-/* Collects the accuracies of all evaluations before the end of training, and returns their
- * number. Leaves out the evaluation at the end, because it uses other samples. */
+/* Collects the accuracies of all evaluations before the end of training. Returns their number. */
 static uint32_t evaluations(const struct outcome *outcome, double *accuracies)
 {
     const double end_s = seconds_of(outcome->scenario->span_ns);
@@ -356,8 +353,8 @@ static struct measured measure_blocks(const struct outcome *outcome, const struc
 }
 
 /* Returns the time that node i took to join, relative to the time that its blocks take on its
- * downlink. Returns NAN if the node started with the swarm, took over no base, or has an unlimited
- * downlink. */
+ * downlink. INFINITY = it never trained. NAN = it started with the swarm, took over no base, or has
+ * an unlimited downlink. */
 static double joining_part(const struct outcome *outcome, uint32_t i)
 {
     const struct group *group = scenario_group(outcome->scenario, i);

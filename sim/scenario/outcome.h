@@ -14,53 +14,44 @@
 /* The swarm at one moment. Counters run from the start and cover all nodes. */
 struct moment {
     double at_s;
-    double accuracy; /* accuracy of the base; NAN = not measured now */
-    double loss;     /* loss of the base; NAN = not measured now */
-    double distance; /* consensus distance (consensus.h); NAN = not measured now */
-    /* Number of samples on which all nodes together have trained. */
-    uint64_t samples;
+    double accuracy;                /* accuracy of the base; NAN = not measured now */
+    double loss;                    /* loss of the base; NAN = not measured now */
+    double distance;                /* consensus distance (consensus.h); NAN = not measured now */
+    uint64_t samples;               /* on which all nodes together have trained */
     uint64_t rumor_bytes_published; /* bytes of published rumors, each rumor counted once */
-    uint64_t sent_bytes;            /* bytes sent by all nodes, rumors included */
-    uint64_t control_bytes;         /* bytes sent by all nodes besides rumors */
-    uint64_t rumors;                /* rumors published */
-    uint64_t behind; /* number of rumors that the node with the fewest rumors lacks, compared to the
-                        node with the most rumors */
-    uint64_t in_flight; /* bytes in flight on all links */
-    uint32_t running;   /* number of running nodes */
-    /* Number of live members that a running node knows of; minimum over these nodes. */
-    uint32_t members;
+    uint64_t sent_bytes;            /* including rumors */
+    uint64_t control_bytes;         /* sent besides rumors */
+    uint64_t rumors;                /* published */
+    uint64_t behind;     /* largest minus smallest number of rumors that a running node has */
+    uint64_t in_flight;  /* bytes in flight on all links */
+    uint32_t running;    /* number of running nodes */
+    uint32_t members;    /* live members that a running node knows of; minimum over nodes */
     uint32_t components; /* number of connected components of the overlay of running nodes */
-    /* Number of running nodes that have a complete base and have begun to train, unless they
-     * only forward rumors. */
+    /* Number of running nodes that have a complete base and have begun to train or only forward. */
     uint32_t joined;
 };
 
 /* A node at one moment. */
 struct node_moment {
-    /* Samples per second that the node has trained since the previous moment. */
-    float samples_per_s;
-    float share;  /* fraction of the swarm's progress that counts for the node */
-    float lag_s;  /* age in seconds of the oldest existing rumor that the node lacks */
-    float behind; /* number of rumors that the node lacks */
-    /* Utilisation of the node's uplink since the last moment; NAN = unlimited. */
-    float up_use;
-    float down_use; /* utilisation of the node's downlink since the last moment; NAN = unlimited */
-    /* Bytes of rumors that the node has published since the previous moment. */
-    float rumor_bytes_published;
-    /* Accuracy of the node's own base (METRIC_ACCURACY_OF_ALL); NAN = not measured. */
-    float accuracy;
+    float samples_per_s; /* trained since the previous moment */
+    float share;         /* the node's share of the swarm's training, 0 .. 1 */
+    float lag_s;         /* age of the oldest existing rumor that the node lacks */
+    float behind;        /* number of rumors that the node lacks */
+    float up_use;        /* utilisation of the uplink since the previous moment; NAN = unlimited */
+    float down_use; /* utilisation of the downlink since the previous moment; NAN = unlimited */
+    float rumor_bytes_published; /* since the previous moment */
+    float accuracy; /* of the node's own base (METRIC_ACCURACY_OF_ALL); NAN = not measured */
 };
 
 /* A node over the whole run. */
 struct node_total {
-    char name[SCENARIO_NAME_BYTES + 8]; /* name of the node, such as "desk/2" */
+    char name[SCENARIO_NAME_BYTES + 8]; /* such as "desk/2" */
     bool running;                       /* the node runs at the end */
-    uint64_t steps;                     /* local steps of the node */
-    uint64_t samples;                   /* number of samples on which the node has trained */
-    /* Number of steps that the node's speed allows in the time in which it should train. */
-    uint64_t steps_possible;
-    double share;      /* fraction of the swarm's progress, at the end */
-    uint64_t warnings; /* bit set of note kinds: warnings of other nodes about this node */
+    uint64_t steps;
+    uint64_t samples;        /* number of samples on which the node has trained */
+    uint64_t steps_possible; /* steps that its speed allows in the time in which it should train */
+    double share;            /* the node's share of the swarm's training at the end, 0 .. 1 */
+    uint64_t warnings;       /* bit set of note kinds: warnings of other nodes about this node */
     uint64_t rumors_published;
     uint64_t rumors_received;
     uint64_t duplicates; /* number of receptions of rumors that the node already had */
@@ -68,37 +59,34 @@ struct node_total {
     uint64_t rumor_bytes_received;
     uint64_t sent_bytes;
     uint64_t received_bytes;
-    uint32_t neighbours; /* number of neighbours at the end */
+    uint32_t neighbours; /* at the end */
     double up_use;       /* mean utilisation of the node's uplink; NAN = unlimited */
     double down_use;     /* mean utilisation of the node's downlink; NAN = unlimited */
     double accuracy; /* accuracy of the node's own model; NAN = the node has the swarm's model */
-    /* Largest number of bytes that the node received in blocks to fetch one base. */
-    uint64_t block_bytes;
-    double joining_s; /* seconds from the node's first start to its first step; NAN = no step */
+    uint64_t block_bytes; /* most bytes that the node received in blocks to fetch one base */
+    double joining_s;     /* from the node's first start to its first step; NAN = no step */
 };
 
 struct link_total { /* traffic from one region to another */
     char from[SCENARIO_NAME_BYTES];
     char to[SCENARIO_NAME_BYTES];
     uint64_t bytes;
-    double rate_bytes_per_s; /* rate of the link at the end, bytes per second; 0 = unlimited */
-    double use;              /* mean utilisation of the link; NAN = unlimited */
-    double delay_s;          /* mean delay over all bytes in seconds, including queueing */
+    double rate_bytes_per_s; /* at the end; 0 = unlimited */
+    double use;              /* mean utilisation; NAN = unlimited */
+    double delay_s;          /* mean delay over all bytes, including queueing */
     uint64_t resent;         /* number of lost segments that were sent again */
 };
 
 struct verdict {
     bool met;
-    double value; /* measured value; NAN = none */
-    /* Verdict in words: "accuracy >= 0.88 by 120 s: 0.8912 at 95 s, after 12.3 MB". */
-    char text[192];
+    double value;   /* measured value; NAN = none */
+    char text[192]; /* "accuracy >= 0.88 by 120 s: 0.8912 at 95 s, after 12.3 MB" */
 };
 
-/* Utilisation of a limited link. For the link of a node it is a mean over the second half of
- * training, otherwise over the whole run. */
+/* Mean utilisation of a limited link: of a node's uplink or downlink over the second half of
+ * training if recorded, of other links over the whole run. */
 struct link_use {
-    /* Name of the link, such as "desk/1 up", "west > east". */
-    char name[2 * SCENARIO_NAME_BYTES + 16];
+    char name[2 * SCENARIO_NAME_BYTES + 16]; /* such as "desk/1 up", "west > east" */
     double use;
     double rate_bytes_per_s; /* rate at the end of training */
 };
@@ -106,63 +94,52 @@ struct link_use {
 struct outcome {
     const struct scenario *scenario;
     const char *command;    /* command that repeats the run; NULL = unknown */
-    struct moment *moments; /* [moments_count] one moment each virtual second, and one at the end */
-    uint32_t moments_count; /* number of moments so far */
-    uint32_t moments_max;   /* number of moments for which `moments` has space */
+    struct moment *moments; /* [moments_count] one each virtual second, and one at the end */
+    uint32_t moments_count;
+    uint32_t moments_max;             /* number of moments for which `moments` has space */
     struct node_moment *node_moments; /* [moments_count][nodes]; NULL = too many nodes */
-    struct node_total *nodes;         /* [scenario->nodes_count] totals of each node */
+    struct node_total *nodes;         /* [scenario->nodes_count] */
     struct link_total *links;         /* [links_count] from malloc; NULL = no network */
     uint32_t links_count;
     struct edge *edges; /* [edges_count] from malloc; NULL = no communicating nodes, or too many */
     uint32_t edges_count;
-    struct verdict verdicts[SCENARIO_EXPECTS_MAX]; /* verdicts on the scenario's expectations */
+    struct verdict verdicts[SCENARIO_EXPECTS_MAX]; /* on the scenario's expectations */
     double stopped_s; /* virtual time of the interruption; NAN = played to the end */
     /* Accuracy and loss of the base on the whole test set; NAN = not measured. */
     double accuracy, loss;
-    double trained_accuracy; /* accuracy of the base on the whole test set at the end of training,
-                                before the last exchange */
-    double trained_loss;     /* loss of the base on the whole test set at the end of training */
-    uint32_t tested;         /* samples of the test set; 0 = not measured */
-    /* Evaluation of the first node's averaged base; its `samples` is 0 if there was none. */
-    struct evaluation averaged;
-    double one_version_s; /* seconds from the end of training to one version on all nodes; NAN =
-                             never */
-    /* Number of times that a node receives one rumor, mean over the second half of training; NAN
-     * = unknown. */
-    double copies;
-    /* Bytes per second that a node sends besides rumors, mean over the nodes and the second half
-     * of training; NAN = unknown. */
+    /* Accuracy of the base on the whole test set after training, before the last exchange. */
+    double trained_accuracy;
+    double trained_loss;        /* loss of the same evaluation */
+    uint32_t tested;            /* samples of the test set; 0 = not measured */
+    struct evaluation averaged; /* of the first node's averaged base; samples 0 = none */
+    double one_version_s; /* from the end of training to one version on all nodes; NAN = never */
+    double copies; /* times that a node receives one rumor, mean over the second half of training */
+    /* Sent by a node besides rumors, mean over the nodes and the second half of training. */
     double control_bytes_per_s;
-    double origins;      /* number of incarnations that published rumors */
-    uint64_t base_bytes; /* size of one base; 0 = unknown */
-    uint32_t removed;    /* number of healthy nodes that another node declared dead or dropped as a
-                            silent neighbour */
-    /* First removal of a healthy node, such as "west/3 by east/1 at 31.2 s". */
-    char removed_text[96];
-    uint32_t alarms;        /* number of warnings by training guards */
-    double alarm_s;         /* seconds until the first warning of a training guard; NAN = none */
-    char alarm_text[400];   /* first warning of a guard, such as "gpu/1 at 31.2 s: the training loss
-                               here …" */
-    uint64_t trace;         /* hash of the actions of all nodes */
-    uint64_t events;        /* number of events of the simulation */
-    double cpu_s;           /* processor time of the whole run, seconds */
+    double origins;        /* number of starts of all nodes */
+    uint64_t base_bytes;   /* size of one base; 0 = unknown */
+    uint32_t removed;      /* healthy nodes that another node declared dead or dropped as silent */
+    char removed_text[96]; /* first such removal, such as "west/3 by east/1 at 31.2 s" */
+    uint32_t alarms;       /* number of warnings by training guards */
+    double alarm_s;        /* first warning of a training guard; NAN = none */
+    char alarm_text[400]; /* first warning, such as "gpu/1 at 31.2 s: the training loss here …" */
+    uint64_t trace;       /* hash of the actions of all nodes */
+    uint64_t events;      /* number of simulated events */
+    double cpu_s;         /* processor time of the whole run */
     double gradient_cpu_s;  /* part of cpu_s spent in forward and backward passes */
     double evaluate_cpu_s;  /* part of cpu_s spent in evaluations */
-    uint64_t rss_bytes_max; /* peak memory of this process, bytes */
+    uint64_t rss_bytes_max; /* peak memory of this process */
     char violation[256];    /* the violated invariant; "" = none */
 };
 
-/* Sets counters to 0, measurements to NAN, and node names to those of the scenario. The scenario
- * must outlive the outcome. */
+/* Sets counters to 0 and measurements to NAN. The scenario must outlive the outcome. */
 void outcome_init(struct outcome *outcome, const struct scenario *scenario);
-/* Appends a moment with counters 0 and measurements NAN. at_s must not be earlier than the time
- * of the previous moment. */
+/* Appends a moment with counters 0 and measurements NAN. Moments must come in order of time. */
 struct moment *outcome_add(struct outcome *outcome, double at_s);
 /* Returns the nodes [nodes_count] at the last moment, or NULL if nodes are not recorded. */
 struct node_moment *outcome_nodes(struct outcome *outcome);
 /* Returns all limited links, busiest first; the caller frees them. */
 struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count);
-/* Judges all expectations and fills in the verdicts. */
 void outcome_judge(struct outcome *outcome);
 
 /* Records the warning of a training guard. who: name of the node, or "the base". */
@@ -172,8 +149,8 @@ void outcome_alarm(struct outcome *outcome, double at_s, const char *who, const 
 bool outcome_wants_nodes(const struct scenario *scenario, uint64_t at_ns);
 
 /* outcome_is_stopped returns true if the play was interrupted; then no expectation is met.
- * outcome_span_s returns the virtual seconds of training played. outcome_is_met returns true if
- * every expectation holds and no invariant is violated. */
+ * outcome_span_s returns the virtual seconds of training played. outcome_is_met returns false if an
+ * expectation fails or an invariant is violated. */
 bool outcome_is_stopped(const struct outcome *outcome);
 double outcome_span_s(const struct outcome *outcome);
 bool outcome_is_met(const struct outcome *outcome);

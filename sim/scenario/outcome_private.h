@@ -9,9 +9,9 @@
 
 /* A verdict on an expectation, without the words of the expectation. */
 struct measured {
-    double value;  /* measured value; NAN = none */
-    bool met;      /* the expectation holds */
-    char text[92]; /* measured value as text */
+    double value; /* NAN = none */
+    bool met;
+    char text[92]; /* the value in words */
 };
 
 static inline bool expect_is_met(const struct expect *expect, double value)

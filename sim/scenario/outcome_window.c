@@ -14,9 +14,8 @@ static const struct node_moment *nodes_at(const struct outcome *outcome, uint32_
     return outcome->node_moments + (size_t)at * outcome->scenario->nodes_count;
 }
 
-/* Returns the time in seconds since which `holds` has been true without a break, up to the last
- * moment of the expectation's period; NAN = it is false at that moment. Sets *last to that moment;
- * NULL = the period has none. */
+/* Returns the time since which `holds` has been true until *last, the last moment of the period;
+ * NAN = it is false at *last. *last = NULL: the period has no moment. */
 static double holds_since(const struct outcome *outcome, const struct expect *expect,
                           bool (*holds)(const struct moment *), const struct moment **last)
 {
@@ -78,8 +77,8 @@ struct measured measure_joined(const struct outcome *outcome, const struct expec
     return measured;
 }
 
-/* Returns the mean speed of node i in the expectation's period, relative to the speed of its
- * group; NAN = the node did not run in that period. */
+/* Returns node i's mean speed in the expectation's period, relative to its group's speed in the
+ * scenario; NAN = the node did not run in that period. */
 static double speed_part(const struct outcome *outcome, const struct expect *expect, uint32_t i)
 {
     double sum = 0;
@@ -111,7 +110,7 @@ struct measured measure_steps_of(const struct outcome *outcome, const struct exp
     return measured;
 }
 
-/* Returns the rumor bytes that the group published between two times; NAN = not recorded. */
+/* Returns NAN if no moment between the two times is recorded. */
 static double bytes_published_by(const struct outcome *outcome, uint32_t group, double from_s,
                                  double by_s)
 {
@@ -142,7 +141,7 @@ struct measured measure_published_by(const struct outcome *outcome, const struct
     return measured;
 }
 
-/* Returns the accuracy of the best (or worst) node on both sides of a partition, at the last
+/* Returns the accuracy of the best or worst node on both sides of a partition, at the last
  * measurement before the partition ended; NAN = none. */
 static double half_accuracy(const struct outcome *outcome, const struct fault *partition, bool best)
 {
@@ -169,8 +168,7 @@ static double bound_of(const struct outcome *outcome, const struct expect *expec
     return half_accuracy(outcome, partition, expect->bound == BOUND_BETTER_HALF) + expect->value;
 }
 
-/* Returns the accuracy of the worst node at this moment, and sets *node to its index; NAN = not
- * measured. */
+/* Returns the accuracy of the worst node at a moment, and sets *node to its index; NAN = none. */
 static double worst_at(const struct outcome *outcome, uint32_t at, uint32_t *node)
 {
     double worst = NAN;

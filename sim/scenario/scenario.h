@@ -29,18 +29,17 @@
 #define SCENARIO_EXPECTS_MAX 32
 #define SCENARIO_FAULTS_MAX  64
 #define SCENARIO_NAME_BYTES  32
-/* Number of nodes up to which a play keeps a curve of each node. */
-#define SCENARIO_CURVES_MAX 64
-#define SCENARIO_TWINS_MAX  8 /* maximum number of duplicate processes in a scenario */
+#define SCENARIO_CURVES_MAX  64 /* with more nodes, a play keeps no curve of each node */
+#define SCENARIO_TWINS_MAX   8  /* most duplicate processes in a scenario */
 
 /* A rate over time, in bytes per second; 0 = unlimited. */
 struct rate {
-    uint64_t bytes_per_s; /* rate at time 0 */
+    uint64_t bytes_per_s; /* before the first change */
     struct {
         uint64_t at_ns;
         uint64_t bytes_per_s;
-    } change[SCENARIO_CHANGES_MAX]; /* changes after time 0, in order of time */
-    uint32_t changes;               /* number of changes */
+    } change[SCENARIO_CHANGES_MAX]; /* in order of time */
+    uint32_t changes;
 };
 
 /* A group of nodes: a line `nodes = COUNT NAME, clauses`. */
@@ -49,21 +48,18 @@ struct group {
     uint32_t first;                   /* index of the first node */
     uint32_t count;                   /* number of nodes */
     char region[SCENARIO_NAME_BYTES]; /* region west; default: the group's name */
-    double samples_per_s; /* 400 samples/s: training speed of each node; 0 (default) = the nodes
-                             only forward */
-    struct rate up;       /* up 10 Mbit/s; at 60 s up 5 Mbit/s: rate of each node's uplink */
-    struct rate down;     /* down 50 Mbit/s; at 60 s down 5 Mbit/s: rate of each node's downlink */
-    uint64_t start_ns;    /* from 10 s: time at which the nodes start and join (default 0) */
-    uint64_t stop_ns;     /* until 90 s: time at which the nodes leave; 0 = they stay */
-    uint64_t stall_ns;    /* stall 3 s every 20 s: length of each stall of the nodes' links */
+    double samples_per_s;    /* 400 samples/s: speed of each node; 0 = the nodes only forward */
+    struct rate up;          /* up 10 Mbit/s; at 60 s up 5 Mbit/s: each node's uplink */
+    struct rate down;        /* down 50 Mbit/s; at 60 s down 5 Mbit/s: each node's downlink */
+    uint64_t start_ns;       /* from 10 s: time at which the nodes start and join */
+    uint64_t stop_ns;        /* until 90 s: time at which the nodes leave; 0 = they stay */
+    uint64_t stall_ns;       /* stall 3 s every 20 s: length of each stall of the nodes' links */
     uint64_t stall_every_ns; /* stall 3 s every 20 s: period of the stalls; 0 = none */
-    uint64_t memory_bytes;   /* memory 2 GB: memory limit for model and node, bytes; 0 = none */
+    uint64_t memory_bytes;   /* memory 2 GB: only shown in the report; 0 = none */
     double data;             /* data 2: relative size of the nodes' shards (default 1) */
-    /* dials only: the nodes are behind a NAT and accept no connections. */
-    bool dials_only;
-    /* set exchange.bytes_per_s=5000: settings for these nodes only */
-    char set[SCENARIO_SETS_MAX][128];
-    uint32_t sets; /* number of set clauses */
+    bool dials_only;         /* dials only: the nodes are behind a NAT and accept no connections */
+    char set[SCENARIO_SETS_MAX][128]; /* set exchange.bytes_per_s=5000: only for these nodes */
+    uint32_t sets;                    /* number of set clauses */
 };
 
 /* Properties of the path from one region to another.
@@ -71,43 +67,40 @@ struct group {
  *   link = west > east   one direction
  *   link = all           every pair and region without a line of its own */
 struct path {
-    /* delay 40 ms: one-way delay; rtt 80 ms: round-trip time, twice the one-way delay. */
-    uint64_t delay_ns;
+    uint64_t delay_ns; /* delay 40 ms, or twice the delay: rtt 80 ms */
     /* jitter 5 ms: maximum of a uniform additional delay, which does not reorder segments. */
     uint64_t jitter_ns;
-    double loss; /* loss 0.1 %: fraction of segments that are lost and sent again one round trip
-                    later */
-    /* Rate of one direction, shared by all nodes of the two regions. `rate 20 Mbit/s` sets it
-     * for both directions, `up` from the first region to the second, `down` from the second to the
-     * first. `at 60 s rate 5 Mbit/s` (or up, or down) changes it. */
+    /* loss 0.1 %: fraction of segments that are lost and sent again one round trip later. */
+    double loss;
+    /* Shared by all nodes of the two regions. `rate 20 Mbit/s` sets it for both directions, `up`
+     * from the first region to the second, `down` from the second to the first. `at 60 s rate 5
+     * Mbit/s` (or up, or down) changes it. */
     struct rate rate;
 };
 
 struct scenario {
-    char name[64];    /* file name without folder and extension */
-    char about[256];  /* the scenario in one sentence */
-    char source[512]; /* source of the numbers in the scenario */
-    uint64_t seed;    /* seed of all random draws */
-    uint64_t span_ns; /* seconds: time at which training ends */
-    /* settle_s: time after training in which all nodes must reach one version. */
-    uint64_t settle_ns;
-    enum strategy_kind strategy; /* how the nodes learn together */
-    bool made_up;                /* updates = made up: no data, weights walk at random */
-    uint32_t parameters;         /* number of parameters of a made up model */
-    double skew;                 /* alpha of the Dirichlet label skew; 0 = iid shards */
-    uint64_t evaluate_ns;        /* evaluate_s: period of evaluations; 0 = only at the end */
-    uint32_t evaluate_samples;   /* number of test samples of each evaluation before the end */
-    bool quarantines;            /* quarantine: the nodes may expel harmful members by votes */
-    struct strategy_settings settings; /* settings of [strategy] */
-    struct config config; /* configuration of every node, without the set clauses of its group */
+    char name[64];      /* file name without folder and extension */
+    char about[256];    /* the scenario in one sentence */
+    char source[512];   /* source of the numbers in the scenario */
+    uint64_t seed;      /* of all random draws */
+    uint64_t span_ns;   /* seconds: time at which training ends */
+    uint64_t settle_ns; /* settle_s: time after training in which nodes may reach one version */
+    enum strategy_kind strategy;
+    bool made_up;              /* updates = made up: no data, weights walk at random */
+    uint32_t parameters;       /* number of parameters of a made up model */
+    double skew;               /* alpha of the Dirichlet label skew; 0 = iid shards */
+    uint64_t evaluate_ns;      /* evaluate_s: period of evaluations; 0 = only at the end */
+    uint32_t evaluate_samples; /* number of test samples of each evaluation before the end */
+    bool quarantines;          /* quarantine: the nodes may expel harmful members by votes */
+    struct strategy_settings settings; /* [strategy] */
+    struct config config;              /* of every node, without the set clauses of its group */
     struct group groups[SCENARIO_GROUPS_MAX];
     uint32_t groups_count;
     uint32_t nodes_count;
     char regions[SCENARIO_REGIONS_MAX][SCENARIO_NAME_BYTES];
     uint32_t regions_count;
-    /* [from][to] paths between regions. */
-    struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
-    char unlinked[256]; /* pairs of regions that no link line names; "" = none */
+    struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
+    char unlinked[256]; /* pairs of regions to which no link line applies; "" = none */
     struct fault faults[SCENARIO_FAULTS_MAX];
     uint32_t faults_count;
     struct expect expects[SCENARIO_EXPECTS_MAX];
@@ -121,11 +114,10 @@ struct scenario {
 enum error scenario_load(struct scenario *scenario, const char *path, const char *const *sets,
                          int sets_count, struct problem *problem) MUST_USE;
 
-/* Warns on standard error of settings that are allowed but rarely intended, such as regions without
- * a link. */
+/* Warns on standard error of regions without a link. */
 void scenario_warn(const struct scenario *scenario);
 
-/* Makes the configuration of node i: that of all nodes, changed by the set clauses of its group. */
+/* Sets *config to the common configuration, changed by the set clauses of node i's group. */
 void scenario_node_config(const struct scenario *scenario, uint32_t i, struct config *config);
 
 /* Removes faults, late starts and leaves from the scenario, because only the strategy gossip can
@@ -146,7 +138,7 @@ static inline double seconds_of(uint64_t ns)
     return (double)ns * 1e-9;
 }
 
-/* Returns the rate at this time in bytes per second; 0 = unlimited. */
+/* Returns bytes per second; 0 = unlimited. */
 uint64_t rate_at(const struct rate *rate, uint64_t now_ns);
 
 #endif

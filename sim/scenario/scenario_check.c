@@ -39,7 +39,7 @@ static enum error check_strategy(const struct scenario *scenario, struct problem
     return OK;
 }
 
-/* Checks that made-up updates are used only if the device is the CPU, which draws them. */
+/* Refuses made-up updates on a GPU: the CPU draws them. */
 static enum error check_device(const struct scenario *scenario, struct problem *problem)
 {
     if (scenario->made_up && device_is_gpu(scenario->config.train.device))
@@ -70,7 +70,6 @@ static enum error check_rounds(const struct scenario *scenario, struct problem *
     return OK;
 }
 
-/* Checks that at least one node accepts connections. */
 static enum error check_reach(const struct scenario *scenario, struct problem *problem)
 {
     for (uint32_t i = 0; i < scenario->groups_count; i++)
@@ -93,7 +92,7 @@ static enum error check_members(const struct scenario *scenario, struct problem 
                        members, scenario->nodes_count, scenario->nodes_count);
 }
 
-/* Checks that the partitions and measurements to which expectations refer exist. */
+/* Checks that the partitions to which expectations refer exist, and the strategy has the metric. */
 static enum error check_expects(const struct scenario *scenario, struct problem *problem)
 {
     for (uint32_t i = 0; i < scenario->expects_count; i++) {

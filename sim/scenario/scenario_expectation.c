@@ -7,8 +7,8 @@
 
 /* Time clauses that a metric allows. T is a time, D a duration. */
 enum times {
-    TIMES_NONE,    /* no time clause: measured over the whole run */
-    TIMES_HALF,    /* no time clause: measured over the second half of training */
+    TIMES_NONE,    /* no time clause */
+    TIMES_HALF,    /* no time clause; an error explains why "by" is not allowed */
     TIMES_BY,      /* no time clause, or "by T" */
     TIMES_AFTER,   /* "by D after training" */
     TIMES_REACHED, /* "by T", or "within D of T" */
@@ -67,7 +67,7 @@ static enum error read_metric(struct clause *clause, struct expect *expect, stru
     return OK;
 }
 
-/* Reads the group after "steps of" or "published by". */
+/* Reads the group after "steps of" or "published by"; for other metrics reads nothing. */
 static enum error read_group(const struct scenario *scenario, struct clause *clause,
                              struct expect *expect, struct problem *problem)
 {
@@ -96,8 +96,7 @@ static bool is_plain(enum metric metric)
            metric == METRIC_REMOVED || metric == METRIC_NO_ALARM || metric == METRIC_ALARM;
 }
 
-/* Returns true if the metric has an upper bound that is a multiple of another quantity, such as
- * "1.1 x base". */
+/* Returns true if the metric has an upper bound such as "1.1 x base". */
 static bool is_ratio(enum metric metric)
 {
     return metric == METRIC_BLOCKS || metric == METRIC_JOINING;
@@ -159,7 +158,7 @@ static enum error read_bound(struct clause *clause, struct expect *expect, struc
     return read_points(clause, expect, problem);
 }
 
-/* Reads a multiple of another quantity: "1.1 x base" or "1.15 x blocks / rate". */
+/* Reads "1.1 x base" or "1.15 x blocks / rate". */
 static enum error read_times(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     const bool blocks = expect->metric == METRIC_BLOCKS;

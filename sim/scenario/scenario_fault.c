@@ -53,7 +53,7 @@ static const struct form {
     [FAULT_RUIN] = {ONE, WITH | AT, 0, "ruin X, with KIND N, at T"},
 };
 
-/* Words of the clauses. A clause's index here is the number of its bit. */
+/* A clause's index is the number of its bit. */
 static const char *const words[] = {"at", "back at", "for",  "from",     "every", "away",
                                     "by", "until",   "disk", "silently", "with"};
 
@@ -65,7 +65,6 @@ static void add_range(struct node_set *set, uint32_t first, uint32_t count)
         node_set_add(set, first + i);
 }
 
-/* Adds the nodes of a region and returns their number. */
 static uint32_t add_region(const struct scenario *scenario, const char *name, struct node_set *set)
 {
     uint32_t count = 0;
@@ -107,7 +106,7 @@ static enum error unknown_set(const struct scenario *scenario, const struct clau
                        name, list);
 }
 
-/* Reads a node such as desk/2. */
+/* Reads the number of a node such as desk/2. */
 static enum error read_member(const struct group *group, struct clause *clause,
                               struct node_set *set, struct problem *problem)
 {
@@ -119,7 +118,7 @@ static enum error read_member(const struct group *group, struct clause *clause,
     return error;
 }
 
-/* Reads a set with a name: a group, one node of a group, a region, or `all`. */
+/* Reads a group, one node of a group, a region, or `all`. */
 static enum error read_set(const struct scenario *scenario, struct clause *clause,
                            struct node_set *set, struct problem *problem)
 {
@@ -146,7 +145,7 @@ static enum error read_set(const struct scenario *scenario, struct clause *claus
     return OK;
 }
 
-/* Reads the first set of nodes in a fault line: `any`, `any desk`, or a set with a name. */
+/* Reads the first set of nodes in a fault line, such as `any`, `any desk` or `desk`. */
 static enum error read_first(const struct scenario *scenario, struct clause *clause,
                              struct fault *fault, struct problem *problem)
 {
@@ -259,7 +258,6 @@ static enum error read_with(struct clause *clause, struct fault *fault, struct p
     return clause_number(clause, "how much", 0.001, 1e6, &fault->value, problem);
 }
 
-/* Reads the value of a clause. */
 static enum error read_value(struct clause *clause, unsigned int bit, struct fault *fault,
                              struct problem *problem)
 {

@@ -81,8 +81,8 @@ static enum error read_change(struct group *group, struct clause *clause, struct
     return clause_rate_change(clause, up ? &group->up : &group->down, at_ns, bytes_per_s, problem);
 }
 
-/* Returns where to store an assignment to this key: in the group's set clause with the key, or in a
- * new one. Returns NULL if the group has SCENARIO_SETS_MAX set clauses. */
+/* Returns the group's set clause with this key, or a new one; NULL = the group has
+ * SCENARIO_SETS_MAX set clauses. */
 static char *room_for_set(struct group *group, const struct config_parts *parts)
 {
     char key[sizeof parts->section + sizeof parts->name + 1];
@@ -152,7 +152,7 @@ static const struct {
 
 #define WORDS (sizeof words / sizeof words[0])
 
-/* Reads a clause. *seen has a bit for each word that the line has used so far. */
+/* *seen has a bit for each word that the line has used so far. */
 static enum error read_clause(struct group *group, struct clause *clause, uint32_t *seen,
                               struct problem *problem)
 {
@@ -185,8 +185,7 @@ static enum error read_head(struct group *group, struct clause *clause, struct p
     return error == OK ? clause_end(clause, problem) : error;
 }
 
-/* Returns true if the name has another meaning in a scenario, so that no group or region may have
- * it. */
+/* Returns true if a name has another meaning in a scenario, so no group or region may have it. */
 static bool is_reserved(const char *name)
 {
     static const char *const reserved[] = {"all",  "any",   "scenario", "node",  "model",
@@ -262,7 +261,7 @@ enum error scenario_group_set(struct group *group, const char *name, const char 
     return error;
 }
 
-/* Adds a region's name to the list of regions if it is new. */
+/* Adds a region if it is new. */
 static void note_region(struct scenario *scenario, const char *name)
 {
     uint32_t i = 0;

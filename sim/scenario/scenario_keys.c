@@ -150,7 +150,7 @@ void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scen
     scenario->quarantines = keys->quarantine;
 }
 
-/* Returns true if the value names one device, the CPU or a GPU, which all learners then share. */
+/* Returns true if the key is [train] device, and the value names one device for all learners. */
 static bool is_one_device(const char *section, const char *name, const char *value)
 {
     return strcmp(section, "train") == 0 && strcmp(name, "device") == 0 && device_is_word(value) &&

@@ -6,11 +6,10 @@
 
 /* A link line during parsing. */
 struct reading {
-    /* Path from the first region to the second, or with `all` between every pair of regions. */
-    struct path path;
-    struct rate back; /* rate from the second region to the first */
-    bool all;         /* the line is `link = all` */
-    bool one_way;     /* the line names one direction: link = west > east */
+    struct path path; /* from the first region to the second, or with `all` between every pair */
+    struct rate back; /* from the second region to the first */
+    bool all;         /* link = all */
+    bool one_way;     /* link = west > east */
     uint32_t from;    /* index of the first region */
     uint32_t to;      /* index of the second region */
 };
@@ -95,8 +94,7 @@ static enum error read_rate(struct reading *reading, struct clause *clause, stru
     return error;
 }
 
-/* Checks that up and down may be given: the link must have two different regions and both
- * directions. */
+/* Refuses up and down unless the link has two different regions and both directions. */
 static enum error check_directed(const struct reading *reading, const struct clause *clause,
                                  struct problem *problem)
 {

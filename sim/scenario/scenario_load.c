@@ -20,22 +20,21 @@ static const char *const line_keys[LINE_KINDS] = {"link", "fault", "expect"};
 
 /* A line that can be parsed only when all groups and times are known. */
 struct line {
-    int number; /* number of the line in the file */
+    int number; /* in the file */
     enum line_kind kind;
-    char text[LINE_BYTES]; /* text to the right of the equals sign */
+    char text[LINE_BYTES]; /* to the right of the equals sign */
 };
 
-/* State of the loader while it reads a file. */
 struct loader {
     const char *path;
-    struct config_load load;             /* reader of the sections of a node's configuration */
-    struct scenario_keys keys;           /* the single values of [scenario] */
-    struct strategy_lines lines_of_keys; /* line of the file that sets each key of [strategy] */
-    struct scenario scenario;            /* scenario read so far */
-    struct scenario_links links;         /* links read so far */
+    struct config_load load; /* reader of the sections of a node's configuration */
+    struct scenario_keys keys;
+    struct strategy_lines lines_of_keys;
+    struct scenario scenario; /* read so far */
+    struct scenario_links links;
     int group_line[SCENARIO_GROUPS_MAX]; /* [group] line of the file that defines the group */
     uint32_t lines_count;
-    struct line lines[LINES_MAX]; /* link, fault and expect lines, in the order of the file */
+    struct line lines[LINES_MAX]; /* in the order of the file */
 };
 
 static const char *const sections[] = {"scenario", "model",  "data", "train",
@@ -227,7 +226,7 @@ static enum error check_groups(const struct loader *loader, struct problem *prob
     return OK;
 }
 
-/* Derives the scenario's name from its path: "configs/sim-home.conf" gives "sim-home". */
+/* "configs/sim-home.conf" gives "sim-home". */
 static void name_after(char *name, size_t room, const char *path)
 {
     const char *slash = strrchr(path, '/');

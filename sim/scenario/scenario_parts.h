@@ -22,7 +22,7 @@
 struct scenario_keys {
     double seconds;
     uint64_t seed;
-    unsigned int strategy; /* number of an enum strategy_kind */
+    unsigned int strategy; /* enum strategy_kind */
     unsigned int updates;  /* 1 = the updates are made up */
     uint32_t parameters;
     double skew;
@@ -37,8 +37,7 @@ struct scenario_keys {
 
 void scenario_keys_defaults(struct scenario_keys *keys);
 
-/* Sets a key. line: number of the line in the file, which may set a key only once; 0 = an
- * assignment by --set, which may repeat. */
+/* line: number in the file, which may set a key only once; 0 = --set, which may repeat. */
 enum error scenario_keys_set(struct scenario_keys *keys, const char *name, const char *value,
                              int line, struct problem *problem) MUST_USE;
 void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scenario);
@@ -58,15 +57,14 @@ enum error scenario_group_set(struct group *group, const char *name, const char 
 /* Numbers the nodes and collects the regions. Call it when all groups are complete. */
 enum error scenario_group_place(struct scenario *scenario, struct problem *problem) MUST_USE;
 
-/* Checks that the times of a group lie within the scenario. */
+/* Checks that the group's times lie within the scenario. */
 enum error scenario_group_check(const struct scenario *scenario, const struct group *group,
                                 struct problem *problem) MUST_USE;
 
-/* Links read so far: the line of each pair of regions, and the path of pairs without a line. */
+/* Link lines read so far. Lines are numbers in the file; 0 = none. */
 struct scenario_links {
-    /* Line that links [from] to [to]; 0 = none. */
-    int line_of[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
-    int line_of_all; /* line of `link = all`; 0 = none */
+    int line_of[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
+    int line_of_all;                                         /* `link = all` */
     struct path all; /* path of pairs without a line, from `link = all` */
 };
 enum error scenario_link_add(struct scenario *scenario, struct scenario_links *links,

@@ -34,8 +34,8 @@ struct sim_options {
     uint32_t jobs;
     bool twice;
     bool stop;
-    char seed[64];    /* option --seed in the form that --set takes */
-    char seconds[64]; /* option --seconds in the form that --set takes */
+    char seed[64];    /* --seed in the form that --set takes */
+    char seconds[64]; /* --seconds in the form that --set takes */
 };
 
 static enum error add_set(void *self, const struct command_option *option, const char *set,
@@ -137,8 +137,7 @@ static bool is_stopped(void *watcher)
     return interrupt_signal() != 0;
 }
 
-/* Plays the scenario with another strategy, for a curve in the report. Returns false if the play
- * was interrupted or impossible. */
+/* Plays a scenario for a curve in the report. Returns false if interrupted or impossible. */
 static bool play_one_beside(struct live *live, const struct scenario *scenario,
                             struct outcome *outcome)
 {
@@ -159,8 +158,8 @@ static bool play_one_beside(struct live *live, const struct scenario *scenario,
     return is_open && !outcome_is_stopped(outcome);
 }
 
-/* If the report is about learned updates, also plays each node alone (single) and all nodes as one
- * machine (ideal). */
+/* If the outcome is of gossip with learned updates, also plays each node alone (single) and all
+ * nodes as one machine (ideal). */
 static void play_beside(const struct outcome *outcome, const struct live *live,
                         struct report_beside *beside)
 {
@@ -188,7 +187,6 @@ static void play_beside(const struct outcome *outcome, const struct live *live,
                       "hearsay: interrupted; the other strategies of the report are incomplete\n");
 }
 
-/* Plays the scenario, judges its expectations and writes the report. */
 static enum error play_opened(struct experiment *experiment, const struct sim_options *options,
                               struct outcome *outcome, struct problem *problem)
 {
@@ -217,7 +215,6 @@ static enum error play_opened(struct experiment *experiment, const struct sim_op
     return error;
 }
 
-/* Prints on stderr that the play was interrupted, and how much of it the report covers. */
 static void say_interrupted(const struct sim_options *options, const struct outcome *outcome)
 {
     (void)fflush(stdout);
@@ -228,7 +225,7 @@ static void say_interrupted(const struct sim_options *options, const struct outc
                                               : "the report covers only that part");
 }
 
-/* Plays a scenario. If it returns OK, it has set *code to the exit code. */
+/* Sets *code to the exit code if it returns OK. */
 static enum error play(const struct scenario *scenario, const struct sim_options *options,
                        const char *command, int *code, struct problem *problem)
 {
@@ -294,7 +291,7 @@ static int run_scenario(struct sim_options *options)
         interrupt_remove(NULL);
     }
     if (made)
-        /* This removes the folder only if no file was written to it. */
+        /* rmdir removes the folder only if no file was written to it. */
         (void)rmdir(options->out);
     free(scenario);
     return error == OK ? code : command_complain(&problem, code);

@@ -1,7 +1,5 @@
-/* The strategy of a scenario, and its settings.
- *
- * strategy_keys.h has the keys of [strategy], strategies/strategy.h the strategies.
- */
+/* The strategy of a scenario, and its settings. strategy_keys.h has the keys of [strategy],
+ * strategies/strategy.h the strategies. */
 #ifndef HEARSAY_SIM_SCENARIO_STRATEGY_KIND_H
 #define HEARSAY_SIM_SCENARIO_STRATEGY_KIND_H
 
@@ -54,21 +52,20 @@ enum gossip_of { GOSSIP_WEIGHTS, GOSSIP_PROGRESS };
 enum graph { GRAPH_RING, GRAPH_FULL };
 enum gossip_by { GOSSIP_PUSH, GOSSIP_PULL };
 
+/* CONFIG_AUTO_REAL in a member = the strategy's own default, unless the member says otherwise. */
 struct strategy_settings {
     uint32_t local_steps;  /* local steps between two exchanges */
-    double outer_rate;     /* rate of the outer step; CONFIG_AUTO_REAL = published value */
-    double outer_momentum; /* momentum of the outer step; CONFIG_AUTO_REAL = published value */
-    /* Sparseloco, dgc, demo, choco: fraction of entries in a message; auto = published value. */
-    double top_part;
-    double error_decay; /* sparseloco, demo: factor on the error feedback in each round */
+    double outer_rate;     /* rate of the outer step */
+    double outer_momentum; /* momentum of the outer step */
+    double top_part;       /* sparseloco, dgc, demo, choco: fraction of entries in a message */
+    double error_decay;    /* sparseloco, demo: factor on the error feedback in each round */
 
-    /* Keys of streaming_diloco. */
-    uint32_t fragments;     /* number of parts of the model, which are exchanged in turn */
-    uint32_t overlap_steps; /* steps during the exchange of a fragment */
-    /* Weight of the arriving common weights in a node's new weights; the node's own weights have
-     * weight 1 - mixing. */
-    double mixing;
-    unsigned int wire_precision; /* enum wire_precision of each sent entry */
+    uint32_t fragments; /* streaming_diloco, mlnet: parts of the model, exchanged in turn */
+    /* streaming_diloco: steps during the exchange of a fragment; sgp: rounds before a worker waits
+     * for a message. */
+    uint32_t overlap_steps;
+    double mixing; /* streaming_diloco: weight of the common weights in a node's new weights */
+    unsigned int wire_precision; /* streaming_diloco: enum wire_precision of each sent entry */
 
     uint32_t rank;                   /* powersgd: rank of the factors of a gradient */
     unsigned int gradient_precision; /* allreduce: enum gradient_precision of each sent entry */
@@ -88,31 +85,25 @@ struct strategy_settings {
     /* Keys of downpour. */
     uint32_t push_steps;  /* steps between two pushes */
     uint32_t fetch_steps; /* steps between two fetches; CONFIG_AUTO = as many as push_steps */
-    /* At each push, the worker sends its weights and waits for the mean of all workers'
-     * weights. */
-    bool average;
+    bool average; /* at each push, a worker sends weights and waits for the mean of all workers' */
 
     /* Keys of dlion. */
     bool batch_by_speed; /* divide the batches by the speeds of the nodes */
-    /* Entries up to this percentage below the largest of their tensor are sent; CONFIG_AUTO_REAL
-     * = as many as the link carries. */
+    /* Entries up to this percentage below the largest of their tensor are sent; CONFIG_AUTO_REAL =
+     * as many as the link carries. */
     double max_n;
-    /* Steps between moves towards the worker with the least loss; 0 = never. */
-    uint32_t transfer_steps;
+    uint32_t transfer_steps; /* steps between moves towards the worker of lowest loss; 0 = never */
 
     unsigned int gossip_of; /* gossipgrad: enum gossip_of, the content of messages */
     unsigned int gossip_by; /* gossip_sgd: enum gossip_by, push or pull */
 
     /* Keys of choco. */
     unsigned int graph; /* enum graph, which defines the neighbours */
-    /* Fraction of the distance to its neighbours' replicas by which a worker moves in each
-     * step. */
-    double consensus;
+    double consensus;   /* factor on a worker's move towards its neighbours' replicas */
 
     uint32_t fanout; /* mlnet: children of each worker in the tree */
 };
 
-/* Returns the strategy's name in a scenario. */
 const char *scenario_strategy_name(enum strategy_kind kind);
 
 #endif
