@@ -14,9 +14,9 @@
  * incarnation's tag, and adds a note the first time. */
 void barred_on_stranger(struct node *node, const struct peer *from,
                         const uint8_t id[static ID_BYTES], uint64_t incarnation);
-/* Returns how many of the origin's rumors this node would have if it took all that it may from the
- * neighbour, which has `next` of them: at most origin->keep, and no further ones of an origin that
- * is not admitted. */
+/* Returns how many of the origin's rumors this node would have after taking all that it may from
+ * the neighbour, which has `next` of them: at most origin->keep, and no new ones of a barred
+ * origin. */
 static inline uint32_t barred_shown(const struct node *node, const struct peer *from,
                                     const struct origin *origin, uint32_t next)
 {

@@ -28,7 +28,6 @@
 
 struct broadcast *broadcast_new(struct arena *arena, struct node *node);
 size_t broadcast_arena_bytes(const struct node_options *options);
-/* Call it when the conversation with this peer has ended. */
 void broadcast_on_end(struct node *node, const struct peer *peer);
 void broadcast_stats(const struct node *node, struct node_stats *stats);
 
@@ -66,8 +65,7 @@ uint64_t broadcast_knows(const struct node *node, const struct peer *peer);
 void broadcast_set_knows(struct node *node, const struct peer *peer, uint64_t rumors);
 /* Returns true if the neighbour has all rumors that this node published. */
 bool broadcast_has_ours(const struct node *node, const struct peer *peer);
-/* Returns the maximum of broadcast_knows over all neighbours, or only over those that have joined.
- */
+/* Returns the maximum of broadcast_knows over all neighbours, or only over joined ones. */
 uint64_t broadcast_most_shown(const struct node *node, bool joined_only);
 /* Returns true if the neighbour has shown its whole version. No rumor is exchanged before that. */
 bool broadcast_is_compared(const struct node *node, const struct peer *peer);
@@ -98,9 +96,8 @@ bool broadcast_next_apply(struct node *node, struct action *action);
 void broadcast_on_block_given(struct node *node, uint32_t entries);
 /* Returns true if the learner may be given `blocks` blocks in addition to its unanswered ones. */
 bool broadcast_may_give_blocks(const struct node *node, uint32_t blocks);
-/* Returns true if a block is unanswered. */
 bool broadcast_has_blocks_given(const struct node *node);
-/* Call it when the learner has applied the oldest unanswered one, a rumor or block of `entries`. */
+/* Call it when the learner has applied the oldest unanswered rumor or block, with its entries. */
 void broadcast_on_applied(struct node *node, uint32_t entries);
 /* Sets heads[origin_index] to the head of the origin's last rumor in the learner's base, or to NULL
  * if the base has none. The heads are valid until the next event. */
@@ -142,7 +139,7 @@ void anti_entropy_round(struct node *node);
 /* Requests this neighbour's whole version, unless our base is incomplete. In a swarm of more than
  * 256 origins, does so at most every 10 s, because the version may fill a whole message. */
 void anti_entropy_ask_for_all(struct node *node, const struct peer *peer);
-/* Call it when that of `but` has replaced our version: requests the other neighbours' versions. */
+/* Call it when our version was replaced: requests the versions of all neighbours except `but`. */
 void anti_entropy_ask_again(struct node *node, const struct peer *but);
 /* Records the hash and the number of rumors of a neighbour's version or slice. If it is malformed,
  * closes the conversation and returns false. */

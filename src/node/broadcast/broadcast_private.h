@@ -125,8 +125,8 @@ void push_backlog_forget(struct broadcast_neighbour *neighbour, uint32_t origin_
 /* Asks this neighbour not to push this origin's rumors (broadcast_tree.c). */
 void tree_prune(struct node *node, const struct peer *peer, const struct origin *origin);
 
-/* Keeps a proof if the two heads of one stream contradict each other, or if they are one head
- * beyond the limits of a valid rumor (equivocation.c). */
+/* Keeps a proof if two heads of one stream contradict each other. With ours = theirs, keeps a proof
+ * if the head exceeds the limits of a valid rumor (equivocation.c). */
 void equivocation_found(struct node *node, const struct signed_head *ours,
                         const struct signed_head *theirs);
 /* Keeps a proof if the origin signed the head of this refused rumor beyond the limits of a valid
@@ -146,7 +146,6 @@ void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,
                          const struct peer *from);
 /* Call it after each new rumor of the origin: updates the origin's gap. */
 void repair_on_known(struct node *node, struct origin *origin);
-/* Forgets the gaps of all origins. */
 void repair_forget(struct node *node);
 void repair_forget_origin(struct node *node, struct origin *origin);
 

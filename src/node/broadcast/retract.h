@@ -19,11 +19,11 @@
 /* Call it when the verdict on this member has changed: sets the limits of its origins. */
 void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES]);
 /* Takes expelled members' rumors beyond their limits out of the version, as far as the log has
- * them, so that retract_next takes them out of the learner's base. No publication may be under way.
+ * them; retract_next then takes them out of the learner's base. No publication may be under way.
  * Returns the number of rumors that left the version. */
 uint64_t retract_begin(struct node *node);
-/* Returns the lowest number from which on the log has all of this origin's rumors, and will keep
- * them for a while, so that they can be taken out. */
+/* Returns the lowest number from which on this origin's rumors can be taken out: the log has all of
+ * them, and keeps them for a while. */
 uint32_t retract_reach(const struct node *node, uint32_t origin_index);
 /* Returns the amount to add to the digest when this origin's rumors from number `from` on are
  * removed from the version. The log must have these rumors. */

@@ -65,7 +65,6 @@ uint64_t origin_tag(const uint8_t id[static ID_BYTES], uint64_t incarnation);
 
 void versions_init(struct versions *versions, struct arena *arena, uint32_t max, uint64_t digest);
 
-/* Returns the origin with this tag, or NULL. */
 struct origin *versions_find(const struct versions *versions, uint64_t tag);
 
 /* Adds an origin, as if it had just published. Returns NULL if the table is full. */

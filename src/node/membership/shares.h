@@ -22,7 +22,7 @@
 #include "node/membership/members.h"
 
 struct rumor_facts {
-    /* Movement of the base, summed over the rumor's entries, in units of QUANTUM; > 0. */
+    /* Movement of the base by the rumor, summed over its entries, in units of QUANTUM; > 0. */
     double moved;
     uint64_t samples;   /* samples claimed as learned since the member's previous rumor */
     bool by_throughput; /* shares depend on throughput; false = all shares are equal */

@@ -198,7 +198,7 @@ bool admitted_on_stranger(struct node *node, const uint8_t id[static ID_BYTES],
         stranger = &admitted->strangers[admitted->strangers_met % STRANGERS_MAX];
         admitted->strangers_met++;
         if (admitted->strangers_met == 2 * STRANGERS_MAX)
-            /* the count must not overflow; the ring is full at both values */
+            /* the count must not overflow; the ring is full with either number */
             admitted->strangers_met = STRANGERS_MAX;
         *stranger = (struct stranger){.shown.incarnation = incarnation, .tag = tag};
         memcpy(stranger->shown.id, id, ID_BYTES);

@@ -27,7 +27,7 @@ static const struct proof NOTHING = {
 struct proofs {
     struct known *known; /* [NODE_PROOFS] one entry for each accused author */
     uint32_t count;
-    uint32_t changes;   /* proofs stored since the start, with those that replaced a weaker one */
+    uint32_t changes;   /* proofs stored since the start, including replacements of weaker ones */
     bool is_full_noted; /* a note has said that `known` is full */
     bool is_contested;  /* most neighbours disobey a proof that this node obeys */
 };

@@ -71,11 +71,11 @@ struct congestion {
     uint64_t backlog_ns; /* queueing delay in the last round; 0 = no delay */
 
     uint64_t round_ns;   /* time when this round began */
-    uint64_t round_ends; /* value of `sent` then: the round ends when `arrived` exceeds it */
+    uint64_t round_ends; /* `sent` at round_ns: the round ends when `arrived` exceeds this */
     /* First acknowledgement since the backlog exceeded the target, with the receiver's time; bytes
      * = 0: the backlog is below the target. */
     struct mark round_from;
-    bool is_pressed; /* in this round, bytes waited because of the pace or the window */
+    bool is_pressed; /* bytes waited in this round because of the pace or the congestion window */
     bool is_bulk;    /* blocks are queued for the link, so a larger backlog is allowed */
 
     /* least one-way delay since look_ns, plus the offset of the two clocks */
@@ -88,7 +88,7 @@ struct congestion {
     bool has_base_delay;    /* base_delay is valid */
 
     uint64_t received;    /* bytes received from the peer so far */
-    uint64_t received_ns; /* time when the last of these bytes arrived */
+    uint64_t received_ns; /* time when the last received byte arrived */
     uint64_t acked;       /* received bytes that were acknowledged */
     uint64_t acked_ns;    /* time when the last acknowledgement was sent */
 };

@@ -14,7 +14,7 @@
 #define MOMENTUM_TAKEN (1.0 / 3)
 #define HEAD_BYTES     150.0 /* bytes of a rumor's head, signature, record and message */
 #define HEAD_PART      0.05  /* part of the published bytes that rumor heads may take */
-/* A publication that moves a smaller part of the base's entries leaves much unpublished. */
+/* A publication that moves a smaller part of the entries leaves much progress unpublished. */
 #define PART_MOVED 0.25
 /* Bench: library (tests/decisions/029-publications-and-the-learner.md). Half: not measured. Double:
  * a fiftieth took 4.2 % of the training time with Adam; the goal is 3 %. */

@@ -57,7 +57,7 @@
 #define OUTER_STEP_MANY      256.0
 #define OUTER_STEP_MANY_S    0.0625 /* shortest interval of OUTER_STEP_MANY steps, seconds */
 #define OUTER_STEP_BEGINNING 6      /* publications of a node that have shorter intervals */
-/* Longest interval before one of these first publications, seconds. */
+/* Longest interval before one of a node's first publications, seconds. */
 #define OUTER_STEP_FIRST_S 1.0
 
 struct outer_step_measured {

@@ -162,8 +162,8 @@ void pacer_on_ack(struct node *node, const struct peer *peer, const struct messa
     connection_set_ready(node, connection_slot(node, peer), true);
 }
 
-/* Returns true if sending `bytes` bytes to the peer takes longer than `span_s` seconds and they are
- * more than WAITS_LEAST, or if they fill half of the peer's queue. */
+/* Returns true if sending `bytes` (more than WAITS_LEAST) to the peer takes longer than `span_s`
+ * seconds, or if they fill half of the peer's queue. */
 static bool takes_longer(const struct node *node, const struct peer *peer, size_t bytes,
                          double span_s)
 {

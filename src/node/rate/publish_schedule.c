@@ -228,9 +228,9 @@ static uint32_t budget_bytes(const struct node *node, bool is_first)
     return (uint32_t)fmin(fmax(bytes, BYTES_LEAST), most);
 }
 
-/* Returns the part of the unpublished progress to withhold from the node's own weights, so that
- * they contain `counts` (gain · share) of it, as the base will. A node that leaves withholds
- * nothing, since no later publication would release it. */
+/* Returns the part of the unpublished progress to withhold from the node's own weights. The weights
+ * then contain the part `counts` (gain · share), as the base will. A leaving node withholds
+ * nothing, since no later publication would release the withheld part. */
 static double withheld(const struct node *node, double counts)
 {
     if (node->rate->schedule.is_last)

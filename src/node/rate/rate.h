@@ -23,7 +23,7 @@ size_t rate_arena_bytes(const struct node_options *options);
 /* Call it when a conversation with this peer starts. */
 void rate_on_start(struct node *node, const struct peer *peer);
 void rate_on_received(struct node *node, const struct peer *peer, size_t bytes);
-/* Clears the state of an ended conversation; its byte counts stay in rate_stats. */
+/* Call it when a conversation has ended. Its byte counts stay in rate_stats. */
 void rate_on_end(struct node *node, const struct peer *peer);
 
 const struct congestion *rate_link(const struct node *node, const struct peer *peer);
@@ -59,8 +59,8 @@ bool pacer_is_busy(const struct node *node, const struct peer *peer);
  * pushed to. together: slots of all neighbours with which this node exchanges rumors. lag_ns: time
  * for which a rumor has been missing on this node. */
 void budget_review(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
-/* Doubles the budget up to the links' headroom (slow start), if a publication used it and has
- * reached the eager neighbours, and no link to them has seen a backlog. */
+/* Doubles the budget, up to the links' headroom (slow start). Does so only if a publication used
+ * the budget and reached the eager neighbours, over links that have seen no backlog. */
 void budget_probe(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
 /* Call it when `bytes` of an own rumor were queued for this neighbour. */
 void budget_on_own(struct node *node, const struct peer *peer, size_t bytes);

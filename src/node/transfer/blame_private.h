@@ -13,8 +13,8 @@ struct blame {
     uint32_t count;                    /* members blamed so far; the ring keeps the last ones */
     uint8_t donor_id[ID_BYTES];        /* id of the node whose history replaced our version */
     bool is_of_many; /* nodes other than the donor also gave blocks of the fetched base */
-    /* The last base was false, so all blocks of the next base are requested from its own donor,
-     * which is to blame if that base is also false. */
+    /* The last base was false, so all blocks of the next base come from that base's own donor. The
+     * donor is to blame if its base is also false. */
     bool from_donor;
 };
 

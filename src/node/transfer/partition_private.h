@@ -6,7 +6,7 @@
 
 /* Comparison of the samples that two sides of a partition have learned. */
 struct contest {
-    double ours, theirs; /* samples that only our or only the other side knows */
+    double ours, theirs; /* samples that only our side, or only the other side, knows */
     /* Smallest tag of an origin of which the sides know different numbers of samples; UINT64_MAX =
      * none. */
     uint64_t first_tag;

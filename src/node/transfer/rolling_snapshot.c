@@ -23,7 +23,7 @@
 #define USUAL_BYTES 4096.0 /* assumed bytes of a rumor, as long as none has arrived */
 /* Part of the received bytes that rumors may take; the other part is for blocks. */
 #define ENOUGH 0.5
-#define FEW    0.25 /* part of the other training members up to which few members lag */
+#define FEW    0.25 /* at most this part of the other training members may lag */
 
 static bool has_company(const struct node *node)
 {
@@ -86,7 +86,7 @@ static void begin(struct node *node)
 }
 
 /* Returns true if half of this node's ingress rate would have carried all rumors that the swarm
- * published during the round of the snapshot that now ends. */
+ * published during the present round. */
 static bool could_keep_up(const struct node *node)
 {
     struct node_stats stats = {0};

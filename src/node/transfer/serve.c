@@ -129,7 +129,7 @@ void serve_on_take(struct node *node, const struct peer *from)
         has_room_for_history(node, from) && !(is_soon && withheld_has_any(node)) &&
         withheld_digest(node, &digest)) {
         node->transfer->serve.served_ns = node->now_ns;
-        /* The base that the neighbour takes over contains the rumors that wait in its backlog. */
+        /* our base contains the rumors that wait in the neighbour's backlog */
         broadcast_forget_backlog(node, from);
         say_history(node, from, digest);
         return;

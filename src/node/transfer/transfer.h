@@ -18,12 +18,11 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Spans of blocks that a neighbour may have requested and not received; others are refused. */
+/* Spans of blocks that a neighbour may have requested and not received; more are refused. */
 #define FETCHES_MAX 4
 
 struct transfer *transfer_new(struct arena *arena, const struct node *node);
 size_t transfer_arena_bytes(const struct node_options *options);
-/* Call it when the conversation with this peer has ended. */
 void transfer_on_end(struct node *node, const struct peer *peer);
 void transfer_stats(const struct node *node, struct node_stats *stats);
 
@@ -53,7 +52,7 @@ bool fetch_is_ahead(const struct node *node, const struct peer *peer);
 /* Marks the neighbour as far ahead: only its base still contains the rumors that we lack. */
 void fetch_set_ahead(struct node *node, const struct peer *peer);
 void fetch_on_block(struct node *node, const struct peer *from, const struct message *block);
-/* Call it when conversation `conn` has ended: its blocks are requested from other neighbours. */
+/* Call it when conversation `conn` has ended: blocks requested in it come from other neighbours. */
 void fetch_on_lost(struct node *node, uint64_t conn);
 bool fetch_next_write(struct node *node, struct action *action);
 /* Returns true once after a fetched base is complete: then send the neighbours our version. */

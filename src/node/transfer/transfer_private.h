@@ -119,7 +119,7 @@ struct transfer {
     uint32_t blocks; /* number of blocks of a base */
     uint64_t *seen;  /* scratch buffer: one bit per origin */
     struct history_request request;
-    struct fetch fetch; /* the base being fetched */
+    struct fetch fetch;
     struct rolling_snapshot rolling;
     struct pending_blocks pending; /* received blocks that are not in our base yet */
     struct base_digest base_digest;
