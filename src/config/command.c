@@ -38,7 +38,7 @@ const struct command_option *command_option_find(const struct command *command, 
     return NULL;
 }
 
-/* Fills in the options for getopt_long, terminated by zeros. */
+/* Terminates the options with zeros, for getopt_long. */
 static void list_options(const struct command *command,
                          struct option known[static COMMAND_OPTIONS_MAX + 1])
 {

@@ -23,10 +23,10 @@
 struct command_table;
 
 struct command_option {
-    const char *name;  /* name with its dashes, such as "--state" */
-    const char *value; /* name of the option's value, such as "DIR|FILE"; NULL = a flag */
-    const char *help;  /* description, with a line feed where --help begins a new line */
-    size_t member;     /* offset of the member of the command's struct that the option sets */
+    const char *name;  /* with its dashes, such as "--state" */
+    const char *value; /* shown for the value, such as "DIR|FILE"; NULL = a flag */
+    const char *help;  /* a line feed begins a new line in --help */
+    size_t member;     /* offset in the command's struct */
     /* Sets the member. The word belongs to argv. NULL: stores the word (const char *), or true
      * (bool) for a flag. */
     enum error (*set)(void *member, const struct command_option *option, const char *word,
@@ -36,8 +36,7 @@ struct command_option {
     const char *key;    /* configuration key that the option sets, such as "data.dir" */
 };
 
-/* Initialize the members of an option whose value is a number: COMMAND_REAL for a double,
- * COMMAND_WHOLE for a whole number of 4 or 8 bytes. */
+/* Initialize an option whose value is a double (COMMAND_REAL) or a whole number of 4 or 8 bytes. */
 #define COMMAND_REAL(type, name, lowest, highest)                                                  \
     .member = offsetof(type, name), .set = command_set_real, .low = (lowest), .high = (highest)
 #define COMMAND_WHOLE(type, name, lowest, highest)                                                 \
@@ -49,20 +48,19 @@ struct command_option {
     _Static_assert(offsetof(type, name) == 0, "shared options are set by offset")
 
 struct command_form {
-    const char *line;  /* form of the command, such as "hearsay export [options] DIR" */
-    const char *about; /* purpose of the form */
+    const char *line; /* such as "hearsay export [options] DIR" */
+    const char *about;
 };
 
 struct command {
-    const char *name;    /* name as it is typed */
-    const char *summary; /* purpose in a few words */
+    const char *name;
+    const char *summary;
     struct command_form forms[COMMAND_FORMS_MAX];
-    const char *about; /* paragraphs before the options; NULL = none */
-    /* The command's own options; the last entry has no name. */
-    const struct command_option *options;
-    int column;             /* column of the options' descriptions in --help */
-    const char *notes;      /* paragraphs after the options; NULL = none */
-    const char *exit_codes; /* meaning of the exit codes, such as "0 done, 1 failed." */
+    const char *about;                    /* paragraphs before the options; NULL = none */
+    const struct command_option *options; /* own options; the last entry has no name */
+    int column;                           /* column of the options' descriptions in --help */
+    const char *notes;                    /* paragraphs after the options; NULL = none */
+    const char *exit_codes;               /* such as "0 done, 1 failed." */
     bool takes_operands;
     /* Checks the options that were given, and takes the operands, which belong to argv. NULL = all
      * options are valid together. */
@@ -76,35 +74,33 @@ struct command {
 };
 
 struct command_table {
-    const struct command *const *command; /* [count] the commands */
+    const struct command *const *command; /* [count] */
     size_t count;
 };
 
-/* Returns the command with this name; NULL if there is none. */
 const struct command *command_find(const struct command_table *table, const char *name);
 
-/* Returns option i of a command, of which the last is --help; NULL after it. */
+/* Returns option i, of which the last is --help; NULL after it. */
 const struct command_option *command_option_at(const struct command *command, size_t i);
 
-/* Returns the option with this name, such as "--state"; NULL if there is none. */
+/* Returns NULL if no option has this name, which includes its dashes. */
 const struct command_option *command_option_find(const struct command *command, const char *name);
 
-/* Parses the options into the command's struct. Sets *is_help and stops at --help. MALFORMED: wrong
- * usage. */
+/* Sets the options in the command's struct `self`. Sets *is_help and stops at --help. MALFORMED:
+ * wrong usage. */
 enum error command_parse(const struct command *command, void *self, int argc, char **argv,
                          bool *is_help, struct problem *problem) MUST_USE;
 
-/* Parses as command_parse does. Prints the help if requested, or the problem. Returns COMMAND_RUNS,
- * or the exit code with which the command ends. */
+/* Parses, then prints the help if requested, or the problem. Returns COMMAND_RUNS, or the exit code
+ * with which the command ends. */
 int command_read(const struct command *command, void *self, int argc, char **argv) MUST_USE;
 
 /* Prints the problem to standard error and returns `code`. */
 int command_complain(const struct problem *problem, int code);
 
-/* Prints the text of --help. */
 void command_help(const struct command *command, FILE *out);
 
-/* Sets a whole number of 4 or 8 bytes, or a double, within the bounds of the option. */
+/* Return MALFORMED unless the word is a number within the bounds of the option. */
 enum error command_set_whole(void *member, const struct command_option *option, const char *word,
                              struct problem *problem);
 enum error command_set_real(void *member, const struct command_option *option, const char *word,

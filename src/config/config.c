@@ -19,7 +19,6 @@ void config_defaults(struct config *config)
     }
 }
 
-/* Finds the key by section and name, and sets its value in config. */
 static enum error assign(struct config *config, const char *section, const char *name,
                          const char *value, const struct config_key **key, struct problem *problem)
 {
@@ -33,7 +32,6 @@ static enum error assign(struct config *config, const char *section, const char 
     return config_value_set(config, *key, value, problem);
 }
 
-/* State while a configuration file is read. */
 struct reading {
     FILE *file;
     const char *path;
@@ -50,8 +48,7 @@ static void reading_fail(struct reading *reading, enum error error, const char *
         problem_set(reading->problem, error, "%.200s:%d: %s", reading->path, reading->line, what);
 }
 
-/* Checks a line "[name]": the bracket must be closed, only a comment may follow, and the reader
- * must accept the section. */
+/* The bracket must be closed, only a comment may follow, and the reader must accept the section. */
 static void check_section_line(struct reading *reading, const char *line)
 {
     struct problem problem;
@@ -80,9 +77,9 @@ static bool is_binary(int byte)
     return (byte >= 0 && byte < ' ' && byte != '\t' && byte != '\r') || byte == 0x7F;
 }
 
-/* Implements ini_reader of libinih: returns the next line, or NULL to end the reading. Removes
- * leading blanks, because libinih would append an indented line to the value before it. Ends at a
- * line that libinih would cut off or misread. */
+/* ini_reader of libinih: returns the next line, or NULL to end the reading. Removes leading blanks,
+ * because libinih would append an indented line to the value before it. Ends at a line that libinih
+ * would cut off or misread. */
 static char *read_line(char *line, int room, void *context)
 {
     struct reading *reading = context;
@@ -109,7 +106,7 @@ static char *read_line(char *line, int room, void *context)
     return ended || reading->error != OK ? NULL : line;
 }
 
-/* Implements ini_handler of libinih; returns 0 to end the reading. */
+/* ini_handler of libinih; returns 0 to end the reading. */
 static int read_key(void *context, const char *section, const char *name, const char *value)
 {
     struct reading *reading = context;

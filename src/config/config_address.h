@@ -12,18 +12,17 @@
 
 struct address_list {
     struct address item[CONFIG_PEERS_MAX];
-    uint32_t count; /* number of addresses in item */
+    uint32_t count;
 };
 
-/* Parses the text of a CONFIG_ADDRESS key into `to`, a struct address. */
+/* Parse the text of a key into `to`: a struct address for CONFIG_ADDRESS and CONFIG_LISTEN, a
+ * struct address_list for CONFIG_ADDRESSES. */
 enum error config_address_set(void *to, const struct config_key *key, const char *text,
                               struct problem *problem) MUST_USE;
 
-/* Parses the text of a CONFIG_LISTEN key into `to`, a struct address. */
 enum error config_address_set_listen(void *to, const struct config_key *key, const char *text,
                                      struct problem *problem) MUST_USE;
 
-/* Parses the text of a CONFIG_ADDRESSES key into `to`, a struct address_list. */
 enum error config_address_set_all(void *to, const struct config_key *key, const char *text,
                                   struct problem *problem) MUST_USE;
 

@@ -9,14 +9,14 @@
 
 #include "config/config_key.h"
 
-/* Text that describes the allowed values of a key, such as "1 to 4096 samples". */
+/* Allowed values of a key, such as "1 to 4096 samples". */
 struct config_allowed {
     char text[384];
 };
 struct config_allowed config_allowed_of(const struct config_key *key);
 
-/* Returns MALFORMED with a message that names the key, the wrong value, the reason `why`, and the
- * allowed values. */
+/* Returns MALFORMED with a message that names key, value, the reason `why`, and the allowed
+ * values. */
 enum error config_allowed_refuse(const struct config_key *key, const char *text, const char *why,
                                  struct problem *problem) MUST_USE;
 

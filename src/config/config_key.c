@@ -316,8 +316,7 @@ static bool begins_section(size_t i)
     return i == 0 || strcmp(keys[i].section, keys[i - 1].section) != 0;
 }
 
-/* Returns the number of insertions, deletions and replacements that turn one name into the other
- * (Levenshtein 1966). */
+/* Levenshtein distance (1966). */
 static size_t edits(const char *typed, const char *known)
 {
     size_t row[32];
@@ -337,9 +336,8 @@ static size_t edits(const char *typed, const char *known)
     return row[width];
 }
 
-/* Returns the distance between two names. If one is a prefix of the other, the distance is at
- * most 1, as for one wrong letter. If one contains the other (learning_rate, rate), it is at most
- * 2. */
+/* Levenshtein distance, but at most 1 if one name begins with the other (3 letters or more), and at
+ * most 2 if one contains the other (4 letters or more): learning_rate, rate. */
 static size_t distance(const char *typed, const char *known)
 {
     const size_t common = size_min(strlen(typed), strlen(known));
@@ -388,13 +386,11 @@ void config_key_rank(const char *typed, const char *const *words, size_t count,
                 continue;
             used += (size_t)snprintf(out + used, CONFIG_RANK_BYTES - used, "%s%s", used ? ", " : "",
                                      words[i]);
-            /* The buffer is large enough for all words of our tables. */
             CHECK(used < CONFIG_RANK_BYTES);
         }
 }
 
-/* Returns the present name of a key that older configuration files call `name`; NULL if there is
- * none. */
+/* Returns the present name of a key of older configuration files, or NULL. */
 static const char *renamed(const char *section, const char *name)
 {
     static const struct {

@@ -34,34 +34,32 @@ enum config_shared {
 #define CONFIG_NO_MAX 0x1p64
 
 struct config_key {
-    const char *section;   /* section of the key, as in [section] */
-    const char *name;      /* name of the key, as in name = value */
-    enum config_type type; /* type of the parsed value */
-    size_t offset;         /* offset of the member in struct config */
-    size_t bytes;          /* size of the member */
-    const char *initial;   /* default value as text */
+    const char *section; /* as in [section] */
+    const char *name;    /* as in name = value */
+    enum config_type type;
+    size_t offset; /* in struct config */
+    size_t bytes;
+    const char *initial; /* default, as text */
     /* Minimum of the number, of the text's length, or of the address's port. */
     double min;
-    double max;       /* maximum of the number; CONFIG_NO_MAX = the maximum of its type */
+    double max;       /* maximum of the number; CONFIG_NO_MAX = that of its type */
     const char *unit; /* unit of a number, or NULL */
     /* The choices of an enum; or the word for no address, or for CONFIG_AUTO. */
     const char *words;
-    const char *help; /* sentence that explains the key */
-    /* How the value relates to other nodes' values; neighbours compare them. */
-    enum config_shared shared;
+    const char *help;
+    enum config_shared shared; /* compared with the values of neighbours */
 };
 
 #define CONFIG_KEYS_MAX 128
 
 size_t config_key_count(void);
 const struct config_key *config_key_at(size_t i);
-/* Returns the index of the key in the table, from 0 to config_key_count() - 1. */
+/* Returns the index of the key, below config_key_count(). */
 size_t config_key_index(const struct config_key *key);
 
-/* Returns the key with this section and name; NULL if there is none. */
-const struct config_key *config_key_find(const char *section, const char *name);
+const struct config_key *config_key_find(const char *section, const char *name); /* or NULL */
 
-/* Returns MALFORMED with a message that the key is unknown, which suggests a similar key. */
+/* Returns MALFORMED with a message that the key is unknown or was renamed. */
 enum error config_key_unknown(const char *section, const char *name, struct problem *problem);
 
 /* Returns the word that is most similar to `typed`; NULL if none is similar. Words must be shorter
@@ -78,7 +76,7 @@ void config_key_rank(const char *typed, const char *const *words, size_t count,
 enum error config_key_once(const struct config_key *key, int *set, int line,
                            struct problem *problem) MUST_USE;
 
-/* Returns OK if the section exists; otherwise MALFORMED with a message. */
+/* Returns MALFORMED with a message unless the section exists. */
 enum error config_key_section(const char *section, struct problem *problem) MUST_USE;
 
 #endif

@@ -9,9 +9,9 @@
 
 /* The parts of an assignment "section.name=value", without surrounding blanks. */
 struct config_parts {
-    char section[CONFIG_NAME_BYTES]; /* text before the dot */
-    char name[CONFIG_NAME_BYTES];    /* text between dot and equals sign */
-    char value[CONFIG_LINE_BYTES];   /* text after the equals sign */
+    char section[CONFIG_NAME_BYTES];
+    char name[CONFIG_NAME_BYTES];
+    char value[CONFIG_LINE_BYTES];
 };
 enum error config_split(struct config_parts *parts, const char *assignment,
                         struct problem *problem) MUST_USE;
@@ -19,28 +19,27 @@ enum error config_split(struct config_parts *parts, const char *assignment,
 /* Callbacks for the lines of a configuration file. If one returns an error, reading ends, and file
  * and line are added to its message. */
 struct config_reader {
-    /* Called for a line "[section]". */
     enum error (*on_section)(void *context, const char *section, struct problem *problem);
-    /* Called for a line "name = value"; line: its number. */
+    /* line: number of the line "name = value" */
     enum error (*on_key)(void *context, const char *section, const char *name, const char *value,
                          int line, struct problem *problem);
-    void *context; /* first argument of both callbacks */
+    void *context;
 };
 enum error config_read(const char *path, const struct config_reader *reader,
                        struct problem *problem) MUST_USE;
 
-/* State while a configuration is read. It detects keys that a file sets twice. */
+/* Detects keys that a file sets twice. */
 struct config_load {
-    struct config config;         /* values read so far */
+    struct config config;
     int line_of[CONFIG_KEYS_MAX]; /* line of the file that has set each key; 0 = none */
 };
 enum error config_load_key(struct config_load *load, const char *section, const char *name,
                            const char *value, int line, struct problem *problem) MUST_USE;
 
-/* Reads an INI file into load->config, over the values there. MISSING: there is no such file.
- * FAILED: it cannot be read. MALFORMED: its contents are wrong; the message names file and line.
- * After an error, some values may have changed. After OK, call config_load_set for each --set and
- * then config_load_check, whose messages name file and line of a key. */
+/* Reads an INI file over the values in load->config. MISSING: there is no such file. FAILED: it
+ * cannot be read. MALFORMED: its contents are wrong; the message names file and line. After an
+ * error, some values may have changed. After OK, call config_load_set for each --set and then
+ * config_load_check. That resolves `auto`, and its messages name file and line of a key. */
 enum error config_load_file(struct config_load *load, const char *path,
                             struct problem *problem) MUST_USE;
 enum error config_load_set(struct config_load *load, const char *assignment,

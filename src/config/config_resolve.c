@@ -33,8 +33,8 @@ void config_resolve_rate(struct config_train *train, enum optimizer_kind kind)
                                                         : RATE_MUON;
 }
 
-/* Returns the automatic weight decay. It is 0 for XOR: its four training samples are all that
- * exist, so smaller weights do not generalize better. */
+/* Returns 0 for XOR: its four training samples are all that exist, so smaller weights do not
+ * generalize better. */
 static double usual_decay(const struct config *config)
 {
     if (config->data.source == DATASET_XOR)

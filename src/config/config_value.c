@@ -25,7 +25,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Prints the number with the fewest digits, 15 to 17, that read back to the same number. */
+/* Uses the fewest digits, 15 to 17, that read back to the same number. */
 static void print_real(FILE *out, double value)
 {
     char text[32];
@@ -37,8 +37,8 @@ static void print_real(FILE *out, double value)
     (void)fputs(text, out);
 }
 
-/* Parses decimal digits into *value, and sets *end to the text after them. Returns false if the
- * number exceeds 64 bits. */
+/* Sets *end to the text after the digits. Returns false if the text does not begin with a digit, or
+ * the number exceeds 64 bits. */
 static bool whole_number(const char *text, uint64_t *value, const char **end)
 {
     if (!isdigit((unsigned char)text[0]))
@@ -51,7 +51,7 @@ static bool whole_number(const char *text, uint64_t *value, const char **end)
     return errno == 0;
 }
 
-/* Returns 1024 for "K", 1024² for "M", and so on; 0 for another suffix. */
+/* Returns 1 for "", 1024 for "K", 1024² for "M", 1024³ for "G"; 0 for another suffix. */
 static uint64_t size_factor(const char *suffix)
 {
     if (suffix[0] == '\0')
@@ -269,8 +269,8 @@ static enum error set_clean(void *record, const struct config_key *key, const ch
     check_failed(__FILE__, __LINE__, "every type has its parser");
 }
 
-/* Returns true if a configuration file can contain the text as a value. --set refuses other texts,
- * so that config_print writes valid files. */
+/* Returns false if a configuration file cannot contain the text as a value. --set refuses it, so
+ * that config_print writes valid files. */
 static bool can_stand_in_file(const char *text)
 {
     char before = ' ';

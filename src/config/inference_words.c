@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define SIDE_MAX 65536
-/* Maximum number of samples per request, so that a request takes no longer than a few steps. */
+/* most samples of a request, which then takes no longer than a few steps */
 #define SAMPLES_MAX 64u
 
 enum error inference_words_form(const struct learner *learner,

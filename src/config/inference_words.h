@@ -18,7 +18,7 @@ enum error inference_words_form(const struct learner *learner,
                                 char about[static INFERENCE_WORDS_BYTES],
                                 struct inference_form *form, struct problem *problem) MUST_USE;
 
-/* Parses the description from another node. MALFORMED: it is invalid. */
+/* Parses the description of another node. MALFORMED: it is invalid. */
 enum error inference_words_read(const char *about, size_t bytes,
                                 struct inference_shape *shape) MUST_USE;
 

@@ -18,9 +18,9 @@
 #include "layers/model.h"
 
 /* Reads b0 into host_weights[P] from a file, or from a folder with a config.json
- * (state/model_folder.h), and computes its digest. Tensors are found by name and shape and metadata
- * is ignored, so files of other programs are accepted. Returns the errors of safetensors_load and
- * model_folder_check. MALFORMED also means that a weight is NaN or too large for a base. */
+ * (state/model_folder.h), and computes its digest. Finds tensors by name and shape and ignores
+ * metadata, so files of other programs are accepted. Returns the errors of safetensors_load and
+ * model_folder_check; MALFORMED also means that a weight is NaN or too large. */
 enum error initial_weights_load(const char *path, const struct model *model, float *host_weights,
                                 uint64_t *digest, struct problem *problem) MUST_USE;
 

@@ -10,10 +10,10 @@
 #include "config/config.h"
 #include "state/disk.h"
 
-/* Writes the path "FOLDER/started.conf" to `path`. Returns false if it is too long. */
+/* Returns false if the path is too long. */
 bool saved_config_path(char path[static DISK_PATH_MAX], const char *folder);
 
-/* Saves the configuration in node.state_dir. FAILED: the file cannot be written. */
+/* Writes to node.state_dir. FAILED: the file cannot be written. */
 enum error saved_config_write(const struct config *config, struct problem *problem) MUST_USE;
 
 #endif

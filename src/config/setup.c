@@ -95,8 +95,8 @@ static bool is_wide(const struct config *config)
            (model_line_tokens(line) > 0 || model_line_width(line) >= WIDE);
 }
 
-/* Returns the number of samples that are evaluated at once: as many as fit in EVALUATION_BYTES
- * (sequences) or EVALUATION_IMAGES bytes (images and tables), from 1 to EVALUATION_BATCH. */
+/* As many samples as fit in EVALUATION_BYTES (sequences) or EVALUATION_IMAGES bytes (images and
+ * tables), from 1 to EVALUATION_BATCH. */
 uint32_t setup_evaluation_batch(const char *line, struct shape in, int classes)
 {
     const bool is_sequence = in.length > 0;
@@ -196,9 +196,9 @@ bool setup_holds(const struct config *config)
     return withheld(config) != 0;
 }
 
-/* Returns the maximum number of entries in a publication. The automatic limit bounds memory, so
- * it does not apply to small models: with a few thousand parameters it would leave nine tenths of
- * many steps unpublished, and the base would follow only after minutes. */
+/* The automatic limit bounds memory, so it does not apply to small models: with a few thousand
+ * parameters it would leave nine tenths of many steps unpublished, and the base would follow only
+ * after minutes. */
 uint32_t setup_density_max(const struct config *config, size_t parameters)
 {
     const double part = config->exchange.density_max, all = (double)parameters;
@@ -207,7 +207,6 @@ uint32_t setup_density_max(const struct config *config, size_t parameters)
     return (uint32_t)fmax(part * all, 1);
 }
 
-/* Range of the test samples that are evaluated. */
 struct evaluated {
     uint32_t from, to;
 };
@@ -266,8 +265,7 @@ struct learner_options setup_learner_options(const struct config *config,
     };
 }
 
-/* Loads b0 if it is from a file, and writes the text that identifies the start: its seed or its
- * digest. */
+/* Loads b0 if it is from a file, and writes the text that identifies the start: seed or digest. */
 static enum error make_start(const struct config *config, struct arena *arena,
                              struct setup_model *made, char text[START_TEXT_BYTES],
                              struct problem *problem)
@@ -290,7 +288,6 @@ static enum error make_start(const struct config *config, struct arena *arena,
     return OK;
 }
 
-/* Returns the name of the key that determines the layers. */
 static const char *key_of_line(const struct config *config)
 {
     if (config->model.layers[0])
@@ -330,7 +327,7 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
     return OK;
 }
 
-/* Returns the device to open. `auto` means the CPU if the node only relays. */
+/* `auto` means the CPU if the node only relays. */
 static const char *device_of(const struct config *config)
 {
     const bool is_left_to_us = strcmp(config->train.device, "auto") == 0;
@@ -415,8 +412,8 @@ size_t setup_keys_bytes(const struct config *config)
            node_keys_bytes(config->limits.peers);
 }
 
-/* Reads the keys of the node. Secrets are random numbers from the system even if node.seed is set;
- * that seed only decides which peers the node dials, and when. */
+/* Secrets are random numbers from the system even if node.seed is set; that seed only decides which
+ * peers the node dials, and when. */
 enum error setup_keys(struct setup *setup, const struct config *config, struct arena *keys,
                       struct problem *problem)
 {
@@ -427,8 +424,7 @@ enum error setup_keys(struct setup *setup, const struct config *config, struct a
     return error == OK ? swarm_key_load(own->swarm_key, config->node.swarm_key, problem) : error;
 }
 
-/* Writes a sentence about each property of the data that the node has detected because the user did
- * not configure it. */
+/* Writes a sentence about each property that the user did not configure and the node detected. */
 static void describe_data(struct setup *setup, const struct dataset *train)
 {
     char *text = setup->data_notes;
@@ -547,8 +543,8 @@ struct node_options setup_plain_options(const struct config *config, size_t para
     return options;
 }
 
-/* Returns the options of the saver, except wake, owner's text and base. The queue has space for one
- * publication and for the updates of a step, while the disk writes a part. */
+/* The queue has space for one publication and for the updates of a step, while the disk writes a
+ * part. */
 struct saver_options setup_saver_options(const struct config *config, size_t parameters,
                                          uint32_t moments)
 {

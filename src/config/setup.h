@@ -14,35 +14,33 @@
 
 #define SETUP_DESCRIPTION_BYTES (MODEL_LINE_MAX + 128)
 
-/* Secret keys of a node. */
 struct own_keys {
-    struct identity identity;     /* key pair and id of the node */
-    uint8_t swarm_key[KEY_BYTES]; /* swarm key from the configuration */
-    struct entropy entropy;       /* source of all random keys that the node makes */
+    struct identity identity;
+    uint8_t swarm_key[KEY_BYTES];
+    struct entropy entropy; /* source of all random keys of the node */
 };
 
 struct setup {
-    struct arena arena;             /* memory of the model and the learner */
-    struct own_keys *keys;          /* secret keys, in locked memory */
-    struct backend *backend;        /* the computing backend */
-    struct team *team;              /* further GPUs for data-parallel training; NULL = none */
-    char device[DEVICE_TEXT_MAX];   /* name of the computing device */
-    struct model *model;            /* the layers */
-    struct learner *learner;        /* model, optimizer and data together */
-    bool companded;                 /* the learner's base is companded (companding.h) */
-    struct safetensors_about about; /* metadata for saved models */
-    /* Text that identifies the model: input, layers, seed or start. */
-    char description[SETUP_DESCRIPTION_BYTES];
-    const char *parts; /* parts of the description as lines (wire/model_parts.h), in the arena */
-    char settings[SETTINGS_MAX + 1]; /* settings that all nodes must share (shared_settings.h) */
-    char data_notes[512]; /* notes about detected properties of the data, each ended by '\n' */
+    struct arena arena;    /* of the model and the learner */
+    struct own_keys *keys; /* in locked memory */
+    struct backend *backend;
+    struct team *team; /* further GPUs for data-parallel training; NULL = none */
+    char device[DEVICE_TEXT_MAX];
+    struct model *model;
+    struct learner *learner;                   /* with model, optimizer and data */
+    bool companded;                            /* the learner's base is companded (companding.h) */
+    struct safetensors_about about;            /* for saved models */
+    char description[SETUP_DESCRIPTION_BYTES]; /* identifies the model */
+    const char *parts; /* lines of the description (wire/model_parts.h), in the arena */
+    char settings[SETTINGS_MAX + 1]; /* text of shared_settings.h */
+    char data_notes[512];            /* detected properties of the data, each ended by '\n' */
 };
 
 /* Call setup_keys first: it clears the setup and reads the keys into memory of the arena `keys`,
  * setup_keys_bytes bytes, whose owner wipes it. Then call setup_make, which loads the data and
  * creates everything else except the sockets. On errors the problem says what is wrong and what to
  * do. */
-size_t setup_keys_bytes(const struct config *config); /* bytes of all secrets of a node */
+size_t setup_keys_bytes(const struct config *config); /* bytes of all secrets */
 enum error setup_keys(struct setup *setup, const struct config *config, struct arena *keys,
                       struct problem *problem) MUST_USE;
 enum error setup_make(struct setup *setup, const struct config *config,
@@ -54,21 +52,18 @@ struct node_options setup_node_options(const struct setup *setup, const struct c
 
 void setup_free(struct setup *setup);
 
-/* Sets setup->parts, the lines of the description. */
 void setup_name_parts(struct setup *setup);
 
-/* The functions from here on are the steps of setup_make, for programs that run more than one
- * node. setup_dataset_options returns the options for loading the data. */
+/* The following functions are the steps of setup_make, for programs that run more than one node. */
 
 struct dataset_options setup_dataset_options(const struct config_data *data);
 
-/* Loads the configured training and test data. Both are normalised with mean and scale of the
- * training set. *train and *test must be zeros; the caller frees them, also after an error. */
+/* Loads training and test data, both normalised with mean and scale of the training set. *train and
+ * *test must be zeros; the caller frees them, also after an error. */
 enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
                       struct problem *problem) MUST_USE;
 
-/* Text that describes the input of a model for this data: "1x28x28", "64 bytes" (of text) or "64
- * tokens". */
+/* Input of a model for this data: "1x28x28", "64 bytes" (of text) or "64 tokens". */
 struct setup_input {
     char text[48];
 };
@@ -89,18 +84,17 @@ double setup_peak_flops(const struct config *config);
 enum error setup_device(const struct config *config, struct backend **backend, struct team **team,
                         char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;
 
-/* Returns the number of parts into which each step is split: micro_batches for each device. */
+/* Returns the number of parts of each step: micro_batches for each device. */
 uint32_t setup_parts(const struct config *config);
 
 struct setup_model {
-    struct model *model; /* the model; the caller frees it with model_free */
-    /* [P] initial weights, in the arena; NULL = random from the seed. */
-    const float *start;
-    bool companded; /* the base is companded (companding.h) */
-    /* Text that identifies the model, as in struct setup. */
+    struct model *model; /* the caller frees it with model_free */
+    const float *start;  /* [P] initial weights, in the arena; NULL = random from the seed */
+    bool companded;      /* the base is companded (companding.h) */
+    /* as in struct setup */
     char description[SETUP_DESCRIPTION_BYTES];
 };
-/* Creates the model. batch_max: largest batch of all learners that use it. */
+/* batch_max: largest batch of all learners that use the model. */
 enum error setup_model(const struct config *config, uint32_t batch_max, const struct dataset *train,
                        struct arena *arena, struct backend *backend, struct setup_model *made,
                        struct problem *problem) MUST_USE;
@@ -110,7 +104,7 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
 uint32_t setup_batch_max(const struct config *config, const struct dataset *train,
                          size_t free_bytes);
 
-/* Returns the number of samples that a model of this line and data evaluates at once. */
+/* Returns how many samples a model of this line and data evaluates at once. */
 uint32_t setup_evaluation_batch(const char *line, struct shape in, int classes);
 
 /* Returns the options of a learner. data_node: determines the order of its samples, so it differs
@@ -119,14 +113,13 @@ struct learner_options setup_learner_options(const struct config *config,
                                              const struct setup_model *made, uint64_t data_node,
                                              uint32_t tests);
 
-/* Returns how the batch size adapts to the speed of the device; fixed unless train.batch is
- * auto. */
+/* The batch size is fixed unless train.batch is auto. */
 struct batch_size setup_batch_size(const struct config *config, const struct model *model);
 
 /* Returns the minimum nanoseconds between the starts of two steps; 0 = no limit. */
 uint64_t setup_step_ns_min(const struct config *config);
 
-/* Returns the maximum number of entries in a publication; at least 1. */
+/* Returns the most entries of a publication, at least 1. */
 uint32_t setup_density_max(const struct config *config, size_t parameters);
 
 /* Returns true if publications may withhold a part of the unpublished residual from the weights

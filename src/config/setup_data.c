@@ -52,8 +52,8 @@ static enum error match_sets(const char *named, struct dataset *train, struct da
     return OK;
 }
 
-/* Sets configured properties (classes, mean, deviation) in place of the files' own. The
- * configured ones hold for the whole swarm, but the files may be those of only one node. */
+/* Replaces the properties of the files by configured ones (classes, mean, deviation). These hold
+ * for the whole swarm, the files may be those of only one node. */
 static enum error set_task(const struct config_data *data, struct dataset *train,
                            struct dataset *test, struct problem *problem)
 {

@@ -42,7 +42,7 @@ void shared_settings_text(const struct config *config, const struct dataset *tra
     }
     (void)fputc('\0', text);
     CHECK(fclose(text) == 0);
-    /* The text was not cut off: values of these keys are short. */
+    /* not cut off: values of these keys are short */
     CHECK(memchr(out, '\0', SETTINGS_MAX + 1));
     if (train && train->pixels && config->train.enabled)
         add_scale(out, train->mean, train->scale);
