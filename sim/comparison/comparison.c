@@ -15,13 +15,11 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_STOPPED = 130 };
 struct comparison_options {
     struct plan plan;
     struct comparison comparison;
-    const char *strategies; /* names of the strategies to compare; NULL = all */
-    /* comma-separated accuracies or losses to reach; NULL = derived from the final results */
-    const char *targets;
-    const char *metric;   /* metric of the targets: accuracy or loss; NULL = chosen by the data */
-    const char *settings; /* path of another comparison's compare.json with settings of strategies;
-                             NULL = none */
-    char seconds[64];     /* option --seconds in the form that --set takes */
+    const char *strategies; /* comma-separated names; NULL = all */
+    const char *targets;    /* comma-separated levels; NULL = derived from the final results */
+    const char *metric;     /* metric of the targets; NULL = chosen by the data */
+    const char *settings;   /* path of another comparison's compare.json; NULL = none */
+    char seconds[64];       /* option --seconds in the form that --set takes */
     bool tune;
     bool as_json;
 };
@@ -61,8 +59,8 @@ static enum error finish(void *self, int count, char **words, struct problem *pr
     return OK;
 }
 
-/* Calls `with` for each part of a comma-separated list. Stops when a call fails, and returns its
- * error. */
+/* Calls `with` for each part of a comma-separated list, up to the first failure, which it returns.
+ */
 static enum error each_part(const char *list, void *self,
                             enum error (*with)(void *self, const char *part,
                                                struct problem *problem),
@@ -112,7 +110,7 @@ static enum error add_target(void *self, const char *text, struct problem *probl
     return OK;
 }
 
-/* Sorts the targets, easiest first. Returns an error if a target is an accuracy above 1. */
+/* Sorts the targets, easiest first. Returns MALFORMED if a target is an accuracy above 1. */
 static enum error order_targets(struct comparison *comparison, enum measure measure,
                                 struct problem *problem)
 {
@@ -144,7 +142,6 @@ static enum error choose_measure(struct comparison_options *options, struct prob
     return OK;
 }
 
-/* Reads scenario and options into the plan of the comparison. Plays nothing. */
 static enum error prepare(struct comparison_options *options, struct scenario *scenario,
                           struct problem *problem)
 {

@@ -24,7 +24,7 @@ static bool is_accuracy(const struct comparison *comparison)
     return comparison->plan->measure == MEASURE_ACCURACY;
 }
 
-/* Returns the value in the unit that people read: an accuracy in percent, a loss unchanged. */
+/* Returns an accuracy in percent, or a loss unchanged. */
 static double shown(const struct comparison *comparison, double value)
 {
     return is_accuracy(comparison) ? 100 * value : value;
@@ -80,12 +80,11 @@ bool comparison_idle_sentence(const struct comparison *comparison, char *out, si
     return used > 0;
 }
 
-/* Sort key of a strategy: its times to the targets, then its final result. The strategy that
- * reaches the highest target first comes first. */
+/* Sort key of a strategy: its times to the targets, then its final result. */
 struct rank {
     uint32_t strategy;
-    double times[TARGETS_MAX]; /* times to the targets, highest target first */
-    double end;
+    double times[TARGETS_MAX]; /* seconds to the targets, hardest target first */
+    double end;                /* mean final accuracy or loss */
     bool less_is_better;
 };
 
@@ -104,7 +103,7 @@ static int by_rank(const void *a, const void *b)
     return x->end == y->end ? 0 : is_first ? -1 : 1;
 }
 
-/* Returns the strategies in the order of the report's table. The caller frees the array. */
+/* Returns the strategies in the order of the tables; the caller frees the array. */
 static struct rank *ranks_of(const struct comparison *comparison)
 {
     const struct plan *plan = comparison->plan;
@@ -123,8 +122,8 @@ static struct rank *ranks_of(const struct comparison *comparison)
     return ranks;
 }
 
-/* Adds a table cell: the mean time to a target, divided by `unit`, if every seed reached the
- * target. Otherwise: the number of seeds that reached it, or "-" if none did. */
+/* Adds a cell: the mean to a target, divided by `unit`, or the number of seeds that reached the
+ * target if not all did. */
 static void add_reach(struct table *table, const struct band *band, double unit, uint32_t seeds)
 {
     if (isfinite(band->mean))
@@ -169,7 +168,7 @@ static void fill_times(struct table *table, const struct comparison *comparison,
     free(ranks);
 }
 
-/* Returns the mean of a value over all plays of a strategy. */
+/* Returns the mean over the seeds; NAN = a seed has no value. */
 static double mean_of(const struct plan *plan, uint32_t strategy,
                       double (*figure)(const struct record *record))
 {
@@ -284,8 +283,7 @@ void comparison_print(FILE *out, const struct comparison *comparison)
         table_print_words(out, text, 0);
 }
 
-/* Computes the means of the p-th evaluation over all seeds. Returns false if a seed has no such
- * evaluation. */
+/* Averages the p-th evaluation over the seeds. Returns false if a seed has no such evaluation. */
 static bool mean_point(const struct plan *plan, uint32_t strategy, uint32_t p,
                        struct record_point *mean, struct band *band)
 {
@@ -310,8 +308,6 @@ static bool has_curve(const struct plan *plan, uint32_t strategy)
     return mean_point(plan, strategy, 0, &mean, &band);
 }
 
-/* Writes one line for each evaluation of each strategy that has a curve, in the order of the plan.
- */
 static void write_curves(FILE *out, const void *context)
 {
     const struct comparison *comparison = context;
@@ -391,7 +387,6 @@ static void write_json(FILE *out, const void *comparison)
     comparison_json(out, comparison);
 }
 
-/* Adds a figure with the mean curve of each strategy and its range over the seeds. */
 static void put_curves(json_t *snapshot, const struct comparison *comparison, bool by_time)
 {
     const struct plan *plan = comparison->plan;

@@ -17,14 +17,14 @@ struct comparison {
     double targets[TARGETS_MAX];
     uint32_t targets_count;
     bool is_tuned;
-    const char *command; /* command that repeats the comparison */
+    const char *command; /* repeats the comparison */
 };
 
-/* Writes a sentence that names the strategies that never finished a round. Returns false if there
- * are none. */
+/* Writes a sentence that names the strategies that finished no round. Returns false, and writes an
+ * empty text, if all did. */
 bool comparison_idle_sentence(const struct comparison *comparison, char *out, size_t bytes);
-/* Writes a sentence about one target, such as "0.85: gossip first, after 12.3 s (11.9 to 12.8),
- * 1.8 times faster than dlion (1.6 to 2.1)." */
+/* Writes a sentence about one target, such as "85 %: gossip first, after 12.3 s (11.9 to 12.8);
+ * 1.80 times faster than dlion (1.60 to 2.10)." */
 void comparison_sentence(const struct comparison *comparison, uint32_t target, char *out,
                          size_t bytes);
 
@@ -32,8 +32,7 @@ void comparison_print(FILE *out, const struct comparison *comparison);
 /* Writes the content of compare.json. */
 void comparison_json(FILE *out, const struct comparison *comparison);
 
-/* Writes compare.json, curves.csv and report.html to the folder of the comparison. Returns
- * FAILED with a sentence if a file cannot be written. */
+/* Writes the files to the folder of the comparison. Returns FAILED if one cannot be written. */
 enum error comparison_write(const struct comparison *comparison, struct problem *problem) MUST_USE;
 
 #endif

@@ -19,7 +19,6 @@
 #define FNV_PRIME   0x100000001b3u
 #define PIECE_BYTES 65536
 
-/* Result that a worker process returns for one play. */
 struct play_answer {
     uint64_t job;
     bool is_played;
@@ -33,9 +32,7 @@ struct progress {
     uint32_t done;
     double begin_s;
     bool is_terminal;
-    /* [strategy] true after the strategy's first failure was printed; later failures are not
-     * printed. */
-    bool is_said[STRATEGIES_COUNT];
+    bool is_said[STRATEGIES_COUNT]; /* [strategy] a failure of the strategy was printed */
 };
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
@@ -51,8 +48,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash_bytes(hash, text, strlen(text) + 1);
 }
 
-/* Continues the hash over a file's content. An unreadable file counts as empty, because the play
- * reports the error when it opens the file. */
+/* An unreadable file counts as empty, because the play reports the error when it opens the file. */
 static uint64_t hash_file(uint64_t hash, const char *path)
 {
     unsigned char piece[PIECE_BYTES];
@@ -70,8 +66,7 @@ static void path_of(const struct plan *plan, const struct play *play, char *out,
     (void)snprintf(out, bytes, "%s/plays/%s.json", plan->dir, play->name);
 }
 
-/* Computes the fingerprint of each play: a hash of everything that determines the play, except the
- * data files. */
+/* A fingerprint does not cover the data files. */
 static void take_fingerprints(struct plan *plan)
 {
     uint64_t common = hash_file(hash_file(FNV_BASIS, SELF_PATH), plan->file);
@@ -152,7 +147,6 @@ void plan_plays(struct plan *plan)
     read_kept(plan);
 }
 
-/* Runs a play in a worker process and writes its record to the play's file. */
 static enum error play_to_file(const struct plan *plan, const struct play *play,
                                struct problem *problem)
 {
@@ -206,7 +200,7 @@ static void clear_line(const struct progress *progress)
         (void)fputs("\r\033[K", stderr);
 }
 
-/* Prints progress: one line that changes on a terminal, otherwise a new line for each play. */
+/* Overwrites the progress line on a terminal, otherwise prints a new one. */
 static void say(const struct progress *progress, const char *name)
 {
     char bar[BAR_WIDTH + 1] = "", left[32] = "";

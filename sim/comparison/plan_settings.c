@@ -1,4 +1,3 @@
-/* Reads settings that the trials of another comparison have found. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>

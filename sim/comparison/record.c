@@ -42,8 +42,7 @@ void record_of(const struct outcome *outcome, struct record *record)
     for (uint32_t i = 0; i < outcome->moments_count; i++) {
         const struct moment *moment = &outcome->moments[i];
         if (moment->at_s > seconds_of(outcome->scenario->span_ns))
-            /* After the end of training, the plays are not comparable: only gossip still
-             * exchanges updates. */
+            /* After training only gossip still exchanges updates, so plays are not comparable. */
             break;
         record->sent_bytes = (double)moment->sent_bytes / nodes;
         if (isfinite(moment->accuracy))
@@ -104,8 +103,7 @@ static json_t *record_json(const struct record *record, const char *fingerprint)
     return root;
 }
 
-/* Writes the file completely or not at all: if writing is interrupted, no file has the name `path`.
- */
+/* Writes another file and renames it, so an interrupted write leaves no incomplete file `path`. */
 enum error record_write(const struct record *record, const char *path, const char *fingerprint,
                         struct problem *problem)
 {

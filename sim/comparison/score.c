@@ -14,7 +14,7 @@ bool score_is_better(enum measure measure, double a, double b)
     return measure == MEASURE_ACCURACY ? a > b : a < b;
 }
 
-/* Returns the value that lies at the fraction `part` between `from` (0) and `to` (1). */
+/* Returns `from` if part is 0, `to` if part is 1. */
 static double interpolate(double from, double to, double part)
 {
     return from + (to - from) * part;
@@ -107,7 +107,8 @@ struct band score_bytes(const struct plan *plan, uint32_t strategy, double targe
     return over_seeds(plan, strategy, BYTES, target);
 }
 
-/* Returns the median of the strategies' values at their first evaluation. */
+/* Returns the median over the strategies of the value at the first evaluation; NAN = none has one.
+ */
 static double first_value(const struct plan *plan)
 {
     double firsts[STRATEGIES_COUNT];

@@ -10,9 +10,7 @@
 static const struct tuning {
     const char *key;
     const char *values[VALUES];
-    /* Setting that the trials vary instead of the learning rate; NULL = they vary the learning
-     * rate. */
-    const char *other;
+    const char *other; /* varied instead of the learning rate; NULL = the learning rate is varied */
     const char *others[VALUES];
 } tunings[STRATEGIES_COUNT] = {
     [STRATEGY_LOCALSGD] = {.key = "strategy.local_steps", .values = {"5", "20", "80"}},
@@ -40,8 +38,8 @@ static const struct tuning {
     [STRATEGY_AKO] = {.key = "strategy.partitions", .values = {"auto", "4", "16"}},
 };
 
-/* Writes the assignments of a trial. Learning rates range from 1/4 to 4 times the scenario's
- * rate: three rates for each value of the strategy's main setting, or nine rates if it has none. */
+/* Learning rates are 1/4 to 4 times the scenario's rate: three for each value of the strategy's
+ * main setting, or nine if it has none. */
 uint32_t tuning_trial(enum strategy_kind kind, uint32_t trial, double rate,
                       char (*sets)[TUNING_BYTES])
 {

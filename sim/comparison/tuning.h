@@ -1,6 +1,5 @@
-/* The trials of a strategy before a comparison. They vary its main setting and the learning rate,
- * with the same number of trials for each strategy. If a strategy does not use the learning rate,
- * another setting is varied instead. */
+/* Trials of a strategy before a comparison, TUNING_TRIALS for each. They vary its main setting and
+ * the learning rate, or another setting if the strategy does not use the learning rate. */
 #ifndef HEARSAY_SIM_COMPARISON_TUNING_H
 #define HEARSAY_SIM_COMPARISON_TUNING_H
 
@@ -11,8 +10,8 @@
 #define TUNING_TRIALS 9
 #define TUNING_BYTES  64
 
-/* Writes the one or two assignments of a trial to `sets` and returns their number. rate: the
- * scenario's learning rate. */
+/* Writes one or two assignments to `sets` and returns their number. rate: the scenario's learning
+ * rate. */
 uint32_t tuning_trial(enum strategy_kind kind, uint32_t trial, double rate,
                       char (*sets)[TUNING_BYTES]);
 
