@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 
-/* Returns the length of the UTF-8 sequence that starts with byte `first` (RFC 3629). Returns 0 if
- * the byte is invalid or a control character. */
+/* Returns the length of the UTF-8 sequence that starts with byte `first` (RFC 3629); 0 = the byte
+ * is invalid or a control character. */
 static size_t sequence_bytes(uint8_t first)
 {
     if (first < 0x80)
@@ -28,8 +28,7 @@ static bool second_fits(uint8_t first, uint8_t second)
     return second >= low && second <= high;
 }
 
-/* Returns the length in bytes of the character at the start of the text. Returns 0 if this
- * character must not be shown. */
+/* Returns the length of the text's first character; 0 = the character must not be shown. */
 static size_t character_bytes(const char *text)
 {
     const uint8_t *at = (const uint8_t *)text;

@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Copies the text with every byte that is not clean replaced by '?'. If the copy does not fit in
- * `bytes` with its terminator, cuts it between two characters. */
+/* Copies the text as clean text. If the copy does not fit in `bytes` with its terminator, cuts it
+ * between two characters. */
 void escape_clean(char *out, size_t bytes, const char *text);
 
-/* Returns the number of visible characters of a clean text. */
+/* Returns the number of characters of a clean text. */
 size_t escape_width(const char *clean);
 
-/* Writes one field, quoted where needed (RFC 4180). Text that a spreadsheet would take for a
+/* Writes one field, quoted where needed (RFC 4180). A field that a spreadsheet would take for a
  * formula gets an apostrophe. */
 void escape_csv(FILE *out, const char *text);
 

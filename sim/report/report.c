@@ -49,10 +49,9 @@ static const struct {
     {"summary.json", report_json},
 };
 
-/* Argument of write_file: an outcome, and the index in FILES of the file to write. */
 struct file_of {
     const struct outcome *outcome;
-    size_t i;
+    size_t i; /* index in FILES */
 };
 
 static void write_file(FILE *out, const void *context)

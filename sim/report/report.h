@@ -17,27 +17,24 @@
 
 #include "scenario/outcome.h"
 
-/* Maximum number of plays with other strategies in the main figure, beside the play of the
- * scenario. */
 #define REPORT_BESIDE_MAX 2
+/* Plays with other strategies, which the main figures show for comparison. */
 struct report_beside {
     struct scenario *scenarios; /* [count] scenario of each outcome */
     struct outcome outcomes[REPORT_BESIDE_MAX];
     uint32_t count;
 };
 
-/* Checks before the play that a report can be written. Creates DIR if it is missing, and then
- * sets *made to true. Returns FAILED or TOO_BIG if DIR can be neither created nor written. */
+/* Checks before the play that a report can be written: creates DIR, or sets *made to false if it
+ * exists. Returns FAILED if DIR cannot be created or written, TOO_BIG if its name is too long. */
 enum error report_ready(const char *dir, bool *made, struct problem *problem) MUST_USE;
 
-/* Write the report for a terminal of 80 columns, or as summary.json. The expectations must have
- * been judged before. */
+/* Write the report for a terminal, or as summary.json. Call them after the verdicts are known. */
 void report_print(FILE *out, const struct outcome *outcome);
 void report_json(FILE *out, const struct outcome *outcome);
 
-/* Writes the report's files. Creates DIR if it is missing, and overwrites an earlier report.
- * beside: plays with other strategies; NULL = none. Returns FAILED with a sentence if a file cannot
- * be written. */
+/* Creates DIR if it is missing, and overwrites an earlier report. beside: NULL = no other plays.
+ * Returns FAILED if a file cannot be written. */
 enum error report_write(const char *dir, const struct outcome *outcome,
                         const struct report_beside *beside, struct problem *problem) MUST_USE;
 

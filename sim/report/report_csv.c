@@ -18,7 +18,7 @@ static void write_count(FILE *out, uint64_t value)
     (void)fprintf(out, ",%" PRIu64, value);
 }
 
-/* Writes two fields: the median and the maximum of a node's value over all nodes. */
+/* Writes two fields: the median and the maximum over all nodes. */
 static void write_spread(FILE *out, const struct outcome *outcome, uint32_t at, enum figure figure)
 {
     double values[SCENARIO_CURVES_MAX];
@@ -30,8 +30,8 @@ static void write_spread(FILE *out, const struct outcome *outcome, uint32_t at, 
     write_real(out, report_quantile(values, nodes, 1));
 }
 
-/* Writes two fields: the bytes per second of rumors, and of other data, that all nodes have sent
- * since the previous moment. */
+/* Writes two fields: bytes per second of rumors, and of other data, that all nodes have sent since
+ * the previous moment. */
 static void write_rates(FILE *out, const struct outcome *outcome, uint32_t at)
 {
     const struct moment none = {.at_s = 0}, *now = &outcome->moments[at];

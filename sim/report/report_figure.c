@@ -102,8 +102,7 @@ static uint32_t count_nodes(const struct node_set *set, uint32_t nodes)
     return count;
 }
 
-/* Appends a word to the comma-separated list in out[bytes]. Returns false if the word does not
- * fit. */
+/* Appends a word to the comma-separated list in out[bytes]. Returns false if it does not fit. */
 static bool append(char *out, size_t bytes, const char *word)
 {
     const size_t used = strlen(out);
@@ -111,8 +110,8 @@ static bool append(char *out, size_t bytes, const char *word)
     return more >= 0 && (size_t)more < bytes - used;
 }
 
-/* Writes the groups that the set contains as a whole, and the names of its other nodes. Writes
- * only the number of nodes if that list is too long. */
+/* Writes the groups that the set contains as a whole, and the set's other nodes; "all"; or only the
+ * number of nodes if that list is too long. */
 static void set_text(const struct scenario *scenario, const struct node_set *set, char *out,
                      size_t bytes)
 {

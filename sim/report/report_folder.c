@@ -58,7 +58,7 @@ static enum error cannot_write(const char *path, struct problem *problem)
                        strerror(errno));
 }
 
-/* Writes a file. Also checks fclose, because an error such as a full disk may appear only there. */
+/* An error such as a full disk may appear only in fclose. */
 enum error report_folder_write(const char *dir, const char *name,
                                void (*write)(FILE *out, const void *context), const void *context,
                                struct problem *problem)

@@ -42,7 +42,7 @@ static void put_text(json_t *object, const char *key, const char *value)
     free(clean);
 }
 
-/* Writes a digest as text, because readers may round 64-bit numbers. */
+/* A digest is a text, because readers of JSON may round 64-bit numbers. */
 static void put_digest(json_t *object, const char *key, uint64_t value)
 {
     char text[17];
@@ -138,7 +138,7 @@ static json_t *scenario_json(const struct outcome *outcome)
     return object;
 }
 
-/* Adds a setting to the section. The value is written as in a configuration file. */
+/* Writes the value as in a configuration file. */
 static void put_setting(json_t *section, const void *record, const struct config_key *key)
 {
     char *text = NULL;
@@ -160,7 +160,7 @@ static json_t *strategy_json(const struct strategy_settings *settings)
     return object;
 }
 
-/* Writes all sections except [node], which the simulator sets. */
+/* Leaves out section [node], which the simulator sets. */
 static void put_config(json_t *settings, const struct config *config)
 {
     for (size_t i = 0; i < config_key_count(); i++) {

@@ -9,8 +9,7 @@
 #include "report/escape.h"
 #include "report/report_private.h"
 
-/* Number of nodes up to which each has a curve; with more nodes, each group has a band. */
-#define CURVES_MAX   12
+#define CURVES_MAX   12  /* with more nodes, a figure has a band for each group of nodes */
 #define CURVE_POINTS 600 /* maximum number of points of a curve */
 #define BYTES_UNIT   1e6
 
@@ -22,7 +21,7 @@ static bool has_loss(const struct outcome *outcome)
     return false;
 }
 
-/* Returns the quantity that an evaluation has measured: accuracy in percent, or loss. */
+/* Returns the accuracy in percent, or the loss; NAN = not measured. */
 static double measured(const struct moment *moment, bool is_accuracy)
 {
     return is_accuracy ? 100 * moment->accuracy : moment->loss;
@@ -36,8 +35,7 @@ static void put_evaluations(json_t *series, const struct outcome *outcome, bool 
                                 measured(&outcome->moments[i], is_accuracy));
 }
 
-/* Draws each accuracy that the scenario expects, as a horizontal line up to the time of the
- * expectation. */
+/* Draws each expected accuracy as a horizontal line up to the time of the expectation. */
 static void put_expected(json_t *figure, const struct outcome *outcome)
 {
     const struct scenario *scenario = outcome->scenario;
@@ -52,7 +50,6 @@ static void put_expected(json_t *figure, const struct outcome *outcome)
     }
 }
 
-/* Draws the scenario's play over time, and the plays with other strategies for comparison. */
 static void put_over_time(json_t *snapshot, const struct outcome *outcome,
                           const struct report_beside *beside, bool is_accuracy)
 {
@@ -137,8 +134,8 @@ static void put_traffic(json_t *snapshot, const struct outcome *outcome)
 /* A figure that shows one quantity of every node over time. */
 struct of_nodes {
     struct page_snapshot_figure figure;
-    enum figure value; /* quantity of a node that the figure shows */
-    double factor;     /* factor that converts the value to the unit of the axis */
+    enum figure value;
+    double factor; /* converts the value to the unit of the axis */
 };
 
 static const struct of_nodes OF_NODES[] = {
@@ -171,8 +168,7 @@ static void put_node(json_t *figure, const struct outcome *outcome, const struct
                             of->factor * report_figure(outcome, at, i, of->value));
 }
 
-/* Draws the values of a group of nodes: the median as a curve, with a band from minimum to
- * maximum. */
+/* Draws a group of nodes: the median as a curve, with a band from minimum to maximum. */
 static void put_group(json_t *figure, const struct outcome *outcome, const struct of_nodes *of,
                       const struct group *group, uint32_t stride)
 {
@@ -237,7 +233,7 @@ static void put_swarm(json_t *snapshot, const struct outcome *outcome)
                                          .trip_s = outcome->edges[i].trip_s});
 }
 
-/* Returns the steps that all nodes made, as a fraction of the steps that their speeds allow. */
+/* Returns the local steps of all nodes as a fraction of those that their speeds allow. */
 static double computing(const struct outcome *outcome)
 {
     double steps = 0, possible = 0;

@@ -1,4 +1,3 @@
-/* Makes the tables: facts, nodes, links, faults. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -212,7 +211,7 @@ void report_facts(struct table *table, const struct outcome *outcome)
     }
 }
 
-/* Columns of the table of nodes, after the name. */
+/* Columns of the table of nodes after the name. */
 enum column { SAMPLES, SHARE, PUBLISHED, RECEIVED, COPIES, UP, DOWN, LAG, ACCURACY, COLUMNS };
 
 /* Returns the 90th percentile of a node's lag over time, in seconds. */
@@ -251,7 +250,7 @@ static void add_amount(struct table *table, double bytes)
     table_add(table, "%s", isfinite(bytes) ? amount_bytes(bytes, amount) : "-");
 }
 
-/* Adds a cell with a percentage, which has one decimal if it is below 10 %. */
+/* The percentage has one decimal if it is below 10 %. */
 static void add_percent(struct table *table, double percent)
 {
     table_add_figure(table, percent < 9.95 ? "%.1f" : "%.0f", percent);

@@ -114,7 +114,7 @@ static void print_blanks(FILE *out, size_t count)
     (void)fprintf(out, "%*s", (int)count, "");
 }
 
-/* Prints a text. If it is wider than `width`, prints its beginning and a tilde. */
+/* If the text is wider than `width`, prints its beginning and a tilde. */
 static void print_cut(FILE *out, const char *clean, size_t width)
 {
     const bool cut = escape_width(clean) > width;

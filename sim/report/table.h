@@ -10,20 +10,20 @@
 
 #define TABLE_COLUMNS_MAX 12
 #define TABLE_CELL_BYTES  192
-#define TABLE_WIDTH       80 /* width of a terminal in columns */
+#define TABLE_WIDTH       80 /* columns of a terminal */
 
 struct table {
     const char *title;
     const char *note; /* sentence below the table; NULL = none */
     const char *heads[TABLE_COLUMNS_MAX];
-    uint32_t columns;                /* number of columns */
-    uint32_t texts;                  /* number of leading text columns; the others are numbers */
-    char (*cells)[TABLE_CELL_BYTES]; /* texts of the cells, row by row */
-    uint32_t cells_count;            /* number of cells added so far */
-    uint32_t cells_max;              /* number of cells for which `cells` has space */
+    uint32_t columns;
+    uint32_t texts; /* number of leading text columns; the later columns are numbers */
+    char (*cells)[TABLE_CELL_BYTES]; /* [cells_count] texts of the cells, row by row */
+    uint32_t cells_count;
+    uint32_t cells_max;
 };
 
-/* Starts a table. heads ends with NULL; heads, title and note must outlive the table. */
+/* heads ends with NULL. The texts of heads, title and note must outlive the table. */
 void table_init(struct table *table, const char *title, const char *const *heads, uint32_t texts);
 
 /* Adds the next cell; cells are added row by row. */
@@ -38,16 +38,15 @@ void table_trim(struct table *table);
 uint32_t table_rows(const struct table *table);
 const char *table_cell(const struct table *table, uint32_t row, uint32_t column);
 
-/* table_print writes a table to a FILE within TABLE_WIDTH columns, and cuts a wide first column.
- * table_snapshot writes it to a page, a json_t (page/page_snapshot.h). Both write nothing for a
- * table without rows. */
+/* Write a table, unless it has no rows. table_print: out is a FILE; a wide first column is cut to
+ * fit TABLE_WIDTH. table_snapshot: snapshot is a json_t (page/page_snapshot.h). */
 void table_print(void *out, const struct table *table);
 void table_snapshot(void *snapshot, const struct table *table);
 
 void table_free(struct table *table);
 
-/* Prints a text, wrapped at TABLE_WIDTH. The first line continues at column `indent`; later lines
- * begin with `indent` blanks. */
+/* Prints a text, wrapped at TABLE_WIDTH. Its first line begins at the present column, which must be
+ * `indent`; later lines begin with `indent` blanks. */
 void table_print_words(FILE *out, const char *text, int indent);
 
 #endif
