@@ -1,4 +1,3 @@
-/* Plays a storm: phases, events and verdict. */
 #include "storm/storm.h"
 
 #include <ctype.h>
@@ -17,12 +16,12 @@
 #include "world/u64_set.h"
 
 #define LOOK_NS (100 * MS_NS)
-/* Time that a leaver gets, after its grace time, to send LEAVE and close its connections. */
+/* Time for a leaver after its grace time: it sends LEAVE and closes its connections. */
 #define LEAVE_NS  (5 * SECOND_NS)
 #define PAUSED_NS (100 * MS_NS)
 #define WHY_BYTES 200
 
-/* Kinds of events, given to world_put as an event's amount; the event's subject is the node. */
+/* Kinds of events: the `amount` of world_put. Its `subject` is the node. */
 enum own_event { START_NODE, LEAVE_NODE, EXPEL_NODE, REKEY, UPGRADE };
 
 struct play {
@@ -31,8 +30,8 @@ struct play {
     struct fault_injector *injector;
     struct storm_learners *sources;
     struct storm *storm;
-    uint64_t learners; /* number of learners made so far; seed of the next random walk */
-    /* [node] number of the node's start at which it was told to leave; 0 = not told. */
+    uint64_t learners; /* number of learners made so far */
+    /* [node] number of the node's start in which it was told to leave; 0 = not told. */
     uint32_t leaving[STORM_NODES_MAX];
     uint64_t gone_ns[STORM_NODES_MAX]; /* [node] time by which the node must have left */
 };
@@ -62,7 +61,7 @@ static void leave(struct play *play, uint32_t i)
     const uint64_t paused_ns = world->wire.parties[i].paused_ns;
     if (!world_is_running(world, i))
         return;
-    /* A paused process receives the signal to leave only after its pause. */
+    /* A paused process gets the signal to leave after its pause. */
     if (world_now_ns(world) < paused_ns) {
         world_put(world, paused_ns + PAUSED_NS, i, LEAVE_NODE);
         return;
@@ -90,8 +89,8 @@ static void on_user(void *self, uint64_t subject, uint64_t amount)
         world_start(&play->world, i);
 }
 
-/* Adds a node with the plan of node i without starting it: node i itself, or a spare node with the
- * identity of node i. Returns its index. */
+/* Adds node i, or a spare node with the plan and identity of node i, without starting it. Returns
+ * the index of the added node. */
 static uint32_t build_node(struct play *play, uint32_t i)
 {
     const struct storm_node *node = &play->plan.node[i];
@@ -184,8 +183,8 @@ static bool has_failed(const struct play *play)
     return play->world.check.violation[0] || play->storm->why[0];
 }
 
-/* Checks that each leaving node has ended after its grace time. Exempts nodes that were paused or
- * restarted. */
+/* Fails if a node still runs LEAVE_NS after its grace time. Exempts nodes that were restarted
+ * since, or paused shortly before. */
 static void check_leavers(struct play *play)
 {
     const struct world *world = &play->world;
@@ -201,7 +200,7 @@ static void check_leavers(struct play *play)
     }
 }
 
-/* Runs the world with all checks until virtual time until_ns. Returns false after a failure. */
+/* Runs the world until virtual time until_ns, or a failure, for which it returns false. */
 static bool run_until(struct play *play, uint64_t until_ns)
 {
     struct world *world = &play->world;
@@ -214,8 +213,8 @@ static bool run_until(struct play *play, uint64_t until_ns)
     return !has_failed(play);
 }
 
-/* Fails with a list of all running nodes, their rumors and neighbours, which shows the node that is
- * behind. */
+/* Fails with the rumors and neighbours of all running nodes, which shows the node that is behind.
+ */
 static void fail_versions_differ(struct play *play)
 {
     const struct world *world = &play->world;
@@ -254,7 +253,7 @@ static void check_all_run(struct play *play)
     }
 }
 
-/* Fails with a list of the running nodes whose count of members is wrong. */
+/* Fails with the running nodes whose count of members is wrong. */
 static void fail_members_differ(struct play *play)
 {
     const struct world *world = &play->world;
@@ -273,8 +272,8 @@ static void fail_members_differ(struct play *play)
     }
 }
 
-/* Waits until every running node counts exactly the running nodes as members, and so has forgotten
- * all outsiders. Fails at STORM_FORGET_NS after from_ns. */
+/* Waits until every running node counts exactly the running nodes as members. Fails at
+ * STORM_FORGET_NS after from_ns. */
 static void wait_for_members(struct play *play, uint64_t from_ns)
 {
     struct world *world = &play->world;
@@ -300,7 +299,6 @@ static void wait_for_key(struct play *play, uint64_t from_ns)
         fail(play, "7: a node has a swarm key that was ordered after its expulsion");
 }
 
-/* Ends training and checks that all nodes reach one version in time. */
 static void heal(struct play *play)
 {
     struct world *world = &play->world;
@@ -322,8 +320,8 @@ static void heal(struct play *play)
     wait_for_key(play, from_ns);
 }
 
-/* Checks that nodes that left together hold one base. This is certain in a full mesh only
- * (leave.c): in a larger swarm, a node may learn too late that another node also leaves. */
+/* Nodes that left together must hold one base, but only in a full mesh (leave.c): in a larger
+ * swarm, a node may learn too late that another node also leaves. */
 static void check_bases(struct play *play, uint32_t together)
 {
     if (play->plan.nodes > STORM_MESH_MAX)

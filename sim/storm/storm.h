@@ -2,10 +2,10 @@
  *
  *   seed ─► swarm, links, faults ─► faulty phase ─► faults end ─► training ends ─► one version?
  *
- * Each kind of fault (fault.h) is present with probability one half. A storm fails if an invariant
- * is violated (check.h), if the nodes do not reach one version within STORM_HEAL_NS after faults
- * and training, or do not count the same members within STORM_FORGET_NS. A seed always plays the
- * same storm, bit for bit; any text is a seed. Tests: tests/unit/sim/test_storm.c.
+ * Each kind of fault (fault.h) except RUIN is present with probability one half. A storm fails if
+ * an invariant is violated (check.h). It also fails if the nodes do not reach one version and key
+ * within STORM_HEAL_NS after training, or do not count the same members within STORM_FORGET_NS. A
+ * seed always plays the same storm, bit for bit. Tests: tests/unit/sim/test_storm.c.
  */
 #ifndef HEARSAY_SIM_STORM_STORM_H
 #define HEARSAY_SIM_STORM_STORM_H
@@ -17,8 +17,7 @@
 
 #define STORM_HEAL_NS (120 * SECOND_NS)
 /* Time in which nodes must forget a hostile member. Its last record may announce the longest
- * silence that nodes accept, 4 * (15 + members) seconds (members.c). A node that receives this
- * record late counts the silence from then on. */
+ * silence that nodes accept: 4 * (15 + members) seconds from its arrival (members.c). */
 #define STORM_FORGET_NS (600 * SECOND_NS)
 
 struct storm {
@@ -26,35 +25,32 @@ struct storm {
     char why[300];    /* reason why the storm failed; "" = it passed */
     uint64_t trace;   /* hash of the actions of all nodes */
     uint64_t events;  /* number of events of the simulation */
-    double cpu_s;     /* processor time of the storm, seconds */
+    double cpu_s;     /* processor time of the storm */
     double virtual_s; /* virtual seconds that the storm played */
-    /* Seconds from the end of training to one version on all nodes; NAN = never. */
-    double heal_s;
-    uint32_t nodes;               /* number of nodes */
+    double heal_s;    /* seconds from the end of training to one version; NAN = never */
+    uint32_t nodes;
     uint32_t faults[FAULT_KINDS]; /* number of faults of each kind */
 };
 
-/* Plays one storm. trace: file that gets the plan and a line for every action of a node; NULL =
- * none. */
+/* trace: gets the plan and a line for every action of a node; NULL = no trace. */
 void storm_play(uint64_t seed, FILE *trace, struct storm *storm);
 
-/* Parses a decimal number, or a hexadecimal one after 0x. Hashes any other text, such as the name
- * of a commit. Returns false for an empty text. */
+/* Parses a decimal number, or a hexadecimal one after 0x, and hashes any other text. Returns false
+ * for an empty text. */
 bool storm_seed_of(const char *text, uint64_t *seed) MUST_USE;
 
-/* Options of `hearsay sim --faults`, which plays the seeds from `from` to `to`, both included, in
- * `jobs` processes. The command prints a line and the replay command for each failure, and a
- * summary. If a process dies (a CHECK), its seed fails and the other seeds continue. A single seed
- * is played in the calling process, for debuggers. */
+/* Options of `hearsay sim --faults`. */
 struct storm_options {
     uint64_t from;     /* first seed */
-    uint64_t to;       /* last seed */
+    uint64_t to;       /* last seed, included */
     uint32_t jobs;     /* number of processes; 0 = one for each processor */
-    const char *trace; /* trace file, only with a single seed; NULL = none */
-    bool twice;        /* play each seed twice and compare the traces */
-    /* Start no seed after the first failure, but finish the seeds that are being played. */
-    bool stop;
+    const char *trace; /* trace file, only for a single seed; NULL = none */
+    bool twice;        /* play each seed twice and compare the two runs */
+    bool stop;         /* start no seed after the first failure */
 };
+/* Prints a line and the replay command for each failure, and a summary. If a process dies (a
+ * CHECK), its seed fails and the other seeds continue. Plays a single seed in the calling process,
+ * for debuggers. Returns the exit code. */
 int storm_command(const struct storm_options *options);
 
 #endif

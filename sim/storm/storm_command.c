@@ -27,13 +27,13 @@ struct tally {
     uint64_t failed;            /* number of seeds that failed */
     uint64_t events;            /* number of events of all seeds */
     uint64_t with[FAULT_KINDS]; /* [kind] number of seeds with this kind of fault */
-    double *cpu_s;              /* [done] processor time of each played seed, seconds */
+    double *cpu_s;              /* [done] processor time of each played seed */
     double *heal_s;             /* [healed] seconds to one version, for each seed that reached it */
     uint64_t healed;            /* number of seeds that reached one version */
     uint64_t slowest;           /* seed that took the most processor time */
     uint64_t last_healed;       /* seed that took longest to reach one version */
-    double cpu_s_most;          /* processor time of seed `slowest`, seconds */
-    double heal_s_most;         /* seconds to one version of seed `last_healed` */
+    double cpu_s_most;          /* processor time of seed `slowest` */
+    double heal_s_most;         /* seconds that seed `last_healed` took to reach one version */
     bool is_live;               /* the progress line is on the screen */
 };
 
@@ -112,7 +112,6 @@ static void on_tick(void *self)
     (void)fprintf(stderr, "\r%-*s", LIVE_COLUMNS, line);
 }
 
-/* Plays a seed, twice if the options say so. Two runs that differ make the seed fail. */
 static void play(const struct storm_options *options, uint64_t seed, FILE *trace,
                  struct storm *storm)
 {
@@ -120,8 +119,7 @@ static void play(const struct storm_options *options, uint64_t seed, FILE *trace
     if (!options->twice || storm->why[0])
         return;
     struct storm again;
-    /* The padding moves all allocations of the second run to other addresses: no result may
-     * depend on addresses. */
+    /* Moves all allocations of the second run to other addresses: no result may depend on them. */
     struct arena padding;
     arena_init(&padding, PADDING_BYTES);
     storm_play(seed, NULL, &again);

@@ -1,5 +1,5 @@
-/* Draws the plan of a storm from its seed. Each part has a random stream of its own, so a change to
- * one part leaves the others unchanged.
+/* Draws the plan of a storm from its seed. Each part has its own random stream, so that a change to
+ * one part leaves the other parts unchanged.
  *
  * Every swarm of a plan can recover, because:
  * - Logs hold everything published, so a node that lost its disk can catch up.
@@ -15,11 +15,10 @@
 #include "storm/storm_starts.h"
 
 #define TEXT_EACH     10   /* one storm in this many trains on text */
-#define RUMOR_BYTES   250  /* maximum size in bytes of a rumor with density_max entries */
-#define CONTROL_BYTES 8000 /* bytes per second, at most, that a node sends besides rumors */
-/* Seconds in which a node must be able to serve its base to all other nodes. */
-#define SERVING_S    40
-#define INCARNATIONS 3 /* typical number of incarnations of a publishing node */
+#define RUMOR_BYTES   250  /* largest rumor with density_max entries */
+#define CONTROL_BYTES 8000 /* most bytes per second that a node sends besides rumors */
+#define SERVING_S     40 /* seconds in which a node must be able to serve its base to all others */
+#define INCARNATIONS  3  /* typical number of incarnations of a publishing node */
 
 #define EXPEL_EACH 4 /* one storm in this many expels a node */
 #define REKEY_EACH 4 /* one storm in this many gets another swarm key */
@@ -47,7 +46,7 @@ static uint32_t draw_count(struct rng *rng)
 }
 
 /* Returns the bytes per second at which one node serves its base to all other nodes in SERVING_S.
- * Each block carries a version with INCARNATIONS entries per node. */
+ */
 static uint64_t serve_least(const struct storm_plan *plan)
 {
     const uint64_t entries = plan->options.block_entries;
@@ -56,18 +55,17 @@ static uint64_t serve_least(const struct storm_plan *plan)
     return plan->nodes * blocks * (entries * sizeof(int32_t) + version_bytes) / SERVING_S;
 }
 
-/* Draws the limits of the nodes. Each draw has a statement of its own, because their order
- * defines the storm. */
+/* Each draw has its own statement, because the order of the draws defines the storm. */
 static void draw_limits(struct storm_plan *plan, struct rng *rng)
 {
-    /* This is enough for all nodes and outsiders, and for connections that are closing. */
+    /* Enough for all nodes and outsiders, and for connections that are closing. */
     const uint32_t peers_min = plan->nodes + 8;
     const uint32_t peers_most = peers_min < 24 ? 32 : peers_min + 8;
     struct node_options *options = &plan->options;
     struct node_limits *limits = &options->limits;
     limits->members_max = 128;
     limits->incarnations_max = 1024;
-    /* The list has space for at least all publishing nodes. */
+    /* Enough for all publishing nodes. */
     limits->listed_max = plan->nodes + 2 + (uint32_t)(plan->seed % 8);
     limits->notes_per_s = 10;
     limits->peers_max = (uint32_t)between(rng, peers_min, peers_most);
@@ -76,7 +74,7 @@ static void draw_limits(struct storm_plan *plan, struct rng *rng)
     limits->handshake_ns = between(rng, 5, 10) * SECOND_NS;
     limits->silence_ns = between(rng, 2, 6) * SECOND_NS;
     options->grace_ns = between(rng, 20, 30) * SECOND_NS;
-    /* The queue holds at least one message. */
+    /* Enough for at least one message. */
     limits->send_queue_bytes = (size_t)(66 << 10) << rng_below(rng, 5);
 }
 
@@ -122,8 +120,7 @@ static void draw_swarm(struct storm_plan *plan)
     draw_options(plan, &rng);
 }
 
-/* Draws the nodes. Node 0 trains and accepts connections, so that there is always a swarm to
- * join. */
+/* Node 0 trains and accepts connections, so that there is always a swarm to join. */
 static void draw_nodes(struct storm_plan *plan)
 {
     struct rng rng = rng_new(plan->seed, STREAM_NODES);
@@ -138,7 +135,7 @@ static void draw_nodes(struct storm_plan *plan)
     }
 }
 
-/* Returns the node with the highest index below i that accepts connections. */
+/* Returns the last node before node i that accepts connections. */
 static uint32_t callable_below(const struct storm_plan *plan, uint32_t i)
 {
     while (plan->node[--i].dials_only)
@@ -146,8 +143,9 @@ static uint32_t callable_below(const struct storm_plan *plan, uint32_t i)
     return i;
 }
 
-/* Draws which addresses each node knows, in one of four ways for the whole storm: node 0; the
- * previous node; an earlier node and a random one; or all nodes. */
+/* Draws the addresses that nodes know, in one of four ways for the whole storm: node 0; the
+ * previous node; an earlier node and a random one; or all nodes. Only nodes that accept connections
+ * count. */
 static void draw_knows(struct storm_plan *plan)
 {
     struct rng rng = rng_new(plan->seed, STREAM_KNOWS);
@@ -167,7 +165,8 @@ static void draw_knows(struct storm_plan *plan)
     }
 }
 
-/* Returns the bytes per second that a node needs to forward every rumor to all other nodes. */
+/* Returns the bytes per second that every link must carry, so that the swarm can spread all rumors.
+ */
 static uint64_t rate_min(const struct storm_plan *plan)
 {
     const uint64_t rumors_per_s =
@@ -209,8 +208,8 @@ static void draw_links(struct storm_plan *plan)
         for (uint32_t to = 0; to < plan->regions; to++)
             draw_path(plan, &rng, from, to);
     const bool has_limits = one_in(&rng, 2);
-    /* Storms in which all nodes leave have no stalls. A leaving node that receives nothing would
-     * assume that the others stay, and leave with a different base. */
+    /* A leaving node that receives nothing would assume that the other nodes stay, and leave with a
+     * different base. */
     const bool has_stalls = one_in(&rng, 4) && !plan->all_leave;
     for (uint32_t i = 0; i < plan->nodes; i++) {
         struct storm_node *node = &plan->node[i];
@@ -225,8 +224,8 @@ static void draw_links(struct storm_plan *plan)
     }
 }
 
-/* Returns true if node i is node 0, or if another node knows its address. Without node i, that
- * node might find no other node. */
+/* Returns true if node i is node 0, or if another node knows its address and may find no other node
+ * without it. */
 static bool is_needed(const struct storm_plan *plan, uint32_t i)
 {
     for (uint32_t j = 0; j < plan->nodes; j++)
@@ -266,7 +265,6 @@ static void draw_sides(const struct storm_plan *plan, struct rng *rng, struct fa
     }
 }
 
-/* Draws the duration of a fault of this kind. */
 static uint64_t draw_span_ns(struct rng *rng, enum fault_kind kind)
 {
     static const uint32_t spans[FAULT_KINDS][2] = {
@@ -290,15 +288,15 @@ static uint64_t draw_span_ns(struct rng *rng, enum fault_kind kind)
     return between_log(rng, spans[kind][0], spans[kind][1]) * MS_NS;
 }
 
-/* Draws a clock jump in seconds: forward by any amount, or back by less than the time between two
- * starts of a node. The node's next incarnation then still has a higher number. */
+/* A jump back is shorter than the time between two starts of a node, so that the node's next
+ * incarnation still has a higher number. */
 static double draw_jump_s(struct rng *rng)
 {
     return one_in(rng, 2) ? -0.3 * rng_uniform(rng) : (double)between_log(rng, 1, 30000000);
 }
 
-/* Draws kind and strength of a poison. Leaves out flipped labels, because few storms have data. The
- * strength is far too low to make the base wrap. */
+/* Leaves out flipped labels, because few storms have data. The strength is far too low to make the
+ * base wrap. */
 static void draw_poison(struct rng *rng, struct fault *fault)
 {
     fault->poison = (enum poison)(POISON_LABELS + 1 + rng_below(rng, POISONS - 1));
@@ -349,8 +347,8 @@ static void draw_fault(struct storm_plan *plan, struct rng *rng, enum fault_kind
     }
 }
 
-/* Adds a crash of a node whose address a late joiner knows, at a time when it may be sending its
- * base to the joiner. */
+/* Adds a crash of a node whose address a late joiner knows, at a time when that node may be sending
+ * its base to the joiner. */
 static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
 {
     for (uint32_t i = 0; i < plan->nodes; i++) {
@@ -372,7 +370,7 @@ static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
 
 static void draw_faults(struct storm_plan *plan)
 {
-    /* This draws no fault that ruins training, because few storms have data. */
+    /* No FAULT_RUIN, because few storms have data. */
     for (int kind = 0; kind < FAULT_RUIN; kind++) {
         const uint64_t stream =
             kind == FAULT_POISON ? STREAM_POISON : STREAM_FAULTS + (uint64_t)kind;

@@ -21,21 +21,19 @@
 #define STORM_EACH_MAX   3 /* maximum number of faults of a kind */
 #define STORM_FAULTS_MAX (STORM_EACH_MAX * FAULT_KINDS + 1)
 
-/* A node of the plan. Times count from WORLD_BEGIN_NS. */
+/* Times count from WORLD_BEGIN_NS. */
 struct storm_node {
-    uint64_t start_ns;     /* time at which the node starts */
+    uint64_t start_ns;
     uint64_t leave_ns;     /* time at which the node is told to leave; 0 = it stays */
-    uint64_t step_ns;      /* duration of a local step, nanoseconds */
+    uint64_t step_ns;      /* duration of a local step */
     uint32_t step_samples; /* samples per local step */
-    uint32_t region;       /* index of the node's region */
-    /* Number of the first weights with which the node begins (storm_starts.h). */
-    uint32_t start;
-    uint32_t knows;  /* bit j is set if the node knows the address of node j */
-    bool trains;     /* the node trains; otherwise it only forwards */
-    bool dials_only; /* the node accepts no connections */
-    bool is_older;   /* the node starts as the previous release */
-    /* Starts of the node after this time run the present release; 0 = none do. */
-    uint64_t upgrade_ns;
+    uint32_t region;
+    uint32_t start;          /* number of the node's first weights (storm_starts.h) */
+    uint32_t knows;          /* bit j is set if the node knows the address of node j */
+    bool trains;             /* false: the node only forwards rumors */
+    bool dials_only;         /* the node accepts no connections */
+    bool is_older;           /* the node starts as the previous release */
+    uint64_t upgrade_ns;     /* later starts of an older node run the present release; 0 = never */
     struct rate up;          /* rate of the node's uplink */
     struct rate down;        /* rate of the node's downlink */
     uint64_t stall_ns;       /* duration of a stall of the node's links */
@@ -44,31 +42,27 @@ struct storm_node {
 
 struct storm_plan {
     uint64_t seed;
-    uint32_t nodes;   /* number of nodes */
-    uint32_t regions; /* number of regions of the network */
-    bool learns_text; /* the nodes train a small GPT on text; otherwise their weights walk at random
-                       */
-    uint32_t parameters;         /* number of parameters of the model */
+    uint32_t nodes;
+    uint32_t regions;
+    bool learns_text; /* nodes train a small GPT on text; otherwise their weights walk at random */
+    uint32_t parameters;
     uint32_t density_max;        /* maximum number of entries of one update */
     struct node_options options; /* options of every node, except those that storm_node sets */
-    struct storm_node node[STORM_NODES_MAX];
-    /* [from][to] paths between regions. */
-    struct path paths[STORM_REGIONS_MAX][SCENARIO_REGIONS_MAX];
+    struct storm_node node[STORM_NODES_MAX];                    /* [nodes] */
+    struct path paths[STORM_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
     struct fault faults[STORM_FAULTS_MAX];
     uint32_t faults_count;
-    /* Number of spare nodes, which only a DUPLICATE fault starts. */
-    uint32_t twins;
+    uint32_t twins;                   /* number of spare nodes, which only DUPLICATE faults start */
     uint32_t twin_of[STORM_EACH_MAX]; /* [twins] node whose identity each spare node has */
-    struct storm_expulsion expulsion; /* expulsion of a node */
-    struct storm_rekey rekey;         /* rotation of the swarm key */
-    uint64_t faulty_ns;               /* length of the faulty phase */
-    uint64_t calm_ns;                 /* length of the fault-free training after the faulty phase */
-    bool all_leave;                   /* all nodes are told to leave at the end */
+    struct storm_expulsion expulsion;
+    struct storm_rekey rekey; /* rotation of the swarm key */
+    uint64_t faulty_ns;       /* length of the faulty phase */
+    uint64_t calm_ns;         /* length of the fault-free training after the faulty phase */
+    bool all_leave;           /* all nodes are told to leave at the end */
 };
 
-/* storm_draw draws the plan from the seed. storm_describe writes the plan as comment lines of a
- * trace. */
 void storm_draw(struct storm_plan *plan, uint64_t seed);
+/* Writes the plan as comment lines of a trace. */
 void storm_describe(const struct storm_plan *plan, FILE *out);
 
 #endif

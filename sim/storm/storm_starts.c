@@ -6,9 +6,8 @@ static const char *const MODELS[STORM_STARTS_MAX] = {
     "numbers that wander; start 0", "numbers that wander; start 1", "numbers that wander; start 2",
     "numbers that wander; start 3", "numbers that wander; start 4"};
 
-/* Returns true if nodes may begin with different first weights. The previous release does not
- * take over the first weights of other nodes. A swarm with an operator or with votes never changes
- * its first weights. */
+/* The previous release does not take over the first weights of other nodes. A swarm with an
+ * operator or with votes never changes its first weights. */
 static bool may_differ(const struct storm_plan *plan)
 {
     bool has_older = false;

@@ -11,8 +11,8 @@ void storm_votes_prepare(struct node_options *options)
     options->limits.quarantines = true;
 }
 
-/* Makes a vote against the latest incarnation of the accused that node i knows. The vote keeps the
- * rumors that node i can no longer remove, and up to three more. */
+/* Makes a vote against the latest incarnation of the accused that node i knows. The vote keeps
+ * the rumors that node i can no longer remove, and up to three more. */
 static struct vote vote_of(const struct world *world, uint32_t i, uint32_t voter, uint32_t accused)
 {
     const struct node *node = world->nodes[i].node;
@@ -34,7 +34,7 @@ static void give(struct world *world, uint32_t i, uint32_t voter, uint32_t accus
 {
     uint8_t bytes[VOTE_BYTES];
     if (voter == accused || !world->nodes[i].node)
-        return; /* the node stops when it learns that it is the accused */
+        return; /* node i stops when it learns that it is the accused */
     const struct vote vote = vote_of(world, i, voter, accused);
     vote_create(&vote, &world->nodes[voter].identity, node_context(world->nodes[i].node), bytes);
     world_vote(world, i, bytes);

@@ -1,6 +1,6 @@
-/* Votes in a storm: members expel one member. The votes remove those of its rumors that are in the
- * log of the node that receives the votes. Before the expulsion, a quarter of the members votes
- * against every other member, which has no effect. */
+/* Votes in a storm: members expel one member, and remove most of its rumors that are in the log of
+ * the node that receives the votes. Before, a quarter of the members votes against every other
+ * member, which has no effect. */
 #ifndef HEARSAY_SIM_STORM_STORM_VOTES_H
 #define HEARSAY_SIM_STORM_STORM_VOTES_H
 
@@ -9,11 +9,11 @@
 /* Makes nodes with these options count votes. */
 void storm_votes_prepare(struct node_options *options);
 
-/* Gives votes of all members against `accused` to node i. The members are the first `members` nodes
- * of the world. */
+/* Gives votes of all members against `accused` to node i, after the votes without effect. members:
+ * number of members, which are the first nodes of the world. */
 void storm_votes_give(struct world *world, uint32_t members, uint32_t i, uint32_t accused);
 
-/* Returns true if members have expelled node i by votes, which may happen to a poisoned node. */
+/* Returns true if a node knows that votes have expelled node i. */
 bool storm_votes_have_expelled(const struct world *world, uint32_t i);
 
 #endif
