@@ -9,22 +9,19 @@
 #include "world/poisoner.h"
 #include "world/world_private.h"
 
-#define SAVE_NS_MAX SECOND_NS /* upper bound on the time to write all parts of a checkpoint */
-#define PARTS_MAX   8         /* maximum number of parts of one checkpoint */
-/* One part in PARTS_LOST is refused, which abandons the checkpoint, as if by a slow disk. */
+#define SAVE_NS_MAX SECOND_NS /* most virtual time to write all parts of a checkpoint */
+#define PARTS_MAX   8         /* most parts of one checkpoint */
+/* One checkpoint part in this many is refused, as if by a slow disk; it ends the checkpoint. */
 #define PARTS_LOST 64
 /* One READ in this many waits for the end of the step, as if behind another order. */
 #define READS_LATE      8
-#define PREDICTS_A_STEP 4 /* number of inference requests that take the time of one step */
-/* Most actions of a node at one moment; more would mean an endless loop. */
-#define ACTIONS_MAX 100000
+#define PREDICTS_A_STEP 4      /* number of inference requests that take the time of one step */
+#define ACTIONS_MAX     100000 /* more actions of a node at one moment would be an endless loop */
 
-/* An order that waits for the learner. Orders are performed between two steps. Orders that
- * arrive during a step wait, except most READs. */
+/* An order that arrived during a local step and waits for its end. Most READs do not wait. */
 struct waiting_order {
     struct waiting_order *next;
-    /* Number of times that the node had begun to fetch a base when it gave the order. */
-    uint32_t bases;
+    uint32_t bases; /* number of bases that the node had begun to fetch when it gave the order */
     struct action order[]; /* the order with the data that it points to */
 };
 
@@ -52,8 +49,8 @@ static uint64_t draw_number(const struct world *world, uint32_t i)
     return rng_mix(world->seed ^ world_now_ns(world) ^ i);
 }
 
-/* Completes a checkpoint and informs the node. If is_whole is false, or if the node has no use
- * for the checkpoint, abandons it. */
+/* Informs the node of the end of its checkpoint. Completes the checkpoint if it is whole and of use
+ * to the node, otherwise abandons it. */
 static void end_save(struct world *world, uint32_t i, bool is_whole)
 {
     struct world_node *at = &world->nodes[i];
@@ -70,8 +67,8 @@ static void end_save(struct world *world, uint32_t i, bool is_whole)
     free(history);
 }
 
-/* Handles a part that the learner has copied: completes the checkpoint, or schedules the next
- * part. entries: size of the part; 0 = the learner refused it, so the checkpoint is abandoned. */
+/* Handles a checkpoint part that the learner has copied: ends the checkpoint, or schedules the next
+ * part. entries: size of the part; 0 = the learner refused it. */
 static void on_part(struct world *world, uint32_t i, uint32_t entries)
 {
     struct world_node *at = &world->nodes[i];
@@ -85,7 +82,7 @@ static void on_part(struct world *world, uint32_t i, uint32_t entries)
                         WORLD_SAVE, i, at->incarnation, 0);
 }
 
-/* Runs the invariant checks (check.h) for an order, before the learner performs it. */
+/* Checks invariants (check.h) before the learner performs an order. */
 static void look_before(struct world *world, uint32_t i, const struct action *order, uint32_t bases)
 {
     if (order->kind == ACTION_APPLY)
@@ -114,8 +111,8 @@ static void answer_node(struct world *world, uint32_t i, const struct action *or
 }
 
 /* Performs an order for a poisoner, which alters its own publications and records the updates of
- * other nodes. A publication changes weights without telling a running checkpoint, so that
- * checkpoint is abandoned. */
+ * other nodes. Its publications change weights unknown to a running checkpoint, so that checkpoint
+ * is abandoned. */
 static struct answer perform_poisoned(struct world_node *at, const struct executor *executor,
                                       const struct action *order)
 {
@@ -135,7 +132,6 @@ static struct answer perform_poisoned(struct world_node *at, const struct execut
     return answer;
 }
 
-/* Makes the learner of node i perform an order, and gives the answer to the node. */
 static void perform(struct world *world, uint32_t i, const struct action *order, uint32_t bases)
 {
     struct world_node *at = &world->nodes[i];
@@ -177,7 +173,7 @@ void world_size_step(struct world_node *at)
     at->step_ns_most = u64_max(at->step_ns_most, at->step_ns);
 }
 
-/* Chooses the batch size of the next step from the duration of this step, as the daemon does. */
+/* Chooses the next step's batch size from the duration of the last step, as the daemon does. */
 static void batch_size_step(struct world_node *at)
 {
     const uint32_t batch = batch_size_on_step(&at->batch_size, at->step_samples, at->step_ns);
@@ -192,8 +188,6 @@ static uint64_t samples_said(const struct world_node *at)
     return at->claims > 0 ? (uint64_t)(at->claims * (double)at->step_samples) : at->step_samples;
 }
 
-/* Ends a local step of node i, performs waiting orders and begins the next step, in the order of
- * the daemon (learner_link.h). */
 void world_on_step(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
@@ -215,7 +209,7 @@ void world_on_step(struct world *world, uint32_t i)
     if (has_more)
         world_pump(world, i);
     if (!at->node || at->incarnation != incarnation)
-        return; /* the node has ended in the meantime */
+        return; /* world_pump has stopped or restarted the node */
     if (!at->ended)
         step_begins(world, i);
     world_pump(world, i);
@@ -265,7 +259,7 @@ void world_on_save(struct world *world, uint32_t i)
     world_pump(world, i);
 }
 
-/* Returns the party that listens at this address, or WIRE_NOBODY. */
+/* Returns the party with this address, or WIRE_NOBODY. */
 static uint32_t party_at(const struct world *world, const struct address *address)
 {
     unsigned high, low;
@@ -275,8 +269,7 @@ static uint32_t party_at(const struct world *world, const struct address *addres
     return i < world->wire.parties_count ? i : WIRE_NOBODY;
 }
 
-/* Returns true if the note accuses a node of the world of a false base. Only outsiders send
- * false bases. */
+/* Returns true if the note accuses a node of a false base, which only outsiders send. */
 static bool is_slander(const struct world *world, const struct note *note)
 {
     char who[ID_TEXT_BYTES];
@@ -301,8 +294,7 @@ void world_note(struct world *world, uint32_t i, const struct note *note)
         world->on_note(world->user, i, note);
 }
 
-/* Writes two sizes of an update to the trace, in units of the weights: the largest change of one
- * entry, and the norm of all changes. */
+/* Writes the largest change of an entry and the norm of all changes, in units of the weights. */
 static void trace_move(FILE *file, const struct update *update)
 {
     const struct move move = move_of(update->amount, update->level, update->count);

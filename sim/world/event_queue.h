@@ -14,21 +14,21 @@
 #define NEVER_NS UINT64_MAX
 
 struct event {
-    uint64_t at_ns;   /* virtual time of the event */
+    uint64_t at_ns;   /* virtual time */
     uint64_t order;   /* number of the insertion; orders events of equal time */
-    uint64_t subject; /* connection, incarnation or fault that the event concerns */
-    uint32_t kind;    /* enum world_event or enum wire_event */
-    uint32_t who;     /* node, or end of a connection, that the event concerns */
+    uint64_t subject; /* connection, incarnation or fault, depending on the kind */
+    uint32_t kind;    /* such as enum world_event or enum wire_event */
+    uint32_t who;     /* node, worker, or end of a connection, depending on the kind */
     uint64_t amount;  /* number of bytes, or another number, depending on the kind */
 };
 
 struct event_queue {
-    uint64_t now_ns;    /* virtual time of the last event that was taken */
+    uint64_t now_ns;    /* virtual time, at least that of the last event taken */
     struct event *heap; /* [count] waiting events */
-    size_t count;       /* number of waiting events */
-    size_t max;         /* capacity of the heap */
-    uint64_t order;     /* events inserted so far */
-    uint64_t taken;     /* events taken so far */
+    size_t count;
+    size_t max;     /* capacity of heap */
+    uint64_t order; /* events inserted so far */
+    uint64_t taken; /* events taken so far */
 };
 
 void event_queue_init(struct event_queue *queue, uint64_t now_ns);
@@ -38,13 +38,13 @@ void event_queue_free(struct event_queue *queue);
 void event_queue_put(struct event_queue *queue, uint64_t at_ns, uint32_t kind, uint32_t who,
                      uint64_t subject, uint64_t amount);
 
-/* Returns the time of the first event, or NEVER_NS if the queue is empty. */
+/* Returns NEVER_NS if the queue is empty. */
 static inline uint64_t event_queue_next_ns(const struct event_queue *queue)
 {
     return queue->count ? queue->heap[0].at_ns : NEVER_NS;
 }
 
-/* Takes the first event and advances now to its time. The queue must not be empty. */
+/* Also sets now_ns to the event's time. The queue must not be empty. */
 struct event event_queue_take(struct event_queue *queue);
 
 #endif

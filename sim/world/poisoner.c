@@ -8,27 +8,26 @@
 #include "base/memory.h"
 #include "base/rng.h"
 
-/* Maximum number of origins that a poisoner can tell apart between two of its publications. */
+/* Most origins that a poisoner can tell apart between two of its publications. */
 #define ORIGINS_MAX 256
 
 struct poisoner {
-    enum poison kind;  /* kind of attack */
+    enum poison kind;
     double value;      /* strength of the attack: N in the fault's line (fault.h) */
     size_t parameters; /* P, the size of the vectors; 0 = not known yet */
-    struct rng rng;    /* random numbers for noise and an individual direction */
-    struct rng common; /* random numbers for a direction shared with colluders */
+    struct rng rng;    /* for noise and an individual direction */
+    struct rng common; /* for a direction shared with colluders */
     float *weights;    /* [P] weights of the node's learner */
     int32_t *units;    /* [P] base of the node's learner */
-    /* [P] progress since the last publication; after make_poison the altered update. */
-    float *learned;
-    float *rest;      /* [P] residual: unpublished part of the altered updates */
-    float *direction; /* [P] constant direction of a drift */
-    float *sum;       /* [P] sum of the updates of other origins since the last publication */
-    /* [P] sum of the squared updates of other origins since the last publication. */
-    float *squares;
-    float *ridden; /* [P] updates of the first other origin since the last publication */
-    uint64_t tags[ORIGINS_MAX]; /* tags of origins received since the last publication */
-    uint32_t tags_count;        /* number of tags */
+    float *learned;    /* [P] the learner's progress; after make_poison the altered update */
+    float *rest;       /* [P] residual: unpublished part of the altered updates */
+    float *direction;  /* [P] constant direction of a drift */
+    /* The members below are of updates of other origins since the last publication. */
+    float *sum;                 /* [P] sum of the updates */
+    float *squares;             /* [P] sum of the squared updates */
+    float *ridden;              /* [P] sum of the first origin's updates */
+    uint64_t tags[ORIGINS_MAX]; /* [tags_count] tags of the origins */
+    uint32_t tags_count;
 };
 
 static float *vector(size_t parameters)
@@ -61,7 +60,7 @@ struct poisoner *poisoner_new(enum poison kind, double value, uint64_t seed, uin
     return poisoner;
 }
 
-/* Allocates vectors at the first use, when the size of the model is known. */
+/* Allocates the vectors at the first use, when the size of the model is known. */
 static void allocate(struct poisoner *poisoner, size_t parameters)
 {
     if (poisoner->parameters > 0)
@@ -94,8 +93,8 @@ void poisoner_free(struct poisoner *poisoner)
     free(poisoner);
 }
 
-/* Records that an update of the origin with this tag was received. Returns true if this origin
- * was the first one since the last publication. */
+/* Records the origin of a received update. Returns false if the first update since the last
+ * publication was of another origin. */
 static bool is_first(struct poisoner *poisoner, uint64_t tag)
 {
     uint32_t i = 0;
@@ -129,8 +128,7 @@ static double norm_of(const float *vector, size_t count)
     return sqrt(squares);
 }
 
-/* Returns the factor by which to multiply a vector so that its length becomes `norm`; 0 for a
- * zero vector. */
+/* Returns the factor that gives a vector the length `norm`; 0 for a zero vector. */
 static float scale_to(const float *vector, size_t count, double norm)
 {
     const double has = norm_of(vector, count);
@@ -144,7 +142,7 @@ static void mix(struct poisoner *poisoner, float keep, float by, const float *ot
         poisoner->learned[c] = keep * poisoner->learned[c] + by * other[c];
 }
 
-/* Sets the altered update to the mean of others' updates minus `deviations` standard deviations,
+/* Sets `learned` to the mean of other origins' updates minus `deviations` standard deviations,
  * entry by entry. */
 static void make_little(struct poisoner *poisoner, float deviations)
 {
@@ -156,7 +154,6 @@ static void make_little(struct poisoner *poisoner, float deviations)
     }
 }
 
-/* Replaces the learned update by the altered one. */
 static void make_poison(struct poisoner *poisoner)
 {
     const float value = (float)poisoner->value;

@@ -9,7 +9,7 @@
 #include "node/inspect.h"
 #include "node/quarantine_api.h"
 
-/* A record of a checkpoint on the disk, followed by its data. */
+/* A record of a checkpoint, followed by its data. */
 struct sim_record {
     struct sim_record *next;
     struct snapshot_record record;
@@ -154,8 +154,7 @@ void sim_disk_keep_orders(struct sim_disk *disk, const struct node *node)
     disk->orders_bytes = node_orders(node, disk->orders);
 }
 
-/* Stores the proofs if they have changed since the start. A starting node reads the proofs on its
- * disk and counts changes from 0. */
+/* A starting node reads the proofs on its disk and counts changes from 0. */
 void sim_disk_keep_proofs(struct sim_disk *disk, const struct node *node)
 {
     if (node_proofs_changes(node) == 0)
@@ -174,7 +173,6 @@ void sim_disk_keep_votes(struct sim_disk *disk, const struct node *node)
     disk->votes_bytes = node_votes(node, disk->votes);
 }
 
-/* Stores the swarm keys if they have changed since the start. */
 void sim_disk_keep_swarm_keys(struct sim_disk *disk, const struct node *node)
 {
     if (node_swarm_keys_changes(node) > 0)

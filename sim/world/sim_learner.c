@@ -103,8 +103,7 @@ static void save(void *self, struct learner_state *state)
     sim_learner_save(self, state);
 }
 
-/* Predicts by the model. A random walk has no model: it returns one number per sample, the sum of
- * its bytes. */
+/* A random walk has no model: it returns one number per sample, the sum of the sample's bytes. */
 static void predict(void *self, const uint8_t *samples, size_t bytes, uint32_t count,
                     float *numbers)
 {

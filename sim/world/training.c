@@ -51,8 +51,7 @@ void world_watch_step(struct world *world, uint32_t i)
     on_guard_event(world, i, guard_on_vitals(&at->watched.guard, &vitals));
 }
 
-/* Sets the biases of the first layer that has any to SILENT. Does nothing if that is the output
- * layer. */
+/* Sets the first vector of the model outside the output layer, usually biases, to SILENT. */
 static void silence_layer(struct sim_learner *sim_learner, const struct model *model)
 {
     float *weights = memory_new(sim_learner_parameters(sim_learner), sizeof *weights);

@@ -27,8 +27,8 @@ void world_trace(struct world *world, const void *bytes, size_t count)
     world->trace = rng_mix(hash ^ word ^ (uint64_t)count << 56) + 1;
 }
 
-/* The functions below forward events of the network to its parties. Parties 0 to nodes_max - 1
- * are nodes, later ones are outsiders. */
+/* The functions below forward events of the network to its parties. Party i < nodes_max is node i;
+ * later parties are outsiders. */
 
 static struct outsider *outsider_at(struct world *world, uint32_t party)
 {
@@ -178,8 +178,7 @@ uint64_t world_wall_ms(const struct world *world)
 }
 
 /* Drops stored orders, proofs, votes and swarm keys that are signed for another model hash than the
- * checkpoint's, as after the loss of the newest checkpoint. A daemon would refuse to start and name
- * the files that its user must remove. */
+ * checkpoint's. A daemon would refuse to start and name the files that its user must remove. */
 static void drop_foreign(struct node_options *options)
 {
     struct problem problem;
@@ -224,7 +223,6 @@ static void prepare(struct world *world, uint32_t i)
     drop_foreign(options);
 }
 
-/* Sets the member list of node i to all nodes of the world. */
 static void list_all(struct world *world, uint32_t i)
 {
     static uint8_t ids[NODE_LISTED_MAX][ID_BYTES];
@@ -406,8 +404,8 @@ void world_put(struct world *world, uint64_t at_ns, uint64_t subject, uint64_t a
     event_queue_put(&world->event_queue, at_ns, WORLD_USER, 0, subject, amount);
 }
 
-/* Returns true if an event of a node may be handled now. Postpones events of a paused process
- * until it continues. Drops events of an earlier start. */
+/* Returns true if a node's event may be handled now. Postpones events of a paused process until it
+ * continues. Drops events of an earlier start. */
 static bool is_due(struct world *world, const struct event *event)
 {
     const struct world_node *at = &world->nodes[event->who];

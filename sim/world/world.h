@@ -28,27 +28,24 @@
 enum world_event { WORLD_WAKE, WORLD_STEP, WORLD_SAVE, WORLD_OUTSIDER, WORLD_USER, WORLD_EVENTS };
 
 struct world {
-    struct event_queue event_queue; /* queue of future events, with the virtual time */
-    struct wire wire;               /* the network */
-    struct check check;             /* state of the invariants' checks */
-    struct world_node *nodes;       /* [nodes_max] nodes, running or not */
-    uint32_t nodes_count;           /* number of nodes */
-    uint32_t nodes_max;             /* capacity of nodes */
-    /* [outsiders_max] outsiders; their party numbers begin at nodes_max. */
-    struct outsider *outsiders;
-    uint32_t outsiders_max;         /* capacity of outsiders */
-    struct sim_learner_maker maker; /* creates the learners of nodes */
-    bool has_list;                  /* every node starts with a member list of all nodes */
-    bool is_resting;                /* nodes that start now do not train */
-    uint64_t learned;               /* samples learned by all nodes in all incarnations */
-    uint64_t seed;                  /* seed of all random draws */
-    uint64_t trace;                 /* hash of all actions so far */
-    FILE *trace_file;               /* file that gets a line for each action; NULL = none */
-    void *user;                     /* first argument of the two functions below */
-    /* Handles a WORLD_USER event. */
-    void (*on_user)(void *user, uint64_t subject, uint64_t amount);
-    /* Handles a note; NULL = ignored. */
-    void (*on_note)(void *user, uint32_t i, const struct note *note);
+    struct event_queue event_queue;
+    struct wire wire;         /* the network */
+    struct check check;       /* of invariants */
+    struct world_node *nodes; /* [nodes_max] nodes, running or not */
+    uint32_t nodes_count;
+    uint32_t nodes_max;
+    struct outsider *outsiders; /* [outsiders_max] their party numbers begin at nodes_max */
+    uint32_t outsiders_max;
+    struct sim_learner_maker maker;
+    bool has_list;    /* every node starts with a member list of all nodes */
+    bool is_resting;  /* nodes that start now do not train */
+    uint64_t learned; /* samples learned by all nodes in all incarnations */
+    uint64_t seed;    /* of all random draws */
+    uint64_t trace;   /* hash of all actions so far */
+    FILE *trace_file; /* gets a line for each action; NULL = none */
+    void *user;       /* first argument of on_user and on_note */
+    void (*on_user)(void *user, uint64_t subject, uint64_t amount);   /* on a world_put event */
+    void (*on_note)(void *user, uint32_t i, const struct note *note); /* NULL = ignores notes */
 };
 
 struct world_options {
@@ -63,9 +60,8 @@ struct world_options {
 void world_init(struct world *world, const struct world_options *options);
 void world_free(struct world *world);
 
-/* Adds a node without starting it and returns its index. Nodes with equal numbers `identity`
- * have equal keys. At each start the world sets those options that depend on identity, clock, disk
- * and learner. */
+/* Adds a node without starting it and returns its index. Nodes of equal `identity` have equal keys.
+ * At each start the world sets the options that depend on identity, clock, disk and learner. */
 uint32_t world_add(struct world *world, const struct node_options *options, uint64_t identity,
                    uint32_t region);
 struct address world_address(uint32_t i);
@@ -75,29 +71,27 @@ void world_introduce(struct world *world, uint32_t i, uint32_t j);
 void world_start(struct world *world, uint32_t i);
 /* Makes node i leave the swarm, as SIGTERM does. */
 void world_leave(struct world *world, uint32_t i);
-/* Ends the training of node i permanently; the node stays in the swarm. */
+/* Ends node i's training permanently; the node stays in the swarm. */
 void world_finish(struct world *world, uint32_t i);
 /* Hands an order of the operator to node i. Returns OK if the node accepts it. */
 enum error world_order(struct world *world, uint32_t i, const uint8_t *order, size_t bytes);
 /* Hands a vote against a member (quarantine_api.h) to node i, as if a neighbour had sent it. */
 void world_vote(struct world *world, uint32_t i, const uint8_t *vote);
-/* Hands the swarm key of the operator's latest order to node i, as the node's owner does. Returns
- * OK if the key matches the order. */
+/* Hands a swarm key to node i, as the node's owner does. Returns OK if the key is that of the
+ * operator's latest order. */
 enum error world_swarm_key(struct world *world, uint32_t i, const uint8_t key[static KEY_BYTES]);
 /* Returns the correct wall-clock time, in milliseconds since 1970. */
 uint64_t world_wall_ms(const struct world *world);
-/* Sets the member list of node i. */
+/* Sets node i's member list. members[count]: indices of nodes. */
 void world_list(struct world *world, uint32_t i, const uint32_t *members, uint32_t count);
 /* Ends the process of node i at once. silently: its connections stay open for the peers, as in a
  * power cut. */
 void world_kill(struct world *world, uint32_t i, bool silently);
-/* Erases the disk of node i, which must not be running. At its next start the node finds an
- * empty disk. */
+/* Erases the disk of node i, which must not be running. */
 void world_wipe(struct world *world, uint32_t i);
-/* Kills node i during its `actions`-th action from now on; 0 cancels a planned kill. */
+/* Kills node i after its `actions`-th action from now on; 0 cancels a planned kill. */
 void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silently);
-/* world_poison starts and world_cure ends a kind of poisoning of node i, which continues across
- * restarts. */
+/* Start and end a kind of poisoning of node i, which continues across restarts. */
 void world_poison(struct world *world, uint32_t i, enum poison poison, double value,
                   uint64_t common);
 void world_cure(struct world *world, uint32_t i, enum poison poison);
@@ -107,8 +101,8 @@ void world_pause(struct world *world, uint32_t i, uint64_t until_ns);
 /* Ends training on all nodes. The nodes stay in the swarm. */
 void world_rest(struct world *world);
 
-/* Functions for outsiders. world_enter takes a free slot and returns its party, or WIRE_NOBODY; the
- * outsider then calls wire_dial and wire_send as that party. */
+/* Adds an outsider and returns its party, with which it may call wire_dial and wire_send, or
+ * WIRE_NOBODY if there are outsiders_max outsiders. */
 uint32_t world_enter(struct world *world, const struct outsider *outsider);
 void world_call_outsider(struct world *world, uint32_t party, uint64_t at_ns);
 void world_exit(struct world *world, uint32_t party);
@@ -128,11 +122,10 @@ static inline bool world_is_running(const struct world *world, uint32_t i)
     return world->nodes[i].node != NULL;
 }
 
-/* Returns true if all running nodes have the same version, and no node has updates that wait to
- * be applied. */
+/* Returns true if all running nodes have the same version, and no node has updates that wait to be
+ * applied or is catching up. */
 bool world_is_one_version(const struct world *world);
 
-/* Returns the number of running nodes. */
 uint32_t world_running(const struct world *world);
 
 /* Returns true if every running node counts exactly the running nodes as live members. */

@@ -10,16 +10,16 @@ void world_trace(struct world *world, const void *bytes, size_t count);
 void world_stop(struct world *world, uint32_t i);
 
 /* act.c defines the functions below. */
-/* Takes all waiting actions from node i and performs them. */
+/* Performs all actions that node i asks for; may stop or restart the node. */
 void world_pump(struct world *world, uint32_t i);
-/* Handles the end of a local step of node i. */
+/* Ends node i's local step, performs waiting orders and begins the next step, in the daemon's order
+ * (learner_link.h). */
 void world_on_step(struct world *world, uint32_t i);
 /* Continues the checkpoint of node i with its next part. */
 void world_on_save(struct world *world, uint32_t i);
-/* Sets the duration of a step of the node from the learner's batch. */
+/* Sets the node's samples and duration of a step from the learner's batch. */
 void world_size_step(struct world_node *at);
 void world_drop_orders(struct world_node *at);
-/* Handles a note that node i has written. */
 void world_note(struct world *world, uint32_t i, const struct note *note);
 
 /* training.c defines the functions below. */
