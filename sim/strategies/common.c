@@ -15,7 +15,7 @@ struct common {
     uint32_t fragments;
     uint32_t overlap; /* steps of a node during an exchange */
     uint32_t count;
-    uint64_t rounds; /* rounds begun so far */
+    uint64_t rounds;
     struct round round;
     size_t first; /* index of the first entry of the current fragment */
     size_t end;   /* index after the last entry of the current fragment */

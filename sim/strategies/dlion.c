@@ -98,7 +98,6 @@ static void publish(struct dlion *dlion, uint32_t i, const float *gradient)
     }
 }
 
-/* Requests the weights of the worker with the lowest recent loss, unless that is worker i. */
 static void ask_best(struct dlion *dlion, uint32_t i)
 {
     const struct sim_message request = {.bytes = NOTE_BYTES, .kind = REQUEST};

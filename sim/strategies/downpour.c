@@ -130,7 +130,6 @@ static void on_step(void *self, uint32_t i)
     }
 }
 
-/* Adds one worker's weights to the sum. Once all workers' have arrived, sends them the mean. */
 static void average(struct downpour *downpour, const struct content *local)
 {
     content_add(local, 1, downpour->sum);

@@ -129,7 +129,6 @@ static void send(struct mlnet *mlnet, uint32_t i, uint32_t to, uint32_t kind, ui
     workers_send(mlnet->workers, i, to, &message);
 }
 
-/* Stores a part of W at worker i, and forwards it to worker i's children. */
 static void receive_part(struct mlnet *mlnet, uint32_t i, uint32_t part, const float *values)
 {
     struct aggregator *aggregator = &mlnet->aggregators[i];

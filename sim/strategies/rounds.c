@@ -19,11 +19,11 @@ struct rounds {
     uint64_t step_samples; /* samples of one step, summed over all nodes */
     uint64_t step_ns;      /* duration of a step on the slowest node */
     uint64_t steps;        /* made by each node so far */
-    uint64_t sent_bytes;   /* by all nodes so far */
-    uint64_t shown_ns;     /* virtual time of the last moment in the outcome */
-    double *up_bytes;      /* [count] sent by each node */
-    double *down_bytes;    /* [count] received by each node */
-    double *way_bytes;     /* [from][to] bytes from one region to another */
+    uint64_t sent_bytes;
+    uint64_t shown_ns;  /* virtual time of the last moment in the outcome */
+    double *up_bytes;   /* [count] sent by each node */
+    double *down_bytes; /* [count] received by each node */
+    double *way_bytes;  /* [from][to] bytes from one region to another */
 };
 
 void round_is_ring_reduce(struct round *round, uint32_t count, uint64_t message_bytes)

@@ -83,7 +83,6 @@ static bool may_step(void *self, uint32_t i)
     return true;
 }
 
-/* Sends half of worker i's x and w to its peer in the round, and keeps the other half. */
 static void push(struct sgp *sgp, uint32_t i, uint64_t round)
 {
     const uint32_t distance = (uint32_t)1 << round % sgp->cycle;

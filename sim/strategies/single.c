@@ -11,10 +11,10 @@ struct single {
     struct arena arena;
     struct learner *learner; /* NULL = the node does not train */
     uint32_t batch;          /* samples per step */
-    uint64_t step_ns;        /* duration of a step */
-    uint64_t from_ns;        /* virtual time at which the node starts */
-    uint64_t until_ns;       /* virtual time at which the node leaves; UINT64_MAX = never */
-    uint64_t steps;          /* made so far */
+    uint64_t step_ns;
+    uint64_t from_ns;  /* virtual time at which the node starts */
+    uint64_t until_ns; /* virtual time at which the node leaves; UINT64_MAX = never */
+    uint64_t steps;
 };
 
 static void make_node(struct experiment *experiment, uint32_t i, struct single *one)

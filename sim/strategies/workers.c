@@ -20,8 +20,8 @@ struct worker {
     uint32_t region;    /* index in the scenario */
     uint32_t publishes; /* messages sent by the last step that sent any */
     uint32_t queued;    /* messages sent since the last step began */
-    uint64_t step_ns;   /* duration of a step */
-    uint64_t steps;     /* made so far */
+    uint64_t step_ns;
+    uint64_t steps;
     bool is_stepping;
     double up_s_then;   /* seconds in which the uplink was busy, up to the last moment */
     double down_s_then; /* seconds in which the downlink was busy, up to the last moment */
