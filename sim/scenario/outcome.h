@@ -22,9 +22,9 @@ struct moment {
     uint64_t sent_bytes;            /* including rumors */
     uint64_t control_bytes;         /* sent besides rumors */
     uint64_t rumors;                /* published */
-    uint64_t behind;     /* largest minus smallest number of rumors that a running node has */
-    uint64_t in_flight;  /* bytes in flight on all links */
-    uint32_t running;    /* number of running nodes */
+    uint64_t behind;    /* largest minus smallest number of rumors that a running node has */
+    uint64_t in_flight; /* bytes in flight on all links */
+    uint32_t running;
     uint32_t members;    /* live members that a running node knows of; minimum over nodes */
     uint32_t components; /* number of connected components of the overlay of running nodes */
     /* Number of running nodes that have a complete base and have begun to train or only forward. */
@@ -124,8 +124,8 @@ struct outcome {
     double alarm_s;        /* first warning of a training guard; NAN = none */
     char alarm_text[400]; /* first warning, such as "gpu/1 at 31.2 s: the training loss here …" */
     uint64_t trace;       /* hash of the actions of all nodes */
-    uint64_t events;      /* number of simulated events */
-    double cpu_s;         /* processor time of the whole run */
+    uint64_t events;
+    double cpu_s;           /* processor time of the whole run */
     double gradient_cpu_s;  /* part of cpu_s spent in forward and backward passes */
     double evaluate_cpu_s;  /* part of cpu_s spent in evaluations */
     uint64_t rss_bytes_max; /* peak memory of this process */

@@ -59,7 +59,7 @@ struct group {
     double data;             /* data 2: relative size of the nodes' shards (default 1) */
     bool dials_only;         /* dials only: the nodes are behind a NAT and accept no connections */
     char set[SCENARIO_SETS_MAX][128]; /* set exchange.bytes_per_s=5000: only for these nodes */
-    uint32_t sets;                    /* number of set clauses */
+    uint32_t sets;
 };
 
 /* Properties of the path from one region to another.
@@ -79,10 +79,10 @@ struct path {
 };
 
 struct scenario {
-    char name[64];      /* file name without folder and extension */
-    char about[256];    /* the scenario in one sentence */
-    char source[512];   /* source of the numbers in the scenario */
-    uint64_t seed;      /* of all random draws */
+    char name[64];    /* file name without folder and extension */
+    char about[256];  /* the scenario in one sentence */
+    char source[512]; /* source of the numbers in the scenario */
+    uint64_t seed;
     uint64_t span_ns;   /* seconds: time at which training ends */
     uint64_t settle_ns; /* settle_s: time after training in which nodes may reach one version */
     enum strategy_kind strategy;
@@ -92,8 +92,8 @@ struct scenario {
     uint64_t evaluate_ns;      /* evaluate_s: period of evaluations; 0 = only at the end */
     uint32_t evaluate_samples; /* number of test samples of each evaluation before the end */
     bool quarantines;          /* quarantine: the nodes may expel harmful members by votes */
-    struct strategy_settings settings; /* [strategy] */
-    struct config config;              /* of every node, without the set clauses of its group */
+    struct strategy_settings settings;
+    struct config config; /* of every node, without the set clauses of its group */
     struct group groups[SCENARIO_GROUPS_MAX];
     uint32_t groups_count;
     uint32_t nodes_count;

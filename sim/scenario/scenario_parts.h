@@ -46,7 +46,6 @@ void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scen
 enum error scenario_keys_allowed(const char *section, const char *name, const char *value,
                                  struct problem *problem) MUST_USE;
 
-/* Parses a nodes line and appends its group to the scenario. */
 enum error scenario_group_add(struct scenario *scenario, const char *text,
                               struct problem *problem) MUST_USE;
 

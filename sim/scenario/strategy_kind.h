@@ -54,11 +54,11 @@ enum gossip_by { GOSSIP_PUSH, GOSSIP_PULL };
 
 /* CONFIG_AUTO_REAL in a member = the strategy's own default, unless the member says otherwise. */
 struct strategy_settings {
-    uint32_t local_steps;  /* local steps between two exchanges */
-    double outer_rate;     /* rate of the outer step */
-    double outer_momentum; /* momentum of the outer step */
-    double top_part;       /* sparseloco, dgc, demo, choco: fraction of entries in a message */
-    double error_decay;    /* sparseloco, demo: factor on the error feedback in each round */
+    uint32_t local_steps; /* local steps between two exchanges */
+    double outer_rate;
+    double outer_momentum;
+    double top_part;    /* sparseloco, dgc, demo, choco: fraction of entries in a message */
+    double error_decay; /* sparseloco, demo: factor on the error feedback in each round */
 
     uint32_t fragments; /* streaming_diloco, mlnet: parts of the model, exchanged in turn */
     /* streaming_diloco: steps during the exchange of a fragment; sgp: rounds before a worker waits
@@ -83,7 +83,7 @@ struct strategy_settings {
     uint32_t clock_bound; /* most steps that a worker may be ahead of the slowest worker */
 
     /* Keys of downpour. */
-    uint32_t push_steps;  /* steps between two pushes */
+    uint32_t push_steps;
     uint32_t fetch_steps; /* steps between two fetches; CONFIG_AUTO = as many as push_steps */
     bool average; /* at each push, a worker sends weights and waits for the mean of all workers' */
 
