@@ -173,7 +173,6 @@ void world_size_step(struct world_node *at)
     at->step_ns_most = u64_max(at->step_ns_most, at->step_ns);
 }
 
-/* Chooses the next step's batch size from the duration of the last step, as the daemon does. */
 static void batch_size_step(struct world_node *at)
 {
     const uint32_t batch = batch_size_on_step(&at->batch_size, at->step_samples, at->step_ns);

@@ -14,7 +14,7 @@
 #define NEVER_NS UINT64_MAX
 
 struct event {
-    uint64_t at_ns;   /* virtual time */
+    uint64_t at_ns;
     uint64_t order;   /* number of the insertion; orders events of equal time */
     uint64_t subject; /* connection, incarnation or fault, depending on the kind */
     uint32_t kind;    /* such as enum world_event or enum wire_event */
@@ -28,7 +28,7 @@ struct event_queue {
     size_t count;
     size_t max;     /* capacity of heap */
     uint64_t order; /* events inserted so far */
-    uint64_t taken; /* events taken so far */
+    uint64_t taken;
 };
 
 void event_queue_init(struct event_queue *queue, uint64_t now_ns);

@@ -9,7 +9,7 @@ struct u64_set {
     uint64_t *key;   /* [size] 0 = free slot */
     uint64_t *value; /* [size] value of each key */
     size_t size;     /* a power of two, or 0 */
-    size_t count;    /* number of keys */
+    size_t count;
 };
 
 /* Returns a nonzero hash, for use as a key. Two inputs collide with probability of about 2^-64. */

@@ -29,8 +29,8 @@ enum world_event { WORLD_WAKE, WORLD_STEP, WORLD_SAVE, WORLD_OUTSIDER, WORLD_USE
 
 struct world {
     struct event_queue event_queue;
-    struct wire wire;         /* the network */
-    struct check check;       /* of invariants */
+    struct wire wire;
+    struct check check;
     struct world_node *nodes; /* [nodes_max] nodes, running or not */
     uint32_t nodes_count;
     uint32_t nodes_max;
@@ -40,7 +40,7 @@ struct world {
     bool has_list;    /* every node starts with a member list of all nodes */
     bool is_resting;  /* nodes that start now do not train */
     uint64_t learned; /* samples learned by all nodes in all incarnations */
-    uint64_t seed;    /* of all random draws */
+    uint64_t seed;
     uint64_t trace;   /* hash of all actions so far */
     FILE *trace_file; /* gets a line for each action; NULL = none */
     void *user;       /* first argument of on_user and on_note */

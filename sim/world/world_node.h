@@ -30,8 +30,8 @@ struct watched {
 };
 
 struct world_node {
-    struct node *node;  /* NULL = not running */
-    struct arena arena; /* memory of `node` */
+    struct node *node; /* NULL = not running */
+    struct arena arena;
     struct identity identity;
     struct node_options options;    /* for the next start */
     uint8_t entropy[SEED_BYTES];    /* seed of keys for the next start */
@@ -46,32 +46,32 @@ struct world_node {
     struct poisoner *poisoner; /* NULL = the node publishes what it learned */
     double claims;             /* factor by which the node exaggerates its samples; 0 = honest */
 
-    uint64_t step_ns;             /* duration of a local step; 0 = the node does not train */
-    uint32_t step_samples;        /* samples per step */
+    uint64_t step_ns; /* duration of a local step; 0 = the node does not train */
+    uint32_t step_samples;
     struct batch_size batch_size; /* chooses step_samples if a step should take a given time */
-    double sample_ns;             /* nanoseconds per sample */
-    uint64_t step_ns_most;        /* duration of the longest step since the start */
-    bool training;                /* the node's ACTION_TRAIN has been performed */
-    bool stepping;                /* a step is running; orders that arrive meanwhile wait */
-    bool ended;                   /* training has ended permanently */
-    uint64_t began_ns;            /* virtual time at which training began */
-    uint64_t published_ns;        /* virtual time of the last publication */
+    double sample_ns;
+    uint64_t step_ns_most; /* duration of the longest step since the start */
+    bool training;         /* the node's ACTION_TRAIN has been performed */
+    bool stepping;         /* a step is running; orders that arrive meanwhile wait */
+    bool ended;            /* training has ended permanently */
+    uint64_t began_ns;     /* virtual time at which training began */
+    uint64_t published_ns;
     uint64_t interval_ns; /* longest time between publications, as reported at the last check */
     struct waiting_order *orders;      /* wait for the end of the step, oldest first */
     struct waiting_order **orders_end; /* where to append the next order */
 
-    bool has_met;         /* the node has had a connection since the start */
-    bool starts_again;    /* the node has asked for a restart */
-    bool finished;        /* the node has left the swarm as it was told */
-    uint64_t finished_ns; /* virtual time at which the node left */
+    bool has_met;      /* the node has had a connection since the start */
+    bool starts_again; /* the node has asked for a restart */
+    bool finished;     /* the node has left the swarm as it was told */
+    uint64_t finished_ns;
     struct watched watched;
-    uint64_t steps;               /* local steps since the start */
-    uint64_t applied;             /* updates that the learner has applied since the start */
-    uint64_t moved_on;            /* part of `applied`: with outer momentum */
-    uint32_t notes[NOTE_KINDS];   /* number of notes of each kind */
-    struct note last[NOTE_KINDS]; /* last note of each kind */
-    uint32_t dials;               /* number of connections that the node has dialled */
-    uint64_t dialled_ns;          /* virtual time of the last dial */
+    uint64_t steps;             /* local steps since the start */
+    uint64_t applied;           /* updates that the learner has applied since the start */
+    uint64_t moved_on;          /* part of `applied`: with outer momentum */
+    uint32_t notes[NOTE_KINDS]; /* number of notes of each kind */
+    struct note last[NOTE_KINDS];
+    uint32_t dials; /* number of connections that the node has dialled */
+    uint64_t dialled_ns;
 };
 
 #endif
