@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-#define POWER        10.0 /* exponent of the mean (base_average.h); larger = shorter memory */
+#define POWER        10.0 /* exponent of the mean (base_average.h); a larger one forgets sooner */
 #define SAMPLES_PART 256  /* the next addition is due when the samples have grown by 1/256 */
 #define PART         ((size_t)1 << 16) /* entries of the base read at once */
 

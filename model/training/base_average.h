@@ -6,10 +6,10 @@
  * lies closer to that model: the noise of single steps cancels out. A falling learning rate has the
  * same effect, but needs to know when the training ends, and a swarm does not.
  *
- * The base that was reached after s' of s samples weighs in proportion to s'^(POWER - 1), the
+ * The base after s' of s samples has a weight in proportion to s'^(POWER - 1), as in the
  * power-function mean of Karras et al. (2024, "Analyzing and Improving the Training Dynamics of
- * Diffusion Models", 3.1). So the window grows with the training, and its mean age is
- * s / (POWER + 1). Measured in tests/decisions/002-average-the-base.md.
+ * Diffusion Models", 3.1). So the averaged time grows with the training: its mean age is
+ * s / (POWER + 1) samples. Measured in tests/decisions/002-average-the-base.md.
  * Tests: tests/unit/model/test_base_average.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_BASE_AVERAGE_H
@@ -23,24 +23,23 @@
 #include "exchange/replica.h"
 
 struct base_average {
-    float *mean;      /* [P], on the host; NULL: no average is kept */
-    float *part;      /* scratch buffer for reading the base in pieces */
+    float *mean;      /* [P], on the host; NULL = no average is kept */
+    float *part;      /* scratch buffer for pieces of the base */
     uint64_t samples; /* the swarm's samples at the last addition to the mean; 0 = empty mean */
 };
 
 void base_average_init(struct base_average *average, struct arena *arena, size_t parameters);
 
 /* Adds the replica's base to the mean if the swarm's samples have grown by 1/256 since the last
- * addition. samples: number of samples that the swarm has learned so far. An empty mean becomes the
- * base. Does nothing if average->mean is NULL. */
+ * addition, or if the mean is empty. samples: samples that the swarm has learned so far. Does
+ * nothing if average->mean is NULL. */
 void base_average_add(struct base_average *average, const struct replica *replica,
                       uint64_t samples);
 
-/* Empties the mean. Call it when the base was replaced by a different one. */
+/* Empties the mean. Call it when another base has replaced the replica's. */
 void base_average_clear(struct base_average *average);
 
-/* Restores a saved mean[P]. samples: the swarm's samples at the last addition to the saved
- * mean. */
+/* samples: the swarm's samples at the last addition to mean[parameters]. */
 void base_average_set(struct base_average *average, const float *mean, size_t parameters,
                       uint64_t samples);
 

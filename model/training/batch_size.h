@@ -1,5 +1,5 @@
-/* The batch size that follows the speed of the machine (batch = auto): a fast machine makes larger
- * steps instead of more steps (as in DLion: Hong, Chandra 2021).
+/* The batch size for the speed of the machine (batch = auto): a fast machine makes larger steps
+ * instead of more steps (as in DLion: Hong, Chandra 2021).
  *
  *   learner_step ─► samples and duration ─► batch_size_on_step ─► learner_set_batch
  *
@@ -20,7 +20,7 @@
 
 struct batch_size {
     uint64_t step_ns;   /* target duration of a step; 0 = the batch size is fixed */
-    uint32_t batch_max; /* largest batch size; a power of two >= BATCH_SIZE_MIN */
+    uint32_t batch_max; /* a power of two >= BATCH_SIZE_MIN */
     uint64_t window_ns; /* computing time between decisions, at least BATCH_SIZE_WINDOW_NS */
     uint64_t samples;   /* samples since the last decision */
     uint64_t ns;        /* duration of the steps since the last decision */
@@ -37,7 +37,7 @@ uint32_t batch_size_max(size_t sample_bytes, uint64_t batch_bytes);
  * by at least 29 % before the size changes again. */
 uint32_t batch_size_fit(const struct batch_size *batch_size, uint32_t batch, double samples_per_s);
 
-/* Records the duration of a step of `batch` samples; returns the size of the next batch. */
+/* Records a step of `batch` samples; returns the size of the next batch. */
 uint32_t batch_size_on_step(struct batch_size *batch_size, uint32_t batch, uint64_t took_ns);
 
 #endif

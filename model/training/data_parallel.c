@@ -8,13 +8,13 @@ struct worker {
     struct model *model; /* copy of the model on this device */
     float *weights;      /* [P] copy of the learner's weights on this device */
     struct gradients gradients;
-    struct step_graph graph; /* recording of this device's share of a step */
+    struct step_graph graph; /* this device's share of a step */
 };
 
 struct data_parallel {
     struct team *team; /* not owned */
-    size_t parameters; /* P, the number of the model's parameters */
-    int count;         /* number of workers: all devices except the learner's first one */
+    size_t parameters; /* P, the model's number of parameters */
+    int count;         /* number of workers */
     struct worker worker[TEAM_MAX - 1];
 };
 

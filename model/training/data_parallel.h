@@ -6,8 +6,8 @@
  *              optimizer ◄─── sum ◄────────reduce─── gradients
  *
  * A worker has weights, gradients, layer buffers for one part, the training samples and the input
- * of a step. It has no state of its own from one step to the next: the learner's whole state is on
- * its first device and is saved from there.
+ * of a step. It keeps no state from one step to the next: the learner's state is on its first
+ * device and is saved from there.
  *
  * Two devices that compute one part each make the same step, bit for bit, as one device that
  * computes both parts. With more devices or parts, sums are rounded in another order.
@@ -22,34 +22,33 @@
 
 struct data_parallel;
 
-/* Creates the workers: copies the model and the training samples to all devices of the team
- * except the first. The caller owns the team, which must outlive the workers. */
+/* Copies the model and the training samples to all devices of the team except the first. The caller
+ * owns the team, which must outlive the workers. */
 struct data_parallel *data_parallel_new(struct arena *arena, struct team *team,
                                         const struct model *model, const struct dataset *train,
                                         const struct gradients_options *options);
 
-/* Returns the number of devices that compute a step, including the learner's own. */
+/* Returns the number of devices that compute a step, including the learner's first one. */
 uint32_t data_parallel_devices(const struct data_parallel *workers);
 
-/* Uploads the input of a step to each worker. bytes: size of the input. */
+/* Uploads the input of a step, of `bytes` bytes, to each worker. */
 void data_parallel_upload(struct data_parallel *workers, const struct step_input *host,
                           size_t bytes);
 
 /* Copies weights[P] of the learner's first device to the workers and starts their shares of the
- * step. The first device computes its own share between this call and data_parallel_end. */
+ * step. Compute the first device's share between this call and data_parallel_end. */
 void data_parallel_begin(struct data_parallel *workers, float *weights, const struct step_cut *cut);
 
 /* Adds the workers' gradients to sum[P] of the first device. */
 void data_parallel_end(struct data_parallel *workers, float *sum);
 
-/* Drops the recorded graphs. Call it when the division of steps among devices has changed. */
+/* Call it when the division of steps among devices has changed: drops the recorded graphs. */
 void data_parallel_recut(struct data_parallel *workers);
 
 /* Waits for the workers' steps; returns the sum of their losses since the last call. */
 double data_parallel_take_loss(struct data_parallel *workers);
 
-/* Returns true if a worker's device has no memory for the training samples, so that it reads
- * them from the host. */
+/* Returns true if a worker reads the training samples from the host for lack of device memory. */
 bool data_parallel_read_far(const struct data_parallel *workers);
 
 void data_parallel_free(struct data_parallel *workers);

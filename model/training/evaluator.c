@@ -11,14 +11,13 @@
 struct evaluator {
     struct backend *backend;    /* not owned */
     struct model *model;        /* not owned */
-    struct device_dataset test; /* test set on the backend */
-    struct score *score;        /* sums over the samples scored so far, on the backend */
-    uint32_t *each;             /* [samples] positions of all samples in order */
-    float *weights;             /* [P] weights being evaluated */
+    struct device_dataset test; /* on the backend */
+    struct score *score;        /* on the backend: sums over the samples scored so far */
+    uint32_t *each;             /* [samples], on the backend: positions of all samples in order */
+    float *weights;             /* [P], on the backend */
     double variance;            /* variance of the test set's targets; 0 without targets */
-    /* Called after each batch of an evaluation; NULL = no calls. */
-    void (*watch)(void *context, uint32_t done, uint32_t all);
-    void *watcher; /* first argument of `watch` */
+    void (*watch)(void *context, uint32_t done, uint32_t all); /* NULL = no calls */
+    void *watcher;                                             /* first argument of `watch` */
 };
 
 static uint32_t *count_up(struct backend *backend, uint32_t count, uint32_t stride)
@@ -81,7 +80,7 @@ struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, st
     return evaluator;
 }
 
-/* Evaluates the test samples from .. from+size-1 and adds the results to evaluator->score. */
+/* Adds the results of the test samples from .. from+size-1 to evaluator->score. */
 static void run_batch(struct evaluator *evaluator, uint32_t from, uint32_t size)
 {
     CHECK(from <= evaluator->test.count && size <= evaluator->test.count - from);
@@ -151,9 +150,7 @@ void evaluator_watch(struct evaluator *evaluator,
     evaluator->watcher = context;
 }
 
-/* Largest number of samples to predict at once. An evaluator with a smaller batch_max predicts
- * batch_max samples at once. */
-#define PREDICT_MAX 64u
+#define PREDICT_MAX 64u /* most samples to predict at once */
 
 static void predict_batch(struct evaluator *evaluator, const uint8_t *samples, uint32_t count,
                           float *host_x, float *numbers)

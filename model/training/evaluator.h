@@ -1,5 +1,4 @@
-/* The evaluator: computes loss and accuracy of any weights on the test samples; for regression, the
- * mean squared error.
+/* The evaluator: computes loss and accuracy of any weights on the test samples.
  *
  *   host weights[P] ─► backend ─► forward, loss over samples from .. to-1 ─► evaluation
  *
@@ -20,7 +19,7 @@
 struct evaluator;
 
 struct evaluation {
-    uint32_t samples;   /* number of evaluated samples; of sequences, number of positions */
+    uint32_t samples;   /* number of evaluated samples, or of positions in sequences */
     uint32_t correct;   /* number of correct predictions */
     double loss;        /* mean loss in nats; for regression, mean squared error */
     bool is_regression; /* the model predicts numbers, not classes or tokens */
@@ -35,8 +34,8 @@ double evaluation_accuracy(const struct evaluation *evaluation);
 /* Returns R² = 1 - loss / variance of a regression, at most 1; NAN if the targets do not vary. */
 double evaluation_r2(const struct evaluation *evaluation);
 
-/* Creates an evaluator. Copies the test samples, at least one, to the backend; the dataset can
- * be freed afterwards. The model may be shared with learners (model.h). */
+/* Copies the test samples, at least one, to the backend; the dataset can be freed afterwards. The
+ * model may be shared with learners (model.h). */
 struct evaluator *evaluator_new(struct arena *arena, struct backend *backend, struct model *model,
                                 const struct dataset *test);
 
@@ -54,20 +53,20 @@ void evaluator_set_part(struct evaluator *evaluator, size_t first, size_t count,
  * zeros if from >= to. */
 struct evaluation evaluator_score(struct evaluator *evaluator, uint32_t from, uint32_t to);
 
-/* Allocates the scratch buffers of the largest batch: scores one batch and discards the result. */
+/* Scores one batch of the largest size, so that the model allocates its scratch buffers. */
 void evaluator_reserve(struct evaluator *evaluator);
 
-/* Sets a function to call after each batch of an evaluation. done: number of samples scored so
- * far; all: total number. NULL = no calls. */
+/* Sets a function to call after each batch of an evaluation, with the number of samples scored so
+ * far and the total number; NULL = no calls. */
 void evaluator_watch(struct evaluator *evaluator,
                      void (*watch)(void *context, uint32_t done, uint32_t all), void *context);
 
-/* Predicts samples[count] with the weights set by evaluator_set_part. Writes the predictions to
- * numbers[count, outputs]. The samples are bytes or floats, in the format of the test samples. */
+/* Predicts `count` samples with the weights set by evaluator_set_part and writes numbers[count,
+ * outputs]. The samples have the format of the test samples: bytes or floats. */
 void evaluator_predict(struct evaluator *evaluator, const uint8_t *samples, uint32_t count,
                        float *numbers);
 
-/* Returns the test samples on the device; callers read the format of a sample from them. */
+/* Returns the test samples on the device, for example to read the format of a sample. */
 const struct device_dataset *evaluator_test(const struct evaluator *evaluator);
 
 uint32_t evaluator_samples(const struct evaluator *evaluator);

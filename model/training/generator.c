@@ -12,14 +12,14 @@ struct generator {
     struct model *model;     /* not owned */
     struct generator_options options;
     struct rng rng;
-    float *weights;  /* [P] weights, on the backend */
-    int32_t *x;      /* [length] on the backend: tokens that the model reads next */
-    int32_t *tokens; /* [length], host: last tokens of the text */
-    size_t count;    /* number of valid entries in `tokens` */
+    float *weights;  /* [P], on the backend */
+    int32_t *x;      /* [length], on the backend: tokens that the model reads next */
+    int32_t *tokens; /* [count], host: last tokens of the text */
+    size_t count;
     size_t read;     /* number of `tokens` that the model has read */
     size_t length;   /* largest number of tokens that the model can read */
-    float *logits;   /* [classes] host: logits of the next token */
-    uint32_t *order; /* [classes] host: tokens, sorted from the likeliest down as far as needed */
+    float *logits;   /* [classes], host: logits of the next token */
+    uint32_t *order; /* [classes], host: tokens, of which the likeliest are sorted and come first */
     uint32_t classes;
 };
 
@@ -48,8 +48,8 @@ struct generator *generator_new(struct arena *arena, struct backend *backend, st
     return generator;
 }
 
-/* If the context (tokens) is full, drops its first `dropped` tokens. The remaining tokens change
- * their positions, so the model must read them again. */
+/* If `tokens` is full, drops the first `dropped` ones. The other tokens change their positions, so
+ * the model must read them again. */
 static void make_room(struct generator *generator, size_t dropped)
 {
     if (generator->count < generator->length)
@@ -67,7 +67,7 @@ void generator_put(struct generator *generator, int32_t token)
     generator->tokens[generator->count++] = token;
 }
 
-/* Lets the model read its unread tokens and downloads the logits of the token that follows. */
+/* Lets the model read the unread tokens and downloads the logits of the token that follows. */
 static void read_logits(struct generator *generator)
 {
     struct backend *backend = generator->backend;
@@ -85,8 +85,7 @@ static void read_logits(struct generator *generator)
                       generator->classes * sizeof *logits);
 }
 
-/* Moves the `most` likeliest tokens to the front of `order`, by falling logit. Of tokens with equal
- * logits the smaller one comes first. */
+/* Moves the `most` likeliest tokens to the front of `order`, by falling logit and rising token. */
 static void order_by_logit(struct generator *generator, uint32_t most)
 {
     const float *logits = generator->logits;

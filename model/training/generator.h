@@ -5,10 +5,9 @@
  *        └────────── token ◄── drawn ◄──┘
  *
  * The model caches the positions that it has read (model_step), so a new token costs one position.
- * Of a text longer than the model's length, the model reads only the end. When the text fills the
- * length, the generator drops the older half and the model reads the newer half again: two
- * positions a token on average. The model also reads the text again if another caller has used it
- * in between. On one machine the same seed gives the same text.
+ * When the text fills the model's length, the generator drops the older half and the model reads
+ * the newer half again: two positions a token on average. The model also reads the text again if
+ * another caller has used it in between. On one machine the same seed gives the same text.
  * Tests: tests/unit/model/test_generator.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_GENERATOR_H
@@ -21,21 +20,18 @@
 #include "layers/model.h"
 
 struct generator_options {
-    /* Divides logits: below 1, likely tokens become likelier; 0: always the likeliest. */
-    double temperature;
-    uint32_t top_k; /* number of likeliest tokens from which to draw; 0 = all tokens */
+    double temperature; /* divides the logits; 0 = always the likeliest token */
+    uint32_t top_k;     /* number of likeliest tokens from which to draw; 0 = all tokens */
     uint64_t seed;
 };
 
 struct generator;
 
-/* Creates a generator. Copies host_weights[P] to the backend. The model must read sequences and
- * have a batch_max of at least 1. */
+/* Copies host_weights[P] to the backend. The model must read sequences. */
 struct generator *generator_new(struct arena *arena, struct backend *backend, struct model *model,
                                 const float *host_weights, const struct generator_options *options);
 
-/* Appends a token, at least 0 and below the model's number of tokens, to the text to be continued.
- */
+/* Appends a token to the text; only its end counts if it is longer than the model's length. */
 void generator_put(struct generator *generator, int32_t token);
 
 /* Draws the next token, appends it to the text and returns it. Call generator_put at least once

@@ -39,8 +39,7 @@ uint32_t *gradients_draws(const struct gradients *gradients, struct step_input *
     return input->sample + size + augmenter_bytes(&gradients->augmenter, size) / sizeof(uint32_t);
 }
 
-/* Computes the gradients of samples first .. first+samples-1 of a step of `size` samples. Writes
- * them to to[P]. */
+/* Writes the gradients of samples first .. first+samples-1 of a step of `size` samples to to[P]. */
 static void learn_part(struct gradients *gradients, const float *weights, uint32_t size,
                        uint32_t first, uint32_t samples, float *to)
 {
@@ -81,7 +80,6 @@ void gradients_compute(struct gradients *gradients, const float *weights,
     }
 }
 
-/* Before the first step the input is all zeros, so every sample of this step is sample 0. */
 void gradients_reserve(struct gradients *gradients, const float *weights, uint32_t size)
 {
     const uint32_t part = u32_min(gradients->train.batch_max, size);

@@ -12,7 +12,7 @@
 #include "layers/model.h"
 #include "training/optimizer_step.h"
 
-/* The inputs of a step, which are uploaded in one piece. */
+/* The input of a step, which is uploaded in one piece. */
 struct step_input {
     struct optimizer_step optimizer;
     /* [size] positions of the samples (batch.h), then augmentations and dropout seeds. */
@@ -27,51 +27,48 @@ struct step_cut {
 };
 
 struct gradients_options {
-    struct step_cut most;           /* division of the largest step */
-    struct augment_options augment; /* augmentation of the samples */
-    float smoothing;                /* part of each label that is spread over all classes */
+    struct step_cut most; /* division of the largest step */
+    struct augment_options augment;
+    float smoothing; /* part of each label that is spread over all classes, 0 .. 1 */
 };
 
 struct gradients {
     struct backend *backend;     /* not owned */
     struct model *model;         /* not owned; lives on `backend` */
-    float smoothing;             /* part of each label that is spread over all classes */
+    float smoothing;             /* part of each label that is spread over all classes, 0 .. 1 */
     struct device_dataset train; /* training set on the backend */
-    struct augmenter augmenter;  /* augmentation of the images, if any */
-    float *sum;                  /* [P] sum of the gradients of this device's parts */
-    float *part;              /* [P] gradient of a second or later part; NULL = one part at most */
-    struct step_input *input; /* input of the step, on the backend */
-    /* On the backend: sums of losses since the last gradients_take_score. */
-    struct score *score;
+    struct augmenter augmenter;
+    float *sum;  /* [P], on the backend: sum of the gradients of this device's parts */
+    float *part; /* [P], on the backend: gradient of a later part; NULL = one part at most */
+    struct step_input *input; /* on the backend */
+    struct score *score;      /* on the backend: sums since the last gradients_take_score */
 };
 
 void gradients_init(struct gradients *gradients, struct backend *backend, struct model *model,
                     const struct dataset *train, const struct gradients_options *options);
 
-/* Returns the size in bytes of the input of a step of `size` samples. */
+/* Returns the size of the input of a step of `size` samples. */
 size_t gradients_input_bytes(const struct gradients *gradients, uint32_t size);
 
-/* Returns the address of the augmentations in the input of a step, which may be in host or
- * backend memory. */
+/* Return the addresses of augmentations and of dropout seeds in the input of a step. The input may
+ * be in host or backend memory. */
 struct augmentation *gradients_augmentations(const struct gradients *gradients,
                                              struct step_input *input, uint32_t size);
 
-/* Returns the address of the dropout seeds in the input of a step, which may be in host or
- * backend memory. */
 uint32_t *gradients_draws(const struct gradients *gradients, struct step_input *input,
                           uint32_t size);
 
-/* Computes one device's share of the step in gradients->input. which: number of the device, from
- * 0. Writes the sum of its gradients to gradients->sum: zeros if the share is empty. May be
- * recorded in a graph. */
+/* Computes the share of device number `which`, from 0, of the step in gradients->input. Sets
+ * gradients->sum, to zeros if the share is empty. May be recorded in a graph. */
 void gradients_compute(struct gradients *gradients, const float *weights,
                        const struct step_cut *cut, uint32_t which);
 
-/* Allocates the scratch buffers of the largest part: computes such a part from copies of sample 0
- * and discards the result. Call it before the first step. size: samples of the largest step. */
+/* Computes a part of the largest size, so that the model allocates its scratch buffers. Call it
+ * before the first step, while the input is zeros: all samples are sample 0. size: samples of the
+ * largest step. */
 void gradients_reserve(struct gradients *gradients, const float *weights, uint32_t size);
 
-/* Waits for the steps on this device. Returns the sums of their losses since the last call. */
+/* Waits for the steps on this device. Returns the sums over those since the last call. */
 struct score gradients_take_score(struct gradients *gradients);
 
 void gradients_free(struct gradients *gradients);

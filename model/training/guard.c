@@ -6,15 +6,15 @@
 #include "base/amount.h"
 #include "base/error.h"
 
-#define RECOVERED     1.5 /* RISING is over when the loss is below this multiple of its minimum */
+#define RECOVERED     1.5 /* RISING ends below this multiple of the minimum + GUARD_RISES_BY */
 #define GUESSED_PART  0.8 /* vitals are checked above this fraction of the loss of guessing */
 #define GUESSED_STEPS 25  /* consecutive steps above GUESSED_PART before vitals are checked */
 #define OUTLIER       10 /* a loss above OUTLIER · (|average| + 1), or NaN, counts as this bound */
-#define WORSE_STEPS   50 /* steps for which evaluations stay below the best one before a report */
+#define WORSE_STEPS   50 /* WORSE begins after this many steps below the best evaluation */
 #define CHANGES_SIDES 0.05 /* part of the samples that equally good models predict differently */
 #define DEVIATIONS    3    /* a score may fall by this many standard deviations of chance */
 #define USUAL_FALLS   3    /* a score may fall by this multiple of usual_fall */
-#define FALLS_KEPT    0.1  /* weight of a new fall in the moving average usual_fall */
+#define FALLS_KEPT    0.1  /* weight of a new fall's square in the moving average */
 
 void guard_init(struct guard *guard, uint32_t classes)
 {
@@ -24,8 +24,8 @@ void guard_init(struct guard *guard, uint32_t classes)
                             .vitals = {.weight_norm = (double)NAN}};
 }
 
-/* Returns the minimum loss times `times`, plus GUARD_RISES_BY. For a negative minimum, which a
- * script's own loss can have, returns a bound equally far above it. */
+/* Returns the minimum loss times `times`, plus GUARD_RISES_BY. If the minimum is negative, as a
+ * script's own loss may be, the bound is equally far above it. */
 static double bound(const struct guard *guard, double times)
 {
     return guard->least + (times - 1) * fabs(guard->least) + GUARD_RISES_BY;
@@ -83,7 +83,7 @@ enum guard_event guard_on_steps(struct guard *guard, uint64_t now_ns, uint32_t s
     count(&guard->far, now_ns, guard->loss > bound(guard, GUARD_SLOWS), steps);
     if (must_slow(guard, now_ns)) {
         guard->halvings++;
-        /* Counts again from 0, so that the lower learning rate gets time to work. */
+        /* The lower learning rate gets time to work. */
         guard->far.steps = 0;
         guard->is_rising = true;
         return GUARD_SLOWED;
@@ -135,9 +135,8 @@ static double fall(const struct evaluation *from, const struct evaluation *to)
     return isnan(by) ? INFINITY : by;
 }
 
-/* Returns true if `evaluation` is worse than `from` by more than chance and the usual fall
- * explain. Chance matters in a small test set; the usual fall is large while a base begins to
- * learn. */
+/* Returns true if `evaluation` is worse than `from` by more than chance and the usual fall explain.
+ * Chance matters in a small test set; the usual fall is large while training begins. */
 static bool is_below(const struct guard *guard, const struct evaluation *from,
                      const struct evaluation *evaluation)
 {
@@ -153,8 +152,8 @@ bool guard_has_fallen(const struct guard *guard, const struct evaluation *evalua
            is_below(guard, &guard->last, evaluation);
 }
 
-/* Adds the fall since the last evaluation to usual_fall, a root mean square in which rare large
- * falls count much. */
+/* Adds the fall since the last evaluation to usual_fall. A root mean square gives rare large falls
+ * much weight. */
 static void measure_fall(struct guard *guard, const struct evaluation *evaluation)
 {
     const double by = guard->last.samples ? fmin(fmax(fall(&guard->last, evaluation), 0), 1) : 0;
@@ -163,8 +162,8 @@ static void measure_fall(struct guard *guard, const struct evaluation *evaluatio
     guard->last = *evaluation;
 }
 
-/* Returns true if evaluations have been below the best one for WORSE_STEPS steps. On a node that
- * makes no steps, two evaluations in a row are enough. */
+/* Returns true if evaluations have been below the best one for WORSE_STEPS steps, or, on a node
+ * that makes no steps, twice in a row. */
 static bool is_below_for_long(const struct guard *guard, bool was_below)
 {
     return guard->steps > 0 ? guard->steps >= guard->below_steps + WORSE_STEPS : was_below;
@@ -204,7 +203,7 @@ double guard_rate_factor(const struct guard *guard)
     return ldexp(1, -(int)guard->halvings);
 }
 
-/* Writes a score as text, such as "90.1 %" or "a loss of 1.23". */
+/* Writes "90.1 %" or "a loss of 1.23". */
 static void score_text(const struct evaluation *evaluation, char text[static 32])
 {
     if (is_by_accuracy(evaluation))

@@ -17,8 +17,8 @@
  *           GUARD_WORSE_ACCURACY, or by GUARD_WORSE_LOSS of its loss for sequences and numbers,
  *           and by more than scores usually fall from one evaluation to the next
  *
- * Each state is reported when it begins, and RECOVERED when it ends. The guard complements defaults
- * that bound the weights and does not replace them: some collapses give no notice.
+ * Each state is reported when it begins, and RECOVERED when it ends. The guard cannot replace
+ * defaults that bound the weights: some collapses give no notice.
  *
  * It reads no clock: the caller passes the time. Tests: tests/unit/model/test_guard.c, and
  * scenarios with planted collapses (configs/sim-ruin-*.conf).
@@ -41,7 +41,7 @@
 #define GUARD_FAR_STEPS   200
 #define GUARD_AGAIN_STEPS 1000
 #define GUARD_HALVINGS    6
-/* Minimum time above a bound, because an update of another node may soon lower the loss. */
+/* Least time above a bound: an update of another node may soon lower the loss. */
 #define GUARD_SPAN_NS        5000000000ull
 #define GUARD_WORSE_ACCURACY 0.02
 #define GUARD_WORSE_LOSS     0.03
@@ -49,18 +49,17 @@
 
 enum guard_event {
     GUARD_NOTHING,
-    GUARD_RISING, /* the training loss has stayed above GUARD_RISES times its minimum */
-    /* The loss has stayed above GUARD_SLOWS times its minimum: halve the learning rate. */
-    GUARD_SLOWED,
-    GUARD_DEAD,      /* the model predicts the same for all samples and can no longer learn */
-    GUARD_WORSE,     /* the base has scored clearly below its best evaluation for a while */
-    GUARD_RECOVERED, /* the problem that was reported has ended */
+    GUARD_RISING,
+    GUARD_SLOWED, /* guard_rate_factor was halved */
+    GUARD_DEAD,   /* the model predicts the same for all samples and can no longer learn */
+    GUARD_WORSE,
+    GUARD_RECOVERED, /* the reported problem has ended */
     GUARD_EVENTS
 };
 
 /* A run of consecutive steps that meet a condition. */
 struct guard_row {
-    uint64_t steps;    /* number of steps in the run so far; 0 = no run */
+    uint64_t steps;    /* 0 = no run */
     uint64_t since_ns; /* time of the run's first step */
 };
 
@@ -68,8 +67,8 @@ struct guard {
     double guessing; /* loss of guessing in nats: ln(classes); NAN = unknown */
 
     /* The members down to is_dead are about the losses of this node's training steps. */
-    double loss;              /* moving average of the loss, in nats; NAN: no step yet */
-    double least;             /* minimum of `loss`; NAN: fewer than GUARD_STEPS steps yet */
+    double loss;              /* moving average of the loss, in nats; NAN = no step yet */
+    double least;             /* minimum of `loss`; NAN = fewer than GUARD_STEPS steps yet */
     uint64_t least_ns;        /* time when `least` was reached */
     uint64_t steps;           /* number of steps recorded so far */
     struct guard_row risen;   /* run of steps with `loss` above the bound of RISING */
@@ -80,8 +79,8 @@ struct guard {
     bool is_dead;             /* DEAD was reported and is not over */
 
     /* The members down to is_worse are about evaluations of the base. */
-    struct evaluation last; /* last evaluation; its member samples is 0 before the first one */
-    struct evaluation best; /* best evaluation; its member samples is 0 before the first one */
+    struct evaluation last; /* last evaluation; last.samples is 0 before the first one */
+    struct evaluation best; /* best evaluation; best.samples is 0 before the first one */
     uint64_t best_ns;       /* time of the best evaluation */
     bool is_below;          /* the last evaluation was clearly below the best one */
     uint64_t below_steps;   /* value of `steps` when evaluations began to be below the best one */
@@ -91,31 +90,30 @@ struct guard {
     struct vitals vitals; /* vitals at the last check; weight_norm NAN = none yet */
 };
 
-/* Initialises a guard. classes: number of classes or tokens; 0 = the model predicts numbers. */
+/* classes: number of classes or tokens; 0 = the model predicts numbers. */
 void guard_init(struct guard *guard, uint32_t classes);
 
-/* Records `steps` steps of `samples` samples in total, whose losses add up to loss_sum nats.
- * Returns the event that these steps cause; GUARD_NOTHING if none. */
+/* Records `steps` steps of `samples` samples in total, whose losses add up to loss_sum nats; 0 = no
+ * loss is known. Returns the event that these steps cause. */
 enum guard_event guard_on_steps(struct guard *guard, uint64_t now_ns, uint32_t steps,
                                 uint64_t samples, double loss_sum);
 
-/* Returns true if the loss is near that of guessing. The caller should then measure the
- * learner's vitals and pass them to guard_on_vitals, which reports DEAD if no gradient reaches the
- * first layer. */
+/* Returns true if the loss is near that of guessing. The caller should then measure the learner's
+ * vitals and pass them to guard_on_vitals, which may report DEAD. */
 bool guard_wants_vitals(const struct guard *guard);
 enum guard_event guard_on_vitals(struct guard *guard, const struct vitals *vitals);
 
-/* Records an evaluation of the base. All evaluations must use the same test samples. Returns the
- * event that the evaluation causes; GUARD_NOTHING if none. */
+/* Records an evaluation of the base and returns the event that it causes. All evaluations must use
+ * the same test samples. */
 enum guard_event guard_on_evaluation(struct guard *guard, uint64_t now_ns,
                                      const struct evaluation *evaluation);
 
 /* Returns true if the evaluation is further below the last recorded one than evaluations usually
- * fall. Returns false if the two have different numbers of samples. */
+ * fall; false if none was recorded or the numbers of samples differ. */
 bool guard_has_fallen(const struct guard *guard, const struct evaluation *evaluation);
 
-/* Returns true if `evaluation` is better than `than`: by accuracy or, for numbers and sequences,
- * by loss. */
+/* Compares by accuracy or, for numbers and sequences, by loss. An evaluation without samples is
+ * worse than any other. */
 bool guard_is_better(const struct evaluation *evaluation, const struct evaluation *than);
 
 /* Returns the present problem as one word for status and metrics: "rising", "dead" or "worse"; ""

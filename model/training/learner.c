@@ -10,8 +10,8 @@
 #define START_PART     ((size_t)1 << 16) /* initial weights drawn at once */
 #define EVALUATED_PART 4096              /* entries of the base read at once */
 
-/* Draws the initial weights in parts that share one small buffer: touching new memory for the
- * first time costs more than drawing. */
+/* Draws the initial weights in parts that share one small buffer: the first access to new memory
+ * costs more than drawing. */
 static void draw_start(struct learner *learner)
 {
     const size_t parameters = model_parameters(learner->model);
@@ -51,8 +51,8 @@ static uint32_t rounded_up(uint32_t number, uint32_t by)
     return (number + by - 1) / by;
 }
 
-/* Returns the division of a step of `size` samples: into equal micro-batches, of which the last
- * may be smaller, and of the micro-batches among `devices` devices. */
+/* Divides a step of `size` samples into equal micro-batches, of which the last may be smaller, and
+ * these among `devices` devices. */
 static struct step_cut cut_of(const struct learner *learner, uint32_t size, uint32_t devices)
 {
     const uint32_t part = rounded_up(size, parts_of(learner));
@@ -60,8 +60,6 @@ static struct step_cut cut_of(const struct learner *learner, uint32_t size, uint
         .size = size, .part = part, .each = part * rounded_up(parts_of(learner), devices)};
 }
 
-/* Returns the division of the next step into micro-batches, and of these among the learner's
- * devices. */
 static struct step_cut next_cut(const struct learner *learner)
 {
     return cut_of(learner, learner->size,
@@ -199,15 +197,13 @@ uint64_t learner_swarm_samples(const struct learner *learner)
     return learner->swarm_samples;
 }
 
-/* Returns the number of micro-batches of the next step. A small step may have fewer than
- * configured. */
+/* Returns the number of micro-batches of the next step, which may be fewer than configured. */
 static uint32_t parts_in(const struct learner *learner)
 {
     return rounded_up(learner->size, next_cut(learner).part);
 }
 
-/* Draws the dropout seed of each sample of the step, which depends on data seed, epoch and
- * sample. */
+/* Draws the dropout seed of each sample from data seed, epoch and sample. */
 static void draw_all(struct learner *learner, uint64_t epoch)
 {
     uint32_t *draw = gradients_draws(&learner->gradients, learner->host_input, learner->size);
@@ -218,8 +214,7 @@ static void draw_all(struct learner *learner, uint64_t epoch)
     }
 }
 
-/* Draws the input of the next step and uploads it in one piece, because each upload takes a
- * noticeable part of a small model's step. */
+/* Uploads the input in one piece: each upload takes a noticeable part of a small model's step. */
 static void upload_input(struct learner *learner)
 {
     struct gradients *gradients = &learner->gradients;
@@ -242,7 +237,6 @@ static void upload_input(struct learner *learner)
         data_parallel_upload(learner->data_parallel, input, bytes);
 }
 
-/* Computes the first device's share of the step. */
 static void compute_own_gradients(struct learner *learner)
 {
     const struct step_cut cut = next_cut(learner);
@@ -263,8 +257,7 @@ static uint32_t count_step(struct learner *learner)
     return learner->size;
 }
 
-/* Makes a step on one device. All steps have the same operations, so the backend may replay
- * their recording. */
+/* All steps have the same operations, so the backend may replay their recording. */
 static void step_alone(struct learner *learner)
 {
     struct backend *backend = learner->backend;
@@ -275,8 +268,8 @@ static void step_alone(struct learner *learner)
     backend->graph->end(backend, &learner->graph);
 }
 
-/* Makes a step on several devices. The other devices' gradients are added between this device's
- * gradients and the optimizer, so the step is recorded as two graphs. */
+/* The other devices' gradients are added between this device's gradients and the optimizer, so the
+ * step is recorded as two graphs. */
 static void data_parallel_step(struct learner *learner)
 {
     struct backend *backend = learner->backend;
@@ -406,8 +399,6 @@ uint32_t learner_tests(const struct learner *learner)
     return learner->evaluator ? evaluator_samples(learner->evaluator) : 0;
 }
 
-/* Evaluates the weights that were set in the evaluator: on all test samples if `all`, otherwise
- * on samples options.test_from .. test_to-1. */
 static struct evaluation score(struct learner *learner, bool all)
 {
     return evaluator_score(learner->evaluator, all ? 0 : learner->options.test_from,

@@ -4,10 +4,9 @@
  *                                                                  ├─ replica: publish ─► update
  *                                        update ─► replica: apply ─┘
  *
- * Single-threaded; no sockets, no clock, no files. Its owner decides when to step, publish, apply.
- * The learner owns weights, base, gradients, momentum and samples; the caller owns model and
- * backend. Learners in one thread may share a model and a backend: each learns, bit for bit, as
- * with a model and a backend of its own (tests/unit/model/test_evaluator.c).
+ * Single-threaded; no sockets, no clock, no files. The caller decides when to step, publish and
+ * apply, and owns model and backend. Learners in one thread may share a model and a backend: each
+ * learns, bit for bit, as with its own (tests/unit/model/test_evaluator.c).
  */
 #ifndef HEARSAY_MODEL_TRAINING_LEARNER_H
 #define HEARSAY_MODEL_TRAINING_LEARNER_H
@@ -29,36 +28,36 @@ struct learner_options {
     uint32_t batch;         /* samples per step at the start */
     uint32_t micro_batches; /* parts of a step, each at most the model's batch_max; 0 = 1 part */
     struct team *team;      /* devices of the learner, not owned; NULL = one device */
-    float label_smoothing;  /* part of each label that is spread over all classes */
+    float label_smoothing;  /* part of each label that is spread over all classes, 0 .. 1 */
     uint32_t batch_max;     /* upper bound for learner_set_batch; 0 = fixed batch */
     uint64_t model_seed;    /* seed of the initial weights if `start` is NULL */
-    const float *start;     /* [P] initial weights, read by learner_new only; or NULL */
+    const float *start;     /* [P] initial weights, read only by learner_new; NULL = drawn */
     bool companded;         /* the base is companded (companding.h) */
     size_t parameters;      /* P if there is no model, otherwise ignored */
     uint64_t data_seed;     /* with data_node, seed of the order of samples */
     uint64_t data_node; /* differs between nodes, so that they visit samples in different orders */
-    struct augment_options augment; /* augmentation of training images */
-    uint32_t test_from;             /* first test sample of learner_evaluate */
-    uint32_t test_to;               /* index after the last test sample of learner_evaluate */
-    uint32_t density_max;           /* largest number of entries in a publication */
-    bool holds;                     /* publications may withhold progress (replica.h) */
-    bool averages;                  /* the learner keeps an average of the base (base_average.h) */
+    struct augment_options augment;
+    uint32_t test_from;   /* first test sample of learner_evaluate */
+    uint32_t test_to;     /* index after the last test sample of learner_evaluate */
+    uint32_t density_max; /* largest number of entries in a publication */
+    bool holds;           /* publications may withhold progress (replica.h) */
+    bool averages;        /* the learner keeps an average of the base (base_average.h) */
 };
 
 struct learner;
 
-#define LEARNER_TENSOR 96 /* size of a tensor's name in bytes */
+#define LEARNER_TENSOR 96 /* bytes of a tensor's name */
 
-/* Creates a learner. Copies train and test to the backend. If train is NULL, the learner makes
- * no steps; if test is NULL, it makes no evaluations. model may be NULL if both are NULL and
- * options has a start; then the caller moves the weights (learner_weights). */
+/* Copies train and test to the backend. Without `train` the learner makes no steps; without `test`
+ * it makes no evaluations. model may be NULL if train and test are NULL and options has a start;
+ * then the caller moves the weights (learner_weights). */
 struct learner *learner_new(struct arena *arena, struct backend *backend, struct model *model,
                             const struct dataset *train, const struct dataset *test,
                             const struct learner_options *options);
 
-/* Allocates the scratch buffers of the largest step, evaluation and publication: computes one of
- * each and discards the results. So a device with too little memory fails at the start, not hours
- * later. Call it before the first step. Does nothing on the CPU. */
+/* Allocates the scratch buffers of the largest step, evaluation and publication. So a device with
+ * too little memory fails at the start, not hours later. Call it before the first step. Does
+ * nothing on the CPU. */
 void learner_reserve(struct learner *learner);
 
 const struct model *learner_model(const struct learner *learner);
@@ -68,14 +67,11 @@ bool learner_can_step(const struct learner *learner);
  * (step_time.h). */
 uint32_t learner_step(struct learner *learner);
 
-/* Returns the weights, which the caller moves. Only for learners without a model. */
+/* The next three functions are only for learners without a model. learner_weights returns the
+ * weights, which the caller moves. learner_place_weights moves them into the caller's memory
+ * (replica_place_weights). learner_count counts the samples of a step that the caller made. */
 float *learner_weights(struct learner *learner);
-
-/* Moves the weights into the caller's memory (replica_place_weights). Only for learners without
- * a model. */
 void learner_place_weights(struct learner *learner, struct weights places);
-
-/* Counts the samples of a step that the caller made. Only for learners without a model. */
 void learner_count(struct learner *learner, uint64_t samples);
 
 /* First half of a step: computes the step's gradient into host[P]. Until the second half
@@ -83,9 +79,9 @@ void learner_count(struct learner *learner, uint64_t samples);
  * learner. */
 void learner_gradient(struct learner *learner, float *host);
 
-/* Second half of a step: lets the optimizer move the weights by the gradient host[P]. Returns
- * the number of samples. learner_gradient and learner_descend with the same host[P] equal
- * learner_step, bit for bit (tests/unit/model/test_learner.c). */
+/* Second half of a step: the optimizer moves the weights by the gradient host[P]. Returns the
+ * number of samples. Both halves with the same host[P] equal learner_step, bit for bit
+ * (tests/unit/model/test_learner.c). */
 uint32_t learner_descend(struct learner *learner, const float *host);
 
 /* Second half of a step without the optimizer and its moments: weights −= scheduled rate ·
@@ -100,33 +96,31 @@ struct device_memory learner_memory(const struct learner *learner);
  * The loss of a sequence is the mean over its positions. */
 double learner_losses(struct learner *learner);
 
-/* Sets the factor on the scheduled rate of all later steps. It is 1 in a new learner and is not
- * part of a saved state. */
+/* Sets the factor on the scheduled learning rate of all later steps. It is 1 in a new learner and
+ * is not saved. */
 void learner_scale_rate(struct learner *learner, double factor);
 
-/* Sets the samples per step: 1 .. options.batch_max. Not for a fixed batch (batch_max 0). */
+/* Sets the samples per step: 1 .. options.batch_max, which must not be 0. */
 void learner_set_batch(struct learner *learner, uint32_t batch);
 uint32_t learner_batch(const struct learner *learner);
 
 /* Raises the number of samples that the swarm has learned, which learning-rate schedules use. A
- * smaller number has no effect. Publications also raise it, and this learner's steps add to it
- * (tests/world/test_rate_schedule.c). */
+ * smaller number has no effect. Publications also raise it, and this learner's steps add to it. */
 void learner_follow(struct learner *learner, uint64_t swarm_samples);
 
 /* Sets the effective number of nodes that train, at least 1, which learning-rate schedules use.
- * Publications also set it. It is 1 in a new learner and is not part of a saved state. */
+ * Publications also set it. It is 1 in a new learner and is not saved. */
 void learner_count_learners(struct learner *learner, double learners);
 uint64_t learner_swarm_samples(const struct learner *learner);
 
-/* Publishes as replica_publish does and returns the update, which the learner owns and which is
- * valid until the next publication. If a residual is NaN or infinite, the learner has diverged: it
- * publishes nothing, resets the weights to the base and clears the optimizer's moments. Its
- * unpublished progress is lost. */
+/* Publishes as replica_publish does; the update is valid until the next publication. If a residual
+ * is NaN or infinite, the learner has diverged: it publishes nothing, resets the weights to the
+ * base, losing unpublished progress, and clears the optimizer's moments. */
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms);
 
 /* Resets of a diverged learner to the base, and the entry that caused the last one. */
 struct learner_resets {
-    uint32_t count;              /* number of resets so far */
+    uint32_t count;
     size_t entry;                /* index of the weight that was NaN or infinite */
     char tensor[LEARNER_TENSOR]; /* tensor of that weight; "entry N" without a model; "" = none */
 };
@@ -138,9 +132,9 @@ void learner_revert(struct learner *learner);
 /* Entries that were saturated at the last publication: their values are too large to publish, so
  * their progress stays in this learner's weights (error_feedback.h). */
 struct learner_saturation {
-    uint64_t entries;            /* number of entries; 0 = none */
-    uint64_t first;              /* index of the entry that was found saturated first */
-    char tensor[LEARNER_TENSOR]; /* tensor of that entry; "entry N" without a model; "" = none */
+    uint64_t entries;            /* number of saturated entries */
+    uint64_t first;              /* first saturated entry when there were some for the first time */
+    char tensor[LEARNER_TENSOR]; /* tensor of `first`; "entry N" without a model; "" = none yet */
 };
 const struct learner_saturation *learner_saturation(const struct learner *learner);
 
@@ -151,23 +145,19 @@ void learner_apply_own(struct learner *learner, const struct update *update, flo
 /* Returns the number of test samples; 0 = the learner makes no evaluations. */
 uint32_t learner_tests(const struct learner *learner);
 /* Evaluates the base (not the weights): on all test samples if `all`, otherwise on samples
- * options->test_from .. test_to-1. If the learner makes no evaluations, `samples` of the result is
- * 0. */
+ * options->test_from .. test_to-1. Returns zeros if the learner makes no evaluations. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);
 
-/* Evaluates the averaged base on the test samples that learner_evaluate uses. If there is no
- * averaged base, `samples` of the result is 0. */
+/* Evaluates the averaged base as learner_evaluate does. Returns zeros if there is none. */
 struct evaluation learner_evaluate_average(struct learner *learner, bool all);
 
 /* Returns the averaged base [P], which publications update; NULL if it is empty or not kept. */
 const float *learner_average(const struct learner *learner);
 
-/* Restores a saved averaged base, mean[P]. samples: the swarm's samples at the last addition to
- * it. No effect if the learner keeps no average. */
+/* Restores a saved averaged base (base_average_set). No effect if the learner keeps none. */
 void learner_set_average(struct learner *learner, const float *mean, uint64_t samples);
 
-/* Returns true if some device has no memory for the training samples and reads them from the
- * host. */
+/* Returns true if a device reads the training samples from the host for lack of memory. */
 bool learner_reads_far(const struct learner *learner);
 
 uint64_t learner_digest(const struct learner *learner);

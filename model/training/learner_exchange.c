@@ -1,4 +1,3 @@
-/* The learner's exchange: publications, updates, reads and snapshots. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +5,6 @@
 #include "base/error.h"
 #include "training/learner_private.h"
 
-/* Returns the tensor that contains the entry with index `entry`. */
 static struct tensor tensor_at(const struct model *model, size_t entry)
 {
     struct tensor at = model_tensor(model, 0);
@@ -39,8 +37,7 @@ static void begin_anew(struct learner *learner)
     learner->steps = 0;
 }
 
-/* Notes the number of saturated entries. Searches for the first of them only once, because the
- * search reads all entries. */
+/* Searches for the first saturated entry only once, because the search reads all entries. */
 static void note_saturation(struct learner *learner)
 {
     struct learner_saturation *saturation = &learner->saturation;

@@ -1,5 +1,3 @@
-/* The struct of a learner, for learner.c, learner_exchange.c and the files beside them that read
- * it. */
 #ifndef HEARSAY_MODEL_TRAINING_LEARNER_PRIVATE_H
 #define HEARSAY_MODEL_TRAINING_LEARNER_PRIVATE_H
 
@@ -12,18 +10,18 @@ struct learner {
     struct backend *backend;        /* not owned */
     struct model *model;            /* not owned; NULL = the host program makes the steps */
     struct replica replica;         /* base and weights */
-    struct learner_options options; /* options of learner_new; start is NULL */
+    struct learner_options options; /* its start is NULL */
     uint64_t samples;               /* samples learned by this learner */
     uint64_t swarm_samples;         /* samples learned by the swarm, as far as known */
     double learners;                /* effective number of nodes that train, as far as known */
     struct learner_resets resets;
     struct learner_saturation saturation;
-    struct base_average average; /* average of the base; its mean is NULL if none is kept */
+    struct base_average average;
 
     /* The members down to is_halfway are for training. They are 0 without training samples. */
     struct gradients gradients;          /* gradients of the first device */
     struct data_parallel *data_parallel; /* the learner's other devices; NULL = none */
-    struct batch batch;                  /* order of the samples */
+    struct batch batch;                  /* order of the training samples */
     uint32_t size;                       /* samples of the next step */
     float rate_factor;                   /* factor on the scheduled learning rate */
     float *moment[LEARNER_MOMENTS_MAX];  /* [learner_moments][P], on the backend */
@@ -33,8 +31,7 @@ struct learner {
     struct step_graph descent; /* with several devices: recording of the optimizer */
     bool is_halfway;           /* learner_gradient was called, learner_descend not yet */
 
-    /* Evaluates the base; NULL without test samples. */
-    struct evaluator *evaluator;
+    struct evaluator *evaluator; /* NULL without test samples */
 };
 
 /* Sets the samples per step, and drops recorded graphs if the number changes. */

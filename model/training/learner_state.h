@@ -4,11 +4,11 @@
  *   learner ── save: copies only ──► learner_state ──► snapshot.h, checkpoint.h
  *   learner ◄─────── restore ─────── learner_state ◄──
  *
- * It also carries the averaged base (base_average.h), which is saved to a file of its own.
+ * It also carries the averaged base (base_average.h), which is saved to another file.
  *
- * It does not contain the learner's model, data and options: a state may only be restored into a
- * learner made from the same ones. A random walk (random_walk_learner.h) also saves to this struct,
- * without moments and batches. Tests: tests/unit/model/test_comeback.c.
+ * Restore it only into a learner with the same model, data and options. A random walk
+ * (random_walk_learner.h) also saves to this struct, without moments and batches. Tests:
+ * tests/unit/model/test_comeback.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_LEARNER_STATE_H
 #define HEARSAY_MODEL_TRAINING_LEARNER_STATE_H
@@ -22,9 +22,9 @@ struct learner_state {
     size_t first;      /* index of the first entry in this state; 0 for a complete learner */
     size_t parameters; /* P: number of entries in this state */
     int32_t *base;     /* [P] base, in units of QUANTUM */
-    float *weights;    /* [P] weights */
+    float *weights;    /* [P] */
     uint32_t moments;  /* moment vectors of the optimizer; 0 = the learner makes no steps */
-    float *moment[LEARNER_MOMENTS_MAX]; /* [moments][P] moment vectors */
+    float *moment[LEARNER_MOMENTS_MAX]; /* [moments][P] */
     uint64_t steps;                     /* steps since the moments were zero */
     uint64_t samples;                   /* samples learned by this node */
     uint64_t swarm_samples;   /* samples learned by all nodes, as far as this node knows */
@@ -32,16 +32,16 @@ struct learner_state {
     uint32_t at;              /* index of the next sample in its epoch */
     uint32_t batch;           /* samples per step; 0 = unknown */
     uint64_t random_walk;     /* state of a random walk's generator; 0 for a learner */
-    float *average;           /* [P] averaged base, in separate memory; NULL = not wanted */
+    float *average;           /* [P] averaged base, in other memory; NULL = not wanted */
     uint64_t average_samples; /* swarm_samples at the last addition to `average`; 0 = none */
 };
 
 /* Returns the bytes that learner_state_init needs for base, weights and moments. */
 size_t learner_state_bytes(size_t parameters, uint32_t moments);
 
-/* Initialises a state with zero counters. Its vectors point into `memory`, which has
- * learner_state_bytes, is aligned for floats and still belongs to the caller. Does not write to
- * that memory. moments <= LEARNER_MOMENTS_MAX. The caller may lower state->parameters later. */
+/* Sets the counters to zero and points the vectors into `memory`, without writing to it. The memory
+ * has learner_state_bytes, is aligned for floats and still belongs to the caller. moments <=
+ * LEARNER_MOMENTS_MAX. The caller may lower state->parameters later. */
 void learner_state_init(struct learner_state *state, void *memory, size_t parameters,
                         uint32_t moments);
 

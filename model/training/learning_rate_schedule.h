@@ -1,7 +1,5 @@
-/* The learning-rate schedule: the rate after a number of samples of all nodes.
- *
- * Tests: tests/unit/model/test_optimizer.c and test_adam.c.
- */
+/* The learning rate as a function of the samples of all nodes. Tests:
+ * tests/unit/model/test_optimizer.c and test_adam.c. */
 #ifndef HEARSAY_MODEL_TRAINING_LEARNING_RATE_SCHEDULE_H
 #define HEARSAY_MODEL_TRAINING_LEARNING_RATE_SCHEDULE_H
 
@@ -13,15 +11,15 @@ struct swarm_progress {
     double learners;  /* effective number of nodes that train, >= 1 */
 };
 
-/* Returns the settings of SGD for the next step. CONSTANT: rate. STEP: rate · decay^floor(samples /
- * period). COSINE: from rate to rate · decay over one period, then constant (Loshchilov, Hutter
- * 2017, without restarts). DOWNHILL: linearly from rate to rate · decay over one period, then
- * constant. INVERSE_ROOT: rate / sqrt(1 + samples / (period · learners)), but at least
- * rate · decay; it needs no known end (tests/decisions/036-falling-rate.md). During the warm-up the
- * rate rises linearly from about 0 to `rate`; all schedules but STEP fall after it. */
+/* Returns the settings of SGD for the next step. During the warm-up the rate rises linearly from
+ * about 0 to `rate`. Then CONSTANT: rate. STEP: rate · decay^floor(samples / period). COSINE: falls
+ * to rate · decay at `period` samples, then constant (Loshchilov, Hutter 2017, without restarts).
+ * DOWNHILL: the same, linearly. INVERSE_ROOT: rate / sqrt(1 + s / (period · learners)), s = samples
+ * since the warm-up, but at least rate · decay; it needs no known end
+ * (tests/decisions/036-falling-rate.md). */
 struct sgd schedule_sgd(const struct optimizer *optimizer, struct swarm_progress swarm);
 
-/* Returns the settings of Adam for the next step. step: number of that step, from 1. */
+/* step: number of the next step, from 1. */
 struct adam schedule_adam(const struct optimizer *optimizer, struct swarm_progress swarm,
                           uint64_t step);
 

@@ -1,4 +1,4 @@
-/* The optimizer's settings: the rule by which gradients move the weights, and its learning rate.
+/* The optimizer's settings.
  *
  *   samples of all nodes ─► schedule ─► rate ─► struct sgd or adam ─► backend.h
  *
@@ -39,13 +39,11 @@ struct optimizer {
     float clip;  /* largest norm of a gradient; longer ones are scaled; 0 = no clipping */
     enum schedule schedule;
     uint64_t warmup_samples; /* samples during which the rate rises */
-    /* STEP: samples between two falls; COSINE, DOWNHILL: samples until the last fall ends, more
-     * than warmup_samples; INVERSE_ROOT: samples of each node until the rate has
-     * fallen by √2.
-     */
+    /* STEP: samples between two falls; COSINE, DOWNHILL: samples at the end of the fall, more than
+     * warmup_samples; INVERSE_ROOT: samples of each node after the warm-up until the rate has
+     * fallen by √2. */
     uint64_t period_samples;
-    /* STEP: factor on the rate at each fall; others: last rate / first rate. */
-    float decay;
+    float decay; /* STEP: factor on the rate at each fall; others: least rate / sgd.rate */
 };
 
 /* Returns the number of vectors of P floats that the optimizer keeps: one momentum vector, and for
@@ -55,9 +53,8 @@ static inline uint32_t optimizer_moments(const struct optimizer *optimizer)
     return optimizer->kind == OPTIMIZER_SGD ? 1 : 2;
 }
 
-/* Returns the momentum by which the optimizer lengthens its steps. SGD's and Muon's momentum
- * adds up 1 / (1 - momentum) gradients in one step. The momentum of Adam and LAMB is a mean of
- * gradients, so the result is 0 for them. */
+/* Returns the momentum that lengthens steps: a step of SGD or Muon adds up 1 / (1 - momentum)
+ * gradients. It is 0 for Adam and LAMB, whose momentum is a mean of gradients. */
 static inline double optimizer_carries(enum optimizer_kind kind, double momentum)
 {
     return kind == OPTIMIZER_ADAM || kind == OPTIMIZER_LAMB ? 0 : momentum;

@@ -25,8 +25,7 @@ void optimizer_step_scale(struct optimizer_step *step, float factor)
     step->bare.rate *= factor;
 }
 
-/* Moves the weights of a single matrix. For Adam, step->adam applies weight decay to all entries
- * of the matrix. */
+/* Moves the weights of one matrix, all of whose entries have weight decay. */
 static void step_matrix(struct backend *backend, const struct optimizer *optimizer,
                         const struct tensor *tensor, const struct optimizer_step *step,
                         const float *factor, float *weights, float *gradients,

@@ -20,18 +20,17 @@
 #include "training/learning_rate_schedule.h"
 #include "training/optimizer.h"
 
-/* The settings of one step. */
 struct optimizer_step {
     struct sgd sgd;    /* settings of SGD and Muon */
     struct adam adam;  /* settings of Adam for entries with weight decay */
     struct adam bare;  /* settings of Adam for entries without weight decay */
     struct sgd follow; /* settings of SGD that make statistics follow the data */
-    float clip;        /* largest norm of the gradients after clipping; 0 = no clipping */
-    float factor;      /* factor on the gradients that clips them; set by optimizer_step_make */
+    float clip;        /* largest norm of the gradients; 0 = no clipping */
+    float factor;      /* factor that clips the gradients; set by optimizer_step_make */
 };
 
-/* Computes the settings of a step. swarm: the swarm's progress before the step. number: number of
- * the step, from 1. parts: number of parts whose gradients were summed. */
+/* swarm: the swarm's progress before the step. number: number of the step, from 1. parts: number of
+ * parts whose gradients are summed. */
 void optimizer_step_set(struct optimizer_step *step, const struct optimizer *optimizer,
                         const struct model *model, struct swarm_progress swarm, uint64_t number,
                         uint32_t parts);

@@ -10,20 +10,20 @@
 
 #define COMPARED 64 /* entries of the base compared at once */
 
-/* Sums for the check of random_walk_account_error. All vectors are [P], in host memory. */
+/* Sums for random_walk_account_error (see there). All vectors are [P], in host memory. */
 struct account {
-    double *produced;  /* progress made by steps and outer momentum */
-    double *published; /* sum of tau·level over all publications */
-    double *bound;     /* bound on the rounding errors of an entry */
+    double *produced;
+    double *published;
+    double *bound;
 };
 
 struct random_walk {
-    struct replica replica; /* base and weights */
-    struct rng rng;         /* generator of the walk */
+    struct replica replica;
+    struct rng rng;
     uint64_t digest;        /* digest of the base in `seen` */
     int32_t *seen;          /* [P], host: the base at the last random_walk_digest */
     int32_t *read;          /* [P], host: scratch buffer for reading the base */
-    bool accounted;         /* true if the account is kept */
+    bool accounted;         /* the account is kept */
     struct account account; /* all pointers are NULL unless accounted */
 };
 
@@ -49,7 +49,7 @@ struct random_walk *random_walk_new(struct arena *arena, struct backend *backend
     };
     if (accounted)
         random_walk->account = account_new(arena, parameters);
-    /* The arena's memory is zero. So the first weights and the base in `seen` are zeros. */
+    /* The arena's memory is zero: the first weights and the base in `seen` are zeros. */
     const float *zeros = arena_alloc(arena, parameters, sizeof *zeros);
     replica_init(&random_walk->replica, arena, backend, parameters, zeros, density_max);
     replica_allow_withholding(&random_walk->replica);
@@ -86,17 +86,17 @@ static double held_at(const struct random_walk *random_walk, uint32_t c)
     return (double)half_of_bfloat16(withheld);
 }
 
-/* Adds `amount` to sums[c] in double precision. Adds to the bound the rounding error of the sum
- * and of `amount`, which is itself a rounded difference. */
+/* Adds `amount` to sums[c], and to the bound the rounding errors of the sum and of `amount`, which
+ * is itself a rounded difference. */
 static void credit(struct account *account, double *sums, uint32_t c, double amount)
 {
     sums[c] += amount;
     account->bound[c] += 0x1p-53 * (fabs(sums[c]) + fabs(amount));
 }
 
-/* Adds to the bound the rounding error of a weight's move in float arithmetic. The sum is
- * rounded once and the product `moved` twice: |weight| + 3 |moved| cover this. The fourth |moved|
- * is added because `weight` may be the weight before or after the move. */
+/* Adds to the bound the rounding error of a weight's move in float arithmetic. The sum is rounded
+ * once and the product `moved` twice: |weight| + 3 |moved| cover this. The fourth |moved| is added
+ * because `weight` may be that before or after the move. */
 static void allow(struct account *account, uint32_t c, float weight, double moved)
 {
     account->bound[c] += 0x1p-24 * (fabs((double)weight) + 4 * fabs(moved));
@@ -131,7 +131,7 @@ void random_walk_leap(struct random_walk *random_walk, float by)
         walk(random_walk, c, by);
 }
 
-/* Returns how far weights move beyond the base per level, due to outer momentum (replica.h). */
+/* Returns the additional move of a weight per level by outer momentum (replica.h). */
 static double momentum_of(const struct update *update, float beta)
 {
     return (double)beta * (double)QUANTUM * update->amount;
@@ -154,8 +154,7 @@ static void account_published(struct random_walk *random_walk, const struct upda
     }
 }
 
-/* Adds to account.bound the rounding error that arises when withheld progress is added to the
- * weights or taken out of them. */
+/* Adds to the bound the rounding error of moving withheld progress into or out of the weights. */
 static void account_held(struct random_walk *random_walk)
 {
     const struct replica *replica = &random_walk->replica;
@@ -163,7 +162,7 @@ static void account_held(struct random_walk *random_walk)
         allow(&random_walk->account, c, weight_at(random_walk, c), held_at(random_walk, c));
 }
 
-/* Removes withheld progress from the account: a publication that withholds nothing drops it. */
+/* A publication that withholds nothing drops earlier withheld progress. */
 static void account_forgotten(struct random_walk *random_walk)
 {
     struct account *account = &random_walk->account;
@@ -189,9 +188,8 @@ const struct update *random_walk_publish(struct random_walk *random_walk,
     return update;
 }
 
-/* Adds `factor` times the withheld progress of the update's entries to `produced`. Called with
- * -1 before an update is applied and with 1 afterwards, it subtracts from `produced` the progress
- * that the update dropped. */
+/* Called with -1 before an update is applied and with 1 afterwards, subtracts from `produced` the
+ * withheld progress that the update dropped. */
 static void account_let_go(struct random_walk *random_walk, const struct update *update,
                            double factor)
 {
@@ -222,8 +220,6 @@ void random_walk_apply(struct random_walk *random_walk, const struct update *upd
     replica_apply(&random_walk->replica, update, beta);
     if (!random_walk->accounted)
         return;
-    /* Subtracts from `produced`, together with account_let_go before replica_apply, the withheld
-     * progress that the update dropped. */
     account_let_go(random_walk, update, 1);
     account_applied(random_walk, update, beta);
 }
@@ -233,14 +229,14 @@ double random_walk_agreement(const struct random_walk *random_walk, const struct
     return replica_agreement(&random_walk->replica, update);
 }
 
-/* Returns the residual of entry c, exact to the precision of a double. */
+/* Returns the residual of entry c in double precision. */
 static double residual_at(const struct random_walk *random_walk, uint32_t c, int32_t units)
 {
     return (double)weight_at(random_walk, c) - (double)QUANTUM * (double)units;
 }
 
-/* Accounts for random_walk_apply_own: computes, independently of the backend, which part of the
- * residual it subtracts. */
+/* Computes, independently of the backend, which part of the residual random_walk_apply_own
+ * subtracts. */
 static void account_own(struct random_walk *random_walk, const struct update *update, float beta)
 {
     CHECK(random_walk->accounted);
@@ -279,8 +275,7 @@ void random_walk_read_block(const struct random_walk *random_walk, size_t first,
     replica_read_block(&random_walk->replica, first, count, host);
 }
 
-/* Accounts for a base entry that is about to be set to `to`. With keep_weights the weight stays;
- * otherwise it moves with the base. */
+/* Call it before base entry c is set to `to`. */
 static void account_write(struct random_walk *random_walk, uint32_t c, int32_t to,
                           bool keep_weights)
 {

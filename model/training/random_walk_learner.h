@@ -1,5 +1,4 @@
-/* A learner without data: its weights take a random walk. Everything else works as in a real
- * learner.
+/* A learner without data, whose weights take a random walk.
  *
  *   random step ─► weights ─┐
  *                           ├─ replica: publish ─► update      + account: published + residual
@@ -24,9 +23,9 @@
 
 struct random_walk;
 
-/* Creates a random walk, which depends only on the seed. A publication has at most density_max
- * entries (1 <= density_max <= parameters). accounted: keep the account described below, which
- * costs four numbers per parameter and makes publishing slower. */
+/* The walk depends only on the seed. density_max: most entries of a publication, 1 .. parameters.
+ * accounted: keep the account (random_walk_account_error), which costs three doubles per parameter
+ * and makes publishing slower. */
 struct random_walk *random_walk_new(struct arena *arena, struct backend *backend, size_t parameters,
                                     uint64_t seed, uint32_t density_max, bool accounted);
 
@@ -37,16 +36,14 @@ void random_walk_begin(struct random_walk *random_walk, uint64_t start);
 #define RANDOM_WALK_ENTRIES  12   /* weights that a step moves */
 #define RANDOM_WALK_STEP_MAX 0.01 /* largest move of a weight in a step */
 
-/* Makes one step: moves RANDOM_WALK_ENTRIES weights, chosen at random, each up or down by at
- * most RANDOM_WALK_STEP_MAX. Most moves are much smaller: one in four is less than a thousandth of
- * RANDOM_WALK_STEP_MAX. */
+/* Moves RANDOM_WALK_ENTRIES random weights up or down. One move in four is less than a thousandth
+ * of RANDOM_WALK_STEP_MAX. */
 void random_walk_step(struct random_walk *random_walk);
 
 /* Adds `by` to all weights, as a diverging learner would. */
 void random_walk_leap(struct random_walk *random_walk, float by);
 
-/* These functions work like the functions of a replica with the same endings, such as
- * replica_publish and replica_apply (replica.h). */
+/* These functions work like those of replica.h with the same endings, such as replica_publish. */
 const struct update *random_walk_publish(struct random_walk *random_walk,
                                          const struct publish_terms *terms);
 void random_walk_apply(struct random_walk *random_walk, const struct update *update, float beta);
@@ -58,24 +55,19 @@ void random_walk_read_block(const struct random_walk *random_walk, size_t first,
 void random_walk_write_block(struct random_walk *random_walk, size_t first, size_t count,
                              const int32_t *host, bool keep_weights);
 
-/* random_walk_save copies the whole state to `state`, random_walk_restore copies it back. A
- * restored walk continues like the saved one. The account is not saved: after a restore it starts
+/* A restored walk continues like the saved one. The account is not saved: after a restore it starts
  * again, with the residual as `produced`. */
 void random_walk_save(const struct random_walk *random_walk, struct learner_state *state);
 void random_walk_restore(struct random_walk *random_walk, const struct learner_state *state);
 
-/* Restores a record of a snapshot, as learner_replay does. A part of a snapshot restarts the
- * account of its entries; an update continues the account. */
+/* Works like learner_replay. A part restarts the account of its entries; an update continues it. */
 void random_walk_replay(struct random_walk *random_walk, const struct snapshot_record *record);
 
-/* Returns the digest of the base (digest.h). Compares the whole base with the base at the last
- * call and updates the digest for each entry that differs. So it finds every change of the base,
- * even a change that no update announced. */
+/* Returns the digest of the base (digest.h). Compares the whole base with that of the last call, so
+ * it finds even a change that no update announced. */
 uint64_t random_walk_digest(struct random_walk *random_walk);
 
-/* Copies the base, in units, to host[P]. */
 void random_walk_read_units(const struct random_walk *random_walk, int32_t *host);
-/* Copies the weights to host[P]. */
 void random_walk_read_weights(const struct random_walk *random_walk, float *host);
 
 /* Sets the weights to host[P]; the account counts the change as a step of the walk. */

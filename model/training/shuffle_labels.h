@@ -1,5 +1,4 @@
-/* A fault for the simulator: shuffles the labels, so that they no longer match their samples.
- * Tests: tests/unit/sim/test_ruin.c. */
+/* A fault for the simulator. Tests: tests/unit/sim/test_ruin.c. */
 #ifndef HEARSAY_MODEL_TRAINING_SHUFFLE_LABELS_H
 #define HEARSAY_MODEL_TRAINING_SHUFFLE_LABELS_H
 
@@ -7,8 +6,7 @@
 
 #include "training/learner.h"
 
-/* Permutes the labels of the training samples at random, determined by the seed. Does nothing
- * for sequences and regression. */
+/* Permutes the labels of the training samples. Does nothing for sequences and regression. */
 void learner_shuffle_labels(struct learner *learner, uint64_t seed);
 
 #endif

@@ -61,15 +61,12 @@ void snapshot_take_average(struct snapshot_queue *queue, struct arena *arena)
     queue->part.average = arena_alloc(arena, queue->part_parameters, sizeof(float));
 }
 
-/* The next functions are for the learner's thread. */
-
 static bool is_under_way(const struct snapshot_queue *queue)
 {
     return queue->end > 0 && queue->end < queue->parameters && !queue->is_broken;
 }
 
-/* Reserves space in the ring for a record with `entries` entries. If the ring has no space,
- * breaks off the snapshot and returns NULL. */
+/* Reserves space in the ring. If the ring has none, breaks off the snapshot and returns NULL. */
 static struct snapshot_record *begin_record(struct snapshot_queue *queue, uint32_t entries)
 {
     const size_t bytes = sizeof(struct snapshot_record) + entries * ENTRY_BYTES;
@@ -154,8 +151,6 @@ void snapshot_break(struct snapshot_queue *queue)
 {
     queue->is_broken = true;
 }
-
-/* The next functions are for the writer's thread. */
 
 const struct snapshot_record *snapshot_next(struct snapshot_queue *queue)
 {

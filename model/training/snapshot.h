@@ -48,31 +48,31 @@ struct snapshot_record {
     struct learner_state part; /* PART: the entries that follow the earlier parts */
 };
 
-/* Applies the record's update to the replica as the learner did. Not for SNAPSHOT_PART. */
+/* Applies the record's update as the learner did. Not for SNAPSHOT_PART. */
 void snapshot_replay(const struct snapshot_record *record, struct replica *replica);
 
-/* Copies entries of a learner to `part`: learner_save or random_walk_save. */
+/* Copies entries of a learner to `part`, as learner_save does. */
 typedef void snapshot_save(void *learner, struct learner_state *part);
 
 /* The queue from the learner's thread, which takes parts, to the writer's thread. */
 struct snapshot_queue {
     size_t parameters;         /* P, the learner's number of parameters */
-    size_t part_parameters;    /* capacity of a part in entries */
+    size_t part_parameters;    /* largest number of entries of a part */
     struct learner_state part; /* the part on its way to the writer */
     atomic_bool part_is_out;   /* `part` waits for the writer or is being written */
     struct ring ring;          /* records; a record of kind PART points into `part` */
     void (*wake)(void *waker); /* called when a record was added; NULL = no calls */
     void *waker;               /* argument of wake */
     size_t end;                /* learner only: entries taken so far; 0 = no snapshot was begun */
-    bool is_broken;            /* learner only: an update did not fit */
+    bool is_broken;            /* learner only: the snapshot was broken off */
 };
 
-/* Returns the number of entries per part: few enough to delay a step little, and enough to
- * finish a snapshot in some hundred steps. */
+/* Returns the entries per part: few enough to delay a step little, and enough to finish a snapshot
+ * in some hundred steps. */
 size_t snapshot_part_parameters(size_t parameters, uint32_t moments);
 
-/* Returns the memory of a queue in bytes. entries: minimum number of update entries that the
- * queue can hold while a part is being written. */
+/* Returns the arena's bytes for a queue. entries: least number of update entries that the queue can
+ * hold while a part is being written. */
 size_t snapshot_queue_bytes(size_t part_parameters, uint32_t moments, size_t entries);
 void snapshot_queue_init(struct snapshot_queue *queue, struct arena *arena, size_t parameters,
                          size_t part_parameters, uint32_t moments, size_t entries);
@@ -84,9 +84,9 @@ void snapshot_take_average(struct snapshot_queue *queue, struct arena *arena);
 
 /* The next functions are for the learner's thread. */
 
-/* Takes the part that begins with entry `first`. 0 begins a new snapshot. A later part begins
- * where the previous part ended, and must wait until that was written (snapshot_has_room). Returns
- * the number of entries taken; 0 if the snapshot was broken off. */
+/* Takes the part that begins with entry `first`: 0, which begins a new snapshot, or the end of the
+ * previous part. Call it only while snapshot_has_room. Returns the number of entries taken; 0 = the
+ * snapshot was broken off. */
 size_t snapshot_take(struct snapshot_queue *queue, size_t first, snapshot_save *save,
                      void *learner);
 
@@ -94,19 +94,16 @@ size_t snapshot_take(struct snapshot_queue *queue, size_t first, snapshot_save *
 void snapshot_note_update(struct snapshot_queue *queue, enum snapshot_kind kind,
                           const struct update *update, float beta);
 
-/* Breaks off the snapshot. Call it when base or weights changed in another way than by an update or
- * a step. */
+/* Call it when base or weights changed otherwise than by an update or a step. */
 void snapshot_break(struct snapshot_queue *queue);
 
 /* The next functions are for the writer's thread. */
 
-/* Returns the oldest record, or NULL if there is none. The record is valid until snapshot_done,
- * which removes it. */
+/* Returns the oldest record; NULL = none. It is valid until snapshot_done, which removes it. */
 const struct snapshot_record *snapshot_next(struct snapshot_queue *queue);
 void snapshot_done(struct snapshot_queue *queue);
 
-/* Returns true if no part waits for the writer, so that snapshot_take may be called. Any thread
- * may call it. */
+/* Returns true if no part waits for the writer or is being written. For both threads. */
 bool snapshot_has_room(const struct snapshot_queue *queue);
 
 #endif

@@ -16,11 +16,11 @@ struct step_time {
     uint64_t ns; /* duration by the device's clock; with several GPUs, by the first GPU's */
 };
 
-/* Returns true if a host's clock cannot measure the steps of this learner, as on a GPU. */
+/* Returns true if the host's clock cannot measure the steps of this learner. */
 bool step_time_is_needed(const struct learner *learner);
 
-/* Removes the oldest completed step and sets *time to its samples and duration. Returns false if
- * there is none. Only the last WATCH_MAX steps are kept. */
+/* Removes the oldest completed step and sets *time. Returns false if there is none. Only the last
+ * WATCH_MAX steps are kept. */
 bool step_time_take(struct learner *learner, struct step_time *time);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define READ_PART ((size_t)1 << 16) /* entries downloaded at once */
 
-/* Returns the Euclidean norm of device[count]; adds the number of entries that are 0 to *zeros. */
+/* Returns the norm of device[count]; adds the number of entries that are 0 to *zeros. */
 static double norm_of(const struct learner *learner, const float *device, size_t count,
                       uint32_t *zeros)
 {

@@ -14,18 +14,16 @@ struct learner;
 struct vitals {
     double weight_norm;   /* Euclidean norm of all trained weights */
     double gradient_norm; /* Euclidean norm of the last step's gradient */
-    /* Gradient norm of the first layer's matrix; 0 = no gradient reaches it. */
-    double input_norm;
-    uint32_t units; /* number of trained biases and norm scales outside the last layer */
-    uint32_t idle;  /* number of `units` whose gradient was exactly 0 */
+    double input_norm; /* gradient norm of the first layer's matrix; 0 = no gradient reaches it */
+    uint32_t units;    /* number of trained biases and norm scales outside the last layer */
+    uint32_t idle;     /* number of `units` whose gradient was exactly 0 */
 };
 
-/* Returns the number of classes or tokens that the learner predicts; 0 if it predicts
- * numbers. */
+/* Returns the number of classes or tokens that the learner predicts; 0 = it predicts numbers. */
 uint32_t vitals_classes(const struct learner *learner);
 
-/* Measures the vitals. Call it after at least one step. Waits for the steps, then downloads all
- * weights and gradients once. */
+/* Waits for the steps, of which there must be at least one, and downloads all weights and
+ * gradients. */
 void vitals_of(const struct learner *learner, struct vitals *vitals);
 
 #endif
