@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-#define OLDER 0.8 /* decay per publication of the sums and moving averages */
+#define OLDER 0.8 /* decay of the sums and moving averages per publication */
 
 double overlap_novelty(const struct overlap *overlap, double counts, double at_once)
 {
@@ -42,7 +42,6 @@ void overlap_on_published(struct overlap *overlap, const struct update *own, dou
     overlap->matched = overlap->against = 0;
 }
 
-/* Walks both ascending index lists and counts the entries that are in both. */
 void overlap_on_applied(struct overlap *overlap, const struct update *own,
                         const struct update *theirs)
 {

@@ -3,12 +3,11 @@
  * If each node can publish only few entries, one node publishes an entry while the other nodes,
  * which have learned much the same, publish different ones. Weighted only by the node's share, 1/n
  * of n nodes, the entry would move the base by 1/n of that common progress. So the more rarely
- * other nodes publish the same entries in the same interval, the more weight a node gives its
- * entries:
+ * other nodes publish the entries of a node, the more weight the node gives its entries:
  *
  *   others    = mean number of other nodes that also publish an entry of this node's publication
- *   at_once   = number of publications that a node makes in sixteen of its steps, at least 1. Only
- *               then do answers of other nodes arrive; until then all publish the same progress
+ *   at_once   = number of publications that a node makes in sixteen of its steps, at least 1: until
+ *               updates of other nodes arrive, all publish the same progress
  *   in_full   = 1 / ((1 + OVERLAP_OTHERS · others) · at_once · counts), at least 1, and at most
  *               OVERLAP_DENSITY / (part of all entries that a publication has)
  *   alike     = of the entries that both this node and another publish: the part with equal signs
@@ -17,21 +16,21 @@
  *
  * A node's entry can count for other nodes only as far as they have learned the same. `alike`
  * estimates that, as a correlation of two nodes' progress. It is near 1 for a language model in its
- * first hundreds of steps and 0.2 for images. It is below 0 for eight nodes that train on different
+ * first hundreds of steps and 0.2 for images. It is 0 for eight nodes that train on different
  * images with Adam. There, a novelty of in_full cost seven percentage points of accuracy.
  *
- * counts = share · gain, the weight without this rule. A node's first publication has few entries.
- * Even if other nodes rarely publish these, that does not predict the overlap of the next
- * publication. So novelty is 1 until answers to a publication have arrived. All measurements are
- * reset when a publication has more than OVERLAP_GROWN times as many entries as the previous one.
+ * counts = share · gain, the weight without this rule. A node's first publication has few entries,
+ * whose overlap does not predict that of the next publication. So novelty is 1 until a second
+ * publication has followed. All measurements are reset when a publication has more than
+ * OVERLAP_GROWN times as many entries as the previous one.
  *
  * An entry with more weight also counts for the other nodes. So each receiver releases a part of
  * its own withheld progress in that entry (replica.h),
  *
  *   spoken_for = (weight of the entry - share) / (1 - share)      of tau · level, in 0 .. 1
  *
- * where `share` is the receiver's, in place of the unknown share of the origin. Otherwise all nodes
- * would publish the same progress in full, one after the other, and the base would overshoot.
+ * where `share` is the receiver's, because that of the origin is unknown. Otherwise all nodes would
+ * publish the same progress in full, one after the other, and the base would overshoot.
  * Measured by tests/bench/bench_language_exchange.py
  * (tests/decisions/009-count-rare-entries-for-more.md). Tests: tests/unit/model/test_overlap.c.
  */
@@ -50,19 +49,15 @@
  * test loss of 2.054 and 2.132 nats on 8 and 16 nodes (0.3: 2.021 and 2.096). Double: 0.5 has 2.024
  * and 2.093. */
 #define OVERLAP_DENSITY 0.3 /* published entries / all entries; novelty is 1 above it */
-/* A publication with more than 8 times the entries of the previous one resets `overlap`. */
+/* A publication with more than this many times the entries of the previous one resets overlap. */
 #define OVERLAP_GROWN 8
 
-/* Measurements of how often other nodes publish the same entries as this node. Starts as
- * zeros. */
+/* How often other nodes publish the same entries as this node. Starts as zeros. */
 struct overlap {
-    /* This node's share at its last publication; 0 = no publication was recorded. */
-    double share;
-    /* Moving average of (entries of a publication / all entries); 0 = unknown. */
-    double density;
-    /* Moving average of the number of other nodes that also publish an entry of this node. */
-    double others;
-    uint32_t count; /* entries of this node's last publication; 0 = none */
+    double share;   /* this node's share at its last publication; 0 = none was recorded */
+    double density; /* moving average of (entries of a publication / all entries); 0 = unknown */
+    double others;  /* moving average; see `others` above */
+    uint32_t count; /* entries of this node's last publication */
     /* Number of times that other nodes published an entry of this node's last publication. */
     uint64_t matched;
     uint64_t against;      /* number of `matched` entries with the opposite sign */
@@ -71,20 +66,20 @@ struct overlap {
     uint32_t publications; /* number of publications averaged in `others` */
 };
 
-/* Returns the novelty weight of this node's next publication. counts: share · gain, in (0, 1].
+/* Returns the novelty weight of this node's next publication. counts: share · gain, above 0.
  * at_once: number of publications that this node makes in sixteen steps, at least 1. */
 double overlap_novelty(const struct overlap *overlap, double counts, double at_once);
 
-/* Records this node's publication `own`. share: this node's share in it. parameters: number of
+/* Records this node's publication. share: this node's share in it, above 0. parameters: number of
  * entries of the model. */
 void overlap_on_published(struct overlap *overlap, const struct update *own, double share,
                           size_t parameters);
-/* Records an update of another node, `theirs`. own: this node's last publication. */
+/* Records another node's update. own: this node's last publication. */
 void overlap_on_applied(struct overlap *overlap, const struct update *own,
                         const struct update *theirs);
 
-/* Returns the part, 0 .. 1, of tau · level by which another node's update also counts for this
- * node: the receiver releases that much withheld progress. */
+/* Returns the part of tau · level, 0 .. 1, by which another node's update also counts for this
+ * node, which releases that much withheld progress. */
 double overlap_spoken_for(const struct overlap *overlap, const struct update *theirs);
 
 #endif

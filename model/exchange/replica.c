@@ -9,17 +9,14 @@
 
 #define ANEW_PART 4096 /* entries per piece in replica_reset_to_base */
 
-#define PIECE 4096 /* entries per piece in other functions; a piece is on the stack */
+#define PIECE 4096 /* entries per piece in other functions */
 
-/* Waits until uploads to the base are complete, so that other threads may read it. */
+/* Waits for uploads to the base, so that other threads may read it. */
 static void settle(const struct replica *replica)
 {
     int32_t any;
     replica->backend->download(replica->backend, &any, replica->base, sizeof any);
 }
-
-/* download_weights copies weights first .. first+count-1 to host[count]. upload_weights sets
- * them to host[count]. */
 
 static void download_weights(const struct replica *replica, size_t first, size_t count, float *host)
 {
@@ -63,8 +60,7 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
         replica_begin_part(replica, 0, parameters, host_init);
 }
 
-/* Sets base and weights of count <= PIECE entries from host_init[count]. The weights are set to
- * exactly the rounded base, so the first residual is zero. */
+/* count <= PIECE. The weights are exactly the rounded base, so the first residual is zero. */
 static void begin_piece(struct replica *replica, size_t first, size_t count, const float *host_init)
 {
     struct backend *backend = replica->backend;
@@ -102,9 +98,9 @@ static double counts(const struct replica *replica, const struct publish_terms *
     return usual * overlap_novelty(&replica->overlap, usual, terms->at_once);
 }
 
-/* Returns the smallest tau at which counts · tau rounds to an amount of at least 1. With a
- * smaller tau, amount_of would raise the amount to 1, and the base would move by more than this
- * node's share of its progress. */
+/* Returns the smallest tau at which counts · tau rounds to an amount of at least 1. Below it,
+ * amount_of would raise the amount to 1, and the base would move by more than this node's share of
+ * its progress. */
 static float tau_floor(double counts)
 {
     return (float)fmin(0.5 * (double)QUANTUM / counts, TAU_MAX);
@@ -116,9 +112,9 @@ static uint32_t amount_of(double counts, float tau)
     return (uint32_t)fmin(fmax(amount, 1), AMOUNT_MAX);
 }
 
-/* Returns the largest number of entries to publish. Weights that diverged may have more
- * residuals above TAU_MAX than fit the budget. So if tau is TAU_MAX, the limit is the number of
- * entries that fit at two bytes each. */
+/* Returns the largest number of entries to publish. Diverged weights may have more residuals above
+ * TAU_MAX than fit the budget. So at tau = TAU_MAX, only as many are published as fit at two bytes
+ * each. */
 static uint32_t capacity(const struct replica *replica, uint32_t budget_bytes)
 {
     const uint32_t fits = budget_bytes / 2 > 0 ? budget_bytes / 2 : 1;
@@ -136,9 +132,9 @@ static uint32_t survey(struct replica *replica, float floor, uint32_t bins[stati
                                               replica->weights, replica->base, bins);
 }
 
-/* Lowers chosen->tau into the bin chosen->split, of which only a part fits the budget, by a
- * finer histogram of that bin. *found: number of candidates of the last survey. If they were too
- * many to be listed, surveys again with a higher floor and updates *found. */
+/* Lowers chosen->tau into the bin chosen->split, if there is one, by a finer histogram of that bin.
+ * *found: number of candidates of the last survey. If they were too many to be listed, surveys
+ * again with a higher floor and updates *found. */
 static void split_tau(struct replica *replica, struct threshold *chosen, size_t budget_bytes,
                       uint32_t bins[static HISTOGRAM_BINS], uint32_t *found)
 {
@@ -154,13 +150,13 @@ static void split_tau(struct replica *replica, struct threshold *chosen, size_t 
     threshold_split(chosen, bins, parts, replica->parameters, replica->density_max, budget_bytes);
 }
 
-/* Returns terms->tau if it is set, otherwise the tau that fits the budget best; 0 if there is
- * nothing to publish. Sets *found to the number of entries at or above the floor of the last
- * survey. While tau stays near its previous value, one survey suffices, which skips clearly smaller
- * residuals. If tau falls below the floor of that survey, a second survey counts all residuals. */
+/* Returns terms->tau if it is set, otherwise the tau that fits the budget best; 0 = there is
+ * nothing to publish. Sets *found to the number of entries at or above the last survey's floor.
+ * While tau stays near its previous value, one survey suffices, which skips smaller residuals. If
+ * tau falls below that survey's floor, a second survey counts all residuals. */
 static float choose_tau(struct replica *replica, const struct publish_terms *terms, uint32_t *found)
 {
-    /* On the stack, so that all replicas of a simulation use one cache area. */
+    /* On the stack, so that all replicas of a simulation share the same cache lines. */
     uint32_t bins[HISTOGRAM_BINS];
     const float floor = terms->tau > 0 ? terms->tau : replica->floor;
     size_ratio_learn(&replica->size_ratio, terms->last_bytes);
@@ -183,8 +179,7 @@ static float choose_tau(struct replica *replica, const struct publish_terms *ter
     return chosen.tau;
 }
 
-/* Cuts the update from the residual in the weights. The caller has already added withheld
- * progress back to the weights. */
+/* Call it after withheld progress was added back to the weights. */
 static void publish(struct replica *replica, const struct publish_terms *terms)
 {
     uint32_t found;
@@ -196,7 +191,7 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
         return;
     if (published->tau < tau_floor(part)) {
         published->tau = tau_floor(part);
-        /* 0 = unknown: at this higher tau the publication is smaller than estimated. */
+        /* Unknown: with this higher tau the publication is smaller than estimated. */
         replica->size_ratio.last = 0;
     }
     published->amount = amount_of(part, published->tau);
@@ -265,8 +260,8 @@ const struct update *replica_publish(struct replica *replica, const struct publi
     return &replica->published;
 }
 
-/* Catches programming errors only. Updates of other nodes were already checked when they were
- * decoded (net/wire/rumor.h). */
+/* Catches only programming errors: updates of other nodes are checked when they are decoded
+ * (net/wire/rumor.h). */
 static void check_update(const struct replica *replica, const struct update *update)
 {
     CHECK(update->amount <= AMOUNT_MAX);

@@ -42,35 +42,31 @@
 #include "training/learner_state.h"
 
 struct replica {
-    struct backend *backend; /* not owned; its memory holds the vectors below */
-    size_t parameters;       /* P, the number of the model's parameters */
-    struct weights weights;  /* [P], contiguous until replica_place_weights */
-    float *own;              /* [P] the contiguous weights; NULL after replica_place_weights */
-    /* List of the weights' parts, on the backend; NULL: they are contiguous. */
-    struct weights_part *table;
-    int32_t *base;           /* [P] the base, in units of QUANTUM */
-    uint16_t *withheld;      /* [P] bfloat16: withheld residual; NULL = not allocated */
-    bool is_withholding;     /* false: `withheld` has no valid content */
-    uint32_t lost;           /* NaN or infinite residuals at the last publication */
-    uint32_t saturated;      /* saturated entries at the last publication (error_feedback.h) */
-    struct update published; /* the last publication, in host memory */
-    uint32_t density_max;    /* largest number of entries in a publication */
-    uint32_t *candidates;    /* [candidates_max] entries with |residual| >= the survey's floor */
-    /* Capacity of `candidates`; if too small, a survey with a higher floor follows. */
-    uint32_t candidates_max;
+    struct backend *backend;    /* not owned; its memory holds the vectors below */
+    size_t parameters;          /* P, the number of the model's parameters */
+    struct weights weights;     /* [P], contiguous until replica_place_weights */
+    float *own;                 /* [P] the contiguous weights; NULL after replica_place_weights */
+    struct weights_part *table; /* the weights' parts; NULL = the weights are contiguous */
+    int32_t *base;              /* [P], in units of QUANTUM */
+    uint16_t *withheld;         /* [P] bfloat16: withheld residual; NULL = not allocated */
+    bool is_withholding;        /* false: `withheld` has no valid content */
+    uint32_t lost;              /* NaN or infinite residuals at the last publication */
+    uint32_t saturated;         /* saturated entries at the last publication (error_feedback.h) */
+    struct update published;    /* the last publication, in host memory */
+    uint32_t density_max;       /* largest number of entries in a publication */
+    uint32_t *candidates;       /* [candidates_max] entries with |residual| >= the survey's floor */
+    uint32_t candidates_max;    /* if too small, a survey with a higher floor follows */
     float floor; /* floor of the next survey, a little below the last tau; 0 = none */
     struct size_ratio size_ratio; /* actual divided by estimated size of publications */
-    /* Measurements of how often other nodes publish the same entries. */
     struct overlap overlap;
 };
 
-/* Initialises a replica. host_init[P]: initial weights, which the base rounds to units. NULL:
- * base and weights are zeros until replica_begin_part. 1 <= density_max <= P. */
+/* host_init[P]: initial weights, which the base rounds to units; NULL = base and weights are zeros
+ * until replica_begin_part. 1 <= density_max <= P. */
 void replica_init(struct replica *replica, struct arena *arena, struct backend *backend,
                   size_t parameters, const float *host_init, uint32_t density_max);
 
-/* Makes the base companded (companding.h). Call it only while the base of the new replica is
- * zeros. */
+/* Makes the base companded (companding.h). Call it only while the new replica's base is zeros. */
 void replica_compand(struct replica *replica);
 
 /* Sets base and weights first .. first+count-1 of a new replica to the initial weights
@@ -78,28 +74,26 @@ void replica_compand(struct replica *replica);
 void replica_begin_part(struct replica *replica, size_t first, size_t count,
                         const float *host_init);
 
-/* Cuts an update that fits terms->budget_bytes from the residual and applies it to base and
- * weights. Returns the update, which is valid until the next publication. Its count is 0 if there
- * is nothing to publish or a residual is NaN or infinite. amount = round(gain · share · novelty ·
- * tau / QUANTUM), at least 1 (novelty: overlap.h). The weights also move by terms->beta times the
- * base's move. Afterwards terms->withheld of the remaining residual is withheld. If terms->withheld
- * is 0, earlier withheld progress is dropped. */
+/* Cuts an update from the residual and applies it to base and weights. It fits terms->budget_bytes,
+ * or has the threshold terms->tau if that is not 0. Returns the update, which is valid until the
+ * next publication. Its count is 0 if there is nothing to publish or a residual is NaN or infinite.
+ * amount = round(gain · share · novelty · tau / QUANTUM), at least 1 (novelty: overlap.h). The
+ * weights also move by terms->beta times the base's move. Then the part terms->withheld of the
+ * remaining residual is withheld; if it is 0, earlier withheld progress is dropped. */
 const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms);
 
 /* Sets the weights to the base and drops withheld progress. Returns the first entry whose weight
- * was NaN or infinite, or `parameters` if there was none. */
+ * was NaN or infinite; `parameters` = none was. */
 size_t replica_reset_to_base(struct replica *replica);
 
-/* Returns the first saturated entry, or `parameters` if there is none. Slow: reads all entries. */
+/* Returns the first saturated entry; `parameters` = none. Slow: reads entries up to that one. */
 size_t replica_first_saturated(const struct replica *replica);
 
-/* Moves the weights to `places`, in memory of the backend's device, and frees the memory where
- * they were before. The caller owns that memory and the list of its parts; both must outlive the
- * replica. */
+/* Moves the weights to `places`, in memory of the backend's device, and frees their former memory.
+ * The caller owns the memory and the list of `places`, which must outlive the replica. */
 void replica_place_weights(struct replica *replica, struct weights places);
 
-/* Allocates memory for withheld progress. Until it is called, terms->withheld of a publication
- * must be 0. */
+/* Allocates memory for withheld progress. Before, terms->withheld of a publication must be 0. */
 void replica_allow_withholding(struct replica *replica);
 
 /* Adds the withheld residual back to the weights. replica_publish begins with this call if
@@ -107,8 +101,7 @@ void replica_allow_withholding(struct replica *replica);
 void replica_release(struct replica *replica);
 
 /* Applies another node's update: adds it to the base, and (1 + beta) times as much to the weights.
- * With beta 0 the residual does not change. Releases withheld progress for which the update already
- * counts (overlap.h). */
+ * Drops withheld progress for which the update already counts (overlap.h). */
 void replica_apply(struct replica *replica, const struct update *update, float beta);
 
 /* Returns the cosine between another node's update and this node's residual over the update's
@@ -130,16 +123,15 @@ void replica_apply_own(struct replica *replica, const struct update *update, flo
 /* Returns the digest of the base (base/digest.h). */
 uint64_t replica_digest(const struct replica *replica);
 
-/* Copies the base, as float32 weights, to host[P]. */
+/* Copy the base to host[P], or entries first .. first+count-1 to host[count]: as float32 weights,
+ * or in units of QUANTUM (replica_read_units). */
 void replica_read_base(const struct replica *replica, float *host);
-/* Copies base entries first .. first+count-1, as float32 weights, to host[count]. */
 void replica_read_base_part(const struct replica *replica, size_t first, size_t count, float *host);
-/* Copies the base, in units of QUANTUM, to host[P]. */
 void replica_read_units(const struct replica *replica, int32_t *host);
-/* Copies the weights to host[P]. */
+
 void replica_read_weights(const struct replica *replica, float *host);
 
-/* Sets the weights to host[P]. The base stays, so the residual changes by the difference. */
+/* The base stays, so the residual changes by the difference. */
 void replica_write_weights(struct replica *replica, const float *host);
 
 /* Copies base entries first .. first+count-1, in units, to host[count]. Another thread may call
@@ -153,9 +145,8 @@ void replica_read_block(const struct replica *replica, size_t first, size_t coun
 void replica_write_block(struct replica *replica, size_t first, size_t count, const int32_t *host,
                          bool keep_weights);
 
-/* replica_save copies base and weights to `state`, replica_restore copies them back. They copy
- * state->parameters entries, from entry state->first on, but not the state's counters (steps,
- * samples). Withheld progress is not saved, and replica_restore drops it. */
+/* Copy base and weights to or from `state`: state->parameters entries, from entry state->first on.
+ * Withheld progress is not saved, and replica_restore drops it. */
 void replica_save(const struct replica *replica, struct learner_state *state);
 void replica_restore(struct replica *replica, const struct learner_state *state);
 

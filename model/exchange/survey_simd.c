@@ -2,9 +2,8 @@
 
 #include "exchange/error_feedback.h"
 
-/* Returns the limit of |weight| from which the vector code leaves an entry to plain C. In a
- * companded base, a weight beyond the limit differs from its value. In other bases, its entry may
- * be saturated. */
+/* Returns the |weight| from which the vector code leaves an entry to plain C. Beyond it, a weight
+ * of a companded base differs from its value; in other bases, its entry may be saturated. */
 static float large_from(bool companded)
 {
     return companded ? COMPANDING_FROM : VALUE_PUBLISHED_MAX;
@@ -26,9 +25,8 @@ static uint32_t survey_plain(uint32_t count, uint32_t floor_bits, const float *w
 static const struct survey_simd PLAIN = {"plain C", survey_plain};
 
 #if defined __x86_64__ || defined __AARCH64EL__
-/* Surveys entries from .. count-1 in plain C and returns the number of listed entries. It serves
- * the last entries, which are too few for a vector, and vectors with a weight that is large or
- * NaN. */
+/* Surveys entries from .. count-1 in plain C: the last ones, which are too few for a vector, and
+ * vectors with a weight that is large or NaN. */
 static uint32_t survey_rest(uint32_t from, uint32_t count, uint32_t floor_bits, const float *w,
                             const int32_t *base, bool companded, uint32_t *at, uint32_t *bits)
 {

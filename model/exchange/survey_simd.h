@@ -1,10 +1,10 @@
-/* The survey: the pass over all parameters that lists large residuals before a publication. It uses
- * the fastest instructions of this processor: AVX-512, AVX2, NEON or plain C.
+/* The survey: the pass over all parameters that lists large residuals before a publication, with
+ * AVX-512, AVX2, NEON or in plain C.
  *
  *   w, base ─► |residual| >= floor? ─► at[], bits[]        (error_feedback.h)
  *
- * All variants do the same arithmetic in the same order for each entry, so their results are equal
- * bit for bit. The survey is as fast as memory can be read (tests/bench/bench_threshold.c). Tests:
+ * All variants do the same arithmetic for each entry, so their results are equal bit for bit. The
+ * survey is as fast as memory can be read (tests/bench/bench_threshold.c). Tests:
  * tests/unit/model/test_survey_simd.c; tests/process/test_sweep_neon.sh runs the NEON variant on an
  * emulated processor.
  */
@@ -15,21 +15,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Largest number of entries per call; their candidates fit the L1 cache. */
+/* Most entries of a call; their candidates fit the L1 cache. */
 #define SURVEY_MAX  1024
 #define SURVEY_ROOM (SURVEY_MAX + 16)
 
 struct survey_simd {
-    const char *name; /* name of the instruction set */
-    /* Surveys entries 0 .. count-1, count <= SURVEY_MAX. Lists each entry whose residual_bits
-     * are at least floor_bits, in order: its index in at[SURVEY_ROOM] and its residual_bits in
-     * bits[SURVEY_ROOM]. Returns the number of listed entries. May overwrite array elements behind
-     * the listed entries. */
+    const char *name; /* instruction set */
+    /* Surveys entries 0 .. count-1, count <= SURVEY_MAX. Lists each entry whose residual_bits are
+     * at least floor_bits, in order: its index in at[SURVEY_ROOM] and its residual_bits in
+     * bits[SURVEY_ROOM]. May overwrite elements behind the listed ones. Returns their number. */
     uint32_t (*survey)(uint32_t count, uint32_t floor_bits, const float *w, const int32_t *base,
                        bool companded, uint32_t *at, uint32_t *bits);
 };
 
-/* Returns the i-th fastest variant that this processor supports, or NULL if there are no more. The
+/* Returns the i-th fastest variant that this processor supports, from 0; NULL = none is left. The
  * last one is plain C. */
 const struct survey_simd *survey_simd_way(int i);
 

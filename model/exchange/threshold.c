@@ -12,12 +12,11 @@
 #define RUMOR_BYTES   64800.0 /* largest size of one rumor's entries, in bytes */
 #define RUMOR_ADDS    150.0   /* bytes per rumor for header, signature, record and message */
 #define CODE_OVERHEAD 1.03    /* size of Rice codes divided by the entropy */
-#define LAYER_BITS    48.0    /* bits of the header of one level's set of entries */
-/* Number of bins, 3 % each, from a threshold down to the next survey's floor. */
-#define FLOOR_BINS  9
-#define RATIO_FADE  0.5 /* decay per publication of the sums in size_ratio */
-#define RATIO_LEAST 0.0625
-#define RATIO_MOST  2.0
+#define LAYER_BITS    48.0    /* header of one level's set of entries */
+#define FLOOR_BINS    9       /* bins, 3 % each, from a threshold down to the next survey's floor */
+#define RATIO_FADE    0.5     /* decay per publication of the sums in size_ratio */
+#define RATIO_LEAST   0.0625
+#define RATIO_MOST    2.0
 
 float threshold_edge(uint32_t bin)
 {
@@ -40,18 +39,16 @@ static double bits_of_choice(double m, double n)
     return -n * (p * log2(p) + (1 - p) * log2(1 - p));
 }
 
-/* Cumulative sums of a histogram, from its highest bin down to `lowest`. tally_down_to lowers
- * `lowest` on demand. */
+/* Cumulative sums of a histogram, which tally_down_to extends on demand. */
 struct tally {
-    const uint32_t *bins; /* the histogram, [HISTOGRAM_BINS] */
-    uint32_t highest;     /* highest bin that holds a finite residual */
-    uint32_t lowest;      /* lowest bin that `above` covers */
-    /* [b] = finite residuals in bins >= b, for lowest <= b <= highest. */
-    uint32_t above[HISTOGRAM_BINS];
+    const uint32_t *bins;           /* [HISTOGRAM_BINS] the histogram */
+    uint32_t highest;               /* highest bin that holds a finite residual */
+    uint32_t lowest;                /* lowest bin that `above` covers */
+    uint32_t above[HISTOGRAM_BINS]; /* [b] finite residuals in bins >= b, lowest <= b <= highest */
 };
 
-/* Returns the highest bin below `end` that is not empty; 0 if there is none. Compares 32 bins at
- * once, since most bins of a small model are empty. */
+/* Returns the highest bin below `end` that is not empty; 0 if bins 1 .. end-1 are. Compares 32 bins
+ * at once, since most bins of a small model are empty. */
 static uint32_t last_used(const uint32_t *bins, uint32_t end)
 {
     CHECK(end > 0 && end <= HISTOGRAM_BINS);
@@ -78,9 +75,9 @@ static void tally_down_to(struct tally *tally, uint32_t bin)
             tally->above[tally->lowest] + tally->bins[tally->lowest - 1];
 }
 
-/* Levels and entries of a publication whose tau is the lower edge of a bin. */
+/* A publication whose tau is the lower edge of a bin. */
 struct reach {
-    int levels;     /* highest level of an entry */
+    int levels;     /* highest |level| of an entry */
     double entries; /* sum of |level| over the published entries */
 };
 
@@ -105,8 +102,8 @@ static double bytes_of(double bits)
     return body + RUMOR_ADDS * ceil(body / RUMOR_BYTES);
 }
 
-/* Returns the estimated size in bytes of rumors with `entries` entries. The number of entries at
- * each level above 1 is assumed to be as with tau at the bin's lower edge. */
+/* Returns the estimated bytes of rumors with `entries` entries. Assumes as many entries of each
+ * level above 1 as with tau at the bin's lower edge. */
 static double bytes_at(const struct tally *tally, size_t parameters, uint32_t bin, int levels,
                        uint32_t entries)
 {
@@ -127,9 +124,9 @@ static double bytes_by_edge(const struct tally *tally, size_t parameters, uint32
     return bytes_at(tally, parameters, bin, reach_at(tally, bin).levels, tally->above[bin]);
 }
 
-/* Returns whether rumors with tau at the bin's lower edge fit the budget. Tries an upper bound
- * on their size first: a choice out of n takes at most n bits. In a small model that bound usually
- * fits, so only the first level needs logarithms. */
+/* Returns true if rumors with tau at the bin's lower edge fit the budget. Tries an upper bound of
+ * their size first: a choice out of n takes at most n bits. That bound usually fits in a small
+ * model, so only the first level needs logarithms. */
 static bool fits(const struct tally *tally, size_t parameters, uint32_t bin,
                  const struct reach *reach, size_t budget_bytes)
 {
@@ -162,7 +159,7 @@ static double count_nonzero(const uint32_t *bins, size_t parameters)
     return (double)parameters - bins[0] - threshold_lost(bins) - threshold_saturated(bins);
 }
 
-/* Returns whether even tau = TAU_MAX would publish too many entries or bytes. */
+/* Returns true if even tau = TAU_MAX would publish too many entries or bytes. */
 static bool is_beyond(struct tally *tally, size_t parameters, uint32_t count_max,
                       size_t budget_bytes)
 {
@@ -190,12 +187,10 @@ struct threshold threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], fl
     if (tally.highest < bin_of(floor))
         return (struct threshold){.tau = TAU_BELOW};
     if (is_beyond(&tally, parameters, count_max, budget_bytes))
-        /* The caller publishes as many entries as fit. */
         return (struct threshold){.tau = TAU_MAX};
-    /* Lowers tau bin by bin while the rumors fit. This may not end if most entries have level
-     * LEVEL_MAX: a lower tau then takes fewer bytes, but also publishes less. So the loop also ends
-     * where tau is too low to publish more, even with all entries at LEVEL_MAX. Bin 0 holds the
-     * zeros. */
+    /* Lowers tau bin by bin while the rumors fit. If most entries have level LEVEL_MAX, a lower tau
+     * takes fewer bytes, but also publishes less. So the loop also ends where tau is too low to
+     * publish more, even with all entries at LEVEL_MAX. Bin 0 holds the zeros. */
     const double full_levels = (double)LEVEL_MAX * count_nonzero(bins, parameters);
     for (uint32_t bin = tally.lowest; bin > 0; bin--) {
         const float edge = threshold_edge(bin);

@@ -8,10 +8,10 @@
  * histogram's bins are 3 % of |residual| wide. A candidate tau is a bin's edge, so the number of
  * entries above tau, 2 tau, 3 tau, ... is a sum of bins. The size of the rumors follows from these
  * numbers: each level is coded as a sparse set within the level below it (net/wire/rumor.h), in
- * about the entropy of a random set. Clustered entries take fewer bytes. In a model with 25 million
- * parameters the first few thousand entries, nearly all of the last layer, took 0.45 of the
- * estimate. size_ratio learns this factor from past publications. If the next lower bin does not
- * fit as a whole, a finer histogram of it splits it. Tests: tests/unit/model/test_threshold.c.
+ * about the entropy of a random set. Clustered entries take fewer bytes: 0.45 of the estimate for
+ * the first few thousand entries of a model with 25 million parameters. size_ratio learns this
+ * factor. If the next lower bin does not fit as a whole, a finer histogram splits it. Tests:
+ * tests/unit/model/test_threshold.c.
  */
 #ifndef HEARSAY_MODEL_EXCHANGE_THRESHOLD_H
 #define HEARSAY_MODEL_EXCHANGE_THRESHOLD_H
@@ -24,9 +24,9 @@
 #define TAU_BELOW (-1.0f)
 
 struct threshold {
-    float tau;      /* threshold; 0 = nothing to publish */
-    double mass;    /* published amount in units of value: tau times the sum of |level| */
-    double bytes;   /* estimated size of the rumors; 0 = not estimated, as tau is 0 or TAU_MAX */
+    float tau;      /* for special values see threshold_choose */
+    double mass;    /* sum of the published values: tau times the sum of |level| */
+    double bytes;   /* estimated size of the rumors; 0 = not estimated, as tau is special */
     uint32_t split; /* next lower bin, of which only a part fits the budget; 0 = none */
 };
 
@@ -36,46 +36,41 @@ struct threshold {
  * and the caller publishes some of them. 0: there is nothing to publish, or not even one bin fits.
  * TAU_BELOW: the answer depends on residuals below the floor.
  *
- * bins: histogram of all residuals of at least `floor`, which is the lower edge of a bin; 0: of all
- * residuals. 1 <= count_max. */
+ * bins: histogram of all residuals of at least `floor`, the lower edge of a bin. 1 <= count_max. */
 struct threshold threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], float floor,
                                   size_t parameters, uint32_t count_max, size_t budget_bytes);
 
-/* Lowers chosen->tau into the bin chosen->split, which must not be 0, to the precision of that
- * bin's parts. parts: histogram of the residuals in that bin (`refine` in backend.h). Residuals
- * that are published as soon as they reach tau pile up just below it, so one bin may hold many
- * times more entries than fit. If tau moved only by whole bins, it would stand still and almost
- * nothing would be published. */
+/* Lowers chosen->tau into the bin chosen->split, which must not be 0, if that publishes more.
+ * parts: histogram of the residuals in that bin (`refine` in backend.h). Residuals that are
+ * published as soon as they reach tau pile up just below it, so one bin may hold many times more
+ * entries than fit. If tau moved only by whole bins, almost nothing would be published. */
 void threshold_split(struct threshold *chosen, const uint32_t bins[static HISTOGRAM_BINS],
                      const uint32_t parts[static BIN_PARTS], size_t parameters, uint32_t count_max,
                      size_t budget_bytes);
 
-/* Returns the number of NaN or infinite residuals. */
+/* Return the number of NaN or infinite residuals, and of saturated entries (error_feedback.h). */
 uint32_t threshold_lost(const uint32_t bins[static HISTOGRAM_BINS]);
-/* Returns the number of saturated entries (error_feedback.h). */
 uint32_t threshold_saturated(const uint32_t bins[static HISTOGRAM_BINS]);
 
 /* Measures the rumors' actual size divided by their estimated size. Starts as zeros. */
 struct size_ratio {
-    double taken; /* decaying sum of the actual sizes of publications in bytes */
-    /* Decaying sum, in bytes, of the estimated sizes of the publications in `taken`. */
-    double estimated;
-    /* Estimated bytes of the last publication, until its actual size is known; 0 = none. */
-    double last;
+    double taken;     /* decaying sum of the actual bytes of publications */
+    double estimated; /* decaying sum of the estimated bytes of the publications in `taken` */
+    double last;      /* estimated bytes of the last publication; 0 = unknown, or learned */
 };
 
-/* Records the actual size of the last publication in bytes; 0 = the size is unknown. */
+/* bytes: actual size of the last publication; 0 = unknown. */
 void size_ratio_learn(struct size_ratio *ratio, uint64_t bytes);
-/* Returns the estimated size, in bytes, at which a publication is expected to take budget_bytes.
- * The result is at most max(budget_bytes, bytes_max). It exceeds budget_bytes by at most the bytes
- * by which recent publications were smaller than estimated. */
+/* Returns the estimated bytes at which a publication is expected to take budget_bytes. They are at
+ * most max(budget_bytes, bytes_max), and exceed budget_bytes by at most the bytes by which recent
+ * publications were smaller than estimated. */
 size_t size_ratio_budget(const struct size_ratio *ratio, uint32_t budget_bytes, uint32_t bytes_max);
 
 /* Returns the lower edge of a bin: the smallest |residual| in it. */
 float threshold_edge(uint32_t bin);
 
-/* Returns the edge of a bin about a sixth below tau, or 0 if tau is 0. The next threshold is
- * rarely below it. */
+/* Returns the edge of a bin about a sixth below tau, or 0 if tau is 0. The next publication's tau
+ * is rarely below it. */
 float threshold_floor(float tau);
 
 #endif
