@@ -95,7 +95,7 @@ void check_outsider_published(struct check *check, const uint8_t id[static ID_BY
  * begun to fetch a base. */
 void check_applied(struct world *world, uint32_t i, const struct action *applied, uint32_t bases);
 
-/* Checks the state of node i after its start, empty or from a checkpoint. */
+/* Checks node i after each start, with or without a checkpoint. */
 void check_started(struct world *world, uint32_t i);
 /* Checks a block that node i writes while it takes over a base. bases: number of times that the
  * node has begun to fetch a base, this one included. */

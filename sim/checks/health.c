@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* Time after its end for which a fault explains that a member was declared dead: its last member
- * record expires after four record periods. NEIGHBOUR_NS: the same for a lost neighbour. */
+/* Time after a fault's end for which the fault explains that a member was declared dead: a record
+ * expires after four record periods. NEIGHBOUR_NS: the same for a lost neighbour. */
 #define MEMBER_NS    (60 * SECOND_NS)
 #define NEIGHBOUR_NS (NODE_PATIENCE_MAX_NS + 5 * SECOND_NS)
 

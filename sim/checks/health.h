@@ -16,9 +16,9 @@ struct health {
     /* Number of times that a node declared a healthy one dead or dropped it as silent. */
     uint32_t removed;
     uint32_t removed_node; /* healthy node that was removed first */
-    uint32_t removed_by;   /* node that removed removed_node */
-    uint64_t removed_ns;   /* virtual time at which removed_node was removed */
-    uint64_t *warnings;    /* [nodes] bit set of note kinds: other nodes' warnings about this one */
+    uint32_t removed_by;
+    uint64_t removed_ns;
+    uint64_t *warnings; /* [nodes] bit set of note kinds: other nodes' warnings about this one */
 };
 
 void health_init(struct health *health, const struct world *world,

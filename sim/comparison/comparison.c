@@ -17,7 +17,7 @@ struct comparison_options {
     struct comparison comparison;
     const char *strategies; /* comma-separated names; NULL = all */
     const char *targets;    /* comma-separated levels; NULL = derived from the final results */
-    const char *metric;     /* metric of the targets; NULL = chosen by the data */
+    const char *metric;     /* "accuracy" or "loss"; NULL = chosen by the data */
     const char *settings;   /* path of another comparison's compare.json; NULL = none */
     char seconds[64];       /* option --seconds in the form that --set takes */
     bool tune;

@@ -38,9 +38,9 @@ struct plan {
     const struct scenario *scenario; /* without the chosen settings */
     struct play *plays;              /* [plays_count] */
     uint32_t plays_count;
-    uint32_t kept;   /* number of plays that an earlier run has finished */
-    uint32_t failed; /* number of plays that failed */
-    bool is_trial;   /* the plays are trials of settings (--tune) */
+    uint32_t kept; /* number of plays that an earlier run has finished */
+    uint32_t failed;
+    bool is_trial; /* the plays are trials of settings (--tune) */
 };
 
 struct play {

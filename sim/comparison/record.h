@@ -22,7 +22,7 @@ struct record_point {
 struct record {
     struct record_point *points; /* [count] evaluations in order of time */
     uint32_t count;
-    /* Of the base at the end of training, on the whole test set; NAN = not measured. */
+    /* Final accuracy and loss of the base on the whole test set; NAN = not measured. */
     double accuracy;
     double loss;
     double sent_bytes;  /* bytes sent until the end of training, mean over the nodes */

@@ -61,7 +61,6 @@ static void flip(struct hostile *hostile, uint8_t *bytes, size_t count)
         (uint8_t)(1u << rng_below(&hostile->rng, 8));
 }
 
-/* After the handshake, a STREAM attack damages one in DAMAGED_ONE_IN sends. */
 static void send_damaged(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     memcpy(hostile->out, bytes, count);

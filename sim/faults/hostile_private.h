@@ -15,7 +15,6 @@
 #define OBSERVED_RECORDS 16
 #define LIMIT_RUMORS     6
 
-/* Attack on one connection. */
 enum attack {
     HANDSHAKE_SILENT,
     HANDSHAKE_NOISE,
@@ -63,7 +62,7 @@ struct observed {
 /* A stream of valid rumors at the limits, signed by a separate identity of the attacker. */
 struct limit_stream {
     struct identity author;
-    uint32_t count;                /* number of rumors so far */
+    uint32_t count;
     uint8_t *rumors[LIMIT_RUMORS]; /* [count] encoded rumors; freed by hostile_stream_end */
     size_t bytes[LIMIT_RUMORS];    /* size of each rumor */
     struct signed_head last;       /* signed head of the newest rumor in the stream */
@@ -94,7 +93,7 @@ struct hostile {
     uint64_t stamp;     /* stamp of the attacker's newest member record */
     uint64_t received;  /* message bytes received so far on the present connection */
     struct observed observed;
-    struct false_base base;             /* false base that the attacker offers */
+    struct false_base base;
     struct limit_stream stream;         /* kept across all connections */
     uint8_t old_greeting[GREETING_MAX]; /* greeting on an earlier connection, for replays */
     size_t old_greeting_bytes;
@@ -103,7 +102,6 @@ struct hostile {
     uint8_t out[2 * SENDING_BYTES]; /* bytes passed to wire_send, possibly damaged */
 };
 
-/* hostile_send.c defines the functions below. */
 void hostile_introduce(struct hostile *hostile);
 void hostile_send(struct hostile *hostile);
 void hostile_observe(struct hostile *hostile, const uint8_t *bytes, size_t count);

@@ -1,5 +1,5 @@
-/* Rumors that every node must reject. Even the attacker's own break a rule: a valid one would be a
- * normal contribution. */
+/* Rumors that every node must reject, or already has. Even the attacker's own break a rule: a valid
+ * one would be a normal contribution. */
 #include <math.h>
 #include <string.h>
 
@@ -37,7 +37,6 @@ static size_t own_rumor(struct hostile *hostile, uint32_t seq, uint32_t index,
     return rumor_of(hostile, &hostile->identity, 1, seq, index, context, out);
 }
 
-/* Signs an altered rumor with the attacker's key. */
 static void sign(const struct hostile *hostile, uint8_t *rumor, size_t bytes)
 {
     CHECK(rumor_seal(rumor, bytes - HEAD_BYTES - SIGNATURE_BYTES, &hostile->identity,

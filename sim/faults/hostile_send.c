@@ -1,4 +1,3 @@
-/* Messages that an attacker sends in an established session. */
 #include <math.h>
 #include <string.h>
 

@@ -23,7 +23,7 @@ struct job_pool {
     uint32_t processes;
     uint32_t seconds_max; /* seconds after which a job counts as hung and is lost; 0 = unlimited */
     size_t result_bytes;  /* size of each result, at most JOB_RESULT_MAX */
-    void *self;           /* first argument of every callback */
+    void *self;
     /* Runs a job in a worker process and writes result[result_bytes], which is zeroed before. */
     void (*play)(void *self, uint64_t job, void *result);
     /* Returns false to start no more jobs. */

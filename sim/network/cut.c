@@ -1,4 +1,3 @@
-/* Network faults: partitions, resets, half-open connections, dead hosts. */
 #include "base/error.h"
 #include "network/wire_private.h"
 

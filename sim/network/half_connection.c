@@ -1,4 +1,3 @@
-/* One direction of a connection: send buffer, window, in-order delivery. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -52,7 +52,6 @@ struct content *content_of_nonzero(const float *values, size_t count);
 
 void content_add(const struct content *content, float scale, float *to);
 
-/* Number of kinds of events that messages_on_event handles. */
 #define MESSAGES_EVENTS ((uint32_t)WIRE_EVENTS + 1)
 
 /* Creates the network with a party for each node of the scenario. The scenario's times count from

@@ -1,4 +1,3 @@
-/* The table of TCP connections, and functions for both directions of a connection. */
 #include <stdlib.h>
 
 #include "base/error.h"

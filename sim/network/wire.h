@@ -101,7 +101,7 @@ struct crossing {
 };
 
 struct wire {
-    struct event_queue *event_queue; /* event queue of the world */
+    struct event_queue *event_queue;
     struct wire_owner owner;
     struct rng rng;         /* for jitter, lost segments, fragments and flipped bits */
     uint32_t kind_base;     /* event kind of WIRE_SYN; those of enum wire_event follow in order */

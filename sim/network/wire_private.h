@@ -20,7 +20,6 @@ static inline uint32_t tcp_from(const struct connection *connection, int to)
     return connection->end[1 - to].party;
 }
 
-/* Allocates a connection and returns its index. */
 uint32_t tcp_new(struct wire *wire);
 /* Returns the entry of the party's table for connection conn: the connection's index + 1; 0 = free.
  */

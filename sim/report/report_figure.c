@@ -1,4 +1,3 @@
-/* Values and phrases for tables, files and plots. */
 #include <math.h>
 #include <string.h>
 

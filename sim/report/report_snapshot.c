@@ -1,4 +1,3 @@
-/* Writes the page of a played scenario (page/page_snapshot.h): facts and figures. */
 #include <math.h>
 #include <stdlib.h>
 

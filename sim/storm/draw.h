@@ -8,13 +8,13 @@
 
 #include "base/rng.h"
 
-/* Uniform; both bounds are included. */
+/* Draws uniformly; both bounds are included. */
 static inline uint64_t between(struct rng *rng, uint64_t low, uint64_t high)
 {
     return low + (uint64_t)(rng_uniform(rng) * (double)(high - low + 1));
 }
 
-/* Log-uniform; low must not be 0. */
+/* Draws log-uniformly; low must not be 0. */
 static inline uint64_t between_log(struct rng *rng, uint64_t low, uint64_t high)
 {
     return (uint64_t)((double)low * pow((double)high / (double)low, rng_uniform(rng)));

@@ -200,7 +200,7 @@ static void check_leavers(struct play *play)
     }
 }
 
-/* Runs the world until virtual time until_ns, or a failure, for which it returns false. */
+/* Runs the world with all checks until virtual time until_ns. Returns false after a failure. */
 static bool run_until(struct play *play, uint64_t until_ns)
 {
     struct world *world = &play->world;

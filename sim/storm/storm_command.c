@@ -22,10 +22,10 @@
 struct tally {
     const struct storm_options *options;
     double began_s;
-    uint64_t seeds;             /* number of seeds to play; 0 = all 2^64 */
-    uint64_t done;              /* number of seeds played */
-    uint64_t failed;            /* number of seeds that failed */
-    uint64_t events;            /* number of events of all seeds */
+    uint64_t seeds; /* number of seeds to play; 0 = all 2^64 */
+    uint64_t done;  /* number of seeds played */
+    uint64_t failed;
+    uint64_t events;
     uint64_t with[FAULT_KINDS]; /* [kind] number of seeds with this kind of fault */
     double *cpu_s;              /* [done] processor time of each played seed */
     double *heal_s;             /* [healed] seconds to one version, for each seed that reached it */

@@ -33,7 +33,7 @@ void storm_expulsion_describe(const struct storm_expulsion *expulsion, FILE *out
  * villain; nodes_count = there is none. */
 uint32_t storm_expulsion_whom_to_ask(const struct storm_expulsion *expulsion,
                                      const struct world *world);
-/* Numbers and signs an order and gives it to node i, which must qualify as above. */
+/* Numbers and signs an order and gives it to node i, a result of storm_expulsion_whom_to_ask. */
 void storm_expulsion_give(struct storm_expulsion *expulsion, struct world *world, uint32_t i,
                           struct order *order);
 

@@ -22,7 +22,7 @@ struct storm_rekey {
 void storm_rekey_order(struct storm_rekey *rekey, struct storm_expulsion *orders,
                        struct world *world, bool is_last);
 
-/* Returns true if all running nodes have the key of the last order, or if it was not given. */
+/* Returns true if all running nodes have the key of the last order, or that order was not given. */
 bool storm_rekey_is_done(const struct storm_rekey *rekey, const struct world *world);
 /* Returns true if the villain's disk does not have the key of the last order. */
 bool storm_rekey_is_kept_from(const struct storm_rekey *rekey, const struct world *world,
