@@ -78,7 +78,8 @@ ON_DEVICE static inline float beta_of(float weight, float beta, bool companded)
     return is_statistic(weight, companded) ? 0 : beta;
 }
 
-/* Returns the move of a weight's value per level of an update. beta: outer momentum. */
+/* Returns the move of a weight's value per level of an update with this amount. beta: outer
+ * momentum. */
 ON_DEVICE static inline float step_of(uint32_t amount, float beta)
 {
     return (1 + beta) * QUANTUM * (float)amount;

@@ -49,14 +49,15 @@
  * test loss of 2.054 and 2.132 nats on 8 and 16 nodes (0.3: 2.021 and 2.096). Double: 0.5 has 2.024
  * and 2.093. */
 #define OVERLAP_DENSITY 0.3 /* published entries / all entries; novelty is 1 above it */
-/* A publication with more than this many times the entries of the previous one resets overlap. */
+/* A publication with more than this many times the entries of the previous one resets `overlap`. */
 #define OVERLAP_GROWN 8
 
 /* How often other nodes publish the same entries as this node. Starts as zeros. */
 struct overlap {
     double share;   /* this node's share at its last publication; 0 = none was recorded */
     double density; /* moving average of (entries of a publication / all entries); 0 = unknown */
-    double others;  /* moving average; see `others` above */
+    /* Moving average of the number of other nodes that also publish an entry of this node. */
+    double others;
     uint32_t count; /* entries of this node's last publication */
     /* Number of times that other nodes published an entry of this node's last publication. */
     uint64_t matched;

@@ -179,7 +179,7 @@ static float choose_tau(struct replica *replica, const struct publish_terms *ter
     return chosen.tau;
 }
 
-/* Call it after withheld progress was added back to the weights. */
+/* Cuts the update from the residual in the weights, without withheld progress. */
 static void publish(struct replica *replica, const struct publish_terms *terms)
 {
     uint32_t found;

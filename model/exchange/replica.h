@@ -93,7 +93,7 @@ size_t replica_first_saturated(const struct replica *replica);
  * The caller owns the memory and the list of `places`, which must outlive the replica. */
 void replica_place_weights(struct replica *replica, struct weights places);
 
-/* Allocates memory for withheld progress. Before, terms->withheld of a publication must be 0. */
+/* Allocates memory for withheld progress. Before this call, terms->withheld must be 0. */
 void replica_allow_withholding(struct replica *replica);
 
 /* Adds the withheld residual back to the weights. replica_publish begins with this call if

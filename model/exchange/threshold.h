@@ -24,7 +24,7 @@
 #define TAU_BELOW (-1.0f)
 
 struct threshold {
-    float tau;      /* for special values see threshold_choose */
+    float tau;      /* the threshold; threshold_choose explains its special values */
     double mass;    /* sum of the published values: tau times the sum of |level| */
     double bytes;   /* estimated size of the rumors; 0 = not estimated, as tau is special */
     uint32_t split; /* next lower bin, of which only a part fits the budget; 0 = none */
@@ -56,7 +56,7 @@ uint32_t threshold_saturated(const uint32_t bins[static HISTOGRAM_BINS]);
 struct size_ratio {
     double taken;     /* decaying sum of the actual bytes of publications */
     double estimated; /* decaying sum of the estimated bytes of the publications in `taken` */
-    double last;      /* estimated bytes of the last publication; 0 = unknown, or learned */
+    double last;      /* estimated bytes of the last publication; 0 = unknown, or already added */
 };
 
 /* bytes: actual size of the last publication; 0 = unknown. */

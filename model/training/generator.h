@@ -31,7 +31,7 @@ struct generator;
 struct generator *generator_new(struct arena *arena, struct backend *backend, struct model *model,
                                 const float *host_weights, const struct generator_options *options);
 
-/* Appends a token to the text; only its end counts if it is longer than the model's length. */
+/* Appends a token to the text. Only the end of a text longer than the model's length counts. */
 void generator_put(struct generator *generator, int32_t token);
 
 /* Draws the next token, appends it to the text and returns it. Call generator_put at least once

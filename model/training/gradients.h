@@ -68,7 +68,7 @@ void gradients_compute(struct gradients *gradients, const float *weights,
  * largest step. */
 void gradients_reserve(struct gradients *gradients, const float *weights, uint32_t size);
 
-/* Waits for the steps on this device. Returns the sums over those since the last call. */
+/* Waits for the steps on this device. Returns the score of those since the last call. */
 struct score gradients_take_score(struct gradients *gradients);
 
 void gradients_free(struct gradients *gradients);

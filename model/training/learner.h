@@ -133,7 +133,7 @@ void learner_revert(struct learner *learner);
  * their progress stays in this learner's weights (error_feedback.h). */
 struct learner_saturation {
     uint64_t entries;            /* number of saturated entries */
-    uint64_t first;              /* first saturated entry when there were some for the first time */
+    uint64_t first;              /* index of the first saturated entry at the first saturation */
     char tensor[LEARNER_TENSOR]; /* tensor of `first`; "entry N" without a model; "" = none yet */
 };
 const struct learner_saturation *learner_saturation(const struct learner *learner);

@@ -7,10 +7,10 @@
 #include "training/learner.h"
 
 struct learner {
-    struct backend *backend;        /* not owned */
-    struct model *model;            /* not owned; NULL = the host program makes the steps */
-    struct replica replica;         /* base and weights */
-    struct learner_options options; /* its start is NULL */
+    struct backend *backend; /* not owned */
+    struct model *model;     /* not owned; NULL = the host program makes the steps */
+    struct replica replica;
+    struct learner_options options; /* with start = NULL */
     uint64_t samples;               /* samples learned by this learner */
     uint64_t swarm_samples;         /* samples learned by the swarm, as far as known */
     double learners;                /* effective number of nodes that train, as far as known */

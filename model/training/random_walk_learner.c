@@ -96,7 +96,7 @@ static void credit(struct account *account, double *sums, uint32_t c, double amo
 
 /* Adds to the bound the rounding error of a weight's move in float arithmetic. The sum is rounded
  * once and the product `moved` twice: |weight| + 3 |moved| cover this. The fourth |moved| is added
- * because `weight` may be that before or after the move. */
+ * because `weight` may be the weight before or after the move. */
 static void allow(struct account *account, uint32_t c, float weight, double moved)
 {
     account->bound[c] += 0x1p-24 * (fabs((double)weight) + 4 * fabs(moved));
@@ -162,7 +162,9 @@ static void account_held(struct random_walk *random_walk)
         allow(&random_walk->account, c, weight_at(random_walk, c), held_at(random_walk, c));
 }
 
-/* A publication that withholds nothing drops earlier withheld progress. */
+/* Subtracts from `produced` the withheld progress, which a publication that withholds nothing
+ * drops.
+ */
 static void account_forgotten(struct random_walk *random_walk)
 {
     struct account *account = &random_walk->account;
