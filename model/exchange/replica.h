@@ -120,7 +120,6 @@ double replica_agreement(const struct replica *replica, const struct update *upd
  * the publication. */
 void replica_apply_own(struct replica *replica, const struct update *update, float beta);
 
-/* Returns the digest of the base (base/digest.h). */
 uint64_t replica_digest(const struct replica *replica);
 
 /* Copy the base to host[P], or entries first .. first+count-1 to host[count]: as float32 weights,

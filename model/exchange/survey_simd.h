@@ -20,7 +20,7 @@
 #define SURVEY_ROOM (SURVEY_MAX + 16)
 
 struct survey_simd {
-    const char *name; /* instruction set */
+    const char *name;
     /* Surveys entries 0 .. count-1, count <= SURVEY_MAX. Lists each entry whose residual_bits are
      * at least floor_bits, in order: its index in at[SURVEY_ROOM] and its residual_bits in
      * bits[SURVEY_ROOM]. May overwrite elements behind the listed ones. Returns their number. */

@@ -118,7 +118,6 @@ static double bytes_at(const struct tally *tally, size_t parameters, uint32_t bi
     return bytes_of(bits);
 }
 
-/* Returns the estimated bytes of rumors with tau at the bin's lower edge. */
 static double bytes_by_edge(const struct tally *tally, size_t parameters, uint32_t bin)
 {
     return bytes_at(tally, parameters, bin, reach_at(tally, bin).levels, tally->above[bin]);

@@ -22,9 +22,9 @@ struct batch_size {
     uint64_t step_ns;   /* target duration of a step; 0 = the batch size is fixed */
     uint32_t batch_max; /* a power of two >= BATCH_SIZE_MIN */
     uint64_t window_ns; /* computing time between decisions, at least BATCH_SIZE_WINDOW_NS */
-    uint64_t samples;   /* samples since the last decision */
-    uint64_t ns;        /* duration of the steps since the last decision */
-    uint32_t steps;     /* steps since the last decision */
+    uint64_t samples;   /* since the last decision, like `ns` and `steps` */
+    uint64_t ns;
+    uint32_t steps;
 };
 
 /* Returns the largest batch whose samples, of sample_bytes each, fit into batch_bytes: a power of

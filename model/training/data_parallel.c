@@ -5,8 +5,8 @@
 
 /* A device other than the learner's first one. */
 struct worker {
-    struct model *model; /* copy of the model on this device */
-    float *weights;      /* [P] copy of the learner's weights on this device */
+    struct model *model;
+    float *weights; /* [P] copy of the learner's weights on this device */
     struct gradients gradients;
     struct step_graph graph; /* this device's share of a step */
 };
@@ -14,7 +14,7 @@ struct worker {
 struct data_parallel {
     struct team *team; /* not owned */
     size_t parameters; /* P, the model's number of parameters */
-    int count;         /* number of workers */
+    int count;
     struct worker worker[TEAM_MAX - 1];
 };
 

@@ -31,7 +31,6 @@ struct data_parallel *data_parallel_new(struct arena *arena, struct team *team,
 /* Returns the number of devices that compute a step, including the learner's first one. */
 uint32_t data_parallel_devices(const struct data_parallel *workers);
 
-/* Uploads the input of a step, of `bytes` bytes, to each worker. */
 void data_parallel_upload(struct data_parallel *workers, const struct step_input *host,
                           size_t bytes);
 

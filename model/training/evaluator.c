@@ -17,7 +17,7 @@ struct evaluator {
     float *weights;             /* [P], on the backend */
     double variance;            /* variance of the test set's targets; 0 without targets */
     void (*watch)(void *context, uint32_t done, uint32_t all); /* NULL = no calls */
-    void *watcher;                                             /* first argument of `watch` */
+    void *watcher;
 };
 
 static uint32_t *count_up(struct backend *backend, uint32_t count, uint32_t stride)

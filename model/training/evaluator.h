@@ -19,12 +19,12 @@
 struct evaluator;
 
 struct evaluation {
-    uint32_t samples;   /* number of evaluated samples, or of positions in sequences */
-    uint32_t correct;   /* number of correct predictions */
+    uint32_t samples; /* number of evaluated samples, or of positions in sequences */
+    uint32_t correct;
     double loss;        /* mean loss in nats; for regression, mean squared error */
     bool is_regression; /* the model predicts numbers, not classes or tokens */
-    bool is_sequence;   /* the test samples are sequences */
-    double variance;    /* for regression, variance of the whole test set's targets; else 0 */
+    bool is_sequence;
+    double variance; /* for regression, variance of the whole test set's targets; else 0 */
 };
 
 /* Returns the fraction of correct predictions, 0 .. 1; NAN if no sample was evaluated. For

@@ -53,7 +53,7 @@ enum guard_event {
     GUARD_SLOWED, /* guard_rate_factor was halved */
     GUARD_DEAD,   /* the model predicts the same for all samples and can no longer learn */
     GUARD_WORSE,
-    GUARD_RECOVERED, /* the reported problem has ended */
+    GUARD_RECOVERED,
     GUARD_EVENTS
 };
 
@@ -67,25 +67,25 @@ struct guard {
     double guessing; /* loss of guessing in nats: ln(classes); NAN = unknown */
 
     /* The members down to is_dead are about the losses of this node's training steps. */
-    double loss;              /* moving average of the loss, in nats; NAN = no step yet */
-    double least;             /* minimum of `loss`; NAN = fewer than GUARD_STEPS steps yet */
-    uint64_t least_ns;        /* time when `least` was reached */
-    uint64_t steps;           /* number of steps recorded so far */
+    double loss;  /* moving average of the loss, in nats; NAN = no step yet */
+    double least; /* minimum of `loss`; NAN = fewer than GUARD_STEPS steps yet */
+    uint64_t least_ns;
+    uint64_t steps;
     struct guard_row risen;   /* run of steps with `loss` above the bound of RISING */
     struct guard_row far;     /* run of steps with `loss` above the bound of SLOWED */
     struct guard_row guessed; /* run of steps with `loss` near the loss of guessing */
-    uint32_t halvings;        /* number of times the learning rate was halved */
-    bool is_rising;           /* RISING or SLOWED was reported and is not over */
-    bool is_dead;             /* DEAD was reported and is not over */
+    uint32_t halvings;
+    bool is_rising; /* RISING or SLOWED was reported and is not over */
+    bool is_dead;   /* DEAD was reported and is not over */
 
     /* The members down to is_worse are about evaluations of the base. */
     struct evaluation last; /* last evaluation; last.samples is 0 before the first one */
     struct evaluation best; /* best evaluation; best.samples is 0 before the first one */
-    uint64_t best_ns;       /* time of the best evaluation */
-    bool is_below;          /* the last evaluation was clearly below the best one */
-    uint64_t below_steps;   /* value of `steps` when evaluations began to be below the best one */
-    double usual_fall;      /* root mean square of recent falls of the score; rises count as 0 */
-    bool is_worse;          /* WORSE was reported and is not over */
+    uint64_t best_ns;
+    bool is_below;        /* the last evaluation was clearly below the best one */
+    uint64_t below_steps; /* value of `steps` when evaluations began to be below the best one */
+    double usual_fall;    /* root mean square of recent falls of the score; rises count as 0 */
+    bool is_worse;        /* WORSE was reported and is not over */
 
     struct vitals vitals; /* vitals at the last check; weight_norm NAN = none yet */
 };

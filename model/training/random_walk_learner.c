@@ -20,10 +20,10 @@ struct account {
 struct random_walk {
     struct replica replica;
     struct rng rng;
-    uint64_t digest;        /* digest of the base in `seen` */
-    int32_t *seen;          /* [P], host: the base at the last random_walk_digest */
-    int32_t *read;          /* [P], host: scratch buffer for reading the base */
-    bool accounted;         /* the account is kept */
+    uint64_t digest; /* digest of the base in `seen` */
+    int32_t *seen;   /* [P], host: the base at the last random_walk_digest */
+    int32_t *read;   /* [P], host: scratch buffer for reading the base */
+    bool accounted;
     struct account account; /* all pointers are NULL unless accounted */
 };
 

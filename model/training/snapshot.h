@@ -62,9 +62,9 @@ struct snapshot_queue {
     atomic_bool part_is_out;   /* `part` waits for the writer or is being written */
     struct ring ring;          /* records; a record of kind PART points into `part` */
     void (*wake)(void *waker); /* called when a record was added; NULL = no calls */
-    void *waker;               /* argument of wake */
-    size_t end;                /* learner only: entries taken so far; 0 = no snapshot was begun */
-    bool is_broken;            /* learner only: the snapshot was broken off */
+    void *waker;
+    size_t end;     /* learner only: entries taken so far; 0 = no snapshot was begun */
+    bool is_broken; /* learner only: the snapshot was broken off */
 };
 
 /* Returns the entries per part: few enough to delay a step little, and enough to finish a snapshot

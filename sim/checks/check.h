@@ -38,7 +38,6 @@
 
 struct world;
 
-/* A copy of a published update. */
 struct published {
     uint32_t node;        /* index of the publishing node; WIRE_NOBODY = an outsider */
     uint8_t id[ID_BYTES]; /* id of the node or outsider that published the update */

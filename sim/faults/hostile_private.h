@@ -46,12 +46,13 @@ enum attack {
 
 /* Data that the victim has sent on the present connection; the attacker sends it back damaged. */
 struct observed {
-    uint8_t entries[OBSERVED_ENTRIES * VERSION_ENTRY_BYTES]; /* entries of the victim's version */
+    /* Of the victim's newest VERSION, like the next five members. */
+    uint8_t entries[OBSERVED_ENTRIES * VERSION_ENTRY_BYTES];
     size_t entries_count;
-    uint64_t digest;  /* digest of the victim's base */
-    uint64_t hash;    /* hash of the victim's version */
-    uint64_t rumors;  /* number of rumors in the victim's version */
-    uint64_t members; /* number of live members that the victim reports */
+    uint64_t digest;
+    uint64_t hash;
+    uint64_t rumors;
+    uint64_t members;
     bool has_version; /* the victim has sent a VERSION */
     uint8_t records[OBSERVED_RECORDS * RECORD_BYTES];
     size_t records_count;

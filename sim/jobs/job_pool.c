@@ -17,11 +17,11 @@
 #define PIPES_EACH    2 /* pipes polled for each worker: results and stderr */
 
 struct worker {
-    pid_t pid;    /* 0 = not running */
-    int jobs;     /* write end of the pipe to the worker, for job numbers */
-    int results;  /* read end of the pipe from the worker, for results */
-    int output;   /* read end of the pipe from the worker's stderr */
-    bool playing; /* the worker is working on a job */
+    pid_t pid;   /* 0 = not running */
+    int jobs;    /* write end of the pipe to the worker, for job numbers */
+    int results; /* read end of the pipe from the worker, for results */
+    int output;  /* read end of the pipe from the worker's stderr */
+    bool playing;
     uint64_t job; /* number of the worker's present or last job */
     /* First line with a lowercase letter on the worker's stderr during this job. */
     char line[LINE_BYTES];

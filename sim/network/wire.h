@@ -51,7 +51,7 @@ enum wire_event {
 };
 
 struct party {
-    bool listens; /* the party accepts incoming connections */
+    bool listens;
     uint32_t region;
     struct pipe up;       /* uplink, shared by all connections of the party */
     struct pipe down;     /* downlink, shared by all connections of the party */
@@ -95,7 +95,7 @@ struct connection {
 
 /* Traffic counters of an ordered pair of regions. */
 struct crossing {
-    uint64_t bytes;  /* bytes sent on this route */
+    uint64_t bytes;
     uint64_t resent; /* number of segments that were lost and sent again */
     double delay_s;  /* sum of the delays of all bytes, including queueing */
 };

@@ -22,9 +22,9 @@
 
 struct storm {
     uint64_t seed;
-    char why[300];    /* reason why the storm failed; "" = it passed */
-    uint64_t trace;   /* hash of the actions of all nodes */
-    uint64_t events;  /* number of events of the simulation */
+    char why[300];  /* reason why the storm failed; "" = it passed */
+    uint64_t trace; /* hash of the actions of all nodes */
+    uint64_t events;
     double cpu_s;     /* processor time of the storm */
     double virtual_s; /* virtual seconds that the storm played */
     double heal_s;    /* seconds from the end of training to one version; NAN = never */
@@ -41,7 +41,7 @@ bool storm_seed_of(const char *text, uint64_t *seed) MUST_USE;
 
 /* Options of `hearsay sim --faults`. */
 struct storm_options {
-    uint64_t from;     /* first seed */
+    uint64_t from;
     uint64_t to;       /* last seed, included */
     uint32_t jobs;     /* number of processes; 0 = one for each processor */
     const char *trace; /* trace file, only for a single seed; NULL = none */

@@ -24,9 +24,9 @@
 /* Times count from WORLD_BEGIN_NS. */
 struct storm_node {
     uint64_t start_ns;
-    uint64_t leave_ns;     /* time at which the node is told to leave; 0 = it stays */
-    uint64_t step_ns;      /* duration of a local step */
-    uint32_t step_samples; /* samples per local step */
+    uint64_t leave_ns; /* time at which the node is told to leave; 0 = it stays */
+    uint64_t step_ns;
+    uint32_t step_samples;
     uint32_t region;
     uint32_t start;          /* number of the node's first weights (storm_starts.h) */
     uint32_t knows;          /* bit j is set if the node knows the address of node j */
@@ -56,9 +56,9 @@ struct storm_plan {
     uint32_t twin_of[STORM_EACH_MAX]; /* [twins] node whose identity each spare node has */
     struct storm_expulsion expulsion;
     struct storm_rekey rekey; /* rotation of the swarm key */
-    uint64_t faulty_ns;       /* length of the faulty phase */
-    uint64_t calm_ns;         /* length of the fault-free training after the faulty phase */
-    bool all_leave;           /* all nodes are told to leave at the end */
+    uint64_t faulty_ns;
+    uint64_t calm_ns; /* length of the fault-free training after the faulty phase */
+    bool all_leave;   /* all nodes are told to leave at the end */
 };
 
 void storm_draw(struct storm_plan *plan, uint64_t seed);
