@@ -167,14 +167,8 @@ uint64_t learner_samples(const struct learner *learner);
 /* These functions work like replica_read_base, replica_read_units and so on (replica.h).
  * learner_read_block may be called on another thread, even while learner_step or learner_evaluate
  * runs. Writing weights does not change the optimizer's momentum. learner_write_block also empties
- * the averaged base. Except for rounding, error feedback keeps this equation for each entry:
- *     produced = published + (weights - QUANTUM·units) + withheld
- * withheld is 0 if no publication withheld anything (replica.h). produced grows by the move of the
- * weight in each step or write. Each update, published or applied, adds beta times its move of the
- * base to produced: beta·QUANTUM·amount·level. A block written with keep_weights adds the change of
- * the residual to produced. published grows by tau·level of each publication, and by the part of
- * the residual that learner_apply_own subtracts.
- * (tests/unit/model/test_random_walk_learner.c; random_walk_learner.h bounds the rounding.) */
+ * the averaged base. random_walk_learner.h gives the equation that error feedback keeps for each
+ * entry: produced = published + (weights - QUANTUM·units) + withheld. */
 void learner_read_base(const struct learner *learner, float *host);
 void learner_read_units(const struct learner *learner, int32_t *host);
 void learner_read_weights(const struct learner *learner, float *host);
