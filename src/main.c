@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend/cpu/blas_kernels.h"
 #include "backend/device.h"
@@ -25,12 +24,13 @@
 #include "commands/plot/plot_command.h"
 #include "commands/predict.h"
 #include "commands/rewind.h"
+#include "commands/simulator.h"
 #include "commands/status/members.h"
 #include "commands/status/status.h"
 #include "commands/status/top.h"
 #include "commands/swarm/swarm.h"
-#include "comparison/comparison.h"
-#include "scenario/sim.h"
+#include "options/comparison_command.h"
+#include "options/sim_command.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -71,7 +71,9 @@ static int run_command(const char *name, int argc, char **argv)
         return unknown_command(name);
     (void)snprintf(title, sizeof title, "hearsay %s", command->name);
     argv[0] = title;
-    return command->run ? command->run(argc, argv) : command->run_on_all(&table, argc, argv);
+    if (command->run_on_all)
+        return command->run_on_all(&table, argc, argv);
+    return command->run ? command->run(argc, argv) : simulator_start(command->name, argc, argv);
 }
 
 static int run_help(int argc, char **argv)
@@ -105,8 +107,8 @@ static int run(int argc, char **argv)
     return run_command(name, argc - 1, argv + 1);
 }
 
-/* Returns true if OpenBLAS would create threads while it is loaded. The node's sandbox restricts
- * only threads that are created after it was entered, so such early threads would escape it. */
+/* Returns true if OpenBLAS would create threads while it is loaded, for a command that enters the
+ * sandbox. The sandbox restricts only threads that are created after it was entered. */
 static bool has_early_threads(int argc, char **argv)
 {
     const char *threads = getenv(BLAS_THREADS_VARIABLE);
@@ -115,31 +117,9 @@ static bool has_early_threads(int argc, char **argv)
     return enters && (!threads || strcmp(threads, "1") != 0);
 }
 
-/* Restarts the program in the same process with environment variables for OpenBLAS: no early
- * threads, and kernels that suit this processor. Does nothing if they are set, or if the restart
- * fails. */
-static void begin_with_fitting_blas(int argc, char **argv)
-{
-    char path[4096];
-    const char *kernels = blas_kernels_wanted();
-    const bool is_early = has_early_threads(argc, argv);
-    if (!kernels && !is_early)
-        return;
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length <= 0 || (kernels && setenv(BLAS_KERNELS_VARIABLE, kernels, 0) != 0) ||
-        (is_early && setenv(BLAS_THREADS_VARIABLE, "1", 1) != 0))
-        return;
-    path[length] = '\0';
-    (void)execv(path, argv);
-}
-
 int main(int argc, char **argv)
 {
-    begin_with_fitting_blas(argc, argv);
+    blas_kernels_restart(argv, has_early_threads(argc, argv));
     library_memory_set();
-    int code = run(argc, argv);
-    if (fflush(stdout) == 0)
-        return code;
-    perror("hearsay: standard output");
-    return code == EXIT_OK ? EXIT_FAILED : code;
+    return command_end(run(argc, argv));
 }

@@ -20,8 +20,8 @@
 enum measure { MEASURE_ACCURACY, MEASURE_LOSS };
 
 struct plan {
-    const char *file;                /* scenario file */
-    const char *sets[PLAN_SETS_MAX]; /* [sets_count] assignments by --set */
+    const char *file;        /* scenario file */
+    const char *const *sets; /* [sets_count] assignments by --set */
     int sets_count;
     const char *dir; /* folder of the comparison */
     uint32_t jobs;   /* number of processes; 0 = one for each processor */

@@ -8,7 +8,7 @@
 #ifndef HEARSAY_SIM_COMPARISON_RECORD_H
 #define HEARSAY_SIM_COMPARISON_RECORD_H
 
-#include "scenario/outcome.h"
+#include "experiment/outcome.h"
 
 /* Measurements at one evaluation. */
 struct record_point {

@@ -10,7 +10,7 @@
 #ifndef HEARSAY_SIM_FAULTS_FAULT_INJECTOR_H
 #define HEARSAY_SIM_FAULTS_FAULT_INJECTOR_H
 
-#include "faults/fault.h"
+#include "scenario/fault.h"
 #include "world/world.h"
 
 struct fault_injector;

@@ -14,6 +14,9 @@
 
 #define MESSAGES_PARTIES_MAX WIRE_SLOTS
 
+_Static_assert(SCENARIO_WORKERS_MAX <= MESSAGES_PARTIES_MAX,
+               "each worker of a strategy is a party");
+
 /* A part of a vector: values of consecutive or of listed entries. Messages may share a content. */
 struct content {
     uint32_t references;

@@ -10,8 +10,8 @@
 #ifndef HEARSAY_SIM_NETWORK_PIPE_H
 #define HEARSAY_SIM_NETWORK_PIPE_H
 
+#include "events/event_queue.h"
 #include "scenario/scenario.h"
-#include "world/event_queue.h"
 
 /* Longest wait in the queue of a pipe; about that of a home router. */
 #define PIPE_QUEUE_NS (MS_NS * 400)

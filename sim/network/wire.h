@@ -21,8 +21,8 @@
 #include <stddef.h>
 
 #include "base/rng.h"
+#include "events/event_queue.h"
 #include "network/pipe.h"
-#include "world/event_queue.h"
 
 #define WIRE_SLOTS  128
 #define WIRE_NOBODY UINT32_MAX

@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-#include "scenario/outcome.h"
+#include "experiment/outcome.h"
 
 #define REPORT_BESIDE_MAX 2
 /* Plays with other strategies, which the main figures show for comparison. */

@@ -13,9 +13,9 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "experiment/outcome.h"
 #include "report/report.h"
 #include "report/table.h"
-#include "scenario/outcome.h"
 
 /* With more nodes, their table has quantiles of each group instead. Of more links, only the busiest
  * have a row. */

@@ -1,6 +1,6 @@
 /* Queries of a loaded scenario. */
-#include "scenario/scenario.h"
 #include "config/config_resolve.h"
+#include "scenario/scenario.h"
 
 #include <stdio.h>
 #include <string.h>

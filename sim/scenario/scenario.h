@@ -17,8 +17,8 @@
 
 #include "base/min_max.h"
 #include "config/config.h"
-#include "faults/fault.h"
 #include "scenario/expectation.h"
+#include "scenario/fault.h"
 #include "scenario/strategy_kind.h"
 
 #define SCENARIO_NODES_MAX   FAULT_NODES_MAX
@@ -29,6 +29,7 @@
 #define SCENARIO_EXPECTS_MAX 32
 #define SCENARIO_FAULTS_MAX  64
 #define SCENARIO_NAME_BYTES  32
+#define SCENARIO_WORKERS_MAX 128 /* nodes of a strategy other than gossip, single and ideal */
 #define SCENARIO_CURVES_MAX  64 /* with more nodes, a play keeps no curve of each node */
 #define SCENARIO_TWINS_MAX   8  /* most duplicate processes in a scenario */
 

@@ -1,4 +1,3 @@
-#include "network/wire.h"
 #include "scenario/scenario_parts.h"
 
 static bool anybody_trains(const struct scenario *scenario)
@@ -25,10 +24,11 @@ static enum error check_strategy(const struct scenario *scenario, struct problem
                            "[scenario] strategy = %s needs updates = learned; made up updates are "
                            "for gossip",
                            scenario_strategy_name(scenario->strategy));
-    if (scenario->strategy >= STRATEGY_AKO && scenario->nodes_count > WIRE_SLOTS)
-        return problem_set(
-            problem, MALFORMED, "[scenario] strategy = %s plays up to %d nodes; there are %u",
-            scenario_strategy_name(scenario->strategy), WIRE_SLOTS, scenario->nodes_count);
+    if (scenario->strategy >= STRATEGY_AKO && scenario->nodes_count > SCENARIO_WORKERS_MAX)
+        return problem_set(problem, MALFORMED,
+                           "[scenario] strategy = %s plays up to %d nodes; there are %u",
+                           scenario_strategy_name(scenario->strategy), SCENARIO_WORKERS_MAX,
+                           scenario->nodes_count);
     bool needs_training = !gossip || expects(scenario, METRIC_ACCURACY) ||
                           expects(scenario, METRIC_STEPS) || expects(scenario, METRIC_COPIES) ||
                           expects(scenario, METRIC_ACCURACY_OF_ALL);

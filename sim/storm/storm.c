@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "events/u64_set.h"
 #include "faults/fault_injector.h"
 #include "storm/storm_learner.h"
 #include "storm/storm_plan.h"
 #include "storm/storm_starts.h"
 #include "storm/storm_votes.h"
 #include "wire/protocol.h"
-#include "world/u64_set.h"
 
 #define LOOK_NS (100 * MS_NS)
 /* Time for a leaver after its grace time: it sends LEAVE and closes its connections. */

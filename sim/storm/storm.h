@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "faults/fault.h"
+#include "scenario/fault.h"
 
 #define STORM_HEAL_NS (120 * SECOND_NS)
 /* Time in which nodes must forget a hostile member. Its last record may announce the longest

@@ -2,7 +2,7 @@
 #ifndef HEARSAY_SIM_STRATEGIES_EDGES_H
 #define HEARSAY_SIM_STRATEGIES_EDGES_H
 
-#include "scenario/outcome.h"
+#include "experiment/outcome.h"
 #include "world/world.h"
 
 /* A drawing of more nodes would be unreadable. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "checks/health.h"
 #include "faults/fault_injector.h"
+#include "faults/health.h"
 #include "strategies/consensus.h"
 #include "strategies/edges.h"
 #include "strategies/strategy.h"

@@ -1,8 +1,8 @@
 /* Plays synchronous SGD over a free network, the upper bound of averaging gradients at this speed:
  * one model on all data. Its batch is the sum of all nodes' batches, divided so that all nodes
  * finish a step at the same time. */
+#include "events/event_queue.h"
 #include "strategies/strategy.h"
-#include "world/event_queue.h"
 
 static double samples_per_s(const struct scenario *scenario)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "events/event_queue.h"
 #include "strategies/consensus.h"
-#include "world/event_queue.h"
 
 struct rounds {
     const struct rounds_method *method;

@@ -19,7 +19,7 @@
 #ifndef HEARSAY_SIM_STRATEGIES_ROUNDS_H
 #define HEARSAY_SIM_STRATEGIES_ROUNDS_H
 
-#include "scenario/experiment.h"
+#include "experiment/experiment.h"
 
 struct round {
     uint32_t steps;     /* steps of each node before the exchange */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "events/event_queue.h"
 #include "strategies/strategy.h"
-#include "world/event_queue.h"
 
 struct single {
     struct arena arena;

@@ -41,7 +41,7 @@
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
 #define HEARSAY_SIM_STRATEGIES_STRATEGY_H
 
-#include "scenario/experiment.h"
+#include "experiment/experiment.h"
 
 /* Each function plays a strategy to the end and fills in the initialized outcome. The caller
  * then passes the returned weights to experiment_finish. The experiment owns their memory; NULL =

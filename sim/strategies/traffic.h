@@ -2,8 +2,8 @@
 #ifndef HEARSAY_SIM_STRATEGIES_TRAFFIC_H
 #define HEARSAY_SIM_STRATEGIES_TRAFFIC_H
 
+#include "experiment/outcome.h"
 #include "network/wire.h"
-#include "scenario/outcome.h"
 
 /* Returns the fraction of the last span_s seconds in which the pipe was busy; NAN if the pipe is
  * unlimited or span_s is 0. *then_s: the pipe's total busy seconds at the start of the span, which

@@ -16,8 +16,8 @@
 #define HEARSAY_SIM_STRATEGIES_WORKERS_H
 
 #include "base/rng.h"
+#include "experiment/experiment.h"
 #include "network/messages.h"
-#include "scenario/experiment.h"
 
 struct workers;
 

@@ -15,7 +15,7 @@
 #ifndef HEARSAY_SIM_WORLD_POISONER_H
 #define HEARSAY_SIM_WORLD_POISONER_H
 
-#include "faults/fault.h"
+#include "scenario/fault.h"
 #include "world/sim_learner.h"
 
 struct poisoner;

@@ -15,10 +15,10 @@
 
 #include <stdio.h>
 
-#include "checks/check.h"
-#include "faults/fault.h"
+#include "events/event_queue.h"
 #include "network/wire.h"
-#include "world/event_queue.h"
+#include "scenario/fault.h"
+#include "world/check.h"
 #include "world/sim_learner.h"
 #include "world/world_node.h"
 

@@ -131,6 +131,14 @@ static void print_option(FILE *out, const struct command_option *option, int col
     (void)fputc('\n', out);
 }
 
+int command_end(int code)
+{
+    if (fflush(stdout) == 0)
+        return code;
+    perror("hearsay: standard output");
+    return code == 0 ? 1 : code;
+}
+
 void command_help(const struct command *command, FILE *out)
 {
     for (size_t i = 0; i < COMMAND_FORMS_MAX && command->forms[i].line; i++)

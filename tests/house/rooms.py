@@ -5,10 +5,12 @@ room is a top-level part such as net, or a folder of src.
     base ◄─ model ◄─────── state             │    └───── library
     base ◄─ page ◄─ web ◄─ daemon
     base ◄─ plot ◄───────────────────────────┼─────────── commands
-                                             └─ sim ◄──────────────── main
+                                             └─ sim ◄──────────────── hearsay-sim
     state ◄─ onnx ◄─ commands
 
     tests/unit/ROOM and tests/support/ROOM have the rules of ROOM
+
+    inside model and sim, a folder sees those before it in INSIDE
 
     inside src/node, a part may see the parts of earlier lines and itself:
         shared headers (node.h, admission.h, inspect.h, notes.h, core.h)
@@ -43,6 +45,13 @@ SEES = {
                  'onnx', 'commands'},
     'socket': {'base', 'net', 'socket'},
 }
+# Folders of a room, in an order in which each sees only those before it. Equal rows see each other not.
+INSIDE = {
+    'net': (('crypto',), ('wire',), ('socket',)),
+    'model': (('backend',), ('data', 'exchange', 'layers'), ('training',)),
+    'sim': (('events',), ('scenario',), ('network',), ('world',), ('faults',), ('experiment',),
+            ('jobs', 'report', 'strategies', 'storm'), ('comparison',), ('options',), ('commands',)),
+}
 HAS_CLOCK = {'base', 'socket', 'state', 'daemon', 'library', 'commands', 'sim'}
 CLOCK = 'include/base/system_clock.h'
 LEVEL_OF_ROOM = {'lifecycle': 1, 'connection': 2, 'membership': 2, 'rate': 3, 'orders': 3, 'broadcast': 4,
@@ -76,8 +85,24 @@ def level_of(path):
     return LEVEL_OF_FILE.get(parts[2].partition('.')[0], COMMON), ''
 
 
+def why_not_inside(path, target):
+    """Returns the reason why a file may not see one of its own room, or None if it may."""
+    top, _, rest = path.partition('/')
+    top_of_target, _, rest_of_target = target.partition('/')
+    if top != top_of_target or top not in INSIDE:
+        return None
+    folder, other = rest.partition('/')[0], rest_of_target.partition('/')[0]
+    level = {name: i for i, row in enumerate(INSIDE[top]) for name in row}
+    if folder == other or level.get(folder, -1) > level.get(other, -1):
+        return None
+    return f'{top}/{folder} does not see {top}/{other}'
+
+
 def why_not(path, target):
     """Returns the reason why `path` may not see `target`, or None if it may."""
+    inside = why_not_inside(path, target)
+    if inside:
+        return inside
     room, other = room_of(path), room_of(target)
     if room not in SEES or other not in SEES:
         return None

@@ -30,6 +30,9 @@ swarm() { # program, folder
         fail 'digests differ'
 }
 
+# The simulator, which the program starts.
+storm() { "$1" sim --faults --seeds 1..1 >/root/storm 2>&1 || { cat /root/storm && fail 'the simulator'; }; }
+
 # Files with our name.
 ours() { find / -xdev \( -path /given -o -path /proc -o -path /root \) -prune -o -name '*hearsay*' -print; }
 
@@ -43,6 +46,7 @@ for place in /opt/a '/srv/two words'; do
     ! ldd "$place/moved/bin/hearsay" | grep -E 'not found|=> /.*(openblas|sodium)' |
         grep -vF "$place" || fail 'it uses the system'\''s libraries'
     swarm "$place/moved/bin/hearsay" /root/swarm
+    storm "$place/moved/bin/hearsay"
     [[ -s $place/moved/share/doc/hearsay/licences/libopenblas0-pthread ]] || fail 'licences'
     rm -r -- "$place"
 done
@@ -52,6 +56,7 @@ tell 'hearsay'
 install_them /given/hearsay_*.deb
 hearsay --version
 swarm hearsay /root/swarm
+storm hearsay
 cmp /etc/hearsay/node.conf /usr/share/hearsay/node.conf || fail 'node.conf'
 hearsay node --config /etc/hearsay/node.conf --print-config >/dev/null || fail 'node.conf is refused'
 [[ -s /usr/lib/systemd/system/hearsay.service && -s /usr/lib/systemd/system/hearsay@.service ]] ||

@@ -36,7 +36,7 @@ lintian --fail-on error --suppress-tags bogus-mail-host,initial-upload-closes-no
 echo 'glibc'
 mkdir "$work/tarball"
 tar -C "$work/tarball" -xzf "$given"/hearsay-*.tar.gz
-newest=$(find "$work/tarball" -type f \( -name '*.so*' -o -path '*/bin/hearsay' \) -exec objdump -T {} + |
+newest=$(find "$work/tarball" -type f \( -name '*.so*' -o -path '*/bin/hearsay*' \) -exec objdump -T {} + |
     grep -o 'GLIBC_2\.[0-9]*' | sort -Vu | tail -n 1)
 echo "the tarball needs $newest"
 ((${newest#GLIBC_2.} <= 35)) || { echo "FAILED: the tarball needs $newest" >&2 && exit 1; }

@@ -8,7 +8,7 @@
 #
 # A patch is a unified diff of one file with -p1 and three lines of context, after these lines:
 #
-#   Invariant: 5          of sim/checks/check.h, expected to break; another one may notice first
+#   Invariant: 5          of sim/world/check.h, expected to break; another one may notice first
 #   Test: test_ako        in its place: a unit test, which must fail
 #   Wrong: what is wrong with the program then
 #   Options: --twice      further options for hearsay sim, if any

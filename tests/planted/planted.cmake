@@ -23,7 +23,7 @@ function(plant KIND PATCHES)
     set(NAME ${CMAKE_MATCH_1})
     set(EXPECTED ${CMAKE_MATCH_2})
     set(FILE ${CMAKE_MATCH_3})
-    set(PROGRAM hearsay) # in which storms find that an invariant is broken
+    set(PROGRAM hearsay-sim) # in which storms find that an invariant is broken
     if(EXPECTED MATCHES "^test_")
       set(PROGRAM ${EXPECTED})
     endif()

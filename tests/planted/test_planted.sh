@@ -10,7 +10,7 @@
 #                       share no mistake and leave none out
 #     --list            prints the names of the mistakes and stops
 #
-# A line for each: its name, the invariant (sim/checks/check.h) that broke, after how many storms. An
+# A line for each: its name, the invariant (sim/world/check.h) that broke, after how many storms. An
 # invariant "-" is a CHECK in the program, or another sign of death. Fails when a mistake is not
 # found or, with all of them played, when an invariant is broken by none.
 set -euo pipefail

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "scenario/experiment.h"
+#include "experiment/experiment.h"
 #include "support/sim/fetch_story.h"
 
 /* Memory for the model that the learners of all nodes share. */

@@ -1,9 +1,9 @@
 #include "backend/cpu/blas_kernels.h"
 
 #include <cblas.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <unistd.h>
 
 const char *blas_kernels(void)
 {
@@ -31,13 +31,27 @@ static const char *fitting(void)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "Haswell" : NULL;
 }
 
-const char *blas_kernels_wanted(void)
+static const char *wanted(void)
 {
     return getenv(BLAS_KERNELS_VARIABLE) || !are_before_avx(blas_kernels()) ? NULL : fitting();
 }
 #else
-const char *blas_kernels_wanted(void)
+static const char *wanted(void)
 {
     return NULL;
 }
 #endif
+
+void blas_kernels_restart(char **argv, bool alone)
+{
+    char path[4096];
+    const char *kernels = wanted();
+    if (!kernels && !alone)
+        return;
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0 || (kernels && setenv(BLAS_KERNELS_VARIABLE, kernels, 0) != 0) ||
+        (alone && setenv(BLAS_THREADS_VARIABLE, "1", 1) != 0))
+        return;
+    path[length] = '\0';
+    (void)execv(path, argv);
+}

@@ -3,10 +3,12 @@
  * three to four times as long. Only an environment variable can change the choice, before OpenBLAS
  * is loaded:
  *
- *   main ─► blas_kernels_wanted ─► OPENBLAS_CORETYPE, and the program restarts itself
+ *   main ─► blas_kernels_restart ─► OPENBLAS_CORETYPE, and the program restarts itself
  */
 #ifndef HEARSAY_MODEL_BACKEND_CPU_BLAS_KERNELS_H
 #define HEARSAY_MODEL_BACKEND_CPU_BLAS_KERNELS_H
+
+#include <stdbool.h>
 
 #define BLAS_KERNELS_VARIABLE "OPENBLAS_CORETYPE"
 #define BLAS_THREADS_VARIABLE "OPENBLAS_NUM_THREADS"
@@ -14,9 +16,10 @@
 /* Returns OpenBLAS's name of the kernels in use, such as "Haswell". */
 const char *blas_kernels(void);
 
-/* Returns the kernels to set in BLAS_KERNELS_VARIABLE: the fastest that this processor supports.
- * Returns NULL if no change is needed: OpenBLAS's kernels use AVX, the variable is already set, or
- * the processor has no AVX2. */
-const char *blas_kernels_wanted(void);
+/* Restarts the program in the same process, with the fastest kernels that this processor supports
+ * in BLAS_KERNELS_VARIABLE, and without OpenBLAS's threads if `alone`. Returns if no change is
+ * needed (OpenBLAS's kernels use AVX, the variable is already set, or the processor has no AVX2),
+ * or if the restart fails. */
+void blas_kernels_restart(char **argv, bool alone);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenario/outcome.h"
+#include "experiment/outcome.h"
 
 extern struct scenario story_scenario; /* a global: too large for a stack */
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "crypto/secret.h"
-#include "scenario/experiment.h"
+#include "experiment/experiment.h"
 #include "strategies/strategy.h"
 #include "support/sim/scenario_text.h"
 

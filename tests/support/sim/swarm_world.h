@@ -3,7 +3,7 @@
  *
  *   begin_world ─► start_swarm, or add, world_introduce, world_start ─► run, cut … ─► must_agree
  *
- * All invariants (sim/checks/check.h) are checked: a violation fails the test at once.
+ * All invariants (sim/world/check.h) are checked: a violation fails the test at once.
  */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_SWARM_WORLD_H
 #define HEARSAY_TESTS_SUPPORT_SIM_SWARM_WORLD_H

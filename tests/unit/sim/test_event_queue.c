@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "world/event_queue.h"
+#include "events/event_queue.h"
 
 #define MANY 5000
 

@@ -9,10 +9,10 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "events/event_queue.h"
 #include "scenario/scenario.h"
 #include "support/sim/scenario_taken.h"
 #include "support/sim/scenario_text.h"
-#include "world/event_queue.h"
 
 static void single_values_have_documented_defaults(void **state)
 {

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "events/event_queue.h"
 #include "scenario/scenario.h"
-#include "world/event_queue.h"
 
 /* Sets `path` to <project>/configs, the folder of the shipped scenarios. */
 static void configs_folder(char *path, size_t room)

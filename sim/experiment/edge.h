@@ -1,7 +1,7 @@
 /* A connection between two nodes at the end of a play, drawn as a line between them. Unknown values
  * are NAN. */
-#ifndef HEARSAY_SIM_SCENARIO_EDGE_H
-#define HEARSAY_SIM_SCENARIO_EDGE_H
+#ifndef HEARSAY_SIM_EXPERIMENT_EDGE_H
+#define HEARSAY_SIM_EXPERIMENT_EDGE_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* A hash map from 64-bit keys to 64-bit values: open addressing, grows, never deletes. */
-#ifndef HEARSAY_SIM_WORLD_U64_SET_H
-#define HEARSAY_SIM_WORLD_U64_SET_H
+#ifndef HEARSAY_SIM_EVENTS_U64_SET_H
+#define HEARSAY_SIM_EVENTS_U64_SET_H
 
 #include <stddef.h>
 #include <stdint.h>

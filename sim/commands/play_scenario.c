@@ -1,4 +1,5 @@
-#include "scenario/sim.h"
+/* Plays a scenario, or storms. */
+#include "commands/commands.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,82 +11,15 @@
 #include "base/memory.h"
 #include "base/system_clock.h"
 #include "crypto/secret.h"
+#include "experiment/interrupt.h"
+#include "options/sim_command.h"
 #include "report/report.h"
-#include "scenario/interrupt.h"
 #include "storm/storm.h"
 #include "strategies/strategy.h"
 
-#define SETS_MAX  64
 #define BAR_WIDTH 16
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 };
-
-struct sim_options {
-    const char *file;
-    const char *set[SETS_MAX + 2];
-    int sets;
-    const char *out;
-    bool no_report;
-    bool only;
-    bool as_json;
-    const char *trace;
-    bool faults;
-    const char *seeds;
-    uint32_t jobs;
-    bool twice;
-    bool stop;
-    char seed[64];    /* --seed in the form that --set takes */
-    char seconds[64]; /* --seconds in the form that --set takes */
-};
-
-static enum error add_set(void *self, const struct command_option *option, const char *set,
-                          struct problem *problem)
-{
-    struct sim_options *options = self;
-    (void)option;
-    if (options->sets == SETS_MAX)
-        return problem_set(problem, TOO_BIG, "more than %d times --set; use a file", SETS_MAX);
-    options->set[options->sets++] = set;
-    return OK;
-}
-
-static enum error set_seed(void *self, const struct command_option *option, const char *seed,
-                           struct problem *problem)
-{
-    struct sim_options *options = self;
-    (void)snprintf(options->seed, sizeof options->seed, "scenario.seed=%.40s", seed);
-    return add_set(self, option, options->seed, problem);
-}
-
-static enum error set_seconds(void *self, const struct command_option *option, const char *seconds,
-                              struct problem *problem)
-{
-    struct sim_options *options = self;
-    (void)snprintf(options->seconds, sizeof options->seconds, "scenario.seconds=%.40s", seconds);
-    return add_set(self, option, options->seconds, problem);
-}
-
-static enum error finish(void *self, int count, char **words, struct problem *problem)
-{
-    struct sim_options *options = self;
-    options->file = words[0];
-    if (count > 1)
-        return problem_set(problem, MALFORMED, "one scenario at a time: \"%.80s\" is unexpected",
-                           words[1]);
-    if (options->faults && (options->file || options->sets || options->out))
-        return problem_set(problem, MALFORMED,
-                           "--faults draws its own swarms: it takes --seeds, --jobs, --twice, "
-                           "--stop and --trace only");
-    if (!options->faults && !options->file)
-        return problem_set(problem, MISSING,
-                           "name a scenario, such as configs/sim-home-swarm.conf; see: hearsay "
-                           "sim --help");
-    if (options->faults && options->as_json)
-        return problem_set(problem, MALFORMED, "--json needs a scenario, not --faults");
-    if (!options->faults && (options->seeds || options->twice || options->stop))
-        return problem_set(problem, MALFORMED, "--seeds, --twice and --stop need --faults");
-    return OK;
-}
 
 struct live {
     FILE *out;
@@ -261,8 +195,8 @@ static enum error play(const struct scenario *scenario, const struct sim_options
 static void write_command(char *out, size_t bytes, const struct sim_options *options)
 {
     int used = snprintf(out, bytes, "hearsay sim %s", options->file);
-    for (int i = 0; i < options->sets && used >= 0 && (size_t)used < bytes; i++)
-        used += snprintf(out + used, bytes - (size_t)used, " --set '%s'", options->set[i]);
+    for (int i = 0; i < options->sets.count && used >= 0 && (size_t)used < bytes; i++)
+        used += snprintf(out + used, bytes - (size_t)used, " --set '%s'", options->sets.set[i]);
 }
 
 static int run_scenario(struct sim_options *options)
@@ -274,7 +208,7 @@ static int run_scenario(struct sim_options *options)
     int code = EXIT_USAGE;
     interrupt_watch();
     enum error error =
-        scenario_load(scenario, options->file, options->set, options->sets, &problem);
+        scenario_load(scenario, options->file, options->sets.set, options->sets.count, &problem);
     if (error == OK) {
         scenario_warn(scenario);
         (void)snprintf(folder, sizeof folder, "report-%s", scenario->name);
@@ -339,7 +273,7 @@ static int run_storms(const struct sim_options *options)
     return storm_command(&storms);
 }
 
-static int run(int argc, char **argv)
+int play_scenario(int argc, char **argv)
 {
     struct sim_options options = {0};
     const int code = command_read(&sim_command, &options, argc, argv);
@@ -348,52 +282,3 @@ static int run(int argc, char **argv)
     secret_start();
     return options.faults ? run_storms(&options) : run_scenario(&options);
 }
-
-const struct command sim_command = {
-    .name = "sim",
-    .summary = "play a swarm under virtual time, on any links, with any faults",
-    .forms = {{"hearsay sim FILE [options]",
-               "play a scenario: the same nodes and learners, virtual time"},
-              {"hearsay sim --faults [options]", "play storms of faults, each drawn from a seed"}},
-    .options =
-        (const struct command_option[]){
-            {"--seed", "N", "another random seed for the same scenario", .set = set_seed},
-            {"--seconds", "S", "virtual seconds of training", .set = set_seconds},
-            {"--set", "KEY=VALUE",
-             "change the scenario: exchange.beta=0, scenario.strategy=ideal,\n"
-             "desk.up=5 Mbit/s (a group's clause); may be repeated",
-             .set = add_set},
-            {"--out", "DIR", "the report's folder (default: report-NAME)",
-             .member = offsetof(struct sim_options, out)},
-            {"--no-report", NULL, "print only", .member = offsetof(struct sim_options, no_report)},
-            {"--only", NULL,
-             "play no other strategy for the report's figure: with gossip, single\n"
-             "and ideal are played, too, and take about as long each",
-             .member = offsetof(struct sim_options, only)},
-            {"--json", NULL, "print the content of summary.json",
-             .member = offsetof(struct sim_options, as_json)},
-            {"--trace", "FILE", "write a line for every action of a node",
-             .member = offsetof(struct sim_options, trace)},
-            {"--faults", NULL, "play storms instead of a scenario",
-             .member = offsetof(struct sim_options, faults)},
-            {"--seeds", "A..B",
-             "seeds to play (default 1..100); or A+COUNT; A may be any text, such as a\n"
-             "commit's hash",
-             .member = offsetof(struct sim_options, seeds)},
-            {"--jobs", "N", "processes (default: one per processor)",
-             COMMAND_WHOLE(struct sim_options, jobs, 1, 1024)},
-            {"--twice", NULL, "play each storm twice and compare",
-             .member = offsetof(struct sim_options, twice)},
-            {"--stop", NULL, "begin no storm after the first that fails",
-             .member = offsetof(struct sim_options, stop)},
-            {0}},
-    .column = 21,
-    .notes =
-        "Ready scenarios are in configs/sim-*.conf, strategies in sim/README.md. Ctrl+C ends a\n"
-        "scenario early, with a report of what was played; a second one ends at once.",
-    .exit_codes = "0 every expectation is met and no invariant is violated, 1 otherwise,\n"
-                  "2 wrong usage or scenario, 128 + signal interrupted.",
-    .takes_operands = true,
-    .finish = finish,
-    .run = run,
-};

@@ -2,10 +2,10 @@
  *
  *   outcome.c ─► values of the whole run       outcome_window.c ─► values of a time span
  */
-#ifndef HEARSAY_SIM_SCENARIO_OUTCOME_PRIVATE_H
-#define HEARSAY_SIM_SCENARIO_OUTCOME_PRIVATE_H
+#ifndef HEARSAY_SIM_EXPERIMENT_OUTCOME_PRIVATE_H
+#define HEARSAY_SIM_EXPERIMENT_OUTCOME_PRIVATE_H
 
-#include "scenario/outcome.h"
+#include "experiment/outcome.h"
 
 /* A verdict on an expectation, without the words of the expectation. */
 struct measured {

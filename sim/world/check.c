@@ -1,4 +1,4 @@
-#include "checks/check.h"
+#include "world/check.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "events/u64_set.h"
 #include "node/broadcast/progress.h"
 #include "node/broadcast/version.h"
-#include "world/u64_set.h"
 #include "world/world.h"
 
 /* Added to each deadline, for example for closing connections. */

@@ -1,4 +1,4 @@
-#include "world/u64_set.h"
+#include "events/u64_set.h"
 
 #include <stdlib.h>
 #include <string.h>

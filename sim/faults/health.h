@@ -3,8 +3,8 @@
  *
  * Only the first `nodes` nodes of the world count; the others are duplicates of some of them.
  */
-#ifndef HEARSAY_SIM_CHECKS_HEALTH_H
-#define HEARSAY_SIM_CHECKS_HEALTH_H
+#ifndef HEARSAY_SIM_FAULTS_HEALTH_H
+#define HEARSAY_SIM_FAULTS_HEALTH_H
 
 #include "faults/fault_injector.h"
 

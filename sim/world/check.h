@@ -24,8 +24,8 @@
  * tests/planted/test_planted.sh plants a mistake against each invariant except 12, which
  * tests/unit/sim/test_ruin.c covers.
  */
-#ifndef HEARSAY_SIM_CHECKS_CHECK_H
-#define HEARSAY_SIM_CHECKS_CHECK_H
+#ifndef HEARSAY_SIM_WORLD_CHECK_H
+#define HEARSAY_SIM_WORLD_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,8 +33,8 @@
 
 #include "base/update.h"
 #include "crypto/secret.h"
+#include "events/u64_set.h"
 #include "node/inspect.h"
-#include "world/u64_set.h"
 
 struct world;
 

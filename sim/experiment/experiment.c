@@ -1,4 +1,4 @@
-#include "scenario/experiment.h"
+#include "experiment/experiment.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "world/event_queue.h"
+#include "events/event_queue.h"
 
 /* Address space; only touched pages cost memory. */
 #define ARENA_BYTES ((size_t)16 << 30)

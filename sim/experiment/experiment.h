@@ -6,14 +6,14 @@
  *
  * Everything runs in one thread, so the learners share model, evaluator and backend (learner.h).
  */
-#ifndef HEARSAY_SIM_SCENARIO_EXPERIMENT_H
-#define HEARSAY_SIM_SCENARIO_EXPERIMENT_H
+#ifndef HEARSAY_SIM_EXPERIMENT_EXPERIMENT_H
+#define HEARSAY_SIM_EXPERIMENT_EXPERIMENT_H
 
 #include <stdio.h>
 
 #include "config/setup.h"
 #include "data/shards.h"
-#include "scenario/outcome.h"
+#include "experiment/outcome.h"
 #include "training/guard.h"
 #include "world/sim_learner.h"
 

@@ -1,4 +1,4 @@
-#include "checks/health.h"
+#include "faults/health.h"
 
 #include <stdlib.h>
 #include <string.h>

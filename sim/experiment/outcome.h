@@ -4,10 +4,10 @@
  *
  * Times are virtual seconds from the start. NAN: does not exist, or was not measured.
  */
-#ifndef HEARSAY_SIM_SCENARIO_OUTCOME_H
-#define HEARSAY_SIM_SCENARIO_OUTCOME_H
+#ifndef HEARSAY_SIM_EXPERIMENT_OUTCOME_H
+#define HEARSAY_SIM_EXPERIMENT_OUTCOME_H
 
-#include "scenario/edge.h"
+#include "experiment/edge.h"
 #include "scenario/scenario.h"
 #include "training/evaluator.h"
 

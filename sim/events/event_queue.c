@@ -1,4 +1,4 @@
-#include "world/event_queue.h"
+#include "events/event_queue.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * Events at one time are taken in the order of insertion, so runs are reproducible.
  * Tests: tests/unit/sim/test_event_queue.c.
  */
-#ifndef HEARSAY_SIM_WORLD_EVENT_QUEUE_H
-#define HEARSAY_SIM_WORLD_EVENT_QUEUE_H
+#ifndef HEARSAY_SIM_EVENTS_EVENT_QUEUE_H
+#define HEARSAY_SIM_EVENTS_EVENT_QUEUE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "scenario/interrupt.h"
+#include "experiment/interrupt.h"
 
 #include <signal.h>
 #include <stddef.h>

@@ -10,8 +10,8 @@
  * desk). `any` draws one of the nodes that run when the fault begins. An empty b means all nodes
  * except a.
  */
-#ifndef HEARSAY_SIM_FAULTS_FAULT_H
-#define HEARSAY_SIM_FAULTS_FAULT_H
+#ifndef HEARSAY_SIM_SCENARIO_FAULT_H
+#define HEARSAY_SIM_SCENARIO_FAULT_H
 
 #include <stdbool.h>
 #include <stdint.h>

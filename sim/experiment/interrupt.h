@@ -7,8 +7,8 @@
  * when the program started (nohup, a background job) stays ignored. Tests:
  * tests/process/test_sim.sh.
  */
-#ifndef HEARSAY_SIM_SCENARIO_INTERRUPT_H
-#define HEARSAY_SIM_SCENARIO_INTERRUPT_H
+#ifndef HEARSAY_SIM_EXPERIMENT_INTERRUPT_H
+#define HEARSAY_SIM_EXPERIMENT_INTERRUPT_H
 
 void interrupt_watch(void);
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "scenario/outcome_private.h"
+#include "experiment/outcome_private.h"
 
 static bool is_within(const struct moment *moment, double from_s, double by_s)
 {

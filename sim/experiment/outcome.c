@@ -1,4 +1,4 @@
-#include "scenario/outcome.h"
+#include "experiment/outcome.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "base/amount.h"
 #include "base/memory.h"
-#include "scenario/outcome_private.h"
+#include "experiment/outcome_private.h"
 
 #define MOMENTS_FIRST 256
 

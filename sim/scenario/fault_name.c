@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "faults/fault.h"
+#include "scenario/fault.h"
 
 const char *fault_name(enum fault_kind kind)
 {
