@@ -62,7 +62,7 @@ ON_DEVICE static inline float companding_expand(float value)
 /* If an initial weight is this large or larger, the base is companded. */
 #define COMPANDING_WEIGHT 16.0f
 /* Largest initial weight of a companded base. Its value is 64, and a publication moves no value
- * beyond 64 (exchange/error_feedback.h). */
+ * beyond 64 (backend/error_feedback.h). */
 #define FIRST_WEIGHT_MAX 0x1p63f
 
 ON_DEVICE static inline float value_of_weight(float weight, bool companded)

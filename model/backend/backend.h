@@ -217,7 +217,7 @@ struct device_memory {
 
 /* The exchange: gradient compression with error feedback (exchange/replica.h). The residual r of
  * an entry is not stored: each operation computes it from weight and base
- * (exchange/error_feedback.h). If the weights are companded, `w` below stands for their values
+ * (backend/error_feedback.h). If the weights are companded, `w` below stands for their values
  * (base/companding.h). */
 struct exchange_operations {
     /* Allocates all scratch buffers of the operations below, for a survey of `count` entries and
@@ -258,7 +258,7 @@ struct exchange_operations {
                    struct weights w, int32_t *base);
     /* Withholds a part of the residual: withheld = part·r, rounded to bfloat16, and w -= withheld.
      * The rounding error stays in the weights. Sets withheld to 0 for saturated entries and
-     * statistics (withheld_part in exchange/error_feedback.h). */
+     * statistics (withheld_part in backend/error_feedback.h). */
     void (*withhold)(struct backend *, size_t count, float part, struct weights w,
                      const int32_t *base, uint16_t *withheld);
     /* Adds the withheld residual back: w += withheld. */

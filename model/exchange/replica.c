@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/error_feedback.h"
 #include "base/error.h"
-#include "exchange/error_feedback.h"
 
 #define ANEW_PART 4096 /* entries per piece in replica_reset_to_base */
 

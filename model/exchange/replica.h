@@ -37,9 +37,9 @@
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "base/update.h"
+#include "exchange/learner_state.h"
 #include "exchange/overlap.h"
 #include "exchange/threshold.h"
-#include "training/learner_state.h"
 
 struct replica {
     struct backend *backend;    /* not owned; its memory holds the vectors below */

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "backend/error_feedback.h"
 #include "base/error.h"
 #include "base/float_bits.h"
-#include "exchange/error_feedback.h"
 
 #define SATURATED_BIN (SATURATED_BITS >> BIN_BITS)
 

@@ -18,7 +18,7 @@
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "base/update.h"
-#include "training/learner_state.h"
+#include "exchange/learner_state.h"
 #include "training/snapshot.h"
 
 struct random_walk;

@@ -27,8 +27,8 @@
 
 #include "base/arena.h"
 #include "base/ring.h"
+#include "exchange/learner_state.h"
 #include "exchange/replica.h"
-#include "training/learner_state.h"
 
 /* Largest number of entries in a record; longer updates take several records. */
 #define SNAPSHOT_ENTRIES_MAX 65536

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/bytes.h"
+#include "frame/bytes.h"
 
 #define OFFERS_AT 2 /* offset of the offers in an introduction */
 #define NEWER_AT  3

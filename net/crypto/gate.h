@@ -32,7 +32,7 @@
 #define HEARSAY_NET_CRYPTO_GATE_H
 
 #include "crypto/secret.h"
-#include "wire/protocol.h"
+#include "frame/protocol.h"
 
 #define OFFERS_ANSWERS 1 /* bit of introduction.offers: the node serves inference */
 /* Bit of introduction.offers: the node's model parts (model_parts.h) follow its refusal. */

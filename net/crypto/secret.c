@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "wire/bytes.h"
+#include "frame/bytes.h"
 
 _Static_assert(KEY_BYTES == crypto_aead_chacha20poly1305_ietf_KEYBYTES, "key");
 _Static_assert(TAG_BYTES == crypto_aead_chacha20poly1305_ietf_ABYTES, "tag");

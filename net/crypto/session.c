@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "wire/frame.h"
+#include "frame/frame.h"
 
 void session_init(struct session *session, const uint8_t send_key[static KEY_BYTES],
                   const uint8_t receive_key[static KEY_BYTES])

@@ -12,7 +12,7 @@
 
 #include <uv.h>
 
-#include "socket/address.h"
+#include "wire/address.h"
 
 #define CONNECTOR_ADDRESSES_MAX 16  /* most addresses tried for one name */
 #define CONNECTOR_WHY_BYTES     256 /* space for the errors of all addresses */

@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "base/system_clock.h"
-#include "socket/address.h"
+#include "wire/address.h"
 
 #define TRANSPORT_WHY_BYTES 256
 

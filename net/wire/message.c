@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "wire/protocol.h"
+#include "frame/protocol.h"
 
 #define ZONE_BYTES 8192
 

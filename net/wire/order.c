@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "wire/bytes.h"
+#include "frame/bytes.h"
 
 #define KEEP_MAX     (1u << 28) /* largest number of rumors of one incarnation */
 #define SIGNED_LABEL "hearsay order"

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "wire/bytes.h"
+#include "frame/bytes.h"
 
 #define SIGNED_BYTES (RECORD_BYTES - SIGNATURE_BYTES)
 #define HOST_AT      96

@@ -24,7 +24,7 @@
 #define HEARSAY_NET_WIRE_RECORD_H
 
 #include "crypto/identity.h"
-#include "socket/address.h"
+#include "wire/address.h"
 #include "wire/rumor.h"
 
 #define RECORD_BYTES 224

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "frame/bytes.h"
 #include "wire/body_codec.h"
-#include "wire/bytes.h"
 #include "wire/move.h"
 
 _Static_assert(SIGNATURE_BYTES >= BITS_TAIL_BYTES, "the signature is the body's tail");

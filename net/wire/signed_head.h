@@ -26,7 +26,7 @@
 
 #include "base/error.h"
 #include "crypto/identity.h"
-#include "wire/bytes.h"
+#include "frame/bytes.h"
 
 #define HEAD_BYTES        128
 #define HEAD_HASH_BYTES   32

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "wire/bytes.h"
+#include "frame/bytes.h"
 
 #define INCARNATION_AT 32
 #define KEEP_AT        40

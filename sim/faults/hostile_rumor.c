@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "faults/hostile_private.h"
-#include "wire/bytes.h"
+#include "frame/bytes.h"
 
 #define ACCOMPLICES 8 /* number of invented members that sign excessive rumors */
 

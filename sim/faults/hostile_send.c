@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "faults/hostile_private.h"
-#include "wire/bytes.h"
-#include "wire/frame.h"
+#include "frame/bytes.h"
+#include "frame/frame.h"
 
 #define NOISE_MAX  3000
 #define PACK_ITEMS 8

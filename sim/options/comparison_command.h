@@ -14,12 +14,10 @@ struct comparison_options {
     const char *dir;        /* folder of the comparison; NULL = named after the scenario */
     uint32_t jobs;          /* number of processes; 0 = one for each processor */
     uint32_t seeds;         /* plays of each strategy; 0 = COMPARISON_SEEDS_USUAL */
-    const char *strategies; /* names of the strategies to compare; NULL = all */
-    /* Comma-separated accuracies or losses to reach; NULL = derived from the final results. */
-    const char *targets;
-    const char *metric; /* metric of the targets: accuracy or loss; NULL = chosen by the data */
-    const char
-        *settings; /* another comparison's compare.json, whose settings are used; NULL = none */
+    const char *strategies; /* comma-separated names; NULL = all */
+    const char *targets;    /* comma-separated levels; NULL = derived from the final results */
+    const char *metric;     /* "accuracy" or "loss"; NULL = chosen by the data */
+    const char *settings;   /* path of another comparison's compare.json; NULL = none */
     bool tune;
     bool as_json;
 };

@@ -30,8 +30,8 @@
 #define SCENARIO_FAULTS_MAX  64
 #define SCENARIO_NAME_BYTES  32
 #define SCENARIO_WORKERS_MAX 128 /* nodes of a strategy other than gossip, single and ideal */
-#define SCENARIO_CURVES_MAX  64 /* with more nodes, a play keeps no curve of each node */
-#define SCENARIO_TWINS_MAX   8  /* most duplicate processes in a scenario */
+#define SCENARIO_CURVES_MAX  64  /* with more nodes, a play keeps no curve of each node */
+#define SCENARIO_TWINS_MAX   8   /* most duplicate processes in a scenario */
 
 /* A rate over time, in bytes per second; 0 = unlimited. */
 struct rate {

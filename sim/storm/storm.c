@@ -9,11 +9,11 @@
 #include "base/memory.h"
 #include "events/u64_set.h"
 #include "faults/fault_injector.h"
+#include "frame/protocol.h"
 #include "storm/storm_learner.h"
 #include "storm/storm_plan.h"
 #include "storm/storm_starts.h"
 #include "storm/storm_votes.h"
-#include "wire/protocol.h"
 
 #define LOOK_NS (100 * MS_NS)
 /* Time for a leaver after its grace time: it sends LEAVE and closes its connections. */

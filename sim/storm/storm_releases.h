@@ -1,4 +1,5 @@
-/* Nodes of the previous release in a storm, which speak only the oldest protocol (wire/protocol.h).
+/* Nodes of the previous release in a storm, which speak only the oldest protocol
+ * (frame/protocol.h).
  *
  * In half of the storms about half of the nodes are older. About half of the older nodes are
  * upgraded at a random time: if a fault restarts one later, it runs the present release with its

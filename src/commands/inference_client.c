@@ -8,9 +8,9 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "base/time_units.h"
+#include "frame/frame.h"
 #include "node/connection/peer.h"
 #include "socket/transport.h"
-#include "wire/frame.h"
 #include "wire/reply.h"
 
 #define CALL_NS (10 * SECOND_NS) /* time limit of connecting and the handshake */

@@ -12,7 +12,7 @@
 #define HEARSAY_COMMANDS_INFERENCE_CLIENT_H
 
 #include "config/inference_words.h"
-#include "socket/address.h"
+#include "wire/address.h"
 
 struct inference_client_options {
     struct address address;

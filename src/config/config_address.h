@@ -6,7 +6,7 @@
 #define HEARSAY_CONFIG_CONFIG_ADDRESS_H
 
 #include "config/config_key.h"
-#include "socket/address.h"
+#include "wire/address.h"
 
 #define CONFIG_PEERS_MAX 64
 

@@ -8,10 +8,10 @@
 #include "config/initial_weights.h"
 #include "config/shared_settings.h"
 #include "crypto/secret.h"
+#include "frame/bytes.h"
 #include "node/swarm_keys.h"
 #include "state/model_folder.h"
 #include "wire/block.h"
-#include "wire/bytes.h"
 #include "wire/model_parts.h"
 
 /* Two parts of a swarm that trained separately for more seconds than this merge as after a

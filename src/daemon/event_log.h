@@ -65,7 +65,7 @@ void event_log_reset(struct event_log *report, uint64_t now_ns, uint64_t step,
                      const struct learner_resets *resets, bool is_last);
 
 /* Warns of a weight at the largest value that the base can store: publications cannot increase it
- * further (model/exchange/error_feedback.h). companded: the base is companded, so that this limit
+ * further (model/backend/error_feedback.h). companded: the base is companded, so that this limit
  * is higher. */
 void event_log_saturated(struct event_log *report, uint64_t now_ns,
                          const struct learner_saturation *saturation, bool companded);

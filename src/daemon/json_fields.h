@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "crypto/identity.h"
-#include "socket/address.h"
+#include "wire/address.h"
 
 enum field_kind {
     FIELD_ID,      /* uint8_t[ID_BYTES] as hexadecimal digits; null if all are zero */

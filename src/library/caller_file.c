@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame/bytes.h"
 #include "state/atomic_file.h"
 #include "state/checksummed_stream.h"
 #include "state/disk.h"
-#include "wire/bytes.h"
 
 #define NAME       "caller"
 #define MAGIC      "hearsayE"
@@ -18,7 +18,7 @@ static enum error damaged(const char *folder, struct problem *problem)
 {
     return problem_set(problem, MALFORMED,
                        "%.300s/" NAME " is damaged; remove it to start without the program's saved "
-                                      "data, or set another node.state_dir",
+                       "data, or set another node.state_dir",
                        folder);
 }
 

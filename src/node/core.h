@@ -19,9 +19,9 @@
 #include "base/rng.h"
 #include "base/time_units.h"
 #include "crypto/secret.h"
+#include "frame/frame.h"
 #include "node/inspect.h"
 #include "node/notes.h"
-#include "wire/frame.h"
 
 #define MESH_MAX 10 /* a swarm of up to this many live members is a full mesh */
 /* Number of neighbours that a node seeks in a swarm with more live members than MESH_MAX. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frame/bytes.h"
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/identity_clash.h"
 #include "node/broadcast/progress.h"
@@ -33,7 +34,6 @@
 #include "node/suspension.h"
 #include "node/timers.h"
 #include "node/transfer/transfer.h"
-#include "wire/bytes.h"
 
 /* Time after a request for missing rumors in which the node counts as catching up. */
 #define CATCH_UP_NS   (5 * SECOND_NS)

@@ -27,7 +27,7 @@
 #include "node/inference_form.h"
 #include "node/kept.h"
 #include "node/notes.h"
-#include "socket/address.h"
+#include "wire/address.h"
 #include "wire/rumor.h"
 
 #define NODE_SEEDS_MAX       64

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "crypto/identity.h"
-#include "socket/address.h"
+#include "wire/address.h"
 
 enum note_kind {
     NOTE_STARTED,

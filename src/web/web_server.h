@@ -25,7 +25,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "socket/address.h"
+#include "wire/address.h"
 
 #define WEB_CONNECTIONS_MAX 48
 /* from one address, so that other addresses can also connect */

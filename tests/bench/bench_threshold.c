@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "backend/backend.h"
+#include "backend/cpu/survey_simd.h"
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/sort.h"
 #include "base/system_clock.h"
 #include "exchange/replica.h"
-#include "exchange/survey_simd.h"
 
 #define P      10000000u
 #define ROUNDS 15

@@ -1,10 +1,10 @@
 #include "fuzz/claims.h"
 
 #include "base/digest.h"
+#include "frame/bytes.h"
 #include "node/broadcast/history.h"
 #include "node/broadcast/version.h"
 #include "wire/block.h"
-#include "wire/bytes.h"
 
 #define CLAIMS_MAX 6
 

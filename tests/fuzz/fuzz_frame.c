@@ -1,7 +1,7 @@
 /* Frames in a stream that arrives in pieces: the frames do not depend on where the stream is cut.
  */
+#include "frame/frame.h"
 #include "fuzz/fuzz.h"
-#include "wire/frame.h"
 
 void fuzz_begin(void)
 {

@@ -1,11 +1,11 @@
 /* Model files: the weights of our own model, the metadata, and the version of the base. */
 #include <stdlib.h>
 
+#include "frame/bytes.h"
 #include "fuzz/file.h"
 #include "fuzz/fuzz.h"
 #include "state/base_version.h"
 #include "state/safetensors.h"
-#include "wire/bytes.h"
 
 #define LINE           "dense 3, relu, dense 2"
 #define PARAMETERS_MAX 64

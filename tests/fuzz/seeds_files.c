@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "frame/bytes.h"
 #include "fuzz/seeds.h"
 #include "layers/model.h"
 #include "state/safetensors.h"
 #include "support/state/checkpoint_story.h"
-#include "wire/bytes.h"
 
 #define TEXT_BYTES (1u << 17)
 

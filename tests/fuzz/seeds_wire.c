@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frame/bytes.h"
+#include "frame/frame.h"
 #include "fuzz/seeds.h"
 #include "support/base/updates.h"
 #include "wire/block.h"
 #include "wire/body_codec.h"
-#include "wire/bytes.h"
-#include "wire/frame.h"
 #include "wire/message.h"
 #include "wire/order.h"
 #include "wire/record.h"

@@ -33,7 +33,7 @@ GOOD = {
                             '    return 2 * n; /* hatch */\n}\n\n'
                             'int link_new(int n)\n{\n    CHECK(n);\n    return twice(n);\n}\n',
     'src/state/disk.h': ('HEARSAY_STATE_DISK_H', 'int disk_new(int n);\n'),
-    'net/wire/frame.h': ('HEARSAY_NET_WIRE_FRAME_H', 'int frame_head(int n);\n'),
+    'net/frame/frame.h': ('HEARSAY_NET_FRAME_FRAME_H', 'int frame_head(int n);\n'),
     'tests/unit/node/test_congestion.c': '#include "node/rate/congestion.h"\nint main(void)\n{\n'
                                    '    return link_new(1);\n}\n',
 }
@@ -108,26 +108,32 @@ class HouseTest(TreeTest):
         self.assert_broken('src/alone.c:1: only main.c belongs in src itself')
 
     def test_guards_that_are_not_of_their_path(self):
-        self.replace('net/wire/frame.h', '#define HEARSAY_NET', '#define HEARSAY')
+        self.replace('net/frame/frame.h', '#define HEARSAY_NET', '#define HEARSAY')
         self.write('src/state/disk.h', '#pragma once\nint disk_new(int n);\n')
-        self.assert_broken('net/wire/frame.h:1: its only include guard must be HEARSAY_NET_WIRE_FRAME_H',
+        self.assert_broken('net/frame/frame.h:1: its only include guard must be HEARSAY_NET_FRAME_FRAME_H',
                            'src/state/disk.h:1: its only include guard must be HEARSAY_STATE_DISK_H')
 
     def test_includes_out_of_order(self):
-        self.write('net/wire/frame.c', '#include "wire/frame.h"\n\n'
+        self.write('net/frame/frame.c', '#include "frame/frame.h"\n\n'
                    '#include <string.h>\n#include <stdio.h>\n#include <stdlib.h>\n')
-        self.assert_broken('net/wire/frame.c:4: includes stdio.h after string.h: '
+        self.assert_broken('net/frame/frame.c:4: includes stdio.h after string.h: '
                            'sort each group of includes')
 
+    def test_circles_between_folders_of_a_room(self):
+        self.write('net/crypto/gate.h', text_of(('HEARSAY_NET_CRYPTO_GATE_H', '')))
+        self.write('net/crypto/gate.c', '#include "wire/record.h"\n')
+        self.write('net/wire/record.h', text_of(('HEARSAY_NET_WIRE_RECORD_H', '#include "crypto/gate.h"\n')))
+        self.assert_broken('net/crypto/gate.c:1: includes wire/record.h: net/crypto does not see net/wire')
+
     def test_arrows_between_rooms(self):
-        self.write('net/wire/frame.c', '#include "wire/frame.h"\n#include "node/node.h"\n')
-        self.write('model/data/idx.c', '#include "wire/frame.h"\n')
+        self.write('net/frame/frame.c', '#include "frame/frame.h"\n#include "node/node.h"\n')
+        self.write('model/data/idx.c', '#include "frame/frame.h"\n')
         self.write('sim/world/world.c', '#include "daemon/ring.h"\n#include "node/node.h"\n')
         self.write('src/daemon/ring.h', text_of(('HEARSAY_DAEMON_RING_H', '')))
         self.replace('src/node/rate/congestion.c', '#include "node/rate/congestion.h"\n',
                      '#include "node/rate/congestion.h"\n#include "state/disk.h"\n#include <uv.h>\n\n')
-        self.assert_broken('model/data/idx.c:1: includes wire/frame.h: model does not see net',
-                           'net/wire/frame.c:2: includes node/node.h: net does not see node',
+        self.assert_broken('model/data/idx.c:1: includes frame/frame.h: model does not see net',
+                           'net/frame/frame.c:2: includes node/node.h: net does not see node',
                            'sim/world/world.c:1: includes daemon/ring.h: sim does not see daemon',
                            'src/node/rate/congestion.c:2: includes state/disk.h: node does not see state',
                            'src/node/rate/congestion.c:3: includes uv.h: node works without libuv')
@@ -186,11 +192,11 @@ class HouseTest(TreeTest):
 
     def test_retired_words(self):
         self.replace('src/node/rate/congestion.c', 'static int twice', '#define HATCH\nstatic int twice')
-        self.replace('net/wire/frame.h', 'frame_head(int n)', 'frame_head(int tempo_ns)')
+        self.replace('net/frame/frame.h', 'frame_head(int n)', 'frame_head(int tempo_ns)')
         self.write('sim/world/agenda.h', text_of(('HEARSAY_SIM_WORLD_AGENDA_H', '')))
         self.write('src/state/give.h', text_of(('HEARSAY_STATE_GIVE_H', 'int may_give(int n);')))
         self.write('tests/unit/node/test_congestion.c', 'static void who_tells_it_hears_it(void)\n{\n}\n')
-        self.assert_broken('net/wire/frame.h:4: the word "tempo" in tempo_ns is retired',
+        self.assert_broken('net/frame/frame.h:4: the word "tempo" in tempo_ns is retired',
                            'sim/world/agenda.h:1: the word "agenda" in its name is retired',
                            'src/node/rate/congestion.c:4: the word "hatch" in HATCH is retired',
                            'src/state/give.h:1: the word "give" in its name is retired: serve')
@@ -432,7 +438,7 @@ class ProseTest(TreeTest):
 
     def test_a_room_over_its_limit_fails_and_one_at_its_limit_passes(self):
         (self.root / 'tests/house').mkdir(parents=True)
-        self.write('net/wire/frame.c', '/* Who asks is answered. */\n')
+        self.write('net/frame/frame.c', '/* Who asks is answered. */\n')
         self.limits(1)
         self.assertEqual(prose.check(self.root)[0], [])
         self.limits(0)

@@ -138,4 +138,15 @@ wait $! || code=$?
 code=0
 "$program" sim "$work/tiny.conf" --trace "$work/none/trace" >/dev/null 2>&1 || code=$?
 ((code != 0)) || fail 'a trace that cannot be written is no failure'
+# The daemon's program contains neither attackers nor other strategies: its simulator does.
+readonly rivals='hostile_rumor|poisoner_|sparseloco|storm_play'
+grep -aqE "$rivals" "$program-sim" || fail "$program-sim has no attackers"
+! grep -aqE "$rivals" "$program" || fail "$program contains attackers or other strategies"
+cp -- "$program" "$work/hearsay"
+code=0
+"$work/hearsay" sim "$work/tiny.conf" >/dev/null 2>"$work/err" || code=$?
+if ((code != 1)) || ! grep -q "cannot start the simulator $work/hearsay-sim: No such file" "$work/err"; then
+    fail "without hearsay-sim it ends with $code and says: $(<"$work/err")"
+fi
+
 echo 'the simulator repeats itself, and says what is wrong'

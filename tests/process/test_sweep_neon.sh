@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the NEON code of model/exchange/survey_simd.c on a machine without NEON: compiles
+# Tests the NEON code of model/backend/cpu/survey_simd.c on a machine without NEON: compiles
 # tests/unit/model/test_survey_simd.c for aarch64 and runs it with QEMU. The results must equal those of
 # plain C bit for bit. Speed is not tested. Exits 77 if compiler or QEMU are missing, unless REQUIRE_QEMU=1.
 set -euo pipefail
@@ -22,6 +22,6 @@ trap 'rm -rf "$dir"' EXIT
 # The flags of CMakeLists.txt; static, so that QEMU needs no libraries.
 "$compiler" -std=c11 -O3 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Wconversion -Wshadow \
     -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -fno-math-errno -ffp-contract=off \
-    -static -Itests/fakes/stand_in -Iinclude -Imodel -o "$dir/test_sweep" tests/unit/model/test_survey_simd.c model/exchange/survey_simd.c
+    -static -Itests/fakes/stand_in -Iinclude -Imodel -o "$dir/test_sweep" tests/unit/model/test_survey_simd.c model/backend/cpu/survey_simd.c
 timeout 300 "$qemu" "$dir/test_sweep" | tee "$dir/said"
 grep -qx NEON "$dir/said" || { echo 'FAILED: NEON was not tried' >&2; exit 1; }

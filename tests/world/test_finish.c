@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "frame/protocol.h"
 #include "node/settle.h"
 #include "support/sim/fetch_story.h"
-#include "wire/protocol.h"
 
 static enum finish_state state_of(uint32_t i)
 {

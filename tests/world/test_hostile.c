@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "frame/bytes.h"
 #include "node/broadcast/version.h"
 #include "support/sim/puppet.h"
-#include "wire/bytes.h"
 
 static struct puppet puppet;
 static uint64_t digest_before;

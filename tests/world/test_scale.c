@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
+#include "frame/bytes.h"
 #include "node/broadcast/broadcast.h"
 #include "node/discovery/discovery.h"
 #include "support/sim/puppet.h"
-#include "wire/bytes.h"
 
 /* nodes; enough that some calls are refused, and a member list takes several messages */
 #define MANY 24

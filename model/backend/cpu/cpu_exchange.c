@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "backend/cpu/survey_simd.h"
 #include "backend/cpu/weights_cursor.h"
+#include "backend/error_feedback.h"
 #include "base/digest.h"
 #include "base/error.h"
-#include "exchange/error_feedback.h"
-#include "exchange/survey_simd.h"
 
 #define AHEAD 24 /* number of entries between prefetching an entry and using it */
 

@@ -6,8 +6,8 @@
 
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_exchange_kernels.h"
+#include "backend/error_feedback.h"
 #include "base/digest.h"
-#include "exchange/error_feedback.h"
 
 /* Blocks that a multiprocessor runs at once, at most six: its shared memory has space for the
  * bins of six blocks. */

@@ -2,7 +2,7 @@
 #ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_PLACE_H
 #define HEARSAY_COMMANDS_DOCTOR_DOCTOR_PLACE_H
 
-#include "socket/address.h"
+#include "wire/address.h"
 
 /* Scope of an address. From PLACE_LOOPBACK to PLACE_PUBLIC, each scope is wider than the one
  * before it. The ranges are those of IANA's registries of special-purpose addresses (RFC 6890). */

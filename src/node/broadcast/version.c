@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "crypto/secret.h"
-#include "wire/bytes.h"
+#include "frame/bytes.h"
 
 uint64_t origin_tag(const uint8_t id[static ID_BYTES], uint64_t incarnation)
 {

@@ -5,8 +5,8 @@
 
 #include "base/bits.h"
 #include "base/min_max.h"
-#include "wire/bytes.h"
-#include "wire/frame.h"
+#include "frame/bytes.h"
+#include "frame/frame.h"
 
 #define MAY(state)    (1u << (state))
 #define URGENT_BYTES  2048

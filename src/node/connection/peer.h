@@ -27,7 +27,7 @@
 #include "node/connection/credentials.h"
 #include "node/connection/peer_keys.h"
 #include "node/connection/queue.h"
-#include "socket/address.h"
+#include "wire/address.h"
 #include "wire/message.h"
 #include "wire/model_parts.h"
 

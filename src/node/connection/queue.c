@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "crypto/session.h"
-#include "wire/frame.h"
+#include "frame/frame.h"
 
 uint8_t *queue_room(struct queue *queue, size_t bytes)
 {

@@ -6,7 +6,7 @@
 #include "base/min_max.h"
 #include "base/rng.h"
 #include "base/time_units.h"
-#include "wire/bytes.h"
+#include "frame/bytes.h"
 
 /* Renewal periods without a sign of life after which a member is dead. */
 #define PROMISES_KEPT 4

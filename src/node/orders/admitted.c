@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame/bytes.h"
 #include "node/orders/orders.h"
-#include "wire/bytes.h"
 #include "wire/message.h"
 
 /* Strangers, incarnations of ids that are not admitted, that are remembered at most. */

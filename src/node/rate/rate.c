@@ -2,8 +2,8 @@
 
 #include <math.h>
 
+#include "frame/bytes.h"
 #include "node/rate/rate_private.h"
-#include "wire/bytes.h"
 
 size_t rate_arena_bytes(const struct node_options *options)
 {

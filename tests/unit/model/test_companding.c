@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "backend/error_feedback.h"
 #include "base/half.h"
-#include "exchange/error_feedback.h"
 #include "support/model/exchange_state.h"
 
 #define MOVED 500 /* entries of an update */

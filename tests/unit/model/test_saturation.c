@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "backend/error_feedback.h"
 #include "base/digest.h"
 #include "base/rng.h"
-#include "exchange/error_feedback.h"
 #include "exchange/replica.h"
 #include "support/model/each_device.h"
 

@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
+#include "backend/cpu/survey_simd.h"
+#include "backend/error_feedback.h"
 #include "base/rng.h"
 #include "base/update.h"
-#include "exchange/error_feedback.h"
-#include "exchange/survey_simd.h"
 
 struct piece {
     float w[SURVEY_MAX];

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "socket/address.h"
+#include "wire/address.h"
 
 #define NAME_63 "a123456789b123456789c123456789d123456789e123456789f123456789xyz"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "wire/bytes.h"
+#include "frame/bytes.h"
 #include "wire/order.h"
 
 static const uint8_t context[CONTEXT_BYTES] = {1, 2, 3};

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "wire/bytes.h"
+#include "frame/bytes.h"
 #include "wire/record.h"
 
 static const uint8_t context[CONTEXT_BYTES] = {1, 2, 3};

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "crypto/session.h"
-#include "wire/frame.h"
+#include "frame/frame.h"
 
 static const uint8_t key_there[KEY_BYTES] = {1};
 static const uint8_t key_back[KEY_BYTES] = {2};

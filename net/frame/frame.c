@@ -1,4 +1,4 @@
-#include "wire/frame.h"
+#include "frame/frame.h"
 
 enum error frame_first(const uint8_t *have, size_t bytes, size_t limit, size_t *content_bytes)
 {

@@ -1,6 +1,6 @@
-#include "exchange/survey_simd.h"
+#include "backend/cpu/survey_simd.h"
 
-#include "exchange/error_feedback.h"
+#include "backend/error_feedback.h"
 
 /* Returns the |weight| from which the vector code leaves an entry to plain C. Beyond it, a weight
  * of a companded base differs from its value; in other bases, its entry may be saturated. */

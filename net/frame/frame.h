@@ -3,8 +3,8 @@
  * The caller keeps the received bytes; frame_first only looks at them.
  * Tests: tests/unit/net/test_session.c.
  */
-#ifndef HEARSAY_NET_WIRE_FRAME_H
-#define HEARSAY_NET_WIRE_FRAME_H
+#ifndef HEARSAY_NET_FRAME_FRAME_H
+#define HEARSAY_NET_FRAME_FRAME_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -10,8 +10,8 @@
  * (random_walk_learner.h) also saves to this struct, without moments and batches. Tests:
  * tests/unit/model/test_comeback.c.
  */
-#ifndef HEARSAY_MODEL_TRAINING_LEARNER_STATE_H
-#define HEARSAY_MODEL_TRAINING_LEARNER_STATE_H
+#ifndef HEARSAY_MODEL_EXCHANGE_LEARNER_STATE_H
+#define HEARSAY_MODEL_EXCHANGE_LEARNER_STATE_H
 
 #include <stddef.h>
 #include <stdint.h>

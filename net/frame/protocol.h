@@ -19,8 +19,8 @@
  * records, rumors, orders, proofs and votes. A release that changes one of them cannot talk to the
  * release before it. It raises PROTOCOL_OLDEST, PROTOCOL_NEWEST and PROTOCOL_OF_CONTEXT.
  */
-#ifndef HEARSAY_NET_WIRE_PROTOCOL_H
-#define HEARSAY_NET_WIRE_PROTOCOL_H
+#ifndef HEARSAY_NET_FRAME_PROTOCOL_H
+#define HEARSAY_NET_FRAME_PROTOCOL_H
 
 /* A version probe shows this version. No node speaks it, so the dialled node refuses, and the probe
  * receives that node's introduction. */

@@ -1,4 +1,4 @@
-#include "training/learner_state.h"
+#include "exchange/learner_state.h"
 
 #include "base/error.h"
 

@@ -8,8 +8,8 @@
  * tests/unit/model/test_survey_simd.c; tests/process/test_sweep_neon.sh runs the NEON variant on an
  * emulated processor.
  */
-#ifndef HEARSAY_MODEL_EXCHANGE_SURVEY_SIMD_H
-#define HEARSAY_MODEL_EXCHANGE_SURVEY_SIMD_H
+#ifndef HEARSAY_MODEL_BACKEND_CPU_SURVEY_SIMD_H
+#define HEARSAY_MODEL_BACKEND_CPU_SURVEY_SIMD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
  * make an entry wrap. Saturation only matters when a rumor is made, never when it is applied, so
  * the sum does not depend on the order of rumors. Tests: tests/unit/model/test_companding.c.
  */
-#ifndef HEARSAY_MODEL_EXCHANGE_ERROR_FEEDBACK_H
-#define HEARSAY_MODEL_EXCHANGE_ERROR_FEEDBACK_H
+#ifndef HEARSAY_MODEL_BACKEND_ERROR_FEEDBACK_H
+#define HEARSAY_MODEL_BACKEND_ERROR_FEEDBACK_H
 
 #include <float.h>
 #include <math.h>

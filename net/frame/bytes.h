@@ -1,6 +1,6 @@
 /* Reading and writing of little-endian numbers of up to 8 bytes, and of floats. */
-#ifndef HEARSAY_NET_WIRE_BYTES_H
-#define HEARSAY_NET_WIRE_BYTES_H
+#ifndef HEARSAY_NET_FRAME_BYTES_H
+#define HEARSAY_NET_FRAME_BYTES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Network addresses as text: "host:port", "1.2.3.4:7770", "[2001:db8::1]:7770".
  * Tests: tests/unit/net/test_address.c. */
-#ifndef HEARSAY_NET_SOCKET_ADDRESS_H
-#define HEARSAY_NET_SOCKET_ADDRESS_H
+#ifndef HEARSAY_NET_WIRE_ADDRESS_H
+#define HEARSAY_NET_WIRE_ADDRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

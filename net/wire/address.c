@@ -1,4 +1,4 @@
-#include "socket/address.h"
+#include "wire/address.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
