@@ -8,7 +8,7 @@
 /* Time clauses that a metric allows. T is a time, D a duration. */
 enum times {
     TIMES_NONE,    /* no time clause */
-    TIMES_HALF,    /* no time clause; an error explains why "by" is not allowed */
+    TIMES_FIXED,   /* no time clause: the metric covers a fixed part of the run */
     TIMES_BY,      /* no time clause, or "by T" */
     TIMES_AFTER,   /* "by D after training" */
     TIMES_REACHED, /* "by T", or "within D of T" */
@@ -23,11 +23,11 @@ static const struct form {
 } forms[] = {
     [METRIC_ACCURACY] = {"accuracy", TIMES_BY, "accuracy >= 0.88 by 120 s"},
     [METRIC_ONE_VERSION] = {"one version", TIMES_AFTER, "one version by 10 s after training"},
-    [METRIC_COPIES] = {"copies", TIMES_HALF, "copies <= 1.1"},
-    [METRIC_CONTROL] = {"control", TIMES_HALF, "control <= 2 kB/s"},
-    [METRIC_LINK_USE] = {"link use", TIMES_HALF, "link use <= 70 %"},
+    [METRIC_COPIES] = {"copies", TIMES_FIXED, "copies <= 1.1"},
+    [METRIC_CONTROL] = {"control", TIMES_FIXED, "control <= 2 kB/s"},
+    [METRIC_LINK_USE] = {"link use", TIMES_FIXED, "link use <= 70 %"},
     [METRIC_MEMBERS] = {"members", TIMES_BY, "members >= 1000 by 60 s"},
-    [METRIC_STEPS] = {"steps", TIMES_HALF, "steps >= 99 %"},
+    [METRIC_STEPS] = {"steps", TIMES_FIXED, "steps >= 99 %"},
     [METRIC_COMPONENT] = {"one component", TIMES_REACHED, "one component within 10 s of 60 s"},
     [METRIC_JOINED] = {"joined", TIMES_REACHED, "joined by 90 s"},
     [METRIC_REMOVED] = {"no healthy node removed", TIMES_NONE, "no healthy node removed"},
@@ -258,9 +258,9 @@ static enum error read_times_of(struct clause *clause, struct expect *expect,
     if (times == TIMES_NONE)
         return OK;
     if (clause_take(clause, "by")) {
-        if (times == TIMES_HALF)
+        if (times == TIMES_FIXED)
             return clause_fail(clause, problem,
-                               "it is measured over the second half; leave out by");
+                               "it covers a fixed part of the run; leave out \"by\"");
         if (times == TIMES_BY || times == TIMES_AFTER || reached)
             return read_by(clause, expect, problem);
     }
@@ -268,7 +268,7 @@ static enum error read_times_of(struct clause *clause, struct expect *expect,
         return read_within(clause, expect, problem);
     if ((times == TIMES_SPAN || times == TIMES_EITHER) && clause_take(clause, "from"))
         return read_span(clause, expect, problem);
-    if (times == TIMES_HALF || times == TIMES_BY)
+    if (times == TIMES_FIXED || times == TIMES_BY)
         return OK;
     return clause_fail(clause, problem, "%s is missing; write: %s",
                        times == TIMES_AFTER ? "by when" : "when", form->written);

@@ -77,8 +77,6 @@ enum precision setup_precision(const struct config *config);
  * 0 = unknown, for example for the CPU. */
 double setup_peak_flops(const struct config *config);
 
-double setup_peak_flops(const struct config *config);
-
 /* Opens the configured device, or the CPU if it is auto and the node only relays; see
  * device_open_team. */
 enum error setup_device(const struct config *config, struct backend **backend, struct team **team,
