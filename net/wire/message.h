@@ -16,13 +16,14 @@
  *   PRUNE          tag                     stop pushing this origin's rumors
  *   VERSION        digest hash rumors      what the sender knows (version.h)
  *                  members base whole
- *                  text bulk
+ *                  learned bulk
  *   WANT           tag seq                 send this origin's rumors from seq on, and push again
  *   GONE           tag seq                 rumor number seq is no longer in the log
  *   TAKE                                   start a state transfer: send the version of your base
  *   HISTORY        digest part parts bulk  that version; parts 0: no base available
  *   FETCH          block count             send these blocks of the base
- *   BLOCK          block hash text bulk    one block and its version; no bulk: refused
+ *   BLOCK          block hash entries      one block and its version; no bulk: refused
+ *                  bulk
  *   BYE            reason text bulk        the last message
  *   ORDERS         number bulk             latest order known, and some orders of the operator
  *   SETTINGS       text                    settings that all nodes of a swarm must share
@@ -116,7 +117,7 @@ struct message {
     uint64_t rumors;
     uint64_t members; /* live members that the sender knows */
     uint64_t base;    /* 1 = the sender's base is complete; 0 = it is not yet */
-    /* 1 = bulk has the latest entries of the whole version, and text the learned samples of
+    /* 1 = bulk has the latest entries of the whole version, and `learned` the learned samples of
      * their origins */
     uint64_t whole;
     uint64_t part;  /* HISTORY: index of the part that bulk holds, from 0 */
@@ -128,20 +129,28 @@ struct message {
     uint64_t wait;
     uint64_t number; /* number of an order; in ORDERS that of the latest order known, or 0 */
     /* HELLO: the receiver's address as the sender sees it; BYE: a sentence; SETTINGS: lines; REPLY:
-     * description of the model's input; VERSION: learned samples; BLOCK: entries of its version. */
+     * description of the model's input. */
     struct bytes text;
+    struct bytes learned; /* VERSION: learned samples of the origins in bulk */
+    struct bytes entries; /* BLOCK: entries of the block's version */
     struct bytes bulk;
 };
 
 #define SETTINGS_MAX 2048 /* largest text of SETTINGS, in bytes */
-#define MESSAGE_ADDS 96   /* most bytes of a message beyond text and bulk */
+#define MESSAGE_ADDS 96   /* most bytes of a message beyond its texts and bytes */
 
 /* Returns the protocol version (protocol.h) that introduced this kind; 0 = older than all versions
  * spoken. */
 uint16_t message_since(enum message_kind kind);
 
-/* Returns the size of the encoded message; text + bulk + MESSAGE_ADDS bytes of capacity suffice. */
+/* Returns the size of the encoded message; message_capacity bytes suffice. */
 size_t message_encode(const struct message *message, uint8_t *out, size_t capacity);
+
+static inline size_t message_capacity(const struct message *message)
+{
+    return message->text.count + message->learned.count + message->entries.count +
+           message->bulk.count + MESSAGE_ADDS;
+}
 
 /* Returns true if an encoded message carries a swarm key: wipe its bytes after sending. */
 bool message_is_secret(const uint8_t *bytes, size_t count);
@@ -151,8 +160,8 @@ struct message_reader;
 struct message_reader *message_reader_new(void);
 void message_reader_free(struct message_reader *reader);
 
-/* text and bulk of the message point into `in`. Returns MALFORMED unless the bytes are exactly one
- * message of a known kind with exactly its fields. */
+/* The texts and bytes of the message point into `in`. Returns MALFORMED unless the bytes are
+ * exactly one message of a known kind with exactly its fields. */
 enum error message_decode(struct message_reader *reader, const uint8_t *in, size_t bytes,
                           struct message *message) MUST_USE;
 

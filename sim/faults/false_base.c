@@ -102,7 +102,7 @@ struct message false_base_version(const struct false_base *base)
                             .members = 1,
                             .base = 1,
                             .whole = 1,
-                            .text = {base->learned, base->origins * (size_t)LEARNED_BYTES},
+                            .learned = {base->learned, base->origins * (size_t)LEARNED_BYTES},
                             .bulk = {base->entries, base->origins * (size_t)VERSION_ENTRY_BYTES}};
 }
 
@@ -125,6 +125,6 @@ struct message false_base_block(struct false_base *base, uint64_t block)
         .kind = BLOCK,
         .block = block,
         .hash = base->hash,
-        .text = {base->entries, base->origins * (size_t)VERSION_ENTRY_BYTES},
+        .entries = {base->entries, base->origins * (size_t)VERSION_ENTRY_BYTES},
         .bulk = {base->bulk, block_encode(base->units + first, entries, base->bulk)}};
 }

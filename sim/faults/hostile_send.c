@@ -40,7 +40,7 @@ static void queue_message(struct hostile *hostile, const struct message *message
     static uint8_t bytes[MESSAGE_MAX];
     if (peer_knows(&hostile->peer, message->kind))
         (void)peer_say(&hostile->peer, message);
-    else if (message->text.count + message->bulk.count + MESSAGE_ADDS <= sizeof bytes)
+    else if (message_capacity(message) <= sizeof bytes)
         send_raw(hostile, bytes, message_encode(message, bytes, sizeof bytes));
 }
 
@@ -167,7 +167,7 @@ static void send_version(struct hostile *hostile, const uint8_t *slice, size_t e
                                     .members = observed->members,
                                     .base = rng_below(&hostile->rng, 4) > 0,
                                     .whole = whole,
-                                    .text = {learned, whole ? entries * LEARNED_BYTES : 0},
+                                    .learned = {learned, whole ? entries * LEARNED_BYTES : 0},
                                     .bulk = {slice, entries * VERSION_ENTRY_BYTES}});
 }
 
@@ -262,6 +262,8 @@ static void send_any(struct hostile *hostile)
         .count = rng_below(rng, 10),
         .reason = rng_below(rng, 12),
         .text = {text, rng_below(rng, sizeof text)},
+        .learned = {text, rng_below(rng, sizeof text)},
+        .entries = {text, rng_below(rng, sizeof text)},
         .bulk = {bulk, (1 + rng_below(rng, NOISE_MAX / unit)) * unit},
     };
     if (observed->entries_count > 0 && rng_below(rng, 2))

@@ -137,7 +137,7 @@ static void say_block(struct member *speaker, uint64_t block, uint8_t shape)
                                     .block = block,
                                     .hash = shape & 1 ? pick()
                                                       : entries_hash(version_bytes, claim.count),
-                                    .text = {version_bytes, shape & 2 ? 0 : entries},
+                                    .entries = {version_bytes, shape & 2 ? 0 : entries},
                                     .bulk = {bytes, shape & 4 ? 0 : count}};
     (void)scene_say(scene, speaker, &message);
 }

@@ -276,6 +276,7 @@ static void say_anything(void)
     message.members = message.most = message.parts = message.reason;
     message.base = message.whole = message.reason & 1;
     message.text.at = input_bytes(&input, input_byte(&input) % 64, &message.text.count);
+    message.learned = message.entries = message.text;
     message.bulk.at = input_bytes(&input, input_byte(&input), &message.bulk.count);
     (void)scene_say(scene, speaker, &message);
 }

@@ -47,6 +47,8 @@ static void messages(void)
                                         .digest = UINT64_MAX - 1,
                                         .count = 8,
                                         .text = {(const uint8_t *)"10.0.0.1", 8},
+                                        .learned = {(const uint8_t *)"10.0.0.1", 8},
+                                        .entries = {(const uint8_t *)"10.0.0.1", 8},
                                         .bulk = {bulk, sizeof bulk}};
         uint8_t bytes[sizeof bulk + 8 + MESSAGE_ADDS];
         char name[16];

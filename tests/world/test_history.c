@@ -77,7 +77,7 @@ static void start_talk_of_another_side(double times)
                                           .rumors = 5,
                                           .base = 1,
                                           .whole = 1,
-                                          .text = {learned, sizeof learned},
+                                          .learned = {learned, sizeof learned},
                                           .bulk = {slice, sizeof slice}});
 }
 
@@ -232,7 +232,7 @@ static void start_talk_across_a_partition(void)
                                           .rumors = 5,
                                           .base = 1,
                                           .whole = 1,
-                                          .text = {learned, sizeof learned},
+                                          .learned = {learned, sizeof learned},
                                           .bulk = {slice, sizeof slice}});
     must_ask_within(5 * SECOND_NS);
 }

@@ -81,7 +81,7 @@ static void a_block_lists_the_latest_incarnations_and_the_hash_of_all(void **sta
     run(SECOND_NS);
     const struct message *block = &puppet.last[BLOCK];
     assert_true(block->bulk.count > 0);
-    assert_int_equal(block->text.count, 256 * VERSION_ENTRY_BYTES);
+    assert_int_equal(block->entries.count, 256 * VERSION_ENTRY_BYTES);
     assert_true(block->hash == stats_of(0).version_hash);
 }
 

@@ -31,7 +31,7 @@ static void a_request_is_answered_with_history_and_blocks(void **state)
     fetch(SMALL_BLOCKS - 8, 8);
     assert_int_equal(puppet.heard[BLOCK], 8);
     assert_int_equal(puppet.last[BLOCK].block, SMALL_BLOCKS - 1);
-    assert_int_equal(puppet.last[BLOCK].text.count, VERSION_ENTRY_BYTES);
+    assert_int_equal(puppet.last[BLOCK].entries.count, VERSION_ENTRY_BYTES);
     assert_true(puppet.last[BLOCK].bulk.count > 1);
 }
 

@@ -72,7 +72,7 @@ static void say_block(struct puppet *by, uint64_t block, const uint8_t *bulk, si
     puppet_say(by, &(struct message){.kind = BLOCK,
                                      .block = block,
                                      .hash = entries_hash(slice, 1),
-                                     .text = {slice, sizeof slice},
+                                     .entries = {slice, sizeof slice},
                                      .bulk = {bulk, bytes}});
 }
 
@@ -138,11 +138,11 @@ static void ignores_a_block_of_an_unknown_version(void **state)
     version_entry_put(slice + VERSION_ENTRY_BYTES, 0x1234, 5, slice);
     struct message block = {.kind = BLOCK,
                             .hash = entries_hash(slice, 2),
-                            .text = {slice, sizeof slice},
+                            .entries = {slice, sizeof slice},
                             .bulk = {zeros, 1}};
     puppet_say(&puppet, &block);
     /* B0 with its correct version, which lacks the missing rumors. */
-    block.hash = block.text.count = 0;
+    block.hash = block.entries.count = 0;
     puppet_say(&puppet, &block);
     must_still_lack_all();
 }
@@ -160,7 +160,7 @@ static void ignores_a_block_of_ambiguous_version(void **state)
         puppet_say(&puppet, &(struct message){.kind = BLOCK,
                                               .block = block,
                                               .hash = entries_hash(slice, 1) + 1,
-                                              .text = {slice, sizeof slice},
+                                              .entries = {slice, sizeof slice},
                                               .bulk = {zeros, 1}});
     must_still_lack_all();
     run(5 * SECOND_NS);

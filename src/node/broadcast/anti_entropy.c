@@ -87,7 +87,7 @@ void anti_entropy_show(struct node *node, const struct peer *peer, bool whole)
                           .members = membership_live(node),
                           .base = base_is_whole(node) && !retract_needs_base(node),
                           .whole = whole,
-                          .text = {learned, whole ? entries * LEARNED_BYTES : 0},
+                          .learned = {learned, whole ? entries * LEARNED_BYTES : 0},
                           .bulk = {node->scratch, entries * VERSION_ENTRY_BYTES}});
     /* if the neighbour's queue is full, the next round sends a slice */
 }
@@ -140,7 +140,7 @@ bool anti_entropy_on_version(struct node *node, const struct peer *from,
 {
     const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
     if (version->bulk.count % VERSION_ENTRY_BYTES != 0 ||
-        (version->whole && version->text.count != entries * LEARNED_BYTES)) {
+        (version->whole && version->learned.count != entries * LEARNED_BYTES)) {
         connection_hang_up(node, from, BYE_BROKEN, "sent a version of invalid size");
         return false;
     }

@@ -431,7 +431,9 @@ bool peer_say(struct peer *peer, const struct message *message)
 {
     CHECK(peer_knows(peer, message->kind));
     CHECK((message->text.at || !message->text.count) && (message->bulk.at || !message->bulk.count));
-    const size_t most = message->text.count + message->bulk.count + MESSAGE_ADDS;
+    CHECK((message->learned.at || !message->learned.count) &&
+          (message->entries.at || !message->entries.count));
+    const size_t most = message_capacity(message);
     /* HELLO must be the first message. */
     const bool introduced = peer->keys->session.sent_records > 0;
     struct queue *queue = message->kind == BLOCK                   ? &peer->blocks

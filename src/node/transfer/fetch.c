@@ -382,7 +382,7 @@ void fetch_on_block(struct node *node, const struct peer *from, const struct mes
     struct transfer_neighbour *neighbour = transfer_neighbour(node, from);
     if (base_is_whole(node))
         return;
-    fetching->bytes += block->text.count + block->bulk.count;
+    fetching->bytes += block->entries.count + block->bulk.count;
     if (block->bulk.count == 0) {
         give_up(node, from);
         return;

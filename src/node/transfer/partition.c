@@ -79,11 +79,11 @@ static void compare_all(struct node *node, const struct message *version, struct
 {
     const struct versions *versions = broadcast_versions(node);
     const size_t entries = version->bulk.count / VERSION_ENTRY_BYTES;
-    CHECK(version->text.count == entries * LEARNED_BYTES);
+    CHECK(version->learned.count == entries * LEARNED_BYTES);
     (void)versions_known(versions, version->bulk.at, entries, version->hash, node->transfer->seen);
     for (size_t i = 0; i < entries; i++) {
         const uint64_t tag = version_entry_at(version->bulk.at, i).tag;
-        const struct learned learned = learned_at(version->text.at, i);
+        const struct learned learned = learned_at(version->learned.at, i);
         const struct origin *origin = versions_find(versions, tag);
         if (origin ? !counts(node, origin) : admitted_is_strangers(node, tag))
             continue;

@@ -57,14 +57,14 @@ static enum error read_version(const struct node *node, const struct message *bl
     const struct versions *versions = broadcast_versions(node);
     const struct origin *own = broadcast_own(node);
     uint64_t *seen = node->transfer->seen;
-    const size_t entries = block->text.count / VERSION_ENTRY_BYTES;
-    const bool is_sure = versions_known(versions, block->text.at, entries, block->hash, seen);
+    const size_t entries = block->entries.count / VERSION_ENTRY_BYTES;
+    const bool is_sure = versions_known(versions, block->entries.at, entries, block->hash, seen);
     bool are_known = true, is_sure_of_us = is_sure || own->next == 0;
     for (uint32_t origin_index = 0; origin_index < versions->count; origin_index++)
         version[origin_index] =
             bit_get(seen, origin_index) ? versions->origins[origin_index].next : 0;
     for (size_t i = 0; i < entries; i++) {
-        const struct version_entry entry = version_entry_at(block->text.at, i);
+        const struct version_entry entry = version_entry_at(block->entries.at, i);
         const struct origin *origin = versions_find(versions, entry.tag);
         if (origin)
             version[versions_index(versions, origin)] = entry.next;
@@ -92,7 +92,7 @@ enum error pending_put(struct node *node, const struct peer *from, const struct 
     const uint32_t number = (uint32_t)message->block;
     CHECK(number < node->transfer->blocks);
     struct pending_block *block = free_place(node);
-    if (message->text.count % VERSION_ENTRY_BYTES != 0)
+    if (message->entries.count % VERSION_ENTRY_BYTES != 0)
         return MALFORMED;
     const enum error known = block ? read_version(node, message, block->version) : MISSING;
     if (known != OK)

@@ -318,8 +318,8 @@ static void say_blocks(struct node *node, const struct peer *to, struct span spa
         versions_latest(broadcast_versions(node), heads, 0, listed(node), node->scratch, NULL);
     struct message message = {.kind = BLOCK,
                               .hash = versions_hash(broadcast_versions(node), heads),
-                              .text = {node->scratch, entries_listed * VERSION_ENTRY_BYTES}};
-    uint8_t *body = node->scratch + message.text.count;
+                              .entries = {node->scratch, entries_listed * VERSION_ENTRY_BYTES}};
+    uint8_t *body = node->scratch + message.entries.count;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < span.count; i++) {
         const uint32_t entries = transfer_block_entries(node, span.block + i);
@@ -330,7 +330,7 @@ static void say_blocks(struct node *node, const struct peer *to, struct span spa
                      (struct span){.block = span.block + i, .count = span.count - i});
             break; /* rumors have filled the neighbour's queue since the READ */
         }
-        bytes += message.text.count + message.bulk.count;
+        bytes += message.entries.count + message.bulk.count;
         units += entries;
     }
     pay(node, bytes);

@@ -21,7 +21,7 @@ void say_knows(uint32_t rumors)
                                           .rumors = MANY,
                                           .base = 1,
                                           .whole = 1,
-                                          .text = {learned, sizeof learned},
+                                          .learned = {learned, sizeof learned},
                                           .bulk = {slice, sizeof slice}});
 }
 

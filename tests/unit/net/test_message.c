@@ -80,7 +80,7 @@ static struct message sample_of(enum message_kind kind)
                                 .members = 1000,
                                 .base = 2,
                                 .whole = 1,
-                                .text = bulk,
+                                .learned = bulk,
                                 .bulk = bulk};
     case SETTINGS:
     case INFERENCE:
@@ -95,7 +95,7 @@ static struct message sample_of(enum message_kind kind)
     case FETCH:
         return (struct message){.kind = kind, .block = UINT32_MAX, .count = UINT64_MAX};
     case BLOCK:
-        return (struct message){.kind = kind, .block = UINT64_MAX, .text = bulk, .bulk = text};
+        return (struct message){.kind = kind, .block = UINT64_MAX, .entries = bulk, .bulk = text};
     case WANT:
     case GONE:
         return (struct message){.kind = kind, .tag = 0x8000000000000000u, .seq = 128};
@@ -132,6 +132,8 @@ static void assert_same(const struct message *a, const struct message *b)
     assert_true(a->block == b->block && a->count == b->count && a->reason == b->reason &&
                 a->wait == b->wait);
     assert_same_bytes(a->text, b->text);
+    assert_same_bytes(a->learned, b->learned);
+    assert_same_bytes(a->entries, b->entries);
     assert_same_bytes(a->bulk, b->bulk);
 }
 
@@ -142,8 +144,9 @@ static enum error decode_exactly(const uint8_t *in, size_t bytes, struct message
     memcpy(copy, in, bytes);
     const enum error error = message_decode(reader, copy, bytes, message);
     if (error == OK) {
-        const struct bytes parts[] = {message->text, message->bulk};
-        for (int i = 0; i < 2; i++)
+        const struct bytes parts[] = {message->text, message->learned, message->entries,
+                                      message->bulk};
+        for (int i = 0; i < 4; i++)
             if (parts[i].count > 0)
                 assert_true(parts[i].at >= copy && parts[i].at + parts[i].count <= copy + bytes);
     }
@@ -165,7 +168,7 @@ static void every_kind_decodes_as_it_was_sent(void **state)
         const struct message sent = sample_of((enum message_kind)kind);
         uint8_t bytes[ROOM];
         const size_t count = message_encode(&sent, bytes, sizeof bytes);
-        assert_true(count <= sent.text.count + sent.bulk.count + 64);
+        assert_true(count <= message_capacity(&sent) - MESSAGE_ADDS + 64);
         struct message got;
         assert_int_equal(message_decode(reader, bytes, count, &got), OK);
         assert_same(&sent, &got);
