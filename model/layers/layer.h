@@ -46,30 +46,30 @@ struct layer_tensor {
     const char *name; /* last part of the tensor's full name: "weight" of "0.conv.weight" */
     /* Size of each dimension. Of a dense or conv weight, the first is the number of outputs. */
     size_t dims[4];
-    int rank; /* number of dimensions */
+    int rank;
     enum layer_init init;
     size_t offset;     /* index of the tensor's first entry in the model's flat vector */
     bool is_statistic; /* running mean or variance of a batch norm; not trained */
 };
 
 struct layer {
-    const struct layer_kind *kind; /* functions that parse and compute this kind of layer */
-    char text[LAYER_TEXT_MAX];     /* the layer's words in canonical spelling */
-    int number;                    /* index among all layers except joints, from 0 */
-    int depth;                     /* number of residuals that enclose the layer */
+    const struct layer_kind *kind;
+    char text[LAYER_TEXT_MAX]; /* the layer's words in canonical spelling */
+    int number;                /* index among all layers except joints, from 0 */
+    int depth;                 /* number of residuals that enclose the layer */
     /* Index of the layer whose output this layer reads, or LAYER_INPUT. */
     int from;
     /* Joint ")": index of the layer whose output is added to the body's output, or LAYER_INPUT.
      * Tied logits: index of the embed layer. */
     int partner;
     enum number type; /* type of input and kept activations; the output has y.type */
-    struct shape in;  /* shape of an input sample */
-    struct shape out; /* shape of an output sample */
+    struct shape in;
+    struct shape out;
     union {
-        struct conv conv;           /* sizes and options of a conv layer */
-        struct pool pool;           /* sizes of a maxpool layer */
-        struct attention attention; /* sizes of an attention layer */
-        struct channel_norm norm;   /* sizes of a batchnorm or groupnorm layer */
+        struct conv conv;
+        struct pool pool;
+        struct attention attention;
+        struct channel_norm norm;
     };
     float rate;   /* dropout: probability that a number is set to 0 */
     bool turns;   /* attention: applies rotary position embedding (rope) */
@@ -79,7 +79,7 @@ struct layer {
     enum activation activation;
     bool absorbed; /* true for an activation that the previous layer computes */
     struct layer_tensor tensor[LAYER_TENSORS_MAX];
-    int tensors;  /* number of tensors of the layer */
+    int tensors;
     double flops; /* floating-point operations of the forward pass, per sample */
     /* Bytes per sample of each buffer kept for the backward pass, x and y excluded. */
     size_t kept_bytes[LAYER_KEPT_MAX];
@@ -99,14 +99,14 @@ struct fused {
     const struct layer *sum;
     const struct layer *activation; /* dense: next layer (forward) or previous layer (backward) */
     struct numbers before;          /* dense, backward: input of `activation` */
-    /* Norm, backward: gradient that bypassed the body; added to dx. */
+    /* Norm, backward: gradient that bypassed the residual's body; the norm adds it to dx. */
     struct numbers passed;
 };
 
 /* Arguments of one layer's forward or backward pass over a batch. */
 struct pass {
     struct backend *backend;
-    int batch;     /* number of samples */
+    int batch;
     bool training; /* true if a backward pass follows */
     /* Sequences: first position to compute; earlier positions are in the key-value cache. */
     int from;
@@ -118,8 +118,8 @@ struct pass {
     struct numbers x;       /* input: [batch, in]; int32 tokens for an embed */
     /* Second addend of the joint ")", or of a norm that computes the joint's sum. */
     struct numbers other;
-    struct fused fused; /* work of a neighbouring layer to do in the same operation */
-    struct numbers dy;  /* gradient of the output: [batch, out]; backward only */
+    struct fused fused;
+    struct numbers dy; /* gradient of the output: [batch, out]; backward only */
     /* Gradient of x: [batch, in]; backward only; dx.at NULL = not needed. */
     struct numbers dx;
     void *scratch; /* scratch buffer: [batch_max, scratch_bytes] */
@@ -152,22 +152,19 @@ extern const struct layer_kind layer_dense, layer_logits, layer_conv, layer_maxp
 size_t layer_tensor_count(const struct layer_tensor *tensor);
 size_t layer_parameters(const struct layer *layer);
 
-/* Returns the buffer kept[which] as numbers of the layer's type. */
 static inline struct numbers layer_kept(const struct layer *layer, int which)
 {
     return (struct numbers){layer->kept[which], layer->type};
 }
 
-/* Returns the weights of the layer's tensor number `which`, or NULL if it has fewer tensors. */
 static inline const float *layer_weights(const struct layer *layer, const struct pass *pass,
                                          int which)
 {
     return which < layer->tensors ? pass->weights + layer->tensor[which].offset : NULL;
 }
 
-/* Returns the weights of the layer's tensor number `which`, rounded to the type of the
- * activations. Matrix products read these weights. The address is NULL if the layer has fewer
- * tensors. */
+/* Returns the rounded weights of the layer's tensor `which`, which matrix products read. The
+ * address is NULL if the layer has fewer tensors. */
 static inline struct numbers layer_rounded(const struct layer *layer, const struct pass *pass,
                                            int which)
 {

@@ -1,5 +1,4 @@
-/* Activation layers: functions of single numbers, and swiglu, which works on two halves of a row.
- */
+/* Activation layers: functions of single numbers, and swiglu, which multiplies halves of a row. */
 #include <stdio.h>
 
 #include "layers/layer.h"

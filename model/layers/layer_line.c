@@ -23,8 +23,8 @@ struct reader {
     int depth;          /* number of residuals open at this point */
     int nested;         /* number of parentheses open at this point */
     char *text;         /* canonical spelling of the line so far */
-    size_t used;        /* bytes of `text` in use */
-    size_t capacity;    /* capacity of `text` in bytes */
+    size_t used;
+    size_t capacity;
     /* Above 0 while an item after "N *" is parsed again: its spelling is already in `text`. */
     int repeats;
     struct problem *problem;
@@ -76,8 +76,8 @@ static enum error expect(struct reader *reader, char sign, const char *what)
     return OK;
 }
 
-/* Points *layer to the next free entry of the chain and sets the members common to all kinds of
- * layers. Returns MALFORMED if the chain is full. */
+/* Points *layer to the next free entry of the chain and sets the members common to all kinds.
+ * Returns MALFORMED if the chain is full. */
 static enum error next_layer(struct reader *reader, struct layer **layer)
 {
     if (reader->chain->count == LAYERS_MAX)

@@ -23,7 +23,7 @@ static enum error maxpool_read(struct layer *layer, const struct layer_words *wo
     (void)snprintf(layer->text, sizeof layer->text, "maxpool %d", window);
     layer->pool = pool;
     layer->out = pool_output(&pool);
-    /* A byte per output: index of the largest number in its window. */
+    /* A byte per output: index of the largest number in the output's window. */
     layer->kept_bytes[0] = shape_size(layer->out);
     return OK;
 }

@@ -67,9 +67,8 @@ enum error layer_problem(const struct layer_words *words, struct problem *proble
     return problem_set(problem, MALFORMED, "layer %d, '%s': %s", words->number, words->raw, what);
 }
 
-/* Copies the text of a layer to words->raw and, in lower case, to words->lower. Trims blanks at
- * both ends and replaces unprintable characters by '?'. Returns MALFORMED if the text is too long.
- */
+/* Copies a layer's text to words->raw and, in lower case, to words->lower. Trims blanks at both
+ * ends and replaces unprintable characters by '?'. MALFORMED: the text is too long. */
 static enum error words_copy(struct layer_words *words, const char *text, size_t length,
                              struct problem *problem)
 {

@@ -11,11 +11,11 @@
 
 /* Text of one layer, split into lower-case words. */
 struct layer_words {
-    int number;                        /* number of the layer for messages, from 1 */
-    char raw[LAYER_TEXT_MAX];          /* the layer's text as written */
-    char lower[LAYER_TEXT_MAX];        /* lower-case copy of raw; the words point into it */
-    const char *word[LAYER_WORDS_MAX]; /* words of the layer, in lower case */
-    int count;                         /* number of words */
+    int number;                 /* number of the layer for messages, from 1 */
+    char raw[LAYER_TEXT_MAX];   /* the layer's text as written */
+    char lower[LAYER_TEXT_MAX]; /* lower-case copy of raw; the words point into it */
+    const char *word[LAYER_WORDS_MAX];
+    int count;
 };
 
 /* The layers parsed so far, and facts about the model that are needed to parse a layer. */
@@ -48,10 +48,10 @@ void layer_add_tensor(struct layer *layer, const char *name, enum layer_init ini
 
 /* Functions of layer_line.c. */
 
-/* Parses the line into chain->layers. Sets all members of each layer except its buffers and the
- * offsets of its tensors. Writes the canonical spelling to text[capacity]. Checks each layer
- * against its input. The caller checks that the last layer fits the task, and the size of the whole
- * model. */
+/* Parses the line into chain->layers and checks each layer against its input. Buffers, tensor
+ * offsets, y.type and absorbed activations are set later, by model.c and model_memory.c. Writes the
+ * canonical spelling to text[capacity]. The caller checks that the last layer fits the task, and
+ * the size of the whole model. */
 enum error layer_line_read(const char *line, struct chain *chain, char *text, size_t capacity,
                            struct problem *problem) MUST_USE;
 

@@ -8,8 +8,8 @@
 #include "layers/model_layers.h"
 #include "layers/model_private.h"
 
-/* Parts of the flat vector, in their order. Matrices and filters come first, because only they
- * have weight decay. Biases and scales follow, then running statistics, which are not trained. */
+/* Parts of the flat vector, in their order. Matrices are first, because only they have weight
+ * decay. */
 enum part { MATRICES, SCALES, STATISTICS };
 
 static enum part part_of(const struct layer_tensor *tensor)
@@ -92,7 +92,7 @@ static enum error check_last(struct model *model, bool exact, struct problem *pr
                        model->in.length > 0 ? "token" : "class or number of y");
 }
 
-/* Lets each layer that can do so compute the activation that follows it. Its loop that adds
+/* Lets each layer that can do so compute the activation that follows it: the layer's loop over
  * biases still has the numbers in the processor's cache. Leaves out activations whose backward pass
  * needs their input. */
 static void absorb(struct model *model)
@@ -151,7 +151,7 @@ static int logits_max(const struct model *model)
     if (last->kind != &layer_logits || fitting >= (size_t)model->batch_max)
         return model->batch_max;
     const int most = fitting > 0 ? (int)fitting : 1, parts = (model->batch_max - 1) / most + 1;
-    return (model->batch_max - 1) / parts + 1; /* divides the batch into parts of equal size */
+    return (model->batch_max - 1) / parts + 1; /* makes the parts nearly equal */
 }
 
 static size_t logits_budget(const struct model_use *use, struct backend *backend)
@@ -288,8 +288,7 @@ int model_tensors(const struct model *model)
     return model->tensors;
 }
 
-/* Returns true for a matrix or filters of a layer that is neither an input layer nor the last
- * one. Position embeddings count as an input layer. */
+/* Position embeddings count as an input layer. */
 static bool is_hidden(const struct model *model, const struct layer *layer,
                       const struct layer_tensor *tensor)
 {

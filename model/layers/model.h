@@ -40,13 +40,12 @@ struct tensor {
     size_t dims[4]; /* conv weight: filters, channels, kernel, kernel; dense weight: out, in */
     int rank;       /* number of dimensions, 1 .. 4 */
     bool is_hidden; /* matrix or filters of a layer that is neither an input nor the last layer */
-    bool is_output; /* the tensor belongs to the last layer */
+    bool is_output;
 };
 size_t tensor_entries(const struct tensor *tensor);
 
 /* Returns the layers line of a preset, or NULL if no preset has this name. */
 const char *model_preset(const char *name);
-/* Returns the names of all presets in one string, for messages. */
 const char *model_presets(void);
 /* Returns the name of preset i, or NULL past the last preset. */
 const char *model_preset_name(int i);
@@ -129,8 +128,9 @@ void model_init(const struct model *model, uint64_t seed, float *host_weights);
 void model_init_part(const struct model *model, uint64_t seed, size_t first, size_t count,
                      float *host_weights);
 
-/* Returns the outputs of the last layer, [batch, positions, model_outputs], for x[batch, in].
- * The outputs lie in memory of the model and are valid until the next call. */
+/* Returns the outputs of the last layer, [batch, positions, model_outputs], for x[batch, in]. They
+ * lie in memory of the model until its next call. `batch` may be at most the number of samples
+ * whose logits fit in model_use.logits_floats. */
 const float *model_forward(struct model *model, const float *weights, const float *x, int batch);
 
 /* Continues one sequence with a key-value cache. Returns logits[count, model_outputs] of positions
@@ -157,13 +157,12 @@ struct model_part {
     const int32_t *labels; /* labels [samples, positions]; NULL for regression */
     const float *numbers;  /* regression: target values [samples, outputs]; otherwise NULL */
     int samples;
-    int of; /* samples of the whole step, by which sums of losses are divided */
+    int of; /* samples of the whole step, by which gradients are divided */
     /* Label smoothing: part of each label that is spread over all classes. */
     float smoothing;
     const uint32_t *draws; /* [samples] dropout seeds; NULL = no dropout */
 };
-/* Does what model_learn does, for a part of a step. Divides by the samples of the whole step,
- * part->of. */
+/* Does what model_learn does for a part of a step, but divides gradients by part->of. */
 void model_learn_part(struct model *model, const float *weights, float *gradients,
                       const struct model_part *part, struct score *score);
 /* Computes forward pass and loss, without label smoothing, and adds the loss to the score. */

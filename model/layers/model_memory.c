@@ -1,8 +1,8 @@
 /* Allocates a model's memory for a batch: activations, kept tensors, gradients, scratch buffers.
  *
- * A model that recomputes keeps only the input and the output of each residual. The backward pass
- * computes the activations inside a residual again (Chen et al. 2016). All residuals share the
- * memory for these activations:
+ * A model that recomputes keeps only the input and the output of each outermost residual. The
+ * backward pass computes the activations inside it again (Chen et al. 2016). All residuals share
+ * the memory for these activations:
  *
  *   x ─► [ inside ] ─► x ─► [ inside ] ─► x      kept: x
  *            └──── shared ─────┘

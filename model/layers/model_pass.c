@@ -14,7 +14,7 @@ static struct numbers output_of(const struct model *model, int layer, const floa
 }
 
 /* Returns true if layer i is an activation that the dense layer before it computes in the same
- * operation. Both outputs are kept. */
+ * operation. The outputs of both layers are kept. */
 static bool is_fused_activation(const struct model *model, int i)
 {
     const struct layer *layer = &model->layers[i];
@@ -59,7 +59,6 @@ static int layer_forward(struct model *model, struct pass *pass, const float *x,
     return done;
 }
 
-/* Runs the forward pass of layers first .. end-1. */
 static void forward(struct model *model, struct pass *pass, const float *x, int first, int end)
 {
     for (int i = first; i < end; i++)
@@ -73,7 +72,7 @@ static void forward(struct model *model, struct pass *pass, const float *x, int 
 struct gradient_stack {
     void *now;                   /* gradient at the output of the next layer to process */
     void *kept[LAYER_DEPTH_MAX]; /* kept gradients of the enclosing residuals, outermost first */
-    int depth;                   /* number of kept gradients */
+    int depth;
 };
 
 static bool is_kept(const struct gradient_stack *stack, const void *gradient)

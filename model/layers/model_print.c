@@ -33,8 +33,7 @@ static void print_row(FILE *out, const char *name, const char *shape, size_t par
                   memory);
 }
 
-/* Returns the bytes per sample that the layer keeps for the backward pass, with a float32 output.
- */
+/* Returns the bytes kept per sample for the backward pass, with a float32 output. */
 static double layer_bytes(const struct layer *layer)
 {
     double bytes =

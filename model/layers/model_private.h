@@ -22,12 +22,12 @@ struct model {
     int depth; /* largest nesting depth of residuals */
     struct {
         const struct layer *layer;
-        int which;     /* index of the tensor among those of the layer */
-    } * tensor;        /* [tensors], in the order of the flat vector */
-    int tensors;       /* number of tensors of all layers */
-    size_t parameters; /* P, length of the flat vector */
-    size_t decayed; /* number of entries with weight decay: matrices and filters, which are first */
-    size_t trained; /* number of trained entries: all except statistics, which come last */
+        int which; /* index of the tensor among those of the layer */
+    } * tensor;    /* [tensors], in the order of the flat vector */
+    int tensors;
+    size_t parameters;
+    size_t decayed;
+    size_t trained;
     void *gradient[SLOPES_MAX]; /* [2 + depth] buffers for gradients of layers' outputs */
     void *rounded;              /* [trained] weights rounded to `type`; NULL if float32 */
     void *scratch;              /* scratch buffer that all layers share */
@@ -47,7 +47,6 @@ void model_let_go(struct model *model);
 
 /* Allocates all buffers for batches of batch_max samples from the model's backend. */
 void model_take_memory(struct model *model);
-/* Frees the buffers that model_take_memory allocated. */
 void model_give_memory(struct model *model);
 
 static inline bool layer_has_output(const struct layer *layer)
