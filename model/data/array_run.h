@@ -10,7 +10,7 @@
 struct array_run {
     struct file_list list;
     const char *key; /* configuration key that named the files */
-    /* the caller's choice; AUTO: npy_file_order decides for each file */
+    /* order of dimensions that the caller chose; AUTO: npy_file_order decides for each file */
     enum npy_channels channels;
     /* Type and sample shape of every file; the descriptor in it is closed. */
     struct npy_file like;
@@ -20,10 +20,10 @@ struct array_run {
 
 /* Consecutive samples of one file, in the type and order of npy_file_read. */
 struct array_block {
-    const char *path; /* path of the file that the samples come from */
+    const char *path;
     const void *data;
-    uint32_t at;    /* index of the block's first sample in the run */
-    uint32_t count; /* samples in the block */
+    uint32_t at; /* index of the block's first sample in the run */
+    uint32_t count;
 };
 
 /* Opens each file listed in `text` and checks that all have one type and sample shape. key:

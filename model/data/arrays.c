@@ -18,8 +18,8 @@
 /* The files of x and y, and the samples in them that the dataset gets. */
 struct source {
     struct array_run x, y;
-    enum dataset_look look; /* meaning of y: labels or numbers */
-    uint32_t learned;       /* training samples in the files; the test samples follow them */
+    enum dataset_look look;
+    uint32_t learned; /* training samples in the files; the test samples follow them */
     /* samples from .. to-1 are for training or for the test, as the caller asked */
     uint32_t from, to;
     /* samples of from .. to-1 in this shard; slice.keep NULL = all */
@@ -32,7 +32,7 @@ struct filling {
     struct dataset *dataset;
     struct tally tally; /* counts of the byte values in x; unused for floats */
     int32_t highest;    /* highest label found in y; at least 1 */
-    uint32_t kept;      /* samples copied to the dataset so far */
+    uint32_t kept;
 };
 
 static bool are_numbers(enum dataset_look look)
@@ -50,8 +50,6 @@ static bool is_kept(const struct source *source, uint32_t at)
     return at >= source->from && at < source->to &&
            (!source->slice.keep || source->slice.keep[at - source->from]);
 }
-
-/* The next functions check the number types and shapes of y and x. */
 
 static enum error check_y(const struct array_run *y, bool is_regression, struct problem *problem)
 {
@@ -113,13 +111,11 @@ enum error arrays_shape(const struct npy_file *file, struct shape *shape, struct
     return OK;
 }
 
-/* The next functions copy samples from blocks to the dataset. */
-
 static int64_t label_at(const struct npy_file *like, const void *labels, uint32_t i)
 {
     const bool is_signed = like->kind == 'i';
     if (like->kind == 'f')
-        return (int64_t)((const float *)labels)[i]; /* a whole number: take_labels has checked it */
+        return (int64_t)((const float *)labels)[i]; /* a whole number, as take_labels has checked */
     switch (like->bytes) {
     case 1:
         return is_signed ? ((const int8_t *)labels)[i] : ((const uint8_t *)labels)[i];
@@ -233,8 +229,8 @@ static enum error take_pixels(void *context, const struct array_block *block,
     return OK;
 }
 
-/* Allocates the dataset's arrays of samples and of labels or targets. dataset->count and shape are
- * set. FAILED: no memory. */
+/* Allocates the dataset's arrays of samples and of labels or targets. dataset->count and shape must
+ * be set. FAILED: no memory. */
 static enum error take_memory(struct dataset *dataset, const struct source *source,
                               struct problem *problem)
 {
@@ -311,7 +307,7 @@ static enum error look_at_labels(void *context, const struct array_block *block,
     return OK;
 }
 
-/* Sets *found to the meaning of y. Reads all of y if it has floats and the task is AUTO. */
+/* Sets *found to the meaning of y. */
 static enum error find_task(const struct array_run *y, enum dataset_task task,
                             enum dataset_look *found, struct problem *problem)
 {
@@ -344,8 +340,6 @@ static enum error find_task_of(const char *y, enum dataset_task task, enum datas
     array_run_close(&run);
     return error;
 }
-
-/* The next functions open the files. */
 
 static enum error open_pair(struct source *source, const struct dataset_options *options, bool test,
                             struct problem *problem)

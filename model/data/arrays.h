@@ -4,8 +4,8 @@
  *   data.y ─► npy_file.h ─► labels or numbers ──┴─ the last tenth ─────────────────────► test
  *   if data.test_x and data.test_y name test arrays, all of data.x and data.y is for training
  *
- * x is uint8 or bool, normalised like pixels, or float32, which stays unchanged. The dimensions of
- * x after the first, which counts samples, become channels, height and width:
+ * x is uint8 or bool, normalised like pixels, or floats, which are not normalised. The dimensions
+ * of x after the first, which counts samples, become channels, height and width:
  *
  *   none     one number           1 x 1 x 1
  *   k        a table's row        1 x 1 x k
@@ -27,8 +27,8 @@
 #include "data/npy_file.h"
 
 /* Implements dataset_load_train and dataset_load_test; options.shard < options.shards. MALFORMED: a
- * file is invalid, or has labels or floats that cannot be learned. MISMATCH: the files do not
- * belong together, or have too few samples. Writes *dataset only on OK. */
+ * file is invalid, or has labels or floats that cannot be learned. MISMATCH: x and y do not belong
+ * together, or have too few samples. Writes *dataset only on OK. */
 enum error arrays_load(struct dataset *dataset, const struct dataset_options *options, bool train,
                        struct problem *problem) MUST_USE;
 

@@ -6,7 +6,6 @@
 /* separates the random draws of augmentation from those of the shuffle (batch.c) */
 #define STREAM 0xA06E17ED
 
-/* Returns a uniform random integer in -most .. most. */
 static int32_t draw_move(struct rng *rng, uint32_t most)
 {
     return (int32_t)rng_below(rng, 2 * most + 1) - (int32_t)most;

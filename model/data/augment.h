@@ -47,7 +47,7 @@ struct augmenter {
     float *x;
 };
 
-/* Initializes an augmenter. If no option is on, it allocates nothing and never changes a batch. */
+/* If no option is on, the augmenter allocates nothing and never changes a batch. */
 void augmenter_init(struct augmenter *augmenter, const struct augment_options *options,
                     struct backend *backend, const struct dataset *dataset, uint32_t batch_max);
 

@@ -26,8 +26,8 @@ struct batch {
     uint32_t first;  /* position of sample 0 in this epoch, 0 .. stride-1 */
     uint32_t at;     /* index in `order` of the next sample; count = the epoch is over */
     uint64_t epoch;  /* number of this epoch, from 0 */
-    uint64_t seed;   /* seed of all shuffles */
-    uint64_t node;   /* node number: nodes with one shard and one seed get different orders */
+    uint64_t seed;
+    uint64_t node; /* node number: nodes with one shard and one seed get different orders */
 };
 
 void batch_init(struct batch *batch, struct arena *arena, uint32_t count, uint32_t stride,

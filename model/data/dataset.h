@@ -45,15 +45,15 @@ enum dataset_source {
 /* Meaning of the array y (source npy), as configured. */
 enum dataset_task {
     DATASET_TASK_AUTO, /* labels if y has integers, or floats that look like labels (arrays.h) */
-    DATASET_CLASSES,   /* class labels */
-    DATASET_NUMBERS    /* numbers to predict */
+    DATASET_CLASSES,
+    DATASET_NUMBERS
 };
 
 /* Meaning of the array y (source npy), as found in its files. */
 enum dataset_look {
     LOOK_LABELS,       /* labels: y has integers, or the task is DATASET_CLASSES */
     LOOK_FLOAT_LABELS, /* labels: the task is AUTO, and y has float64 that look like labels */
-    LOOK_NUMBERS,      /* numbers to be predicted */
+    LOOK_NUMBERS,
     /* Numbers to predict: y has float32 numbers, though these look like labels. */
     LOOK_WHOLE_NUMBERS
 };
@@ -71,15 +71,15 @@ struct dataset {
     int token_bytes;
     /* Number of samples; of sequences: windows of shape.length tokens without overlap. */
     uint32_t count;
-    struct shape shape; /* shape of a sample */
-    /* with labels or tokens: highest label or token in all files + 1, at least 2; with targets:
-     * number of targets per sample */
+    struct shape shape;
+    /* with labels or tokens: highest label or token in all files + 1, at least 2; text: 256; with
+     * targets: number of targets per sample */
     int classes;
     float mean;  /* mean of the training set's pixels, 0 .. 255 */
     float scale; /* 1 / standard deviation of the training set's pixels */
     /* npy: the file had the channels last; `pixels` or `numbers` have them first */
     bool channels_last;
-    enum dataset_look look; /* npy: meaning of y, as found in its files */
+    enum dataset_look look;
 };
 
 struct dataset_options {
@@ -102,11 +102,11 @@ struct dataset_options {
     uint32_t shards;      /* number of shards; 1 = load all training samples */
 };
 
-/* Loads the training samples of shard options->shard. Shards are disjoint, their sizes differ by at
- * most one, and together they have all samples. Images are dealt to shards in a random order by
- * seed, and keep the order of the file within a shard. Sequences: shard k is the k-th of `shards`
- * stretches of the tokens. Only the shard is held in memory. MISMATCH: shard >= shards, or a shard
- * would have too few samples. */
+/* Loads the training samples of shard options->shard; only they are held in memory. Shards are
+ * disjoint, their sizes differ by at most one, and together they have all samples; but each shard
+ * of xor has all four. Samples are dealt to shards in a random order by seed, and keep the order of
+ * the file within a shard. Sequences: shard k is the k-th of `shards` stretches of the tokens.
+ * MISMATCH: shard >= shards, or a shard would have too few samples. */
 enum error dataset_load_train(struct dataset *dataset, const struct dataset_options *options,
                               struct problem *problem) MUST_USE;
 

@@ -22,9 +22,9 @@ struct device_dataset {
     void *data;
     /* `data` is in host memory, because the device has no space (backend.h, keep) */
     bool far;
-    int32_t *labels;    /* [count] labels; NULL with targets or tokens */
-    float *targets;     /* [count, outputs] numbers to predict; NULL with labels or tokens */
-    uint32_t count;     /* samples in the dataset */
+    int32_t *labels; /* [count] labels; NULL with targets or tokens */
+    float *targets;  /* [count, outputs] numbers to predict; NULL with labels or tokens */
+    uint32_t count;
     uint32_t stride;    /* distance between the positions of two samples (batch.h) */
     size_t sample_size; /* numbers per sample */
     size_t outputs;     /* targets per sample; 0 = samples have labels or are tokens */
@@ -32,9 +32,9 @@ struct device_dataset {
     int token_bytes;    /* bytes per token; 0 = samples are no sequences */
     /* Mean of the pixels: a pixel is normalised as (pixel - mean) · scale. */
     float mean;
-    float scale;        /* 1 / standard deviation of the pixels */
-    uint32_t batch_max; /* maximum number of samples in a batch */
-    float *x;           /* [batch_max, sample_size] samples of the batch: floats, or int32 tokens */
+    float scale; /* 1 / standard deviation of the pixels */
+    uint32_t batch_max;
+    float *x; /* [batch_max, sample_size] samples of the batch: floats, or int32 tokens */
     /* [batch_max] labels or [batch_max, length] next tokens of the batch; NULL with targets */
     int32_t *y;
     float *y_numbers; /* [batch_max, outputs] targets of the batch; NULL without targets */

@@ -143,8 +143,8 @@ static char *name_of(const char *text, size_t length)
     return name;
 }
 
-/* Returns true if the text is one name: it has no comma, or a file or folder with this name
- * exists, or a folder does whose path ends at a slash after the last comma. */
+/* Returns true if the text is one name: it has no comma, or a file or folder has this name, or a
+ * folder has the path up to a slash after the last comma. */
 static bool is_one_name(char *name)
 {
     char *last = strrchr(name, ',');
@@ -158,8 +158,8 @@ static bool is_one_name(char *name)
     return is_one;
 }
 
-/* Returns the longest beginning of the text that ends at a comma or the end and is one name
- * (is_one_name). Sets *length to its length. The caller calls free(). */
+/* Returns the longest beginning of the text that ends before a comma or at the text's end and is
+ * one name (is_one_name), and its length. The caller calls free(). */
 static char *next_name(const char *text, size_t *length)
 {
     *length = strlen(text);

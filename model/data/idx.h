@@ -45,8 +45,7 @@ struct idx {
 enum error idx_open(struct idx *idx, const char *directory, const char *part, enum idx_kind kind,
                     struct problem *problem) MUST_USE;
 
-/* Opens one file and checks its header, which says whether it has labels or images. After OK the
- * caller must call idx_close; after an error there is nothing to close. */
+/* Opens one file as idx_open does. The header says whether the file has labels or images. */
 enum error idx_open_file(struct idx *idx, const char *path, struct problem *problem) MUST_USE;
 
 /* Copies the next item to `item`, shape_size(idx->shape) bytes. Call it only while at < count. */

@@ -18,8 +18,8 @@ struct files {
     const char *key;  /* configuration key that named the files */
     bool is_text;     /* each byte of the files is a token */
     uint64_t *counts; /* [list.count] number of tokens in each file */
-    uint64_t total;   /* number of tokens in all files */
-    int token_bytes;  /* bytes per token; equal in all files */
+    uint64_t total;
+    int token_bytes; /* bytes per token; equal in all files */
 };
 
 /* The tokens of the run that go into the dataset: indices from .. to-1. */

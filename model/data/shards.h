@@ -40,14 +40,14 @@ struct shards_options {
     const double *weights;
     /* concentration of the Dirichlet distribution of labels; 0 = no label skew */
     double alpha;
-    /* seed of the permutation; with the seed of dataset_load_train, both give equal slices */
+    /* seed of the permutation; an equal seed of dataset_load_train gives the same slices */
     uint64_t seed;
     /* each node with a weight above 0 gets all samples; false for sequences */
     bool is_whole;
 };
 
 struct shards {
-    /* images: [count] node that owns each sample; NULL = is_whole: each node owns all */
+    /* [count] node that owns each sample; NULL = sequences, or is_whole: each node owns all */
     uint32_t *owner;
     size_t *ends;    /* sequences: [nodes] index of the token after each node's stretch */
     uint32_t *sizes; /* [nodes] number of samples of each node */
@@ -55,9 +55,9 @@ struct shards {
     uint32_t nodes;
 };
 
-/* Cuts the training set `whole` into shards. MISMATCH: there are fewer samples than nodes with a
- * weight above 0, a stretch of tokens is too short, or alpha > 0 without labels. FAILED: no memory.
- * After OK the caller must call shards_free. */
+/* Cuts the training set `whole` into shards. MISMATCH: fewer samples than nodes with a weight above
+ * 0 (unless is_whole), a stretch of tokens is too short, or alpha > 0 without labels. FAILED: no
+ * memory. After OK the caller must call shards_free. */
 enum error shards_cut(struct shards *shards, const struct dataset *whole,
                       const struct shards_options *options, struct problem *problem) MUST_USE;
 

@@ -11,7 +11,7 @@
 struct slice_of_samples {
     /* [count] 1 = the sample is in the shard; to be freed by the caller of slice_new */
     uint8_t *keep;
-    uint32_t kept; /* number of samples in the shard */
+    uint32_t kept;
 };
 
 /* Checks that shard options->shard of options->shards exists and that `count` samples suffice.

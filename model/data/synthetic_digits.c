@@ -93,7 +93,6 @@ static const struct form forms[] = {
 /* In all functions below, a statement makes at most one random draw, because C leaves the order of
  * evaluation within an expression open. */
 
-/* Returns a uniform random integer in -reach .. reach. */
 static int32_t around_zero(struct rng *rng, int32_t reach)
 {
     return (int32_t)rng_below(rng, 2 * (uint32_t)reach + 1) - reach;
@@ -181,7 +180,6 @@ static struct line place(struct rng *rng, const struct stroke *stroke, const str
     return line;
 }
 
-/* Returns the point one quarter of the way from a to b. */
 static struct point quarter(struct point a, struct point b)
 {
     return (struct point){(3 * a.x + b.x) / 4, (3 * a.y + b.y) / 4};

@@ -120,8 +120,8 @@ enum error token_file_count(struct token_file *file, uint64_t *count, struct pro
     return OK;
 }
 
-/* Prepares a text for reading, as gzip if it begins with gzip's magic bytes. Then file->stream owns
- * the descriptor. */
+/* Prepares a text for reading, as gzip if it begins with gzip's magic bytes. The gzip stream then
+ * owns the descriptor. */
 static enum error open_text(struct token_file *file, struct problem *problem)
 {
     unsigned char begin[2];
