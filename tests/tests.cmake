@@ -1,11 +1,11 @@
-# Tests. The folder says what a test may see: tests/unit/net links net and nothing above it, a story
-# of tests/world is told by simulated nodes, tests/process runs whole programs, and tests/bench
-# holds what is timed and so is no test.
+# Tests. The folder determines what a test may link: a test of tests/unit/net links net and its
+# dependencies, tests of tests/world run simulated nodes, tests/process runs whole programs, and
+# tests/bench contains benchmarks.
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
-# What tests share, compiled once: a library for each room that has some, which sees that room.
+# Functions that tests share: a library for each room.
 file(GLOB SUPPORT CONFIGURE_DEPENDS tests/support/base/*.c)
-add_library(support_base STATIC ${SUPPORT}) # the benchmarks have it, too: no cmocka
+add_library(support_base STATIC ${SUPPORT}) # without cmocka, for the benchmarks
 target_include_directories(support_base PUBLIC tests)
 target_link_libraries(support_base PUBLIC base m)
 foreach(ROOM net model node state config sim library)
@@ -13,7 +13,7 @@ foreach(ROOM net model node state config sim library)
   add_library(support_${ROOM} STATIC ${SUPPORT})
   target_link_libraries(support_${ROOM} PUBLIC support_base ${ROOM} PkgConfig::CMOCKA)
 endforeach()
-foreach(ROOM node state sim) # streams of rumors
+foreach(ROOM node state sim) # their tests use the rumors of support_net
   target_link_libraries(support_${ROOM} PUBLIC support_net)
 endforeach()
 
@@ -31,13 +31,14 @@ endfunction()
 foreach(ROOM base net model node state config sim)
   add_unit_tests(unit/${ROOM} support_${ROOM})
 endforeach()
-# What the workers of a strategy do is seen on a stage, which takes the place of their frame.
+# Tests of a strategy's workers link workers_stage.c instead of the frame that runs workers in the
+# simulator.
 foreach(NAME ako_parts adpsgd gosgd sgp strom threshold_strategy gaia downpour dlion gossipgrad gossip_sgd choco mlnet)
   target_sources(test_${NAME} PRIVATE tests/fakes/workers/workers_stage.c)
   target_include_directories(test_${NAME} PRIVATE tests/fakes)
 endforeach()
 target_compile_definitions(test_protocol PRIVATE
-  PROTOCOL_PAGE="${CMAKE_SOURCE_DIR}/net/README.md") # it looks up its test vectors
+  PROTOCOL_PAGE="${CMAKE_SOURCE_DIR}/net/README.md") # contains the test vectors
 add_unit_tests(unit/executor "support_base;executor")
 add_unit_tests(unit/page "support_base;page")
 add_unit_tests(unit/web "support_base;web")
@@ -47,7 +48,7 @@ add_unit_tests(unit/commands commands)
 add_unit_tests(unit/plot plot)
 if(HAVE_ONNX)
   add_unit_tests(unit/onnx "onnx;onnx_messages")
-  target_sources(test_onnx_missing PRIVATE src/onnx/onnx_missing.c) # in the place of all else
+  target_sources(test_onnx_missing PRIVATE src/onnx/onnx_missing.c) # instead of the exporter
 endif()
 add_unit_tests(unit/library "support_library;library")
 target_compile_definitions(test_library_daemon PRIVATE HEARSAY_PROGRAM="$<TARGET_FILE:hearsay>")
@@ -58,7 +59,7 @@ add_executable(library_program tests/process/library_program.c)
 target_link_libraries(library_program PRIVATE libhearsay)
 add_test(NAME library_program COMMAND library_program)
 
-# Random calls through hearsay.h: SEED CALLS; a million of them by hand (tests/README.md).
+# Random calls through hearsay.h: random_calls SEED CALLS. tests/README.md describes longer runs.
 file(GLOB RANDOM_CALLS CONFIGURE_DEPENDS tests/process/random_calls/*.c)
 add_executable(random_calls ${RANDOM_CALLS})
 target_link_libraries(random_calls PRIVATE support_base library)
@@ -66,15 +67,15 @@ add_test(NAME random_calls COMMAND random_calls 1 20000)
 
 add_executable(meddle tests/process/meddle.c)
 add_executable(delay tests/process/delay.c)
-add_library(faults MODULE tests/process/faults.c) # preloaded into a program that is to suffer
-target_compile_options(faults PRIVATE -fno-builtin) # its malloc is no malloc to the compiler
+add_library(faults MODULE tests/process/faults.c) # preloaded to inject faults
+target_compile_options(faults PRIVATE -fno-builtin) # so that the compiler does not replace calls of malloc
 foreach(SCRIPT swarm endings narrow_path from_model rewind text data bad_input sim comparison_command xor status doctor gpu deploy resume torture)
   add_test(NAME ${SCRIPT} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_${SCRIPT}.sh
                                   $<TARGET_FILE:hearsay> $<TARGET_FILE:meddle>)
-  set_tests_properties(${SCRIPT} PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
+  set_tests_properties(${SCRIPT} PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs only
 endforeach()
 set_tests_properties(narrow_path PROPERTIES SKIP_RETURN_CODE 77)
-set_tests_properties(torture PROPERTIES COST 1000) # the longest: first
+set_tests_properties(torture PROPERTIES COST 1000) # starts first, because it takes longest
 add_test(NAME user_service COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_user_service.sh
                                    $<TARGET_FILE:hearsay>)
 set_tests_properties(user_service PROPERTIES SKIP_RETURN_CODE 77)
@@ -86,7 +87,7 @@ add_test(NAME prometheus
          COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_metrics.sh $<TARGET_FILE:hearsay>)
 add_test(NAME web_page
          COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/process/test_web_page.py $<TARGET_FILE:hearsay>)
-if(NOT SANITIZE) # its program is compiled as a user compiles one
+if(NOT SANITIZE) # the page's program is compiled without the sanitizer's flags
   add_test(NAME library_page COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_library_page.sh
                                      $<TARGET_FILE:hearsay>)
 endif()
@@ -130,7 +131,7 @@ add_test(NAME admit COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_admit.sh
                             $<TARGET_FILE:hearsay>)
 add_test(NAME rekey_nodes COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_rekey.sh
                                   $<TARGET_FILE:hearsay>)
-set_tests_properties(key_holder client begin_again expel expel_since two_rumors votes false_base_member listed admit rekey_nodes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
+set_tests_properties(key_holder client begin_again expel expel_since two_rumors votes false_base_member listed admit rekey_nodes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs only
 add_test(NAME upgrade COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_upgrade.sh
                               $<TARGET_FILE:hearsay> ${CMAKE_BINARY_DIR}/previous)
 set_tests_properties(upgrade PROPERTIES SKIP_RETURN_CODE 77 COST 900
@@ -145,9 +146,9 @@ foreach(SCRIPT disk clock memory)
                                       $<TARGET_FILE:hearsay> $<TARGET_FILE:faults>)
   set_tests_properties(bad_${SCRIPT} PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=" SKIP_RETURN_CODE 77)
 endforeach()
-# Their nodes are asked while others learn: an answer may take its five seconds.
+# Under load an answer of a node may take longer than these tests wait, so they run alone.
 set_tests_properties(bad_disk expel_since PROPERTIES RUN_SERIAL ON)
-# Skipped where there is no PyTorch.
+# Skipped without PyTorch.
 add_executable(learn_steps tests/process/learn_steps.c)
 target_link_libraries(learn_steps PRIVATE model m)
 find_package(Python3 3.7 COMPONENTS Interpreter)
@@ -156,7 +157,7 @@ if(Python3_FOUND)
            ${CMAKE_SOURCE_DIR}/tests/process/against_torch.py $<TARGET_FILE:learn_steps>)
   set_tests_properties(against_torch PROPERTIES SKIP_RETURN_CODE 77)
 endif()
-# Skipped where the system's Python has no NumPy.
+# Skipped if the system's Python lacks NumPy.
 find_program(SYSTEM_PYTHON3 python3 PATHS /usr/bin NO_DEFAULT_PATH)
 if(SYSTEM_PYTHON3)
   add_test(NAME numpy COMMAND ${SYSTEM_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/process/test_numpy.py
@@ -166,8 +167,8 @@ if(SYSTEM_PYTHON3)
   set_tests_properties(numpy raw_images PROPERTIES SKIP_RETURN_CODE 77
                                                    ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 endif()
-# The Python package, on the library that was built, and installed from source. Python cannot load
-# what a sanitizer is in.
+# The Python package, with the library of this build, and installed from source. Python cannot load
+# a library built with a sanitizer.
 if(SYSTEM_PYTHON3 AND NOT SANITIZE)
   foreach(PART arrays finish log selection signals torch writes examples)
     add_test(NAME python_${PART} COMMAND ${SYSTEM_PYTHON3}
@@ -180,7 +181,7 @@ if(SYSTEM_PYTHON3 AND NOT SANITIZE)
   set_tests_properties(python_install PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 
-# Skipped where there are no transformers.
+# Skipped without transformers.
 add_executable(model_file tests/process/model_file.c)
 target_link_libraries(model_file PRIVATE config m)
 if(Python3_FOUND)
@@ -189,7 +190,7 @@ if(Python3_FOUND)
            $<TARGET_FILE:model_file>)
   set_tests_properties(against_transformers PROPERTIES SKIP_RETURN_CODE 77)
 endif()
-# Skipped where there is no ONNX Runtime (./run deps --all installs it into build-onnxruntime).
+# Skipped without ONNX Runtime (./run deps --all installs it into build-onnxruntime).
 if(Python3_FOUND)
   add_test(NAME onnx_runtime COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/process/test_onnx.py
                                      $<TARGET_FILE:hearsay> $<TARGET_FILE:model_file>)
@@ -198,8 +199,8 @@ endif()
 add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_sweep_neon.sh)
 set_tests_properties(prometheus web_page page key_holder client expel expel_since two_rumors votes false_base_member sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
 
-# House rules: sizes, includes, names and links (house), calls between rooms (house_calls), sentences that
-# are hard to read (house_prose), the page of constants (house_constants), and tests of these (house_rules).
+# House rules: sizes, includes, names and links (house); calls between rooms (house_calls); prose
+# (house_prose); the page of constants (house_constants); and tests of these rules (house_rules).
 if(Python3_FOUND)
   add_test(NAME house COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/house/house.py)
   add_test(NAME house_calls COMMAND Python3::Interpreter
@@ -209,23 +210,23 @@ if(Python3_FOUND)
            COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/house/constants.py)
   add_test(NAME house_rules
            COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/house/test_house.py)
-  # The archive of measurements, the page that is written from it, and figures that pages quote.
+  # The archive of measurements, the page generated from it, and the figures that other pages quote.
   add_test(NAME results COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/results/results.py)
   add_test(NAME results_rules
            COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/results/test_results.py)
   set_tests_properties(house house_calls house_prose house_constants house_rules results results_rules PROPERTIES
                        ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;CC=${CMAKE_C_COMPILER}")
 else()
-  message(STATUS "No python3: the house tests are left out")
+  message(STATUS "python3 not found: the house tests are left out")
 endif()
 
-# The GPU's backend and kernels once more, on a stand-in for CUDA that needs no GPU.
+# Tests of the GPU's backend and kernels on a stand-in for CUDA, without a GPU.
 include(tests/fakes/cuda_on_cpu/cuda_on_cpu.cmake)
 
 include(tests/fuzz/fuzz.cmake)
 
-# The graphs of attention with the real cuDNN, for described devices that are not there. cuDNN
-# compiles only where it finds a libcuda: here the CUDA Toolkit's stub.
+# Tests the attention graphs of the real cuDNN for described devices, without a GPU. cuDNN compiles
+# a graph only if it finds libcuda; the CUDA Toolkit's stub suffices.
 if(HAVE_CUDNN AND NOT SANITIZE AND EXISTS ${CUDAToolkit_LIBRARY_DIR}/stubs/libcuda.so)
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/stubs)
   file(CREATE_LINK ${CUDAToolkit_LIBRARY_DIR}/stubs/libcuda.so ${CMAKE_BINARY_DIR}/stubs/libcuda.so.1
@@ -244,7 +245,7 @@ else()
   message(STATUS "No cuDNN with a CUDA Toolkit, or a sanitizer: the test flash_graph is left out")
 endif()
 
-# The operations of a step as a model asks for them, and an account of the bytes that they move.
+# The operations of a training step and the bytes of memory that they move.
 add_executable(step_plan tests/gpu/step_plan.c)
 target_link_libraries(step_plan PRIVATE model m)
 if(Python3_FOUND)
@@ -252,8 +253,8 @@ if(Python3_FOUND)
            ${CMAKE_SOURCE_DIR}/tests/gpu/test_step_bytes.py $<TARGET_FILE:step_plan>)
 endif()
 
-# A visit to a machine with a GPU (gpu/visit.sh): its kit and its steps, on the stand-in; and the
-# module with kernels for no GPU but those that the driver compiles, for the visit's step ptx.
+# Tests gpu/visit.sh on the stand-in. Also builds, for its step `ptx`, the module without kernels
+# for any GPU, so that the driver has to compile them.
 add_test(NAME gpu_visit COMMAND bash ${CMAKE_SOURCE_DIR}/tests/gpu/test_visit.sh ${CMAKE_BINARY_DIR})
 set_tests_properties(gpu_visit PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 if(HAVE_CUDA)
@@ -276,7 +277,7 @@ foreach(SOURCE ${BENCH_SOURCES})
   target_link_libraries(${NAME} PRIVATE support_base state m)
 endforeach()
 target_link_libraries(bench_library PRIVATE library)
-target_link_options(bench_library PRIVATE -Wl,--wrap=executor_perform) # it notes the orders
+target_link_options(bench_library PRIVATE -Wl,--wrap=executor_perform) # counts the orders
 target_link_libraries(bench_link PRIVATE support_node)
 target_link_libraries(bench_budget PRIVATE support_net)
 target_link_libraries(bench_sums PRIVATE support_net)

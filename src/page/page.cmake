@@ -17,7 +17,7 @@ endif()
 find_path(DYGRAPHS dygraph.min.js PATHS /usr/share/javascript/dygraphs /usr/share/nodejs/dygraphs/dist
           DOC "Folder of dygraphs 2" NO_DEFAULT_PATH)
 if(NOT DYGRAPHS)
-  message(FATAL_ERROR "dygraphs is not there, which draws the charts of the page: install "
+  message(FATAL_ERROR "dygraphs, which draws the charts of the page, was not found: install "
                       "libjs-dygraphs, or set DYGRAPHS to the folder of dygraph.min.js")
 endif()
 set(PAGE_FOLDER ${CMAKE_CURRENT_SOURCE_DIR}/src/page)

@@ -1,19 +1,19 @@
-# Fuzzing. Each fuzz_<name>.c is a program: it plays the files of its corpus, which is a test under
-# any compiler; or, configured with -DSANITIZE=address,undefined,fuzzer-no-link, which clang alone
-# has, libFuzzer makes up files for it (./run fuzz).
+# Fuzzing. Each fuzz_<name>.c is a program that runs the files of its corpus, as a test. Built with
+# clang and -DSANITIZE=address,undefined,fuzzer-no-link, libFuzzer generates its inputs (./run
+# fuzz).
 set(FUZZ_CORPUS ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus)
 if(SANITIZE MATCHES "fuzzer")
   add_library(fuzz_driver STATIC tests/fuzz/libfuzzer.c)
   target_link_options(fuzz_driver PUBLIC -fsanitize=fuzzer)
-  # What a node compares are moments and counts: to follow them takes a third of the time of a
-  # script, and shows libFuzzer nothing that it could write into one.
+  # A node compares mostly times and counts. Tracing these comparisons takes a third of the time of
+  # a script and gives libFuzzer no values to write into one.
   target_compile_options(node PRIVATE -fno-sanitize-coverage=trace-cmp)
 else()
   add_library(fuzz_driver STATIC tests/fuzz/replay.c)
 endif()
 target_link_libraries(fuzz_driver PUBLIC support_base)
 
-# A harness, and the rooms that it sees.
+# add_harness(NAME LIBRARY...)
 add_custom_target(fuzz)
 function(add_harness NAME)
   add_executable(fuzz_${NAME} tests/fuzz/fuzz_${NAME}.c)
@@ -56,7 +56,7 @@ foreach(CALL sign_detached sign_verify_detached scalarmult scalarmult_base)
   target_link_options(fuzz_member PRIVATE -Wl,--wrap=crypto_${CALL})
 endforeach()
 
-# Regenerates the seeds: the corpora contain what our encoders write today.
+# Regenerates the seeds of the corpora with the current encoders.
 add_executable(fuzz_seeds tests/fuzz/seeds.c tests/fuzz/seeds_wire.c tests/fuzz/seeds_files.c
                tests/fuzz/seeds_member.c)
 target_link_libraries(fuzz_seeds PRIVATE support_state config)

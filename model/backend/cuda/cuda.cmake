@@ -1,5 +1,5 @@
-# HAVE_CUDA: whether the GPU is built in. WITH_CUDA=auto takes it where nvcc is found; found but
-# broken is an error, so that nobody trains on the CPU without knowing.
+# Sets HAVE_CUDA if the GPU's backend can be built. WITH_CUDA=auto builds it if nvcc is found. A
+# broken nvcc is an error, so that no user trains on the CPU by mistake.
 set(WITH_CUDA auto CACHE STRING "The GPU: auto (if nvcc is found), ON or OFF")
 set(HAVE_CUDA OFF)
 if(NOT WITH_CUDA)
@@ -11,25 +11,26 @@ if(NOT NVCC)
     message(FATAL_ERROR "-DWITH_CUDA=ON, but there is no nvcc on the PATH or in /usr/local/cuda/bin: "
                         "install the CUDA Toolkit, or leave that option out.")
   endif()
-  message(STATUS "GPU: none, since there is no nvcc on the PATH")
+  message(STATUS "GPU: none, because nvcc was not found")
   return()
 endif()
 
-# Does it compile? Asked by hand, for an answer that can be read.
+# Compiles a small kernel. CMake's own check prints an error that is hard to read.
 if(NOT NVCC_WORKS STREQUAL NVCC)
   set(PROBE ${CMAKE_BINARY_DIR}/CMakeFiles/nvcc_probe)
   file(WRITE ${PROBE}.cu "#include <cublas_v2.h>\n__global__ void nothing() {}\n")
   execute_process(COMMAND ${NVCC} -c ${PROBE}.cu -o ${PROBE}.o RESULT_VARIABLE FAILED
                   OUTPUT_VARIABLE SAYS ERROR_VARIABLE SAYS)
   if(FAILED)
-    message(FATAL_ERROR "${NVCC} is there, but does not compile:\n${SAYS}\nRepair it, or leave the "
+    message(FATAL_ERROR "${NVCC} cannot compile:\n${SAYS}\nRepair it, or leave the "
                         "GPU out with -DWITH_CUDA=OFF.")
   endif()
   set(NVCC_WORKS ${NVCC} CACHE INTERNAL "")
 endif()
 
-# The driver compiles kernels at a start where the module has no code for the GPU. A package has code
-# for each GPU that nvcc knows; a build here compiles faster. Newer GPUs translate the last.
+# The driver compiles kernels at start if the module has no code for the GPU. A package has code for
+# each GPU that nvcc knows. Other builds have less code and compile faster. For newer GPUs the
+# driver compiles the last virtual architecture.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND PACKAGES)
   execute_process(COMMAND ${NVCC} --list-gpu-code OUTPUT_VARIABLE KNOWN COMMAND_ERROR_IS_FATAL ANY)
   set(CMAKE_CUDA_ARCHITECTURES)
@@ -48,14 +49,14 @@ enable_language(CXX)
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 set(CMAKE_CUDA_STANDARD 17)
-# The CPU's arithmetic: a multiplication and an addition round twice.
+# No fused multiply-add, so that results equal those of the CPU.
 string(APPEND CMAKE_CUDA_FLAGS " -fmad=false -Xcompiler=-Wall,-Wextra,-Wno-unused-function")
 if(WERROR)
   string(APPEND CMAKE_CUDA_FLAGS " -Werror=all-warnings -Xcompiler=-Werror")
 endif()
 set(HAVE_CUDA ON)
 
-# HAVE_CUDNN: whether it computes convolutions and attention.
+# Sets HAVE_CUDNN if cuDNN computes convolutions and attention.
 set(WITH_CUDNN auto CACHE STRING "Convolutions and attention by cuDNN: auto (if it is found), ON or OFF")
 set(HAVE_CUDNN OFF)
 if(WITH_CUDNN)
@@ -67,13 +68,13 @@ if(WITH_CUDNN)
     set(HAVE_CUDNN ON)
     get_filename_component(CUDNN_LIBRARY_DIR ${CUDNN_LIBRARY} DIRECTORY)
   elseif(NOT WITH_CUDNN STREQUAL "auto")
-    message(FATAL_ERROR "-DWITH_CUDNN=ON, but there is no cudnn.h with a libcudnn: install cuDNN 9 or "
+    message(FATAL_ERROR "-DWITH_CUDNN=ON, but cudnn.h and libcudnn were not found: install cuDNN 9 or "
                         "later, name its folder in CUDNN_PATH, or leave that option out.")
   endif()
 endif()
 
-# HAVE_NCCL: whether a node may use several GPUs. It is compiled against nccl.h, and libnccl loaded
-# when several are asked for.
+# Sets HAVE_NCCL if a node can use several GPUs. The module is compiled with nccl.h and loads
+# libnccl only for several GPUs.
 set(WITH_NCCL auto CACHE STRING "Several GPUs with NCCL: auto (if it is found), ON or OFF")
 set(HAVE_NCCL OFF)
 if(WITH_NCCL)
@@ -85,7 +86,7 @@ if(WITH_NCCL)
     set(HAVE_NCCL ON)
     get_filename_component(NCCL_LIBRARY_DIR ${NCCL_LIBRARY} DIRECTORY)
   elseif(NOT WITH_NCCL STREQUAL "auto")
-    message(FATAL_ERROR "-DWITH_NCCL=ON, but there is no nccl.h with a libnccl: install NCCL 2, name "
+    message(FATAL_ERROR "-DWITH_NCCL=ON, but nccl.h and libnccl were not found: install NCCL 2, name "
                         "its folder in NCCL_HOME, or leave that option out.")
   endif()
 endif()

@@ -1,4 +1,4 @@
-# The GPU's module once more, where cuda_on_cpu.cc plays the GPU; and what is tested with it.
+# Builds the GPU's module with cuda_on_cpu.cc in place of CUDA, and its tests.
 enable_language(CXX)
 set(KERNELS_ON_CPU)
 foreach(KERNEL ${KERNEL_SOURCES})
@@ -7,8 +7,8 @@ foreach(KERNEL ${KERNEL_SOURCES})
   file(CONFIGURE OUTPUT ${SOURCE} CONTENT "#include \"${KERNEL}\"\n")
   list(APPEND KERNELS_ON_CPU ${SOURCE})
 endforeach()
-# With initial-exec no thread's variables come from malloc: LeakSanitizer takes a block at 16 bytes
-# into a page for one of an old glibc's, reads a header that is not there, and crashes.
+# initial-exec keeps thread-local variables out of malloc. LeakSanitizer mistakes a block 16 bytes
+# into a page for the thread-local storage of an old glibc, reads a missing header and crashes.
 set(ON_CPU_FLAGS -Wall -Wextra -Wno-unknown-pragmas -ffp-contract=off -ftls-model=initial-exec)
 if(WERROR)
   list(APPEND ON_CPU_FLAGS -Werror)
@@ -22,12 +22,12 @@ add_library(cuda-on-cpu OBJECT ${CUDA_SOURCES} ${KERNELS_ON_CPU} tests/fakes/cud
 set_target_properties(cuda-on-cpu PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(cuda-on-cpu BEFORE PUBLIC tests/fakes/cuda_on_cpu model)
 target_compile_options(cuda-on-cpu PUBLIC "$<$<COMPILE_LANGUAGE:CXX>:${ON_CPU_FLAGS}>")
-target_compile_definitions(cuda-on-cpu PRIVATE BLOCKS_MAX=3) # more only take time
+target_compile_definitions(cuda-on-cpu PRIVATE BLOCKS_MAX=3) # more blocks only take more time
 target_compile_features(cuda-on-cpu PUBLIC cxx_std_17)
 target_link_libraries(cuda-on-cpu PUBLIC base PkgConfig::BLAS)
 
-# With convolutions as products and with NCCL, which is in the module itself; and with cuDNN's
-# convolutions, but without NCCL.
+# Two modules: one with convolutions as matrix products and with a fake NCCL; the other with cuDNN's
+# convolutions and without NCCL.
 add_library(hearsay-cuda-on-cpu MODULE model/backend/cuda/backend_cuda_conv.c
                                        model/backend/cuda/backend_cuda_no_flash.c
                                        model/backend/cuda/backend_cuda_team.c
