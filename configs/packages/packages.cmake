@@ -1,11 +1,11 @@
-# Debian's packages, by cpack -G DEB in a folder configured with -DPACKAGES=ON: ./run packages.
+# Builds Debian's packages: cpack -G DEB in a folder configured with -DPACKAGES=ON (./run packages).
 #
-#   component     package            what is in it
+#   component     package            content
 #   program       hearsay            the program, its units, node.conf in /etc, pages
 #   library       libhearsay2        libhearsay.so.2
-#   development   libhearsay-dev     hearsay.h, and what compilers need
+#   development   libhearsay-dev     hearsay.h, files for compilers and linkers
 #   python3       python3-hearsay    src/python, for Debian's python3
-#   cuda          hearsay-cuda       the GPU's module, where nvcc is
+#   cuda          hearsay-cuda       the GPU's module, if nvcc was found
 include(GNUInstallDirs)
 set(OURS ${CMAKE_CURRENT_LIST_DIR})
 set(MADE ${CMAKE_CURRENT_BINARY_DIR}/packages)
@@ -20,7 +20,8 @@ set(python3_PACKAGE python3-hearsay)
 set(cuda_PACKAGE hearsay-cuda)
 set(RELEASE 1)
 
-# A build of another commit than that of the tag is newer than the release, and older than the next.
+# The version of an untagged commit, such as 1.2.0+git345, sorts after release 1.2.0 and before the
+# next one.
 set(PACKED_VERSION ${PROJECT_VERSION})
 execute_process(COMMAND git describe --exact-match --match v${PROJECT_VERSION}
                 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} RESULT_VARIABLE UNRELEASED OUTPUT_QUIET ERROR_QUIET)
@@ -32,7 +33,7 @@ endif()
 set(DEBIAN_VERSION ${PACKED_VERSION}-${RELEASE})
 file(WRITE ${MADE}/version "${PACKED_VERSION}\n")
 
-# The day of the last change, the same whoever builds it.
+# Date of the last commit, so that two builds of a commit give equal packages.
 if(DEFINED ENV{SOURCE_DATE_EPOCH})
   set(EPOCH $ENV{SOURCE_DATE_EPOCH})
 else()
@@ -45,7 +46,6 @@ endif()
 execute_process(COMMAND date -u -R -d @${EPOCH} OUTPUT_VARIABLE CHANGED
                 OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 
-# Each package has its licence and its changelog.
 function(compressed FROM TO)
   execute_process(COMMAND gzip -9nc ${FROM} OUTPUT_FILE ${TO} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -57,7 +57,7 @@ foreach(COMPONENT ${COMPONENTS})
           DESTINATION share/doc/${${COMPONENT}_PACKAGE} COMPONENT ${COMPONENT})
 endforeach()
 
-# Debian's manual pages are compressed; none are made where the program cannot be run to write them.
+# Compresses the manual pages, as Debian requires. Cross builds have none.
 install(CODE [[
   file(GLOB PAGES "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/share/man/man?/*.[1-8]")
   if(PAGES)
@@ -76,7 +76,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "the hearsay authors <maintainers@hearsay.example>")
 set(CPACK_PACKAGE_VERSION ${PACKED_VERSION})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_SET_DESTDIR ON) # for what is in /etc
+set(CPACK_SET_DESTDIR ON) # so that node.conf goes to /etc
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ
     GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
@@ -135,7 +135,7 @@ set(CPACK_DEBIAN_PYTHON3_PACKAGE_SUGGESTS python3-torch)
 set(CPACK_DEBIAN_PYTHON3_PACKAGE_CONTROL_EXTRA
     ${OURS}/python3-hearsay/postinst ${OURS}/python3-hearsay/prerm)
 
-# CUDA's own libraries are in no package of Debian's main archive: those of NVIDIA's are named.
+# Debian's main archive lacks CUDA's libraries, so these are NVIDIA's package names.
 if(HAVE_CUDA)
   string(REGEX REPLACE "^([0-9]+)\\.([0-9]+).*" "\\1-\\2" OF_CUDA "${CUDAToolkit_VERSION}")
   set(CPACK_COMPONENT_CUDA_DESCRIPTION "trains one model on machines in several places - NVIDIA's GPUs
