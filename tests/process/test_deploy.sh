@@ -114,7 +114,7 @@ task 0 1 n1 1 || fail 'in a folder of its own'
 task_with=()
 called "node.swarm_key=$dir/elsewhere/swarm.key"
 ! task 0 2 'n1 n2' 2 || fail 'it does not see that a machine is missing'
-says "$dir/task.err" 'no match' || fail 'says nothing about it'
+says "$dir/task.err" 'cannot match' || fail 'says nothing about it'
 
 tell 'Kubernetes: a pod knows its place'
 mkdir "$dir/etc" "$dir/secret" "$dir/state" "$dir/run"
