@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 
-/* Converts hexadecimal text to bytes and returns their number. */
 size_t hex_bytes(uint8_t *out, size_t capacity, const char *text);
 
 #endif

@@ -14,8 +14,7 @@
 /* Distributions of the levels of an update. */
 enum levels { LAPLACE, ONES, UNIFORM, TWO_SIDES };
 
-/* Draws `count` entries with geometric gaps. Returns the number of parameters over which they are
- * spread. */
+/* Draws `count` entries with geometric gaps. Returns the number of parameters that they span. */
 uint64_t draw_update(struct update *update, uint32_t count, double density, enum levels levels,
                      uint64_t seed);
 

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "config/config.h"
 
-/* Sets "section.key=value", which must be accepted. */
 void must_set(struct config *config, const char *assignment);
 
 void must_be_same(const struct config *a, const struct config *b);

@@ -40,7 +40,7 @@ int programs_end(void **state)
     return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
 
-/* Returns a number in [-1, 1) that only depends on the three arguments. */
+/* Returns a number in [-1, 1) that depends only on the three arguments. */
 static float draw(unsigned seed, unsigned a, unsigned b)
 {
     uint32_t x = seed * 2654435761u ^ a * 2246822519u ^ b * 3266489917u;
@@ -63,7 +63,7 @@ void program_init(struct program *program, const char *name, unsigned seed)
     }
 }
 
-/* Copies the program's values to the GPU, or back. */
+/* Copies the program's values to the GPU. */
 static void push(struct program *program)
 {
     struct backend *gpu = program->gpu;
@@ -311,8 +311,8 @@ static bool has_learned(struct program *program)
            program_loss(weights, bias) < program->target;
 }
 
-/* Runs in the program's thread. The first settle publishes the remaining residuals. After all
- * programs have done that, the second settle receives everything. */
+/* Runs in the program's thread. The first settle publishes the remaining residuals. The second one,
+ * after all programs have done that, receives everything. */
 static void *learn(void *argument)
 {
     struct program *program = argument;

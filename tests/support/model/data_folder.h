@@ -20,11 +20,11 @@ int remove_data_folder(void **state);
 struct data_path data_path(const char *name);
 void write_data(const char *name, const void *bytes, size_t count);
 
-/* Writes a gzip file and returns its length. */
+/* Writes a gzip file and returns its length in bytes. */
 size_t write_packed(const char *name, const void *bytes, size_t count);
 
-/* Writes a token file of llm.c: a header of 256 numbers, the third of which is `announced`, then
- * the tokens. */
+/* Writes a token file of llm.c: a header of 256 numbers, then the tokens. announced: the third
+ * number of the header, which is the count of tokens. */
 void write_llmc(const char *name, uint32_t magic, uint32_t version, uint32_t announced,
                 const void *tokens, size_t bytes);
 
@@ -36,7 +36,7 @@ void write_npy(const char *name, const char *descr, const char *shape, const voi
 void write_npy_header(const char *name, int version, const char *header, const void *numbers,
                       size_t bytes);
 
-/* Extends the file to this length, without using disk space. */
+/* Extends the file to `bytes` bytes, without using disk space. */
 void stretch_data(const char *name, uint64_t bytes);
 
 #define IN_DATA_FOLDER(test)                                                                       \

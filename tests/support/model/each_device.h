@@ -14,18 +14,18 @@
 #include "backend/backend.h"
 #include "backend/cuda/cuda_module.h"
 
-extern int gpu_under_test; /* number of the GPU on which the tests run; -1 = the CPU */
+extern int gpu_under_test; /* number of the GPU under test; -1 = the CPU */
 
 struct backend *open_device_in(enum precision precision);
 struct backend *open_device(void);
 
-/* Backend for the whole group, unless its tests open their own. */
+/* The backend of all tests in a group. Tests may also open their own. */
 extern struct backend *backend;
 
 int device_opens(void **state);
 int device_closes(void **state);
 
-/* Runs the tests on each device and returns the number of failed ones from main. Prints a note if
+/* Runs the tests on each device. Makes main return the number of failed tests. Prints a note if
  * there is no GPU. */
 #define RUN_ON_EACH_DEVICE(tests, setup, teardown)                                                 \
     do {                                                                                           \

@@ -18,15 +18,14 @@
 
 #define BATCH   4
 #define CLASSES 3
-#define ROOM    16384 /* more parameters than any model in these tests has */
+#define ROOM    16384 /* upper limit of the parameters of the models in these tests */
 
 extern struct model *model;
-extern float drawn[ROOM], gradients[ROOM]; /* random weights, and their gradients */
-extern float batch_x[ROOM];                /* samples of the batch; for sequences int32 tokens */
+extern float drawn[ROOM], gradients[ROOM];
+extern float batch_x[ROOM]; /* samples of the batch; for sequences, int32 tokens */
 extern int32_t batch_labels[ROOM];
 extern float batch_numbers[ROOM]; /* targets of the batch, instead of labels */
 
-/* Ends a test: frees the model that was built last. */
 int gradient_begins(void **state);
 int gradient_ends(void **state);
 
@@ -36,7 +35,8 @@ void build(const char *line, struct shape in, int classes);
 /* Returns the batch's mean loss in nats per label. */
 double mean_loss(void);
 
-/* Builds a model and compares all its gradients, for the loss of labels or of numeric targets. */
+/* Builds a model and compares all its gradients with finite differences. The loss is that of labels
+ * or of numeric targets. */
 void check_gradients(const char *line, struct shape in);
 void check_gradients_of_numbers(const char *line, struct shape in);
 

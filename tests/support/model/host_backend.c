@@ -12,7 +12,8 @@ void *carry_past(const void *host, size_t bytes, size_t past)
         return NULL;
     for (int i = 0; i < carried_count; i++) {
         if (carried[i].host == host && carried[i].bytes >= bytes)
-            return carried[i].device; /* the array was already copied: y may be x */
+            return carried[i]
+                .device; /* the array was already copied: input and output may be one array */
     }
     if (carried_count == CARRIED_MAX)
         abort();
@@ -36,8 +37,8 @@ float number_rounded(float value)
     return numbers_under_test == FLOAT32 ? value : half_of_bfloat16(half_to_bfloat16(value));
 }
 
-/* Copies float32 numbers to the device as bfloat16. past: offset in bytes of the float32 array, of
- * which the copy has half. */
+/* Copies float32 numbers to the device as bfloat16. past: offset that the array has in float32, in
+ * bytes. */
 static void *carry_rounded(float *host, size_t count, size_t past)
 {
     uint16_t *rounded = malloc(count * sizeof *rounded + 1);
@@ -46,7 +47,7 @@ static void *carry_rounded(float *host, size_t count, size_t past)
     for (int i = 0; i < carried_count; i++) {
         if (carried[i].host == host && carried[i].bytes >= count * sizeof *rounded) {
             free(rounded);
-            return carried[i].device; /* the array was already copied: y may be x */
+            return carried[i].device;
         }
     }
     const int at = carried_count;
@@ -65,8 +66,8 @@ struct numbers carry_numbers(struct numbers host, size_t count, size_t past)
     return (struct numbers){carry_rounded(at, count, past), BFLOAT16};
 }
 
-/* Converts results back to float32. A number that the operation did not change keeps its exact
- * value. */
+/* Converts results from bfloat16 to float32. Numbers that the operation did not change keep their
+ * exact float32 value. */
 static void widen(const struct carried *one, const uint16_t *now)
 {
     float *host = one->host;
@@ -317,7 +318,7 @@ static uint32_t host_survey(struct backend *b_, const struct survey *survey, siz
     return found;
 }
 
-/* Returns how many entries of w and base the candidates reach. */
+/* Returns 1 + the largest index among the candidates, or 0 if there are none. */
 static size_t reach_of(uint32_t found, const uint32_t *candidates)
 {
     size_t count = 0;

@@ -1,7 +1,6 @@
-/* A backend whose operations take arrays in main memory. Around each operation, it copies inputs to
- * the device and results back. So one test with plain arrays runs on every device. alloc still
- * returns memory of the device.
- */
+/* A backend whose operations take arrays in main memory, so that one test runs on every device. It
+ * copies inputs to the device before an operation and results back afterwards. alloc still returns
+ * device memory. */
 #ifndef HEARSAY_TESTS_SUPPORT_MODEL_HOST_BACKEND_H
 #define HEARSAY_TESTS_SUPPORT_MODEL_HOST_BACKEND_H
 
@@ -17,22 +16,23 @@ struct carried {
     void *host;
     char *device;
     size_t bytes;
-    size_t past; /* bytes by which the array begins after the start of the device's memory */
+    size_t past; /* offset of the array from the start of its device memory, in bytes */
     enum number type;
 };
 
 extern struct backend *device_of_tests; /* the device behind host_backend() */
-extern enum number numbers_under_test;  /* type of activations on the device; at first FLOAT32 */
+extern enum number numbers_under_test;  /* type of activations on the device, initially FLOAT32 */
 
-/* carry_past copies an array to the device and returns its address there, which is `past` bytes
- * after the start of an allocation. carry: at the start. */
+/* carry_past copies an array to the device, `past` bytes after the start of an allocation. Returns
+ * the array's address on the device. carry copies to the start. */
 void *carry_past(const void *host, size_t bytes, size_t past);
 void *carry(const void *host, size_t bytes);
-/* Copies all arrays back. An array that the operation only read is unchanged. */
+/* Copies all carried arrays back to main memory. Arrays that the operation did not write are
+ * unchanged. */
 void carry_back(void);
 
-/* Copies tagged numbers, which are float32 in main memory, and converts them to the type under
- * test. */
+/* Copies numbers, which are float32 in main memory, to the device, and converts them to the type
+ * under test. */
 struct numbers carry_numbers(struct numbers host, size_t count, size_t past);
 
 #define NUMBERS(numbers, count)        carry_numbers(numbers, count, 0)
@@ -40,24 +40,23 @@ struct numbers carry_numbers(struct numbers host, size_t count, size_t past);
 
 #define FLOATS(pointer, count) carry(pointer, (count) * sizeof(float))
 
-/* Weights and biases of a layer begin where those of the layer before end, so they have no
- * alignment. */
+/* A layer's weights begin directly after the previous layer's biases, so they are not aligned. */
 #define WEIGHTS(pointer, count) carry_past(pointer, (count) * sizeof(float), sizeof(float))
 
-/* Operations on copied arrays, of host_transformer.c, host_channel_norm.c and host_gather.c. */
+/* Operations on copied arrays; definitions in host_transformer.c, host_channel_norm.c and
+ * host_gather.c. */
 extern const struct element_operations host_elements;
 extern const struct sequence_operations host_sequence;
 extern const struct attention_operations host_attention;
 extern const struct channel_operations host_channels;
 extern const struct gather_operations host_gather;
 
-/* Returns the backend for tests: the CPU unchanged, any other device with copied arrays. */
+/* Returns the backend for tests: a CPU backend unchanged, any other one with copied arrays. */
 struct backend *host_backend(struct backend *device);
 int host_backend_opens(void **state);
 int host_backend_closes(void **state);
 
-/* Opens the backend with activations in bfloat16, if the device has them. The CPU's stay float32.
- */
+/* Opens the backend with activations in bfloat16 if the device has them. A CPU uses float32. */
 int host_backend_opens_in_bf16(void **state);
 /* Rounds to the nearest number of the type under test. */
 float number_rounded(float value);

@@ -1,5 +1,4 @@
-/* Operations on images normalised by channels, and their averages, with arrays in main memory
- * (host_backend.h). */
+/* Channel normalization, with arrays in main memory (host_backend.h). */
 #include "support/model/host_backend.h"
 
 static size_t numbers(const struct channel_norm *norm, int batch)

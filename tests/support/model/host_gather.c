@@ -1,6 +1,6 @@
 #include "support/model/host_backend.h"
 
-/* Returns how many rows of the data set the picks reach. */
+/* Returns 1 + the largest row index among the picks, or 0 if there are none. */
 static size_t reach_of(int batch, const uint32_t *pick)
 {
     size_t count = 0;

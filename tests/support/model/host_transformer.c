@@ -121,7 +121,6 @@ static void host_add_norm_forward(struct backend *b_, size_t rows, int size, str
     carry_back();
 }
 
-/* Returns the number of positions in a batch. */
 static size_t positions(const struct attention *attention, int batch)
 {
     return (size_t)batch * (size_t)attention->length;

@@ -1,5 +1,4 @@
-/* Operands of one operation and the results of its reference, for tests of every backend.
- */
+/* Operands of one operation and results of its reference, for tests of every backend. */
 #ifndef HEARSAY_TESTS_SUPPORT_MODEL_OPERANDS_H
 #define HEARSAY_TESTS_SUPPORT_MODEL_OPERANDS_H
 
@@ -18,10 +17,11 @@
 
 #define GEMM_NMSE 1e-10
 #define LOOP_NMSE 1e-12
-#define BF16_NMSE 1e-4 /* largest error of results that are rounded to bfloat16 */
-#define ROOM      8192 /* more numbers than any case needs */
+#define BF16_NMSE                                                                                  \
+    1e-4 /* largest normalized mean squared error of results that are rounded to bfloat16 */
+#define ROOM 8192
 
-/* A loss over n rows, all of which count. */
+/* A loss over n rows, none of which is masked. */
 #define LOSS(n, all) (&(struct cross_entropy){.rows = (n), .classes = (all), .of = (n)})
 
 extern struct rng rng;
@@ -33,8 +33,8 @@ extern uint8_t winner[ROOM];
 
 void fill(float *values, size_t count);
 
-/* Sets fresh operands. Results are NaN, so that a result that is added to, or not written, is
- * noticed. */
+/* Sets new operands. Results are NaN, so that a test notices results that are added to or not
+ * written. */
 int case_begin(void **state);
 double activation_reference(enum activation activation, double value);
 double activation_gradient(enum activation activation, double value);

@@ -1,8 +1,8 @@
 /* Test vectors for Noise_XX and Noise_XXpsk3 with 25519, ChaChaPoly and SHA256.
  *
  * Source: the cacophony test vectors, as shipped with snow (tests/vectors/cacophony.txt). Both
- * sides have the same prologue and psk. The sides take turns, the initiator first; messages 1 to 3
- * are the handshake, the later ones its transport. All values are hexadecimal.
+ * sides have equal prologues and psks. The sides take turns, the initiator first. Messages 1 to 3
+ * are the handshake, later ones are transport messages. All values are hexadecimal.
  */
 #ifndef HEARSAY_TESTS_SUPPORT_NET_NOISE_VECTORS_H
 #define HEARSAY_TESTS_SUPPORT_NET_NOISE_VECTORS_H

@@ -4,7 +4,7 @@
 
 #include "wire/rumor.h"
 
-/* Returns the total size of an update's rumors, none larger than `most` bytes. */
+/* Returns the total bytes of an update's rumors, each of at most `most` bytes. */
 double rumor_bytes(const struct update *update, size_t most, const struct identity *identity);
 
 #endif

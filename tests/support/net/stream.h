@@ -4,12 +4,11 @@
 
 #include "wire/signed_head.h"
 
-/* Makes the signed head of rumor `seq` of a stream of this identity; all its heads have these
- * samples. */
+/* Makes the signed head of rumor `seq` in a stream of this identity. All heads of the stream have
+ * the same samples. */
 struct signed_head stream_head(const struct identity *identity, uint64_t incarnation, uint32_t seq,
                                uint64_t samples, const uint8_t context[static CONTEXT_BYTES]);
 
-/* Makes an unsigned head. */
 struct signed_head stream_unsigned(const uint8_t id[static ID_BYTES], uint64_t incarnation,
                                    uint32_t seq, uint64_t samples,
                                    const uint8_t context[static CONTEXT_BYTES]);

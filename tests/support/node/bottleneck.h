@@ -1,8 +1,9 @@
 /* Links over one bottleneck: a queue that drains at a fixed rate, and a fixed delay each way.
- * Senders hand over what their link allows, receivers acknowledge. Virtual time advances by steps
- * of a millisecond.
+ * Senders send what congestion control allows, receivers acknowledge. Virtual time advances in
+ * steps of a millisecond.
  *
- *   bottleneck_begin ─► run_ms ─► use_of, median_wait_ms */
+ *   bottleneck_begin ─► run_ms ─► use_of, median_wait_ms
+ */
 #ifndef HEARSAY_TESTS_SUPPORT_NODE_BOTTLENECK_H
 #define HEARSAY_TESTS_SUPPORT_NODE_BOTTLENECK_H
 
@@ -15,7 +16,7 @@
 #define FLOWS_MAX 2
 #define AIR_MAX   65536
 #define PIECE     4096
-#define EVER      (1u << 20) /* bytes that always wait to be sent */
+#define EVER      (1u << 20) /* bytes that wait to be sent if a flow always has data */
 
 struct arrival {
     uint64_t at_ns;
@@ -28,13 +29,14 @@ struct ack {
 
 struct flow {
     struct congestion sender, receiver;
-    struct arrival air[AIR_MAX]; /* [AIR_MAX] ring of what is on its way */
+    struct arrival air[AIR_MAX]; /* ring of data in transit */
     struct ack back[AIR_MAX];
     uint32_t air_from, air_to, back_from, back_to;
     uint64_t begins_ns;
-    double duty; /* part of every quarter of a second in which it has data to send */
+    double duty; /* part of every 250 ms in which the flow has data to send; 1 = always */
     double got;
-    size_t burst; /* bytes that become ready to send every two seconds; 0 = there is always more */
+    size_t
+        burst; /* bytes that become ready to send every two seconds; 0 = the flow always has data */
     size_t waiting; /* bytes of the burst that are not sent yet */
 };
 
@@ -44,9 +46,9 @@ struct net {
     uint64_t now_ns;
     double rate;
     uint64_t delay_ns;
-    double free_ns;        /* time at which the bottleneck's queue is empty */
-    double other_rate;     /* other traffic in the queue, bytes per second */
-    uint32_t waits[60000]; /* microseconds that data waits in the queue, for each millisecond */
+    double free_ns;        /* time at which the bottleneck's queue becomes empty */
+    double other_rate;     /* rate of other traffic in the queue, in bytes per second */
+    uint32_t waits[60000]; /* queueing delay of data, in microseconds, for each millisecond */
     uint32_t waits_count;
 };
 
@@ -55,11 +57,11 @@ extern struct net net;
 void bottleneck_begin(uint32_t flows, double rate, uint64_t delay_ms);
 void run_ms(uint32_t ms);
 
-/* Runs `ms` milliseconds. Returns the part of the bottleneck's capacity that delivered data of flow
- * i. */
+/* Runs `ms` milliseconds. Returns the part of the bottleneck's capacity that flow i used for
+ * delivered data. */
 double use_of(uint32_t i, uint32_t ms);
 
-/* Returns the median wait in the queue over the last `ms` milliseconds. */
+/* Return the median and the maximum queueing delay over the last `ms` milliseconds. */
 double median_wait_ms(uint32_t ms);
 double most_wait_ms(uint32_t ms);
 

@@ -1,8 +1,9 @@
-/* Two peers joined by arrays of bytes, and the damage that can happen to the bytes between them.
+/* Two peers that exchange bytes through arrays, and damage to the bytes between them.
  *
  *   dialer ─ carry: changed? cut off? in pieces? ─► acceptor;   and back
  *
- * Each sends some messages after the handshake. The other must receive the same messages. */
+ * Each peer sends some messages after the handshake. The other peer must receive them unchanged.
+ */
 #ifndef HEARSAY_TESTS_SUPPORT_NODE_PEER_PAIR_H
 #define HEARSAY_TESTS_SUPPORT_NODE_PEER_PAIR_H
 
@@ -30,7 +31,7 @@ struct side {
     bool met, refused;
     uint32_t heard; /* messages received so far, all unchanged and in order */
     struct problem problem;
-    uint64_t out_bytes; /* bytes sent to the other side so far */
+    uint64_t out_bytes; /* bytes sent to the other peer so far */
 };
 
 extern struct side dialer, acceptor;
@@ -38,7 +39,7 @@ extern struct message_reader *reader;
 
 /* Damage on the path from the dialer [0] and from the acceptor [1]. */
 struct way {
-    size_t chunk;   /* most bytes delivered at once */
+    size_t chunk;   /* maximum bytes delivered at once */
     size_t flip[2]; /* index of the changed byte */
     size_t cut[2];  /* index from which on all bytes are lost */
     uint8_t mask;
@@ -64,15 +65,15 @@ int pair_begin(void **state);
 int pair_end(void **state);
 void begin_again(void);
 
-/* Returns message number i: WANT 0 i, WANT 1 i + 1, ... */
+/* Returns message number i: a WANT with tag i and seq 1000 + i. */
 struct message message_number(uint32_t i);
 void say_some(struct side *side, uint32_t count);
 void take(struct side *side, const uint8_t *bytes, size_t count);
 
-/* Delivers these bytes with the damage that `way` says. */
+/* Delivers `bytes` to `to`, with the damage that `way` describes. */
 void carry(struct side *from, struct side *to, const uint8_t *bytes, size_t count);
 
-/* Sends the queued bytes once. Returns false if there were none. */
+/* Sends `from`'s queued bytes once. Returns false if there were none. */
 bool send_once(struct side *from, struct side *to);
 void converse(void);
 int open_pair(void **state);

@@ -71,7 +71,7 @@ void must_find_who(void)
     const struct origin *origin = byzantine_next(node);
     struct node_finding harm;
     assert_ptr_equal(origin, &broadcast_versions(node)->origins[WHO]);
-    assert_null(byzantine_next(node)); /* no other origin is found */
+    assert_null(byzantine_next(node));
     assert_true(node_finding(node, 0, &harm) && harm.harms);
     assert_memory_equal(harm.id, origin->id, ID_BYTES);
     assert_false(node_finding(node, 1, &harm));

@@ -1,5 +1,5 @@
-/* Byzantine detection at one node of a swarm: the test sets what others publish and how far it
- * agrees with local training.
+/* Byzantine detection at one node of a swarm. The test sets what other members publish and how far
+ * that agrees with local training.
  *
  *   byzantine_story_begins ─► let_all_publish ─► must_find_who
  */
@@ -12,19 +12,19 @@
 #include "support/sim/swarm_world.h"
 
 #define NODES 8
-#define WHO   5 /* index of an origin of another node */
+#define WHO   5 /* index of the origin that misbehaves */
 
 extern struct node *node; /* node 0, whose learner reports the agreement that the test sets */
-extern uint32_t seq;      /* number of the next rumor of each origin */
+extern uint32_t seq;
 
-/* Starts with a node that has received nothing. */
+/* Resets the node's Byzantine detection. */
 void begin_anew(void);
 bool is_own(uint32_t origin_index);
 
-/* Publishes a rumor of each origin with this agreement and length, and with other values for WHO. A
- * second later updates the typical values. */
+/* Publishes a rumor of each origin with this agreement and length. WHO's rumor has of_who and
+ * length_of_who instead. A second later the node updates the typical values. */
 void let_all_publish(double agreement, double of_who, double length, double length_of_who);
-/* WHO must be found, and no other origin. */
+/* Checks that the node finds WHO and no other origin. */
 void must_find_who(void);
 
 int byzantine_story_begins(void **state);

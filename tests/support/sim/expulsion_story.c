@@ -3,7 +3,7 @@
 #include "node/expulsion_api.h"
 
 struct operator_key operator_key;
-static uint32_t orders; /* number of orders given */
+static uint32_t orders;
 
 int expulsion_begins(void **state)
 {
@@ -119,7 +119,7 @@ uint32_t known_of_node(uint32_t i, uint32_t villain)
     return known_of_id(i, world.nodes[villain].identity.id);
 }
 
-/* Checks that the base of node i is b0 plus everything published, without the villain's updates. */
+/* Checks that node i's base is b0 plus everything published, except the villain's updates. */
 static void must_be_the_sum_without(uint32_t i, uint32_t villain)
 {
     static int32_t units[PARAMETERS_MAX];

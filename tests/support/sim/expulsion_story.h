@@ -1,5 +1,5 @@
-/* Expulsions by the operator: a swarm with an operator, whose orders the test signs and gives to
- * any node.
+/* Expulsions by a swarm's operator. The test signs the operator's orders and gives them to any
+ * node.
  *
  *   story_begins ─► start_four ─► expel, order_expulsion ─► run ─► must_agree, must_be_out
  */
@@ -20,40 +20,41 @@
 
 extern struct operator_key operator_key;
 
-/* Starts a world whose operator has not ordered anything. */
+/* Starts a world whose operator has given no order. */
 int expulsion_begins(void **state);
 
 struct node_options obedient(struct node_options options);
 
-/* Makes an order of this number that keeps nothing of the subject. */
+/* Makes order `number`, which keeps no rumor of the subject. */
 struct order order_of(uint32_t number, const uint8_t subject[static ID_BYTES]);
 size_t sign(const struct order *order, uint8_t out[static ORDER_BYTES_MAX]);
 
-/* Gives the next order to node i; its number is set. */
+/* Gives node i the next order. Sets the order's number. */
 void order_expulsion(uint32_t i, struct order order);
 void expel(uint32_t i, uint32_t villain);
 void expel_id(uint32_t i, const uint8_t id[static ID_BYTES]);
-/* Gives node i an order like `hearsay expel` without --all: rumors that its log is about to lose
- * stay. */
+/* Gives node i an order like `hearsay expel` without --all: it spares rumors that node i's log has
+ * lost or is about to lose. */
 void expel_within_reach(uint32_t i, uint32_t villain);
 
-/* Gives node i an order like `hearsay expel --since`: keeps the rumors that node i had received by
- * then, according to its log marks, which must reach back that far. */
+/* Gives node i an order like `hearsay expel --since`. The order keeps the rumors that node i had
+ * received by moment_ns, according to its log marks. The marks must reach back that far. */
 void expel_since(uint32_t i, uint32_t villain, uint64_t moment_ns);
 
-/* Give node i orders that admit these nodes, and one that admits a node after an expulsion. */
+/* Give node i orders: admit_nodes admits these nodes, admit_after admits one node again after order
+ * `after`. */
 void admit_nodes(uint32_t i, const uint32_t *members, uint32_t count);
 void admit_after(uint32_t i, const uint8_t id[static ID_BYTES], uint64_t after);
 
-/* Return how many rumors of all incarnations of a member node i knows. */
+/* Return how many rumors node i knows from all incarnations of a member. */
 uint32_t known_of_id(uint32_t i, const uint8_t id[static ID_BYTES]);
 uint32_t known_of_node(uint32_t i, uint32_t villain);
 
-/* The villain must be expelled everywhere, and the others have one base: b0 plus everything
- * published, without the villain's updates. */
+/* Checks that all nodes have expelled the villain and have one base: b0 plus everything published,
+ * except the villain's updates. */
 void must_be_out(uint32_t villain);
 
-/* Starts four nodes, the last of which is the villain, and lets them publish for ten seconds. */
+/* Starts four nodes and lets them publish for ten seconds. The last node is the villain. */
 void start_four(struct node_options options);
 
 #define EXPULSION(name) cmocka_unit_test_setup_teardown(name, expulsion_begins, world_ends)

@@ -1,5 +1,5 @@
-/* Plays a list of faults in a small swarm (swarm_world.h): five nodes that know each other, and a
- * slot for a twin of the first. Times are seconds since the world began. */
+/* Plays a list of faults in a swarm (swarm_world.h) of five nodes that know each other, and a slot
+ * for a twin of node 0. Times are seconds since the world began. */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_FAULT_STORY_H
 #define HEARSAY_TESTS_SUPPORT_SIM_FAULT_STORY_H
 
@@ -22,7 +22,7 @@ void begin_faults(const struct fault *faults, uint32_t count, uint64_t seed);
 uint64_t seconds(double s);
 void run_to(double s);
 
-/* Ends all faults at second `s`. Afterwards all nodes must run, and soon have one version. */
+/* Ends all faults at second `s`. Then checks that all nodes run and soon have one version. */
 void heal(double s);
 void leave_world(void);
 void end_well(double s);

@@ -1,5 +1,5 @@
-/* State transfers: a busy swarm with logs so small that rumors soon leave them, and a node that
- * lacks too many. swarm_world.h has the basic functions.
+/* State transfers in a busy swarm, whose logs soon lose old rumors. A node that lacks too many
+ * rumors takes over the swarm's base. swarm_world.h has the basic functions.
  *
  *   start_busy_swarm ─► join ─► until(has_blocks, …) ─► faults ─► until(is_training, …)
  */
@@ -19,11 +19,11 @@
 #define SMALL_BLOCK  10
 #define SMALL_BLOCKS (PARAMETERS / SMALL_BLOCK)
 
-/* 128 rumors in the log, about two seconds of three nodes, and blocks so small that a fetch takes
- * many of them. */
+/* Returns options with logs of 128 rumors, about two seconds of three nodes, and with small blocks.
+ */
 struct node_options busy_options(void);
 
-/* Adds and starts a node that knows the addresses of the swarm. Returns its number. */
+/* Adds and starts a node that knows the addresses of nodes 0 .. swarm - 1. Returns its number. */
 uint32_t join(const struct node_options *options, uint32_t swarm);
 
 /* Conditions for until(). */
@@ -33,18 +33,19 @@ bool is_catching_up(uint32_t i);
 bool has_base(uint32_t i);
 bool is_finished(uint32_t i);
 
-/* Runs until the condition holds for node i, checked every millisecond, or fails the test. */
+/* Runs until the condition holds for node i, checked every millisecond. Fails the test if that
+ * takes longer than within_ns. */
 void until(bool (*holds)(uint32_t i), uint32_t i, uint64_t within_ns);
 
-/* Runs until node i has `blocks` blocks of the base that it takes over. */
+/* Runs until node i has received `blocks` blocks of the base that it takes over. */
 void until_blocks(uint32_t i, uint32_t blocks, uint64_t within_ns);
 
-/* Returns how many rumors of the current incarnation of node `of` node i knows. */
+/* Returns how many rumors node i knows from the current incarnation of node `of`. */
 uint32_t known_of(uint32_t i, uint32_t of);
 uint64_t incarnation_of(uint32_t i);
 uint32_t bases_of(uint32_t i);
 
-/* Copy a learner's weights, and its residual. */
+/* Copy a learner's weights or its residual. */
 void weights_of(uint32_t i, float out[static PARAMETERS]);
 void residual_of(uint32_t i, double out[static PARAMETERS]);
 double sum_of_sizes(const double residual[static PARAMETERS]);

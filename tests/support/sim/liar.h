@@ -1,7 +1,7 @@
 /* A liar: a puppet (puppet.h) that gives a node a false base.
  *
- *   liar_meet ─► it shows the version of another node, its twin ─► TAKE: the twin's history of that
- *   moment ─► FETCH: blocks with the lie in them (faults/false_base.h), as many as it gives
+ *   liar_meet ─► it shows the version of its twin, another node
+ *     ─► TAKE: it sends the twin's history ─► FETCH: it sends `gives` false blocks
  */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_LIAR_H
 #define HEARSAY_TESTS_SUPPORT_SIM_LIAR_H
@@ -10,19 +10,19 @@
 #include "support/sim/puppet.h"
 
 struct liar {
-    struct puppet puppet; /* the first member, so that a puppet is a liar */
+    struct puppet puppet; /* first member, so that a puppet pointer converts to a liar */
     struct false_base base;
-    uint32_t twin;  /* node whose history it gives */
-    enum lie lie;   /* kind of lie */
-    uint32_t gives; /* number of blocks it gives before it refuses */
-    uint64_t aside; /* added to the true digest that it shows */
+    uint32_t twin; /* node whose history the liar copies */
+    enum lie lie;
+    uint32_t gives; /* number of blocks that the liar gives before it refuses */
+    uint64_t aside; /* number added to the true digest that the liar shows */
 };
 
-/* Calls the node and shows its version. */
+/* Dials the node and shows it the twin's version. */
 void liar_meet(struct liar *liar, uint32_t node, uint32_t twin, enum lie lie, uint8_t seed);
-/* Shows its twin's current version, with a digest that matches its lie. */
+/* Shows the twin's current version, with a digest that matches the lie. */
 void liar_show(struct liar *liar);
-/* Calls again after it was disconnected. */
+/* Dials again after the node has disconnected the liar. */
 void liar_call_again(struct liar *liar);
 void liar_free(struct liar *liar);
 

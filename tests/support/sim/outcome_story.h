@@ -1,5 +1,5 @@
-/* One outcome, made by hand and judged, for tests of verdicts: two desks and a box, and their
- * expectations (sample_outcome.h). */
+/* One outcome, made by hand and judged, for tests of verdicts: two nodes "desk", one node "box",
+ * and expectations (sample_outcome.h). */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_OUTCOME_STORY_H
 #define HEARSAY_TESTS_SUPPORT_SIM_OUTCOME_STORY_H
 
@@ -16,7 +16,7 @@ extern struct outcome judged;
 
 int stop(void **state);
 
-/* Starts an outcome of two desks and an unlimited box with ten seconds of training. */
+/* Starts an outcome of ten seconds with two nodes "desk" and an unlimited node "box". */
 void outcome_begin(void);
 struct moment *outcome_moment(double at_s, double accuracy);
 void assert_verdict(bool met, const char *text);

@@ -36,7 +36,7 @@ static void puppet_on_message(struct puppet *puppet)
     }
 }
 
-/* Sends ACKs like every node; without them it would soon receive nothing more. */
+/* Sends ACKs like every node. Without them the node would soon send nothing more. */
 static void puppet_give_ack(struct puppet *puppet)
 {
     struct congestion *link = &puppet->link;
@@ -128,7 +128,7 @@ void puppet_call(struct puppet *puppet)
                world_now_ns(&world));
     congestion_init(&puppet->link, world_now_ns(&world));
     wire_dial(&world.wire, puppet->party, puppet->peer.conn, puppet->node);
-    run(6 * NEARBY_NS); /* dialling and greeting take two round trips; then the proof has arrived */
+    run(6 * NEARBY_NS); /* two round trips, after which the proof has arrived */
 }
 
 void puppet_meet(struct puppet *puppet)

@@ -1,4 +1,4 @@
-/* Shows an outcome: as files in a folder of its own for every test, and as text for a terminal. */
+/* Writes an outcome to the files of a temporary folder, or as text for a terminal. */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_REPORT_FOLDER_H
 #define HEARSAY_TESTS_SUPPORT_SIM_REPORT_FOLDER_H
 
@@ -33,7 +33,7 @@ void assert_lacks(const char *text, const char *unwanted);
 void write_folder(void);
 const char *printed(void);
 
-/* Checks that no line is too long, in characters, not bytes. */
+/* Checks that no line is too long, counted in characters. */
 void assert_fits_a_terminal(const char *text);
 
 #endif

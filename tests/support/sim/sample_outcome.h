@@ -1,7 +1,7 @@
 /* Outcomes made by hand, for tests of reports: a short one with literal values, and long ones with
  * curves like those of a swarm.
  *
- *   desk/1, desk/2 (400 samples/s, up 1 Mbit/s), box (100 samples/s, no limit), one crash
+ * desk/1, desk/2 (400 samples/s, up 1 Mbit/s), box (100 samples/s, no limit), one crash
  */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_SAMPLE_OUTCOME_H
 #define HEARSAY_TESTS_SUPPORT_SIM_SAMPLE_OUTCOME_H
@@ -13,7 +13,7 @@
 
 #include "experiment/outcome.h"
 
-extern struct scenario story_scenario; /* a global: too large for a stack */
+extern struct scenario story_scenario; /* global, because it is too large for a stack */
 
 void story_group(const char *name, uint32_t count, uint64_t up_bytes_per_s);
 void story_expect(enum metric metric, bool at_least, double value, double by_s, const char *text);
@@ -24,10 +24,10 @@ void story_moment(struct outcome *outcome, double at_s, double accuracy,
 void story_total(struct node_total *node, uint64_t samples, double share);
 void story_end(struct outcome *outcome);
 
-/* Four seconds; desk/2 is away in the third. */
+/* An outcome of four seconds. desk/2 is absent in the third. */
 void story_short(struct outcome *outcome);
 
-/* Two minutes of `nodes` nodes, at least three, in three groups, with faults. */
+/* An outcome of two minutes, with faults, and at least three nodes in three groups. */
 void story_long(struct outcome *outcome, uint32_t nodes);
 
 #endif

@@ -14,14 +14,14 @@
 #include "strategies/strategy.h"
 #include "support/sim/scenario_text.h"
 
-/* Four nodes in each of two regions; nothing is learned. */
+/* Four nodes in each of two regions. Updates are invented, and no model is trained. */
 #define PLAY_BASE                                                                                  \
     "[scenario]\nseconds = 40\nupdates = made up\nparameters = 200\n"                              \
     "nodes = 4 west, 64 samples/s\nnodes = 4 east, 64 samples/s\nlink = all, rtt 20 ms\n"
 #define PLAY_REST "[train]\nbatch = 8\n[exchange]\nbytes_per_s = 2000\n"
 
-/* Plays the scenario and judges it. The caller frees the outcome, whose scenario is that of the
- * last call. */
+/* Plays the scenario and judges its outcome. The caller frees the outcome. The outcome's scenario
+ * is valid until the next call. */
 void play_out(struct outcome *outcome, const char *lines);
 
 #endif

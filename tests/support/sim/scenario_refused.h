@@ -1,4 +1,4 @@
-/* Scenarios that are refused, and words of the expected sentence. */
+/* Lines that make a scenario invalid, and words of the expected error message. */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_REFUSED_H
 #define HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_REFUSED_H
 

@@ -1,4 +1,4 @@
-/* Lines of a scenario that are accepted, and their meaning. */
+/* Lines that a scenario accepts, and their meaning. */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_TAKEN_H
 #define HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_TAKEN_H
 
@@ -6,7 +6,8 @@
 
 #include "scenario/scenario.h"
 
-/* strikes: a digit per node of SCENARIO_BASE, in a: 1, in b: 2, in both: 3. */
+/* strikes: which nodes of SCENARIO_BASE the fault strikes. A digit per node: 1 = in the fault's set
+ * a, 2 = in b, 3 = in both. */
 struct taken_fault {
     const char *line;
     enum fault_kind kind;

@@ -32,7 +32,7 @@ const struct scenario *played_set(const char *text, const char *set)
     return played_with(text, &set, 1);
 }
 
-/* The text must be refused with these words, and the scenario unchanged. */
+/* Checks that loading the text fails with these words and leaves the scenario unchanged. */
 static void assert_refused_with(const char *text, const char *const *sets, int count,
                                 const char *words)
 {

@@ -1,4 +1,4 @@
-/* Scenarios given as text: loaded from a temporary file, or refused. */
+/* Scenarios given as text, loaded from a temporary file or rejected. */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_TEXT_H
 #define HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_TEXT_H
 
@@ -14,17 +14,16 @@
 
 #include "scenario/scenario.h"
 
-/* Two groups in two regions, to which most tests add their lines. */
+/* Two groups of nodes. Most tests append lines to this scenario. */
 #define SCENARIO_BASE                                                                              \
     "[scenario]\n"                                                                                 \
     "nodes = 2 desk, 400 samples/s\n"                                                              \
     "nodes = 3 lab, 100 samples/s\n"
 
-/* Writes bytes to a temporary file, loads it, and removes it. */
 enum error load_bytes(struct scenario *scenario, const char *bytes, size_t count,
                       const char *const *sets, int sets_count, struct problem *problem);
 
-/* Returns the scenario of the text and the assignments; valid until the next call. */
+/* Return the scenario of the text with the assignments, valid until the next call. */
 const struct scenario *played_with(const char *text, const char *const *sets, int count);
 const struct scenario *played(const char *text);
 const struct scenario *played_set(const char *text, const char *set);

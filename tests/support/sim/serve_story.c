@@ -6,7 +6,7 @@ static int32_t base_before[PARAMETERS];
 struct node_options patient_options(void)
 {
     struct node_options options = busy_options();
-    /* So that puppets, which do not answer PING, stay connected. */
+    /* Puppets, which do not answer PING, stay connected. */
     options.limits.silence_ns = 600 * SECOND_NS;
     return options;
 }

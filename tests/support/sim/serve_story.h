@@ -1,5 +1,5 @@
-/* A base that is served or taken over, with the other end played by the test: one node with rumors,
- * and a puppet (puppet.h) connected to it.
+/* State transfers whose other end the test plays: one node with rumors, and a puppet (puppet.h)
+ * connected to it.
  *
  *   start_talk, start_talk_at_rest ─► puppet_say, fetch ─► must_…
  */
@@ -20,14 +20,14 @@ extern struct puppet puppet;
 
 struct node_options patient_options(void);
 
-/* Starts one node with rumors, with the puppet connected to it. */
+/* Start one node with rumors, and connect the puppet to it. At rest, the node no longer trains. */
 void start_talk(const struct node_options *options);
 void start_talk_at_rest(void);
 void start_talk_at_rest_as(const struct node_options *options);
 int conversation_ends(void **state);
 void must_have_the_base_it_had(void);
 
-/* The puppet requests blocks. */
+/* Makes the puppet request `count` blocks from number `block` on. */
 void fetch(uint64_t block, uint64_t count);
 
 #define TALK(name) cmocka_unit_test_setup_teardown(name, world_begins, conversation_ends)

@@ -14,11 +14,11 @@
 
 #include "strategies/strategy.h"
 
-#define PARAMETERS 7850 /* dense 784 to 10, the model of these scenarios */
+#define PARAMETERS 7850 /* parameters of the scenarios' model, "dense 10" for 784 inputs */
 
-/* Scenarios: two slow nodes and a fast one behind links of 1 Mbit/s, for 10 s; one node with Adam
- * and a schedule, for as many steps; three equal nodes without links between them, for three steps
- * of plain SGD. */
+/* strategy_three: two slow nodes and a fast one on links of 1 Mbit/s, for 10 s. strategy_one: one
+ * node with Adam and a rate schedule, for 10 s. strategy_free: three equal nodes without links, for
+ * three steps of plain SGD. */
 extern const char strategy_three[], strategy_one[], strategy_free[];
 
 struct played {
@@ -27,22 +27,22 @@ struct played {
     struct outcome outcome;
 };
 
-extern int watched;    /* number of moments seen */
-extern int stop_after; /* number of moments after which to stop; 0 = never */
+extern int watched;
+extern int stop_after; /* number of moments after which the play stops; 0 = never */
 
-/* Opens an experiment for the strategy. played_with runs it, or the caller does. */
 struct played play_open(const char *text, const char *strategy, const char *const *set, int count);
 
 struct played play_text(const char *text, const char *strategy, const char *const *set, int count);
 
-/* Play strategy_three with some keys set, or with one or none. */
+/* Play strategy_three with some keys set: play_with sets `count` keys, play one or none. */
 struct played play_with(const char *strategy, const char *const *set, int count);
 struct played play(const char *strategy, const char *set);
 void play_end(struct played *played);
 
 const struct moment *last_moment(const struct played *played);
 
-/* New learners of the nodes of a play, for making its steps by hand. Batches must be unchanged. */
+/* Learners equal to those of a play, for repeating its steps by hand. The play's batches must be
+ * unchanged. */
 struct by_hand {
     uint32_t count;
     struct learner *learners[3];
@@ -52,13 +52,15 @@ struct by_hand {
 void by_hand_begin(struct by_hand *hand, struct played *played);
 void by_hand_end(struct by_hand *hand);
 
-/* The weights of the first learner must match the play within `by`, and have moved. */
+/* Checks that the first learner's weights equal the play's within `by`, and have moved from the
+ * start. */
 void assert_as_by_hand(const struct by_hand *hand, const struct played *played, float by);
 
-/* The weights of two plays must match within `by`, and have moved from the start. */
+/* Checks that the weights of the two plays are equal within `by`, and have moved from the start. */
 void assert_same_weights(const struct played *a, const struct played *b, float by);
 
-/* Returns the distance between two plays, relative to the first one's distance from the start. */
+/* Returns the distance between the weights of two plays, relative to a's distance from the start.
+ */
 double weights_apart(const struct played *a, const struct played *b);
 
 /* Returns the loss of the initial weights on the whole test set. */

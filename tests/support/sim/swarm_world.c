@@ -220,7 +220,7 @@ bool same_base(uint32_t a, uint32_t b)
 void assert_one_version(void)
 {
     assert_true(world_is_one_version(&world));
-    check_end(&world); /* checks that all have one base, the sum of all rumors */
+    check_end(&world); /* checks that all nodes have one base, the sum of all rumors */
     assert_all_holds();
 }
 

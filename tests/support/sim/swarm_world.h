@@ -1,9 +1,9 @@
 /* A simulated swarm (sim/world/world.h) for tests: nodes 20 ms apart, each with a random walk as
- * learner, and slots for outsiders, a tenth of a millisecond away from every node.
+ * learner. Outsiders, such as puppets, have slots 0.1 ms from every node.
  *
  *   begin_world ─► start_swarm, or add, world_introduce, world_start ─► run, cut … ─► must_agree
  *
- * All invariants (sim/world/check.h) are checked: a violation fails the test at once.
+ * A violated invariant (sim/world/check.h) fails the test at once.
  */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_SWARM_WORLD_H
 #define HEARSAY_TESTS_SUPPORT_SIM_SWARM_WORLD_H
@@ -32,13 +32,13 @@
 enum region { HERE, NEARBY, REGIONS }; /* region of the nodes, and of the outsiders */
 
 extern struct backend *backend;
-extern uint32_t parameters; /* parameters of every model; a test with larger models changes it */
+extern uint32_t parameters; /* parameters of every model; tests with larger models change it */
 extern struct world world;
 extern struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
-extern uint32_t density_max; /* most entries per step of learners that are made later */
-/* First weights of each node (random_walk_begin); usually 0. */
+extern uint32_t density_max; /* maximum entries per step of learners that are created later */
+/* Seed of each node's first weights (random_walk_begin); usually 0. */
 extern uint64_t first_weights[NODES_MAX];
-extern bool is_alike; /* all learners that are made later make the same walk */
+extern bool is_alike; /* makes all learners that are created later walk alike */
 
 void begin_world(uint64_t seed);
 int world_begins(void **state);
@@ -46,49 +46,43 @@ int world_ends(void **state);
 int open_all(void **state);
 int close_all(void **state);
 
-/* Nodes. */
-
 struct node_options usual_options(void);
 
-/* Adds a node that does not run yet. Nodes with one identity are one member to the others. */
+/* Adds a node that does not run yet. Nodes with equal `identity` are one member to other nodes. */
 uint32_t add_as(const struct node_options *options, uint64_t identity);
 uint32_t add(const struct node_options *options);
 void start_all(void);
 
-/* Add n nodes; each knows the address of the first. */
+/* Add n nodes, which know the address of the first. The start_ functions also start them. */
 void add_swarm(uint32_t n, const struct node_options *options);
 void start_swarm(uint32_t n, const struct node_options *options);
 void start_usual_swarm(uint32_t n);
 
-/* Events. */
-
 void run(uint64_t span_ns);
 
-/* From now on no bytes pass between the two, and no connection breaks. */
+/* Stops all bytes between nodes a and b, without ending their connections. */
 void cut(uint32_t a, uint32_t b);
 void heal_cut(uint32_t a, uint32_t b);
 
-/* 0 = no limit */
+/* bytes_per_s: 0 = no limit. */
 void limit_up(uint32_t i, uint64_t bytes_per_s);
-
-/* Queries. */
 
 struct node_stats stats_of(uint32_t i);
 uint32_t neighbours(uint32_t i);
 bool meshed(void);
 uint64_t rumors_published(void);
 
-/* Returns whether two bases are equal, byte for byte. A learner outlives its process. */
+/* Returns true if the two learners' bases are equal, byte for byte. Also works for stopped nodes.
+ */
 bool same_base(uint32_t a, uint32_t b);
 void assert_one_version(void);
 
-/* Pauses training. Within this time all nodes must have the same base. */
+/* Pauses training. Then checks that all nodes have one base within within_ns. */
 void must_agree(uint64_t within_ns);
 void assert_near(double got, double want, double apart);
 
 #define STORY(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
 
-/* Returns whether the node trains while its base is incomplete. */
 bool is_rolling(uint32_t i);
 
 #endif

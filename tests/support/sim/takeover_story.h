@@ -1,4 +1,4 @@
-/* A base taken over from a peer that breaks rules: serve_story.h from the other side. The puppet
+/* A node takes over a base from a peer that breaks rules, the puppet of serve_story.h. The puppet
  * announces a newer version, is asked for it, and sends a history.
  *
  *   start_talk_of_much_more ─► say_history(history_of(…)) ─► must_…
@@ -27,11 +27,12 @@ void say_ahead(void);
 void must_ask_within(uint64_t within_ns);
 void start_talk_of_much_more(void);
 
-/* Makes a history of n incarnations of the puppet with `next` rumors each. Returns its size. */
+/* Makes a history of `incarnations` incarnations of the puppet, with `next` rumors each. Returns
+ * its size in bytes. */
 size_t history_of(uint32_t incarnations, uint32_t next);
-/* Makes a history of `nodes` unknown nodes with one rumor each. Returns its size. */
+/* Makes a history of `nodes` unknown nodes with one rumor each. Returns its size in bytes. */
 size_t history_of_strangers(uint32_t nodes);
 void say_history(uint64_t part, uint64_t parts, size_t bytes);
-void say_whole_history(size_t bytes); /* sends the history in as many parts as needed */
+void say_whole_history(size_t bytes);
 
 #endif

@@ -99,7 +99,7 @@ void story_begins(uint64_t seed)
 
 void story_ends(void)
 {
-    CHECK(wire.flying <= PARTIES * HEARD_MAX); /* no byte was received twice */
+    CHECK(wire.flying <= PARTIES * HEARD_MAX);
     wire_free(&wire);
     event_queue_free(&event_queue);
 }

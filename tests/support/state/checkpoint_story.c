@@ -39,7 +39,7 @@ void story_fill(struct story *story, uint64_t generation)
             vectors[v][i] = (uint8_t)rng_next(&rng);
 }
 
-/* Copies a part of the learner's state, like snapshot_save, from an artificial learner. */
+/* Copies a part of the story's state, as snapshot_save does for a real learner. */
 static void story_take(void *learner, struct learner_state *part)
 {
     const struct learner_state *state = &((struct story *)learner)->state;
@@ -70,7 +70,7 @@ static void story_replay(void *self, const struct snapshot_record *record)
     }
 }
 
-/* Applies an update with entries spread over the whole story. */
+/* Applies an update whose entries are spread over all parameters. */
 static void story_move(struct story *story, struct snapshot_queue *queue, struct rng *rng,
                        enum snapshot_kind kind)
 {

@@ -1,7 +1,8 @@
-/* Checkpoints to save and to recognise: every number of generation k follows from k.
+/* Checkpoints to save and to recognise: all values of generation k follow from k.
  *
- * A story plays a learner. Its state is copied in parts of story_part entries (snapshot.h), and
- * between two parts updates change its base and weights. */
+ * A story stands for a learner. Its state is copied in parts of story_part entries (snapshot.h).
+ * Between two parts, updates change its base and weights.
+ */
 #ifndef HEARSAY_TESTS_SUPPORT_STATE_CHECKPOINT_STORY_H
 #define HEARSAY_TESTS_SUPPORT_STATE_CHECKPOINT_STORY_H
 
@@ -19,7 +20,7 @@
 #include "support/state/memory_disk.h"
 
 #define P_MAX  8200
-#define P      5454 /* parameters, so that a file is a little larger than one chunk */
+#define P      5454 /* parameters; they make a file slightly larger than one chunk */
 #define OWN    76
 #define MODEL  "1x28x28: dense 5, relu, dense 10"
 #define OTHERS "1x28x28: dense 6, relu, dense 10"
@@ -33,26 +34,23 @@ struct story {
 
 extern size_t story_part; /* entries of a part; the last part may have fewer */
 
-/* Makes an empty story, for a load. */
+/* Makes an empty story, into which a checkpoint is loaded. */
 void story_init(struct story *story, size_t parameters, uint32_t moments);
 void story_fill(struct story *story, uint64_t generation);
-/* Goes through the parts of the story and the updates between them. Writes them, unless the writer
+/* Copies the story part by part, with updates between the parts. Writes the parts unless `writer`
  * is NULL. */
 void story_walk(struct story *story, uint64_t generation, struct checkpoint_writer *writer);
 
 /* Returns the digest of a base, computed entry by entry. */
 uint64_t story_digest(const struct learner_state *state);
 
-/* Returns true if all loaded values are those of this generation, bit for bit. */
 bool story_is(const struct story *got, uint64_t generation);
 
-/* Checkpoints that a load has skipped: their number, and the reason of the last one. */
+/* Number of checkpoints that a load has skipped, and the reason for the last one. */
 struct story_refusals {
     int count;
     struct problem last;
 };
-
-/* One story on one disk. */
 
 extern struct memory_disk disk;
 extern struct story saved, loaded;
@@ -62,11 +60,9 @@ extern struct problem problem;
 
 int begin(void **state);
 
-/* Saves generation series.next, whose content follows from its number. */
 enum error save(struct memory_disk *to);
-/* story_stream copies the stream of a generation's file without the checksums. story_put_stream
- * writes a file with such a stream and valid checksums.
- */
+/* story_stream copies the data of a generation's file without the checksums. story_put_stream
+ * writes a file with such data and valid checksums. */
 size_t story_stream(struct memory_disk *on, uint64_t generation, uint8_t stream[FILE_MAX]);
 void story_put_stream(struct memory_disk *on, uint64_t generation, const uint8_t *stream,
                       size_t bytes);

@@ -49,7 +49,7 @@ static const char *memory_base_name(const char *path)
     return path + sizeof FOLDER;
 }
 
-/* Counts the operation. Returns its error, or 0 if it is to be performed. */
+/* Counts the operation. Returns the error with which it must fail, or 0. */
 static int memory_begin(struct memory_disk *disk, enum operation operation)
 {
     const int at = disk->operations++;
@@ -61,7 +61,7 @@ static int memory_begin(struct memory_disk *disk, enum operation operation)
         disk->failed_in = operation;
     }
     if (fails && disk->fail_short && operation == WRITE && at == disk->fail_at) {
-        disk->fail_at++; /* this write is cut short, and the next one fails */
+        disk->fail_at++;
         disk->fail_short = false;
         return 0;
     }
@@ -242,7 +242,7 @@ void memory_disk_copy(struct memory_disk *to, const struct memory_disk *from)
     to->table.self = to;
 }
 
-/* Changes the unsynced bytes of a file as a crash might. */
+/* Changes a file's unsynced bytes as a crash might. kind: as in memory_disk_crash. */
 static void memory_crash_file(struct memory_file *file, int kind)
 {
     const size_t at_risk = file->size - file->synced, tear = file->size - file->last;

@@ -1,11 +1,10 @@
-/* A disk in memory that fails, tears and forgets on request.
+/* A disk in memory that fails, tears writes and loses data on request.
  *
  *   written ── sync ──► stays          named, renamed, removed ── sync_folder ──► stays
  *
- * A crash may keep or lose everything that was not synced: any part of a file's bytes, any
- * selection of the folder's changes. Every operation is counted, so that any of them can fail, or
- * be the last one before the power fails. The disk has one folder. memory_disk_copy copies the
- * whole disk.
+ * A crash may lose any unsynced bytes of a file and any unsynced changes of the folder. Operations
+ * are counted, so that a test can make any of them fail, or cut the power after it. The disk has
+ * one folder.
  */
 #ifndef HEARSAY_TESTS_SUPPORT_STATE_MEMORY_DISK_H
 #define HEARSAY_TESTS_SUPPORT_STATE_MEMORY_DISK_H
@@ -33,8 +32,8 @@ enum operation { CREATE, OPEN, READ, WRITE, SYNC, CLOSE, RENAME, LINK, REMOVE, S
 
 struct memory_file {
     size_t size;
-    size_t synced; /* synced bytes, which survive a crash */
-    size_t last;   /* offset of the last write */
+    size_t synced;
+    size_t last; /* offset of the last write */
     uint8_t bytes[FILE_MAX];
 };
 
@@ -59,13 +58,13 @@ struct memory_disk {
     struct memory_names lasting;
     struct memory_change pending[PENDING_MAX];
     int pending_count;
-    int handle_file; /* the open file, at most one; NEVER = none */
+    int handle_file; /* index of the open file, at most one; NEVER = none */
     size_t handle_at;
 
-    int operations;  /* operations performed so far */
+    int operations;
     int fail_at;     /* number of the operation that fails with -fail_error; NEVER = none */
-    int fail_error;  /* error of the failing operation; 0 = only a write that is cut short */
-    bool fail_short; /* the write is cut in half, and the next one fails */
+    int fail_error;  /* error of the failing operation; 0 = the write is only cut short */
+    bool fail_short; /* the failing write is cut in half, and the next operation fails */
     bool fail_on;    /* all later operations also fail */
     int cut_at;      /* number of the operation from which on nothing is performed; NEVER = none */
     enum operation failed_in; /* kind of the operation that was the first to fail or to be cut */
@@ -77,14 +76,13 @@ void memory_disk_heal(struct memory_disk *disk);
 void memory_disk_init(struct memory_disk *disk);
 void memory_disk_copy(struct memory_disk *to, const struct memory_disk *from);
 
-/* Sets *after to the disk as found after a crash. kind: what remains of unsynced bytes (0 ..
- * CRASH_KINDS - 1; 1 = all). names: the unsynced changes of the folder that survive, one bit each.
- */
+/* Sets *after to the disk after a crash. kind: what remains of unsynced bytes, 0 .. CRASH_KINDS -
+ * 1; 1 = all. names: which unsynced changes of the folder survive, one bit each. */
 void memory_disk_crash(struct memory_disk *after, const struct memory_disk *before, int kind,
                        unsigned names);
 struct memory_file *memory_disk_file(struct memory_disk *disk, const char *name);
 
-/* Adds a synced file, which replaces one with that name. */
+/* Adds a synced file, or replaces the file with that name. */
 struct memory_file *memory_disk_put(struct memory_disk *disk, const char *name, const void *bytes,
                                     size_t size);
 

@@ -1,6 +1,7 @@
-/* Saved models: two models in one folder, one of which is saved, changed and loaded.
+/* Saved models: a model is saved, its file is changed, and the model is loaded again.
  *
- *   save ─► read_file, write_changed, … ─► load, read_about */
+ *   save ─► read_file, write_changed, … ─► load, read_about
+ */
 #ifndef HEARSAY_TESTS_SUPPORT_STATE_SAFETENSORS_STORY_H
 #define HEARSAY_TESTS_SUPPORT_STATE_SAFETENSORS_STORY_H
 
@@ -23,14 +24,14 @@
 #define LINE_SAME "conv   2 3x3 ,relu,dense 2"
 #define LINE_MORE LINE ", relu, dense 2"
 
-/* Models in one folder: the second one has one layer more. */
+/* Models of one folder. `other` has one layer more than `model`. */
 struct world {
     char folder[64];
     char path[96];
     struct arena arena;
     struct model *model;
     struct model *other;
-    struct model *sequences; /* model of sequences of 24 tokens */
+    struct model *sequences; /* a model for sequences of 24 tokens */
     float weights[64];
 };
 
@@ -48,14 +49,15 @@ void save_model(const struct world *world);
 struct bytes read_file(const char *path);
 void write_file(const char *path, const void *bytes, size_t count);
 
-/* Loads the model. The weights must be unchanged unless the result is OK. */
+/* Loads the model's weights. Checks that they are unchanged unless the result is OK. */
 enum error load_model(const struct world *world, float weights[static 64]);
 enum error read_about(const struct world *world, struct safetensors_about *about);
 
-/* Replaces the first `from` by `to`, which must be equally long. */
+/* Replaces the first occurrence of `from` by `to`, which must have equal length. */
 void replace(struct bytes *bytes, const char *from, const char *to);
 
-/* Writes the saved file with `from` in its header replaced by `to`, which must be equally long. */
+/* Saves the model's file with `from` in its header replaced by `to`, which must have equal length.
+ */
 void write_changed(const struct world *world, const char *from, const char *to);
 uint64_t header_length(const struct bytes *bytes);
 int files_in(const char *folder);
