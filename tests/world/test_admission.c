@@ -1,5 +1,5 @@
-/* Swarms with lists of members: unlisted nodes are refused. Nodes whose lists differ for a while
- * continue, blame no other node, and reach one base once their lists are equal. */
+/* Swarms with lists of members refuse unlisted nodes. Nodes with different lists continue, blame no
+ * other node, and reach one base once their lists are equal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,7 +103,7 @@ static void bases_converge_once_lists_are_equal(void **state)
     run(30 * SECOND_NS);
     const uint64_t wants = stats_of(0).wants_sent;
     run(10 * SECOND_NS);
-    /* The unlisted node's rumors are not requested repeatedly. */
+    /* Node 0 does not repeat requests for rumors of the unlisted node 3. */
     assert_true(stats_of(0).wants_sent - wants < 30);
     list_first(0, 4);
     list_first(2, 4);
@@ -135,8 +135,8 @@ static void a_removed_member_is_expelled_and_its_rumors_stay(void **state)
     }
 }
 
-/* The removed member keeps publishing through the nodes that remove it later. All nodes end with
- * the rumors that these nodes have. */
+/* Node 3 keeps publishing through the nodes that remove it later. In the end all nodes have the
+ * rumors that the last of them received. */
 static void lists_may_lose_a_member_one_after_the_other(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void a_removed_member_returns_when_listed_again(void **state)
         list_first(i, 3);
     run(10 * SECOND_NS);
     assert_int_equal(neighbours(3), 0);
-    assert_false(world.nodes[3].finished); /* the removed node waits to be listed again */
+    assert_false(world.nodes[3].finished); /* node 3 waits to be listed again */
     for (uint32_t i = 0; i < 3; i++)
         list_first(i, 4);
     run(60 * SECOND_NS);
@@ -167,8 +167,7 @@ static void a_removed_member_returns_when_listed_again(void **state)
     must_agree(30 * SECOND_NS);
 }
 
-/* Each of two lists has a node that the other lacks, for longer than the time after which a
- * partition is assumed. */
+/* For longer than partition_s, node 0 does not list node 2 and node 1 does not list node 3. */
 static void different_lists_are_no_partition(void **state)
 {
     (void)state;
@@ -182,7 +181,6 @@ static void different_lists_are_no_partition(void **state)
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(node_bases(world.nodes[i].node), 0);
     assert_int_equal(neighbours(0), 2);
-    /* Only the third node was disconnected. */
     assert_int_equal(world.nodes[0].notes[NOTE_NEIGHBOUR_LOST], 1);
     assert_int_equal(world.nodes[1].notes[NOTE_NEIGHBOUR_LOST], 1);
     list_first(0, 4);
@@ -191,7 +189,7 @@ static void different_lists_are_no_partition(void **state)
     must_agree(20 * SECOND_NS);
 }
 
-/* The joiner does not list the fourth node, whose rumors are in all bases. */
+/* The joiner does not list node 3, whose rumors are in all bases. */
 static void a_joiner_takes_over_a_base_with_strangers_in_it(void **state)
 {
     (void)state;
@@ -224,8 +222,6 @@ static void a_restarted_node_has_its_list_from_the_start(void **state)
     assert_int_equal(stats_of(0).members_live, 3);
 }
 
-/* Orders that admit. */
-
 static void the_first_admissions_expel_all_other_nodes(void **state)
 {
     (void)state;
@@ -236,7 +232,7 @@ static void the_first_admissions_expel_all_other_nodes(void **state)
     assert_int_equal(neighbours(3), 0);
     assert_false(world.nodes[3].finished);
     assert_int_equal(world.nodes[3].last[NOTE_ADMISSION].level, LEVEL_ERROR);
-    assert_true(known_of_node(0, 3) > 0); /* rumors of the removed node stay in the bases */
+    assert_true(known_of_node(0, 3) > 0); /* rumors of the removed node 3 stay in the bases */
     for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(stats_of(i).members_live, 3);
         assert_int_equal(node_admission(world.nodes[i].node, world.nodes[3].identity.id),
@@ -336,7 +332,7 @@ static void readmission_does_not_restore_removed_rumors(void **state)
     assert_int_equal(known_of_node(0, 3), 0);
     admit_after(1, world.nodes[3].identity.id, incarnation);
     run(2 * SECOND_NS);
-    world_wipe(&world, 3); /* restart with a later incarnation */
+    world_wipe(&world, 3);
     world_start(&world, 3);
     run(40 * SECOND_NS);
     assert_int_equal(neighbours(3), 3);

@@ -1,5 +1,5 @@
-/* Admission control for unauthenticated connections: only a few are accepted at once, they cost
- * little, and they do not keep a holder of the swarm key out. */
+/* Admission control for unauthenticated connections: a node accepts only a few at once, spends
+ * little on them, and still accepts peers with the swarm key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,18 +8,17 @@
 #include "support/sim/puppet.h"
 
 #define PEERS   32
-#define PLACES  16 /* most connections that have not shown the key */
-#define PER_NET 8  /* most of these connections from one network */
+#define PLACES  16 /* maximum number of unauthenticated connections */
+#define PER_NET 8  /* maximum number of unauthenticated connections from one network */
 #define MUTE    20
 
-/* A caller without the key, in a network of its own, that sends arbitrary bytes to the first node.
- */
+/* A caller without the swarm key, in its own network, that sends arbitrary bytes to node 0. */
 struct stranger {
     uint32_t party;
     uint32_t calls;
     uint32_t let_in;
     uint32_t shut_out;
-    bool calls_again; /* calls again as soon as the connection is closed */
+    bool calls_again; /* dials again as soon as node 0 closes the connection */
     const uint8_t *says;
     size_t says_bytes;
     size_t bytes_received;
@@ -92,7 +91,7 @@ static int endpoint_is_there(void **state)
     (void)state;
     struct node_options options = usual_options();
     options.limits.peers_max = PEERS;
-    /* Has no effect: at most half of all connections may be unauthenticated. */
+    /* Has no effect, because at most half of peers_max connections may be unauthenticated. */
     options.limits.half_open_max = 64;
     options.limits.half_open_per_net_max = PER_NET;
     begin_world(1);
@@ -124,7 +123,8 @@ static void the_most_crowded_network_makes_way(void **state)
         stranger_enter(&strangers[i]);
     for (int i = 0; i < 12; i++)
         stranger_tries(&strangers[1 + i % 6]);
-    /* This network has the most connections, so they are closed, although they are the newest. */
+    /* The network of strangers[0] then has the most connections, so the node closes these, although
+     * they are the newest. */
     for (int i = 0; i < 6; i++)
         stranger_tries(&strangers[0]);
     run(100 * MS_NS);
@@ -146,7 +146,7 @@ static void a_silent_caller_is_closed_after_two_seconds(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_REFUSED], 1);
 }
 
-/* Twenty connections from four networks, reopened whenever they are closed. */
+/* Strangers in four networks hold 20 connections, and reopen each one that node 0 closes. */
 static void a_holder_of_the_key_gets_in_past_silent_callers(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void a_holder_of_the_key_gets_in_past_silent_callers(void **state)
     struct puppet puppet;
     puppet_init(&puppet, 0, 77);
     for (int i = 0; i < 10; i++) {
-        puppet_meet(&puppet); /* fails the test if the node refuses the puppet */
+        puppet_meet(&puppet);
         puppet_hello(&puppet);
         assert_int_equal(stats_of(0).neighbours, 2);
         puppet_say(&puppet, &(struct message){.kind = BYE, .reason = BYE_LEAVING});
@@ -185,7 +185,6 @@ static void strangers_cause_few_notes(void **state)
     run(SECOND_NS);
     assert_int_equal(stranger.let_in, 1000);
     assert_in_range(world.nodes[0].notes[NOTE_REFUSED] - before, 10, 25);
-    /* The node sends nothing to a caller without the key. */
     assert_int_equal(stranger.bytes_received, 0);
     stranger.says_bytes = 0;
     stranger_tries(&stranger);

@@ -1,4 +1,4 @@
-/* How rumors reach all nodes in spite of problems of links and learners. */
+/* How rumors reach all nodes despite faults of links and learners. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +8,6 @@
 #include <cmocka.h>
 
 #include "support/sim/swarm_world.h"
-
-/* Broadcast. */
 
 static void a_rumor_lost_with_its_connection_is_requested_again(void **state)
 {
@@ -23,8 +21,8 @@ static void a_rumor_lost_with_its_connection_is_requested_again(void **state)
     assert_int_equal(stats_of(1).version, rumors_published());
 }
 
-/* Returns how many copies of each rumor a node received since the counters were read, as the mean
- * over all nodes. */
+/* Returns how many copies of each rumor a node received since the counts before, as the mean over
+ * all nodes. */
 static double copies(uint64_t heard_before, uint64_t duplicates_before)
 {
     uint64_t heard = 0, duplicates = 0;
@@ -110,7 +108,7 @@ static void a_node_that_comes_late_catches_up(void **state)
     run(5 * SECOND_NS);
     must_agree(5 * SECOND_NS);
     assert_int_equal(stats_of(2).version, rumors_published());
-    /* Only one of the two neighbours sent each rumor. */
+    /* Only one of node 2's two neighbours sent it each rumor. */
     assert_true(stats_of(2).duplicates * 10 < known);
 }
 
@@ -129,7 +127,7 @@ static void an_answer_cut_by_a_full_queue_continues_as_it_drains(void **state)
     const struct node_stats before = stats_of(0);
     assert_true(before.rumor_bytes_published > 8 * options.limits.send_queue_bytes);
     world_start(&world, 1);
-    run(2 * SECOND_NS); /* less than one request for each full queue would take */
+    run(2 * SECOND_NS); /* less time than requests for one full queue each would take */
     assert_true(stats_of(1).version >= before.version);
 }
 
@@ -161,11 +159,10 @@ static void a_stalled_learner_blocks_no_other_node_and_catches_up(void **state)
     density_max = PARAMETERS;
     start_swarm(3, &options);
     run(4 * SECOND_NS);
-    /* The learner applies rumors and publishes only between steps. */
     world.nodes[2].step_ns = 201 * SECOND_NS;
     run(200 * SECOND_NS);
     const struct node_stats stalled = stats_of(2), other = stats_of(1);
-    /* A log that is half full of waiting rumors accepts no more. */
+    /* Node 2's log is half full of waiting rumors, so it accepts no more. */
     assert_true(stalled.version + 100 < other.version);
     assert_true(stalled.waiting > 50);
     assert_true(stats_of(0).waiting < 50);
@@ -177,7 +174,7 @@ static void a_stalled_learner_blocks_no_other_node_and_catches_up(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-/* The learner applies all updates that arrived between two steps, however small the window is. */
+/* The learner applies all updates that arrived between two steps, even if apply_window is small. */
 static void a_small_window_lets_no_node_fall_behind(void **state)
 {
     (void)state;
@@ -201,7 +198,8 @@ static void a_small_window_lets_no_node_fall_behind(void **state)
         least = waiting < least ? waiting : least;
         most = waiting > most ? waiting : most;
     }
-    assert_true(most >= 10); /* far more updates arrive in a step than fit the window */
+    /* far more updates arrive in a step than the apply window has space for */
+    assert_true(most >= 10);
     assert_true(least <= 1);
     must_agree(10 * SECOND_NS);
 }
@@ -221,7 +219,7 @@ static void renewed_session_keys_lose_nothing(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_DIAL_FAILED], 0);
     assert_int_equal(world.nodes[0].last[NOTE_NEIGHBOUR_LOST].level, LEVEL_DEBUG);
     assert_int_equal(neighbours(0), 1);
-    run(1310 * SECOND_NS); /* two more renewals: only the node that dialled before dials again */
+    run(1310 * SECOND_NS); /* session keys are renewed twice */
     assert_int_equal(world.nodes[0].notes[NOTE_NEIGHBOUR], 4);
     assert_int_equal(world.nodes[1].notes[NOTE_NEIGHBOUR], 4);
     must_agree(3 * SECOND_NS);

@@ -1,4 +1,4 @@
-/* Byte budgets on thin links: how much nodes publish, and which links limit them. */
+/* Byte budgets on slow links: how much nodes publish, and which links limit them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static void a_budget_follows_the_thinnest_link(void **state)
     }
 }
 
-/* Runs for half a minute, then checks the byte rate of another half minute against the cap. */
+/* Runs for a minute. Checks node 1's byte rate in the second half minute against the cap. */
 static void caps_are_kept(const struct node_options *options, bool uplink, double cap)
 {
     start_eager(4, options);
@@ -82,7 +82,7 @@ static void caps_are_kept(const struct node_options *options, bool uplink, doubl
     const double rate =
         (double)(uplink ? after.sent - before.sent : after.received - before.received) / 30;
     assert_true(rate <= 1.02 * cap);
-    assert_true(rate >= 0.35 * cap); /* and the cap is not far from used */
+    assert_true(rate >= 0.35 * cap);
 }
 
 static void the_total_sent_respects_its_cap(void **state)
@@ -113,7 +113,7 @@ struct publications {
     uint64_t bytes, rumors;
 };
 
-/* Returns how much nodes 0 .. 3 of a swarm of n publish in 45 s. */
+/* Returns how much nodes 0 to 3 of a swarm of n publish in 45 s. */
 static struct publications told_by_four(uint32_t n)
 {
     struct node_options options = eager_options();
@@ -149,14 +149,13 @@ static void one_slow_receiver_holds_no_node_back(void **state)
 }
 
 struct thin_lines {
-    double told;       /* peak of the published bytes per second, over all nodes */
-    double lag_s;      /* mean lag at the end, in seconds */
-    uint32_t patching; /* peak number of nodes without a complete base */
-    uint32_t lonely;   /* nodes without neighbours at the end */
+    double told;       /* maximum of the published bytes per second, over all nodes */
+    double lag_s;      /* mean lag of the nodes at the end, in seconds */
+    uint32_t patching; /* maximum number of nodes without a complete base */
+    uint32_t lonely;   /* number of nodes without neighbours at the end */
 };
 
-/* Returns the bytes that nodes publish in a second. Only counts nodes with neighbours: an isolated
- * node uses no line. */
+/* Returns the bytes that nodes with neighbours publish in a second. */
 static double told_in_a_second(uint32_t n)
 {
     uint64_t before[NODES_MAX], bytes = 0;
@@ -169,7 +168,7 @@ static double told_in_a_second(uint32_t n)
     return (double)bytes;
 }
 
-/* Runs n nodes for a minute. They start at once and can receive `down` bytes per second each. */
+/* Runs n nodes for a minute. Each can receive `down` bytes per second. */
 static struct thin_lines play_thin_lines(uint32_t n, uint64_t down)
 {
     struct thin_lines found = {0};
@@ -194,8 +193,8 @@ static struct thin_lines play_thin_lines(uint32_t n, uint64_t down)
     return found;
 }
 
-/* All nodes start at once, with an initial rate that is too high. They know neither each other's
- * lines nor that all nodes lag. */
+/* All nodes start at once with too high a publishing rate. No node knows the capacity of other
+ * nodes' lines, or that all nodes lag. */
 static void thin_lines_everywhere_isolate_no_node(void **state)
 {
     (void)state;
@@ -214,7 +213,7 @@ struct shared_lines {
     double lag_s, use, copies;
 };
 
-/* Runs n nodes with lines of `line` bytes per second, which a node's neighbours share. */
+/* Runs n nodes. Each has a line of `line` bytes per second for all its neighbours. */
 static struct shared_lines play_shared_lines(uint32_t n, uint64_t line, uint32_t seconds)
 {
     const struct node_options options = eager_options();
@@ -242,7 +241,7 @@ static struct shared_lines play_shared_lines(uint32_t n, uint64_t line, uint32_t
     return mean;
 }
 
-/* Lines of 2 Mbit/s that can carry all rumors are used but never full, so rumors arrive soon and
+/* Lines of 2 Mbit/s can carry all rumors, so nodes do not fill them. Each rumor arrives soon and
  * once. */
 static void lines_shared_by_neighbours_are_not_filled(void **state)
 {
@@ -253,7 +252,7 @@ static void lines_shared_by_neighbours_are_not_filled(void **state)
     assert_true(mean.copies < 1.1);
 }
 
-/* No single link shows the overload, but the number of waiting rumors does. */
+/* No single link shows the overload, but each node's number of waiting rumors does. */
 static void waiting_rumors_reduce_publishing(void **state)
 {
     (void)state;
@@ -266,11 +265,12 @@ static void waiting_rumors_reduce_publishing(void **state)
         lag_s += mean.lag_s / 8;
     }
     print_message("%.2f s in the mean\n", lag_s);
-    /* 3 if a node only reacts to the lag of others, 5 without any reaction. */
+    /* 3 s if nodes only react to the lag of other nodes, 5 s without any reaction. */
     assert_true(lag_s < 2.4);
 }
 
-/* The first publication floods all links, because it builds the broadcast trees. */
+/* The first publication must be small because it goes over all links: the broadcast trees do not
+ * exist yet. */
 static void the_first_publication_is_small(void **state)
 {
     (void)state;
@@ -286,8 +286,8 @@ static void the_first_publication_is_small(void **state)
     assert_true(stats.rumor_bytes_published / stats.rumors_published > 4 * first);
 }
 
-/* A large publication takes long to send. Only rumors that wait even longer show an overload. A
- * line may be full, even one on which others depend, without any node falling behind. */
+/* A large publication takes long to send. Only rumors that wait longer than that show an overload.
+ * A publication may fill a line without any node falling behind. */
 static void rare_publications_may_fill_lines(void **state)
 {
     (void)state;
@@ -312,7 +312,7 @@ static void rare_publications_may_fill_lines(void **state)
     }
 }
 
-/* Lines carry a megabyte per second, but no node can know while little is published. */
+/* Lines carry 1 MB/s, but no node can know that while little is published. */
 static void untested_capacity_is_no_budget(void **state)
 {
     (void)state;
@@ -331,7 +331,7 @@ static void untested_capacity_is_no_budget(void **state)
     assert_true(stats_of(0).budget > 8 * untried);
 }
 
-/* Starts three nodes on unlimited lines without delay. Node 0 takes step_ns for a step. */
+/* Starts three nodes on unlimited lines with negligible delay. Node 0 takes step_ns for a step. */
 static void start_unlike(uint64_t seed, uint64_t step_ns)
 {
     struct node_options options = eager_options();
@@ -345,8 +345,8 @@ static void start_unlike(uint64_t seed, uint64_t step_ns)
     start_all();
 }
 
-/* With seed 2 the first review of the rate is 3 ms after the greetings. Their traffic must not
- * count as lasting. */
+/* With seed 2 node 0 first reviews its rate 3 ms after the handshakes. It must not take their
+ * traffic for its usual traffic. */
 static void a_fast_node_finds_what_idle_lines_carry_within_a_second(void **state)
 {
     (void)state;
@@ -355,7 +355,7 @@ static void a_fast_node_finds_what_idle_lines_carry_within_a_second(void **state
         start_unlike(seed, MS_NS / 4);
         run(SECOND_NS + SECOND_NS / 5);
         least = fmin(least, stats_of(0).budget);
-        assert_true(stats_of(1).budget <= 4096); /* the budget doubled at most once */
+        assert_true(stats_of(1).budget <= 4096); /* node 1's budget doubled at most once */
     }
     print_message("at least %.0f B/s\n", least);
     assert_true(least >= 8192);

@@ -1,5 +1,5 @@
-/* Byzantine detection finds a member within a few rumors if they steadily oppose local training or
- * move the base much further than those of others. It finds no honest member. */
+/* Byzantine detection finds a member within a few rumors if the member steadily opposes local
+ * training or moves the base too far. It finds no honest member. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static void accepts_a_member_that_is_uncorrelated(void **state)
 static void finds_a_tenfold_move_within_three_rumors(void **state)
 {
     (void)state;
-    for (int i = 0; i < 4; i++) /* until the learning rate of WHO is known */
+    for (int i = 0; i < 4; i++) /* until the node knows WHO's learning rate */
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 3; i++)
         let_all_publish(0.5, 0.5, 1, 10);
@@ -79,7 +79,7 @@ static void accepts_longer_publications_after_a_separation(void **state)
         byzantine_on_rumor(node, &step);
     byzantine_review(node);
     assert_null(byzantine_next(node));
-    for (int i = 0; i < 40; i++) /* from now on WHO agrees with the others */
+    for (int i = 0; i < 40; i++)
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 6; i++)
         byzantine_on_rumor(node, &step);
@@ -103,7 +103,7 @@ static void accepts_longer_publications_of_unknown_members(void **state)
         byzantine_on_rumor(node, &step);
     byzantine_review(node);
     assert_null(byzantine_next(node));
-    for (int i = 0; i < 40; i++) /* from now on WHO agrees with the others */
+    for (int i = 0; i < 40; i++)
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 6; i++)
         byzantine_on_rumor(node, &step);
@@ -126,7 +126,7 @@ static void accepts_larger_moves_of_faster_learners(void **state)
     struct versions *versions = (struct versions *)broadcast_versions(node);
     for (uint32_t origin_index = 0; origin_index < NODES; origin_index++)
         versions->origins[origin_index].rate = origin_index == WHO ? 1000 : 100;
-    for (int i = 0; i < 100; i++) /* 8 times the length is below the allowed 3 * sqrt(10) */
+    for (int i = 0; i < 100; i++) /* WHO may publish 3 · sqrt(10) times the typical length */
         let_all_publish(0.5, 0.5, 1, 8);
     assert_null(byzantine_next(node));
 }
@@ -135,7 +135,7 @@ static void accepts_any_single_publication(void **state)
 {
     (void)state;
     let_all_publish(0.5, 0.5, 0.01, 0.01);
-    /* One publication may have any length and any number of rumors. */
+    /* A single publication may have any length and any number of rumors. */
     let_all_publish(0.5, 0.5, 0.01, 1000);
     const struct rumor_step piece = {.origin_index = WHO, .seq = 2, .length = 1000};
     for (int i = 0; i < 20; i++)
@@ -220,7 +220,7 @@ static void judges_a_publication_as_a_whole(void **state)
     assert_false(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
 }
 
-/* Every member has sent only the first part of a publication, which has the samples. */
+/* All members send only the first rumor of a publication, which claims all its samples. */
 static void takes_the_typical_length_from_whole_publications(void **state)
 {
     (void)state;
@@ -240,11 +240,11 @@ static void keeps_rumors_from_long_before(void **state)
     (void)state;
     for (int i = 0; i < 4; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-    for (int i = 0; i < 20; i++) /* detection takes a while, because WHO opposes only a little */
+    for (int i = 0; i < 20; i++) /* WHO opposes local training only a little */
         let_all_publish(0.5, -0.05, 1, 1);
     const struct origin *origin = byzantine_next(node);
     assert_non_null(origin);
-    /* Rumors from its last four publications on are removed. */
+    /* The node removes WHO's last four publications. */
     assert_int_equal(byzantine_from(node, origin).seq, seq - 4);
 }
 
@@ -254,7 +254,7 @@ static void recognizes_a_long_publication_on_arrival(void **state)
     const struct rumor_step pieces[] = {{.origin_index = WHO, .length = 2, .samples = 100},
                                         {.origin_index = WHO, .length = 2}};
     assert_true(byzantine_allows(node, WHO, 1000)); /* no typical length is known yet */
-    let_all_publish(0.5, 0.5, 1, 1); /* a longer publication is allowed after the first meeting */
+    let_all_publish(0.5, 0.5, 1, 1);                /* WHO's first publication may be longer */
     assert_true(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
     byzantine_on_rumor(node, &pieces[0]);
     assert_true(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
@@ -279,18 +279,18 @@ static void claimed_speed_allows_only_credited_samples(void **state)
     for (uint32_t origin_index = 0; origin_index < NODES; origin_index++)
         versions->origins[origin_index].rate = origin_index == WHO ? 10000 : 100;
     let_all_publish(0.5, 0.5, 1, 1);
-    /* Below 3 sqrt(16) times the typical length. */
+    /* A credit of 16 times the median speed allows 3 · sqrt(16) times the typical length. */
     assert_true(byzantine_allows(node, WHO, 0.11));
     assert_false(byzantine_allows(node, WHO, 0.13));
     assert_true(fabs(byzantine_length(node, WHO) - 0.01) < 1e-9);
     ((struct node_options *)&node->options)->limits.weight_max = 100;
     assert_false(byzantine_allows(node, WHO, 0.13));
     ((struct node_options *)&node->options)->limits.weight_max = 2;
-    /* Below 3 sqrt(2) times the typical length. */
+    /* With weight_max 2, 3 · sqrt(2) times the typical length is allowed. */
     assert_true(byzantine_allows(node, WHO, 0.042));
     assert_false(byzantine_allows(node, WHO, 0.043));
     assert_true(fabs(byzantine_length(node, WHO) - 0.5) <
-                1e-9); /* only a fiftieth of its samples is credited */
+                1e-9); /* only a fiftieth of WHO's samples is credited */
 }
 int main(void)
 {

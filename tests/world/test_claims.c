@@ -28,7 +28,7 @@ static int liar_ends(void **state)
     return 0;
 }
 
-/* Sends a record that announces the next one in an hour. */
+/* Sends a member record of the puppet. Its next record is due only in RENEW_MS_MAX. */
 static void claim(float samples_per_second)
 {
     uint8_t bytes[RECORD_BYTES];
@@ -55,7 +55,8 @@ static void a_claim_without_rumors_takes_no_share(void **state)
     everybody_has_a_share_of(0.3, 0.37);
     claim(1e30f);
     run(5 * SECOND_NS);
-    everybody_has_a_share_of(0.22, 0.3); /* for a minute its share is like theirs */
+    /* for a minute, the puppet's share equals that of other members */
+    everybody_has_a_share_of(0.22, 0.3);
     assert_int_equal(world.nodes[0].notes[NOTE_DOUBT], 1);
     assert_int_equal(world.nodes[2].notes[NOTE_DOUBT], 1);
     run(60 * SECOND_NS);

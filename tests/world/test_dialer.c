@@ -1,4 +1,4 @@
-/* The dialer of a node, when a member lies about addresses. */
+/* The dialer of a node while a member lies about addresses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,20 +92,21 @@ static void say_invented(const char *host, uint16_t port, uint32_t count)
     }
 }
 
-/* The invented members have sixty ports of a foreign machine. Without a limit each port would be
- * dialled a dozen times in a minute. */
+/* The invented members have sixty ports of one foreign machine. Without a limit node 0 would dial
+ * each port a dozen times in a minute. */
 static void invented_addresses_do_not_flood_a_machine(void **state)
 {
     (void)state;
     const uint32_t before = world.nodes[0].dials;
     say_invented("192.0.2.7", 0, INVENTED);
     run(60 * SECOND_NS);
-    assert_int_equal(stats_of(0).members_live, 2 + INVENTED); /* the liar is no longer live */
+    /* the liar itself is no longer live */
+    assert_int_equal(stats_of(0).members_live, 2 + INVENTED);
     assert_in_range(world.nodes[0].dials - before, INVENTED, 32 + 60 + 1);
 }
 
-/* Invented members do not use up the dials to members that have answered. The second node dials no
- * other node, and the first knows it by a record that the liar forwards. */
+/* Invented members do not use up the dials to members that have answered before. Node 1 dials no
+ * node. Node 0 knows it by a record that the liar forwards. */
 static void members_that_have_answered_are_still_called(void **state)
 {
     (void)state;
@@ -150,7 +151,7 @@ static void an_address_of_many_machines_is_not_called(void **state)
     assert_int_equal(world.nodes[0].dials, before);
 }
 
-/* Starts two nodes whose connections can be cut. One has dialled the other. */
+/* Starts two nodes, one of which has dialled the other. */
 static int pair_begins(void **state)
 {
     (void)state;
@@ -184,7 +185,8 @@ static void until_neighbours(uint32_t count)
     }
 }
 
-/* Cuts the connection without closing it after span_ns, and runs until both nodes give it up. */
+/* Waits for span_ns, then stops all bytes between the nodes until both end the connection. Heals
+ * the cut and waits until they are neighbours again. */
 static void fall_silent_after(uint64_t span_ns)
 {
     until_neighbours(1);
@@ -200,7 +202,7 @@ static bool says_stalled(uint32_t i, const char *words)
     return strstr(world.nodes[i].last[NOTE_STALLED].text, words) != NULL;
 }
 
-/* Either node may dial, and each counts its own dials. */
+/* Either node may dial. Each node counts only its own dials. */
 static void repeated_silent_ends_are_noted_once_for_each_packet_size(void **state)
 {
     (void)state;
@@ -211,7 +213,7 @@ static void repeated_silent_ends_are_noted_once_for_each_packet_size(void **stat
     assert_in_range(noted(NOTE_STALLED), 1, 2);
     assert_true(says_stalled(0, "packets of at most 1024 bytes") ||
                 says_stalled(1, "packets of at most 1024 bytes"));
-    for (int i = 0; i < 9; i++) /* smaller packets do not help either */
+    for (int i = 0; i < 9; i++)
         fall_silent_after(SECOND_NS);
     assert_true(says_stalled(0, "packets of at most 536 bytes") ||
                 says_stalled(1, "packets of at most 536 bytes"));

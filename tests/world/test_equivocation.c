@@ -1,4 +1,4 @@
-/* Equivocation: a member signs two different rumors under one number. A node that sees both has a
+/* Equivocation: a member signs two different rumors with one number. A node that sees both has a
  * proof. All nodes expel the author, end with one base, and blame no other node. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,7 @@
 #define ENTRY    5
 #define IDENTITY 77
 
-/* Two puppets with the villain's identity. Each is connected to another node and has its own
- * stream. */
+/* Two puppets with the villain's identity. Each publishes its own stream to another node. */
 static struct puppet left, right;
 
 static bool has_face(const struct puppet *face)
@@ -28,7 +27,7 @@ static void show_face(struct puppet *face, uint32_t node)
 {
     const uint8_t chance[SEED_BYTES] = {IDENTITY, (uint8_t)node};
     puppet_init(face, node, IDENTITY);
-    /* Both have one identity, but different session keys. */
+    /* The puppets have one identity, but different session keys. */
     entropy_from_seed(&face->entropy, chance);
     puppet_meet(face);
     puppet_hello(face);
@@ -61,7 +60,6 @@ static void publish(struct puppet *face, uint32_t seq, uint32_t index)
     puppet_say_bulk(face, RUMOR, rumor, puppet_rumor(face, seq, index, rumor));
 }
 
-/* Publishes one rumor through both puppets. */
 static void publish_both(uint32_t seq)
 {
     publish(&left, seq, ENTRY);
@@ -80,8 +78,8 @@ static uint32_t taken_of_villain(uint32_t i)
     return origin ? origin->next : 0;
 }
 
-/* Checks that all running nodes have the proof, keep this many rumors of its author, and have one
- * base. */
+/* Checks that all running nodes have the proof, have one base, and keep `keep` rumors of the
+ * proof's author. */
 static void must_be_out(uint32_t keep, uint64_t within_ns)
 {
     run(within_ns);
@@ -98,7 +96,7 @@ static void must_be_out(uint32_t keep, uint64_t within_ns)
     must_agree(10 * SECOND_NS);
 }
 
-/* Starts three nodes in a line, so that the ends first receive different rumors. */
+/* Starts three nodes in a line. The nodes at its ends first receive different rumors. */
 static void start_line(void)
 {
     const struct node_options options = usual_options();
@@ -133,8 +131,8 @@ static void streams_that_differ_from_the_start_are_removed_entirely(void **state
     must_be_out(0, 3 * SECOND_NS);
 }
 
-/* Two separated nodes accept different streams of one origin. When they meet, their versions
- * differ, so they exchange heads back to the first difference. */
+/* Two separated nodes accept different streams of one origin. When they meet, their version hashes
+ * differ, so they exchange signed heads back to the first difference. */
 static void told_apart(uint32_t same, uint32_t other)
 {
     const struct node_options options = usual_options();
@@ -175,7 +173,7 @@ static void finds_equivocation_further_back_than_one_message(void **state)
     must_be_out(2, 60 * SECOND_NS);
 }
 
-/* Neither node has more rumors than the other. Only the hashes differ. */
+/* Both nodes have equally many rumors. Only their hashes differ. */
 static void finds_equivocation_at_the_very_beginning(void **state)
 {
     (void)state;
@@ -197,7 +195,7 @@ static void a_returning_node_obeys_the_proof(void **state)
     must_be_out(1, 20 * SECOND_NS);
 }
 
-/* The restarted node has the proof from its disk. */
+/* Node 2 loads the proof from its disk. */
 static void a_restarted_node_remembers_the_proof(void **state)
 {
     (void)state;
@@ -229,8 +227,8 @@ static void a_later_joiner_receives_the_proof(void **state)
     assert_one_version();
 }
 
-/* Makes a proof from rumor number `seq` of two streams that differ from the first rumor on. Returns
- * its bytes. */
+/* Makes a proof from rumor `seq` of two streams that differ from their first rumor on. Returns its
+ * size in bytes. */
 static size_t proof_of_left(uint32_t seq, uint8_t *out)
 {
     const struct signed_head one = stream_head(&left.identity, 1, seq, 1, left.context),
@@ -239,8 +237,7 @@ static size_t proof_of_left(uint32_t seq, uint8_t *out)
     return PROOF_BYTES;
 }
 
-/* Starts nodes with a puppet that sends proofs against other members. Only signatures make a proof
- * valid. */
+/* Starts three nodes and a puppet that sends proofs against other members. */
 static void start_with_a_messenger(void)
 {
     start_line();
@@ -279,7 +276,7 @@ static void refuses_an_invented_proof(void **state)
         assert_null(proof_of(i));
 }
 
-/* The order in which the proofs arrive does not matter. */
+/* The result does not depend on the order in which the proofs arrive. */
 static void the_stricter_of_two_proofs_counts(void **state)
 {
     (void)state;
@@ -331,8 +328,7 @@ static void contradicting_heads_are_a_proof(void **state)
     assert_false(right.closed);
 }
 
-/* Two machines run with one key. They sign different rumors under one number, which is
- * equivocation. */
+/* Two machines run with node 1's key and sign different rumors with one number. */
 static void a_copy_of_a_node_is_expelled_and_receives_the_proof(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Excessive rumors: a member signs a rumor that moves the base too far or claims too many samples.
- * No node accepts it. Its head is the proof with which all nodes expel the author from that number
- * on. A node whose own weights leap publishes no more at once than allowed. */
+/* A member signs a rumor that moves the base too far or claims too many samples. No node accepts
+ * it. Its signed head is the proof with which all nodes expel the author. A node whose own weights
+ * leap publishes the change in pieces of allowed size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void enter(struct puppet *puppet, uint32_t node, uint8_t identity)
     puppet_hello(puppet);
 }
 
-/* Starts three nodes that know each other. The villain is a neighbour of the first. */
+/* Starts three nodes that know each other. The villain is a neighbour of node 0. */
 static void start_three(void)
 {
     const struct node_options options = usual_options();
@@ -60,8 +60,8 @@ static void publish(uint32_t seq)
     puppet_say_bulk(&villain, RUMOR, rumor, puppet_rumor(&villain, seq, ENTRY, rumor));
 }
 
-/* Makes the villain's next rumor with one field of its head changed, and signs it. Returns its
- * bytes. */
+/* Makes and signs the villain's next rumor with one changed field in its head. Returns the rumor's
+ * size in bytes. */
 static size_t changed_rumor(uint32_t seq, size_t at, uint64_t value, size_t bytes, uint8_t *out)
 {
     const size_t count = puppet_rumor(&villain, seq, ENTRY, out);
@@ -199,7 +199,7 @@ static void refuses_an_unsigned_excessive_head(void **state)
     assert_null(proof_of(2));
 }
 
-/* The learner multiplies every weight by 40. The change is far more than one rumor may contain. */
+/* Node 1's learner multiplies every weight by 40. One rumor may not contain such a change. */
 static void a_leaping_learner_publishes_in_allowed_pieces(void **state)
 {
     (void)state;

@@ -25,7 +25,7 @@ static void rumors_of_an_expelled_node_leave_all_bases(void **state)
     start_four(usual_options());
     expel(0, 3);
     run(5 * SECOND_NS);
-    assert_true(world.nodes[3].finished); /* the expelled node has also received the order */
+    assert_true(world.nodes[3].finished); /* node 3 has also received the order */
     assert_int_equal(world.nodes[3].notes[NOTE_EXPELLED], 1);
     assert_int_equal(known_of_node(1, 3), 0);
     must_agree(5 * SECOND_NS);
@@ -49,8 +49,7 @@ static void rumors_that_the_order_keeps_stay(void **state)
         assert_int_equal(known_of_node(i, 3), known / 2);
 }
 
-/* The order keeps more rumors than the villain has published. The nodes still accept the missing
- * ones. */
+/* The order keeps more rumors than node 3 has published. Nodes still accept the missing ones. */
 static void an_order_may_keep_more_than_is_known(void **state)
 {
     (void)state;
@@ -85,7 +84,8 @@ static void a_later_order_about_the_same_member_counts(void **state)
     must_be_out(3);
 }
 
-/* Log marks are a second apart, so rumors between two marks are also removed. */
+/* Log marks are a second apart, so an order also removes rumors between the last mark before the
+ * moment and the moment itself. */
 static void an_order_since_a_moment_keeps_earlier_rumors(void **state)
 {
     (void)state;
@@ -104,12 +104,12 @@ static void an_order_since_a_moment_keeps_earlier_rumors(void **state)
     assert_in_range(kept, early, known);
     for (uint32_t i = 1; i < 3; i++)
         assert_int_equal(known_of_node(i, 3), kept);
-    /* Each node has subtracted the rumors from its own base. */
+    /* No node has taken over a base: each has subtracted the rumors from its own. */
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(bases_of(i), 0);
 }
 
-/* A log that has lost the first rumors has no marks for them. */
+/* Node 0's log has lost the first rumors, so it has no marks for them. */
 static void marks_end_at_the_log_horizon(void **state)
 {
     (void)state;
@@ -138,8 +138,6 @@ static void marks_end_at_the_log_horizon(void **state)
         assert_int_equal(bases_of(i), 0);
 }
 
-/* Absent, joining and restarted nodes. */
-
 static void a_returning_node_learns_the_order(void **state)
 {
     (void)state;
@@ -159,7 +157,8 @@ static void a_returning_node_learns_the_order(void **state)
     must_be_out(3);
 }
 
-/* The villain is on the side that yields. Both sides have learned separately for long enough. */
+/* The villain is on the side that yields. Both sides have learned separately for longer than
+ * partition_s. */
 static void the_end_of_a_partition_brings_no_rumors_back(void **state)
 {
     (void)state;
@@ -210,7 +209,7 @@ static void an_order_within_reach_comes_during_a_join(void **state)
     assert_int_equal(stats_of(joiner).members_live, 4);
 }
 
-/* The joiner's log begins with its own arrival. The logs of the others are complete. */
+/* The joiner's log begins at its arrival. The logs of other nodes are complete. */
 static void an_order_beyond_a_joiners_log_restarts_its_join(void **state)
 {
     (void)state;
@@ -267,12 +266,10 @@ static void an_order_that_no_log_reaches_is_noted_and_can_be_replaced(void **sta
         assert_int_equal(world.nodes[i].last[NOTE_EXPELLED].level, LEVEL_ERROR);
         assert_non_null(strstr(world.nodes[i].last[NOTE_EXPELLED].text, "without --all"));
     }
-    expel_within_reach(0, 3); /* this order keeps all known rumors */
+    expel_within_reach(0, 3);
     run(10 * SECOND_NS);
     must_agree(20 * SECOND_NS);
 }
-
-/* Checkpoints. */
 
 static struct node_options saving(struct node_options options, double every_s)
 {
@@ -286,7 +283,7 @@ static void a_restarted_node_obeys_from_the_start(void **state)
     start_four(saving(usual_options(), 2));
     expel(0, 3);
     run(6 * SECOND_NS);
-    /* All nodes at once, so that no node can send the order again. */
+    /* Kills all nodes at once, so that no node can send the order again. */
     for (uint32_t i = 0; i < 3; i++)
         world_kill(&world, i, false);
     for (uint32_t i = 0; i < 3; i++)
@@ -317,7 +314,7 @@ static void a_node_restarted_from_an_older_checkpoint_takes_over_a_base(void **s
     must_be_out(3);
 }
 
-/* The restarted node's log begins after the checkpoint and has no older rumors. */
+/* Node 0's log begins after its checkpoint and has no older rumors. */
 static void a_restarted_node_accepts_an_order_within_its_log_horizon(void **state)
 {
     (void)state;
@@ -344,7 +341,7 @@ static void an_order_arrives_during_a_checkpoint(void **state)
         run(50 * MS_NS);
         world_kill(&world, 1, false);
         world_start(&world,
-                    /* Checks that the saved base is the sum of its rumors. */
+                    /* checks that the saved base is the sum of its rumors */
                     1);
     }
     run(30 * SECOND_NS);

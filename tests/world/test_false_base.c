@@ -1,6 +1,5 @@
-/* False bases: a node does not keep one, because the digest or the digest votes of neighbours
- * reveal it. A joiner meets a liar (liar.h) first, and the swarm after or while it takes the liar's
- * base. */
+/* A node does not keep a false base: its digest or its neighbours' digest votes reveal it. A joiner
+ * first meets a liar (liar.h). It meets the swarm after or while it takes over the liar's base. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +33,8 @@ static int story_ends(void **state)
 static struct node_options story_options(void)
 {
     struct node_options options = busy_options();
-    options.interval_ns = SECOND_NS / 4; /* long enough to repair some missed seconds by rumors */
+    /* long enough to repair a few seconds' rumors without a state transfer */
+    options.interval_ns = SECOND_NS / 4;
     options.limits.silence_ns = 600 * SECOND_NS; /* liars do not answer PING */
     return options;
 }
@@ -63,14 +63,14 @@ static uint32_t start_joiner(uint32_t n, const struct node_options *options)
 static struct liar *meet(uint32_t node, enum lie lie)
 {
     struct liar *liar = &liars[liars_count++];
-    /* The twin, whose history the liar copies, must be at rest. */
+    /* The liar copies the history of node 0, which must be at rest. */
     while (node_waiting(world.nodes[0].node) > 0)
         run(MS_NS);
     liar_meet(liar, node, 0, lie, (uint8_t)liars_count);
     return liar;
 }
 
-/* Starts a joiner that takes the liar's base, whole or not, and then meets the swarm. Returns its
+/* Starts a joiner that takes over the liar's base and then meets the swarm. Returns the joiner's
  * number. */
 static uint32_t take_from_liar(uint32_t n, enum lie lie)
 {
@@ -100,8 +100,6 @@ static void must_blame(uint32_t joiner, struct liar *liar)
     assert_int_equal(liar->puppet.bye_reason, BYE_BROKEN);
     assert_string_equal(liar->puppet.bye, "sent a base that contradicts its history");
 }
-
-/* Digests. */
 
 static void rejects_a_base_of_zeros(void **state)
 {
@@ -140,8 +138,9 @@ static void a_blamed_donor_is_not_asked_again(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Two groups of blocks come from the liar, all others from honest nodes. The liar is only
- * identified if it is asked first the next time. No other node is ever blamed. */
+/* The liar sends 16 blocks, honest nodes send the others. The joiner identifies the liar only if it
+ * asks the liar first in its next attempt. It never blames another node. Returns true if it
+ * identified the liar. */
 static bool one_of_many_lies(uint64_t seed)
 {
     world_free(&world);
@@ -178,8 +177,6 @@ static void finds_a_false_block_and_then_its_donor(void **state)
         known += one_of_many_lies(seed);
     assert_in_range(known, 1, seeds - 1);
 }
-
-/* Digest votes. */
 
 static void two_neighbours_refute_a_consistent_lie(void **state)
 {
@@ -227,7 +224,7 @@ static void a_second_differing_neighbour_decides(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Starts a joiner that takes over an honest base. Returns its number. */
+/* Starts a joiner that takes over an honest base. Returns the joiner's number. */
 static uint32_t join_honest(uint32_t n)
 {
     const struct node_options options = story_options();
@@ -238,7 +235,7 @@ static uint32_t join_honest(uint32_t n)
     return joiner;
 }
 
-/* Adds a neighbour that shows the joiner's version with another digest. */
+/* Adds a neighbour that shows the joiner's version with a wrong digest. */
 static void meet_slanderer(uint32_t joiner, uint64_t aside)
 {
     struct liar *liar = &liars[liars_count++];
@@ -246,7 +243,7 @@ static void meet_slanderer(uint32_t joiner, uint64_t aside)
         run(MS_NS);
     liar_meet(liar, joiner, joiner, LIE_NONE, (uint8_t)liars_count);
     liar->aside = aside;
-    for (int i = 0; i < 5; i++) { /* at least one shows exactly the joiner's current version */
+    for (int i = 0; i < 5; i++) { /* at least one call shows exactly the joiner's current version */
         liar_show(liar);
         run(MS_NS);
     }
@@ -266,7 +263,7 @@ static void two_neighbours_with_different_digests_refute_nothing(void **state)
     meet_slanderer(joiner, 1);
     meet_slanderer(joiner, 2);
     must_stand_by_its_base(joiner);
-    /* A tie: both bases have as many votes. */
+    /* A tie: both digests have one vote. */
     assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 1);
 }
 
@@ -296,8 +293,8 @@ static void an_undisputed_base_stays_after_a_minute(void **state)
     assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 0);
 }
 
-/* The joiner has saved the liar's base before it meets another node. It must not train on that
- * base: its publications would then be based on it. */
+/* The joiner saved the liar's base before it meets another node. It must not train on that base,
+ * because its publications would then be wrong. */
 static void a_restored_base_is_also_verified(void **state)
 {
     (void)state;
@@ -313,14 +310,15 @@ static void a_restored_base_is_also_verified(void **state)
     assert_true(has_base(joiner));
     world_kill(&world, joiner, false);
     cut_off(joiner, false);
-    /* The joiner starts with a base that is not the sum of its rumors. */
+    /* Disables the check that the joiner's base is the sum of its rumors. */
     world.check.enabled = false;
     world_start(&world, joiner);
     world.check.enabled = true;
     run(20 * SECOND_NS);
     assert_int_equal(bases_of(joiner), 1);
     assert_string_equal(world.nodes[joiner].last[NOTE_FALSE_BASE].who, "");
-    assert_non_null(strstr(world.nodes[joiner].last[NOTE_FALSE_BASE].text, "restored from the checkpoint is not"));
+    assert_non_null(strstr(world.nodes[joiner].last[NOTE_FALSE_BASE].text,
+                           "restored from the checkpoint is not"));
     must_agree(5 * SECOND_NS);
 }
 

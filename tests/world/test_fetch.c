@@ -1,5 +1,5 @@
 /* State transfer: a node that lacks too many rumors takes over the swarm's base, block by block,
- * whatever happens to its donors. */
+ * even when its donors fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "support/sim/fetch_story.h"
 
-/* time in which the swarm publishes more than any log can store */
+/* time in which a busy swarm publishes more rumors than any log can store */
 #define LONG_NS (40 * SECOND_NS)
 
 static void start_busy_swarm(uint32_t n)
@@ -20,8 +20,7 @@ static void start_busy_swarm(uint32_t n)
     run(LONG_NS);
 }
 
-/* Starts a swarm whose nodes train and serve blocks slowly, so that much can happen during a
- * transfer. */
+/* Starts a swarm whose nodes serve blocks slowly, so that much happens during a state transfer. */
 static void start_slow_swarm(uint32_t n, uint64_t serve_bytes_per_s)
 {
     struct node_options options = busy_options();
@@ -35,8 +34,6 @@ static uint32_t join_busy_swarm(uint32_t swarm)
     const struct node_options options = busy_options();
     return join(&options, swarm);
 }
-
-/* Joining. */
 
 static void a_joiner_takes_over_the_base_and_has_no_residual(void **state)
 {
@@ -58,13 +55,13 @@ static void a_joiner_takes_over_the_base_and_has_no_residual(void **state)
     int untold = 0;
     for (int c = 0; c < PARAMETERS; c++)
         untold += residual[c] < 0 || residual[c] > 0;
-    /* Entries of the first step, which has just begun. */
+    /* The residual has only entries of the first step, which has just begun. */
     assert_in_range(untold, 1, RANDOM_WALK_ENTRIES);
     must_agree(5 * SECOND_NS);
     assert_int_equal(stats_of(joiner).version, rumors_published());
 }
 
-/* All rumors are still available, but the base already contains them. */
+/* All rumors are still in the logs, but the joiner's new base already contains them. */
 static void a_joiner_does_not_receive_rumors_of_its_base(void **state)
 {
     (void)state;
@@ -120,8 +117,8 @@ static uint64_t swarm_duplicates(uint32_t n)
     return duplicates;
 }
 
-/* During a transfer the joiner receives rumors only from its donor and forwards none. Otherwise all
- * neighbours would send rumors until they are pruned a moment later, which fills a thin link. */
+/* During a state transfer only the donor sends the joiner rumors, and the joiner forwards none.
+ * Otherwise all neighbours would fill a slow link with rumors until the joiner prunes them. */
 static void a_joiner_receives_rumors_only_from_its_donor(void **state)
 {
     (void)state;
@@ -140,9 +137,8 @@ static void a_joiner_receives_rumors_only_from_its_donor(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Many donors. */
-
-/* Checks that no block was sent twice, except those requested from dead donors. */
+/* Checks that the joiner received no block twice, except those requested from the `dead` dead
+ * donors. */
 static void must_not_begin_anew(uint32_t joiner, uint32_t dead)
 {
     const uint64_t block_bytes = 1 + 3 * SMALL_BLOCK + 5 * VERSION_ENTRY_BYTES;
@@ -176,7 +172,7 @@ static void waiting_for_a_slow_donor_does_not_restart_the_transfer(void **state)
     (void)state;
     struct node_options options = busy_options();
     options.block_entries = 100;
-    /* Each donor serves a block every fifteen to twenty-five seconds. */
+    /* Each donor serves a block every 15 to 25 seconds. */
     options.serve_bytes_per_s = 20;
     start_swarm(1, &options);
     run(2 * LONG_NS);
@@ -203,7 +199,7 @@ static void kill_at(uint32_t blocks, uint32_t killed)
 {
     world_free(&world);
     begin_world(blocks);
-    start_slow_swarm(4, 100); /* a donor serves five blocks at a time */
+    start_slow_swarm(4, 100);
     const uint32_t joiner = join_busy_swarm(4);
     until_blocks(joiner, blocks, 30 * SECOND_NS);
     for (uint32_t i = 1; i <= killed; i++)
@@ -233,7 +229,7 @@ static void a_paused_donor_delays_no_joiner(void **state)
 {
     (void)state;
     start_slow_swarm(3, 1500);
-    for (uint32_t i = 0; i < 3; i++) /* otherwise the donors would lose the paused node first */
+    for (uint32_t i = 0; i < 3; i++) /* otherwise the donors would give up the paused node first */
         world.nodes[i].options.limits.silence_ns = 60 * SECOND_NS;
     struct node_options options = busy_options();
     options.limits.silence_ns = 60 * SECOND_NS;
@@ -258,8 +254,6 @@ static void two_joiners_take_no_missing_blocks_from_each_other(void **state)
     must_agree(10 * SECOND_NS);
     assert_int_equal(stats_of(first).version, rumors_published());
 }
-
-/* Donors. */
 
 static void a_training_donor_respects_its_limit(void **state)
 {
@@ -297,9 +291,7 @@ static void a_relay_gives_as_fast_as_the_link_carries(void **state)
     assert_true(world_now_ns(&world) - from_ns < SECOND_NS);
 }
 
-/* Lag. */
-
-/* The node keeps its own rumors that no other node has, as far as its log has them. */
+/* Node 2 keeps its own rumors that no other node has, if they are still in its log. */
 static void a_lagging_node_keeps_its_own_rumors_and_residual(void **state)
 {
     (void)state;
@@ -331,13 +323,13 @@ static void a_lagging_node_keeps_its_own_rumors_and_residual(void **state)
     assert_int_equal(stats_of(2).version, rumors_published());
 }
 
-/* Separates two nodes until both have published more than any log can store. Then they meet again.
- */
+/* Separates nodes 0 and 1 until both have published more than any log can store. Then they meet
+ * again. */
 static void meet_again(uint64_t seed)
 {
     world_free(&world);
     begin_world(seed);
-    /* So that both can send a request before they receive one. */
+    /* Delays messages, so that both nodes can send a request before they receive one. */
     paths[HERE][HERE].delay_ns = 400 * MS_NS;
     struct node_options options = busy_options();
     options.partition_s = 1e9;
@@ -361,8 +353,6 @@ static void one_node_keeps_its_base_when_two_request_each_others(void **state)
     for (uint64_t seed = 1; seed <= 8; seed++)
         meet_again(seed);
 }
-
-/* Leaving. */
 
 static void a_node_leaves_in_time_during_a_transfer(void **state)
 {

@@ -1,4 +1,4 @@
-/* How a swarm finishes training: at different times, with members that die, join late or never
+/* How a swarm finishes training if members finish at different times, die, join late or never
  * finish. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,6 @@ static uint64_t digest_of(uint32_t i)
     return node_digest(world.nodes[i].node);
 }
 
-/* Returns why node i waits for node `of`. */
 static enum finish_wait wait_for(uint32_t i, uint32_t of)
 {
     const struct node *node = world.nodes[i].node;
@@ -129,7 +128,7 @@ static void a_member_that_dies_is_not_waited_for(void **state)
     run(5 * SECOND_NS);
     world_kill(&world, 3, true);
     run(5 * SECOND_NS);
-    assert_false(is_done(0)); /* the dead member may still return */
+    assert_false(is_done(0)); /* node 0 still waits, because the dead member may return */
     run(30 * SECOND_NS);
     assert_all_done(3);
 }
@@ -166,8 +165,8 @@ static void a_member_that_never_finishes_is_named_until_it_leaves(void **state)
     assert_true(same_base(0, 2));
 }
 
-/* A node leaves while one member trains and another has finished. The base of the finished member
- * changes with each rumor, so the leaving node must not wait until both bases are equal. */
+/* Node 1 leaves while another member trains and a third one has finished. The finished member's
+ * base changes with each rumor, so node 1 must not wait until both bases are equal. */
 static void a_leaver_does_not_wait_for_a_member_that_has_finished(void **state)
 {
     (void)state;
@@ -259,7 +258,7 @@ static void a_member_that_holds_another_base_is_waited_for(void **state)
     run(5 * SECOND_NS);
     cut(0, 2);
     cut(1, 2);
-    world_finish(&world, 2); /* the last rumors of node 2 reach no other node */
+    world_finish(&world, 2); /* node 2's last rumors reach no other node */
     run(6 * SECOND_NS);
     assert_int_equal(state_of(2), FINISH_WAITING);
     assert_int_equal(wait_for(2, 0), FINISH_DIFFERS);
@@ -269,7 +268,7 @@ static void a_member_that_holds_another_base_is_waited_for(void **state)
     assert_all_done(3);
 }
 
-/* Members of the older protocol version can read every record of a finished member. */
+/* Members with the older protocol version can read every record of a finished member. */
 static void members_of_two_protocol_versions_finish_together(void **state)
 {
     (void)state;

@@ -6,7 +6,7 @@
 
 static const char *const MODELS[] = {"600 numbers; start 0", "600 numbers; start 1"};
 
-/* Adds a node whose first weights follow from `start`. Returns its number. */
+/* Adds a node whose first weights and model name follow from `start`. Returns its number. */
 static uint32_t add_from(uint32_t start, struct node_options options)
 {
     const uint32_t i = world.nodes_count;
@@ -25,7 +25,7 @@ static uint32_t notes_of(uint32_t i)
     return world.nodes[i].notes[NOTE_FIRST_WEIGHTS];
 }
 
-/* Returns which of the two starts has the smaller model hash. */
+/* Returns which value of `start`, 0 or 1, gives the smaller model hash. */
 static uint32_t smaller(void)
 {
     struct introduction a, b;
@@ -47,7 +47,7 @@ static void must_take(uint32_t i, const char *text)
     assert_true(node_has_taken_first(world.nodes[i].node));
 }
 
-/* Ends one world and begins another, to test the other order of the model hashes. */
+/* Begins a new world, to test the opposite order of model hashes. */
 static void begin_again(void)
 {
     world_free(&world);
@@ -91,7 +91,7 @@ static void two_that_start_at_once_keep_the_smaller_hash(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-/* No node publishes. The base of version 0 is taken over. */
+/* No node publishes, so nodes take over the base of version 0. */
 static void nodes_that_never_train_have_one_base(void **state)
 {
     struct node_options options = usual_options();
@@ -110,14 +110,14 @@ static void nodes_that_never_train_have_one_base(void **state)
     assert_int_equal(rumors_published(), 0);
 }
 
-/* The called node dials no other node, so it learns from the gate that it must yield. */
+/* The called node dials no other node. The gate tells it that it must yield. */
 static void a_called_node_yields_to_a_caller_that_has_learned(void **state)
 {
     (void)state;
     const uint32_t called = add_usual(smaller()), caller = add_usual(1 - smaller());
     world_introduce(&world, caller, called);
     world_start(&world, caller);
-    run(30 * SECOND_NS); /* the caller trains without other members */
+    run(30 * SECOND_NS);
     world_start(&world, called);
     run(40 * SECOND_NS);
     must_take(called, GAVE_UP); /* the called node has published before it yields */
@@ -186,7 +186,7 @@ static void a_restart_goes_on_with_the_swarms_first_weights(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-/* No running node has the first weights that were to be taken over, so the joiner trains from its
+/* No running node has the first weights that the joiner was to take over. So it trains from its
  * own. */
 static void one_whose_donor_has_gone_begins_again_with_its_own(void **state)
 {
@@ -204,8 +204,7 @@ static void one_whose_donor_has_gone_begins_again_with_its_own(void **state)
     assert_true(world.nodes[late].training);
 }
 
-/* An operator's order is signed for one swarm. So two swarms with an operator do not merge by
- * themselves. */
+/* Orders are signed for one swarm, so two swarms with an operator do not merge by themselves. */
 static void a_swarm_with_an_operator_keeps_what_it_has_learned(void **state)
 {
     struct node_options options = usual_options();
@@ -224,7 +223,7 @@ static void a_swarm_with_an_operator_keeps_what_it_has_learned(void **state)
                 0);
 }
 
-/* A puppet dials this node and claims a standing, with first weights that win a tie. */
+/* Dials the node as a puppet that claims a standing, with first weights that win a tie. */
 static void claim(struct puppet *liar, uint32_t node, uint8_t seed, uint8_t standing)
 {
     puppet_init(liar, node, seed);
@@ -236,14 +235,14 @@ static void claim(struct puppet *liar, uint32_t node, uint8_t seed, uint8_t stan
     assert_true(liar->closed);
 }
 
-/* The newcomer waits for the base of first weights that no node has. Then it starts again with its
+/* The newcomer waits for the base of first weights that no node has. Then it starts again from its
  * own. */
 static void a_false_claim_costs_a_newcomer_its_time(void **state)
 {
     (void)state;
     static struct puppet liar;
     const uint32_t one = add_usual(0), nobody = add_usual(0);
-    /* So that it waits for another node instead of training. */
+    /* Makes node `one` wait for another node instead of training. */
     world_introduce(&world, one, nobody);
     world_start(&world, one);
     run(SECOND_NS);
@@ -255,7 +254,7 @@ static void a_false_claim_costs_a_newcomer_its_time(void **state)
     puppet_free(&liar);
 }
 
-/* The node's progress is relative to a base that no node of its new swarm has. */
+/* The progress of node `one` is relative to a base that no node of its new swarm has. */
 static void a_node_without_first_weights_publishes_nothing(void **state)
 {
     (void)state;
@@ -290,8 +289,7 @@ static void an_established_swarm_yields_to_no_claim(void **state)
     puppet_free(&liar);
 }
 
-/* While a node fetches a base it shows standing 0. But it stays in the swarm whose base it fetches.
- */
+/* While node 0 takes over a base, it shows standing 0. It must not yield to a newcomer. */
 static void a_node_that_catches_up_yields_to_no_newcomer(void **state)
 {
     (void)state;
@@ -306,8 +304,8 @@ static void a_node_that_catches_up_yields_to_no_newcomer(void **state)
     puppet_free(&newcomer);
 }
 
-/* Two swarms have both published for long before they meet. Neither gives up its weights, and both
- * print how to join the other. */
+/* Two swarms have published for long before they meet. Neither gives up its weights. Nodes of both
+ * print how to join the other swarm. */
 static void two_established_swarms_stay_apart(void **state)
 {
     (void)state;
@@ -316,7 +314,7 @@ static void two_established_swarms_stay_apart(void **state)
     while (stats_of(0).rumors_published < 256 || stats_of(2).rumors_published < 256)
         run(SECOND_NS);
     heal_pairs();
-    run(600 * SECOND_NS); /* notes on failed dials become rarer */
+    run(600 * SECOND_NS); /* so long that notes on failed dials become rarer */
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(notes_of(i), 0);
         assert_int_equal(neighbours(i), 1);

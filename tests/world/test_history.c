@@ -16,10 +16,10 @@ static void most_gone_answers_lead_to_a_state_transfer(void **state)
 {
     (void)state;
     const struct node_options options = patient_options();
-    start_swarm(4, &options); /* each node has four neighbours, with the puppet */
+    start_swarm(4, &options); /* with the puppet, node 0 has four neighbours */
     run(2 * SECOND_NS);
     world_rest(&world);
-    run(3 * SECOND_NS); /* lets the messages in flight arrive */
+    run(3 * SECOND_NS);
     puppet_init(&puppet, 0, 1);
     puppet_meet(&puppet);
     puppet_hello(&puppet);
@@ -39,7 +39,7 @@ static void most_gone_answers_lead_to_a_state_transfer(void **state)
     must_ask_within(10 * SECOND_NS);
 }
 
-/* Returns true if the puppet of this seed has the smallest origin of all. */
+/* Returns true if the puppet with this seed would have a smaller origin tag than every node. */
 static bool would_be_first(uint8_t seed)
 {
     const uint8_t secret[SEED_BYTES] = {seed, 0x77};
@@ -52,8 +52,8 @@ static bool would_be_first(uint8_t seed)
     return true;
 }
 
-/* Node 2 has just taken over a base. The puppet has learned separately, `times` as many samples.
- * Its base is preferred unless it has clearly fewer samples. */
+/* Node 2 has just taken over a base. The puppet has separately learned `times` times its samples.
+ * Node 2 prefers the puppet's base unless it has clearly fewer samples. */
 static void start_talk_of_another_side(double times)
 {
     struct node_options options = patient_options();
@@ -97,8 +97,6 @@ static void a_new_base_yields_to_a_side_that_learned_clearly_more(void **state)
     must_ask_within(5 * SECOND_NS);
 }
 
-/* Histories. */
-
 static void an_unrequested_history_changes_nothing(void **state)
 {
     (void)state;
@@ -109,9 +107,8 @@ static void an_unrequested_history_changes_nothing(void **state)
     must_go_on_with_its_own_base();
 }
 
-/* Checks the reaction to an invalid history: the node accepts no further part, and asks again only
- * after a while.
- */
+/* Checks that the node ignores the rest of an invalid history, and requests a history again only
+ * after a while. */
 static void must_refuse(void)
 {
     assert_false(is_catching_up(0));
@@ -146,8 +143,7 @@ static void rejects_a_history_in_the_wrong_order(void **state)
     must_refuse();
 }
 
-/* The history is valid for the puppet itself, but contains rumors of an expelled member, which must
- * not return. */
+/* The history is valid except for rumors of an expelled member. These rumors must not return. */
 static void rejects_a_history_with_removed_rumors(void **state)
 {
     (void)state;
@@ -184,7 +180,6 @@ static void rejects_a_history_with_too_many_rumors(void **state)
     must_refuse();
 }
 
-/* A node has space for 512 incarnations. */
 /* Without signatures a history could invent rumors of other members. */
 static void rejects_an_unsigned_history(void **state)
 {
@@ -210,13 +205,14 @@ static void rejects_a_history_of_too_many_origins(void **state)
     say_whole_history(history_of(513, 1));
     assert_int_equal(world.nodes[0].notes[NOTE_FULL], 1);
     must_refuse();
-    say_whole_history(history_of(512, 1)); /* with the node itself there would be 513 */
+    /* a node has space for 512 incarnations, including its own */
+    say_whole_history(history_of(512, 1));
     assert_int_equal(world.nodes[0].notes[NOTE_FULL], 2);
     must_refuse();
 }
 
-/* Starts a talk with a puppet that has learned separately for long, and more than the node, so that
- * its base is preferred. */
+/* Starts a talk with a puppet that has learned separately. The node prefers the puppet's base,
+ * because the puppet has learned more. */
 static void start_talk_across_a_partition(void)
 {
     struct node_options options = patient_options();
@@ -237,7 +233,7 @@ static void start_talk_across_a_partition(void)
     must_ask_within(5 * SECOND_NS);
 }
 
-/* Checks that the node refuses a history with wrong facts about the node itself. */
+/* Checks that the node refuses a history with wrong facts about the node's own rumors. */
 static void must_refuse_about_itself(uint64_t incarnations_later, uint32_t rumors_more)
 {
     start_talk_across_a_partition();
@@ -274,8 +270,7 @@ static void rejects_a_history_with_our_future_rumors(void **state)
     must_refuse_about_itself(0, 1);
 }
 
-/* One member may have an eighth of the 512 entries, as many incarnations as rumors could introduce.
- */
+/* A member's incarnations may take an eighth of the 512 entries of a version. */
 static void rejects_a_history_with_too_many_incarnations_of_one_node(void **state)
 {
     (void)state;
@@ -289,7 +284,7 @@ static void rejects_a_history_with_too_many_incarnations_of_one_node(void **stat
     assert_int_equal(node_origins(world.nodes[0].node), origins + 63);
 }
 
-/* Once the node has joined, a quarter of the entries is reserved for known members. */
+/* Once the node has joined, a quarter of its 512 entries is reserved for known members. */
 static void rejects_a_history_with_too_many_unknown_nodes(void **state)
 {
     (void)state;
@@ -320,14 +315,14 @@ static uint64_t incarnation_at(const struct versions *versions, uint32_t from_la
     return origin->incarnation;
 }
 
-/* The order of publication is also taken over. Origins that the history lacks come last. */
+/* The node also takes over the order of origins. Origins outside the history come last. */
 static void a_history_keeps_the_order_of_publication(void **state)
 {
     (void)state;
     start_talk_of_much_more();
     const struct versions *versions = broadcast_versions(world.nodes[0].node);
     const uint64_t own = broadcast_own(world.nodes[0].node)->incarnation;
-    assert_int_equal(versions->count, 2); /* the node's own origin and the puppet's */
+    assert_int_equal(versions->count, 2);
     assert_int_equal(incarnation_at(versions, 0), own);
     say_history(0, 1, history_of(3, MANY));
     assert_true(is_catching_up(0));

@@ -1,5 +1,5 @@
-/* A node and a hostile member (puppet.h), which has the swarm key and breaks rules. The node closes
- * the connection, and no base changes. test_admission_control.c tests callers without the key. */
+/* A hostile member (puppet.h) has the swarm key and breaks rules. The node closes the connection,
+ * and no base changes. test_admission_control.c tests callers without the key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 static struct puppet puppet;
 static uint64_t digest_before;
 
-/* Starts two idle nodes that have met, and a puppet that has met the first one. */
+/* Starts two idle nodes that have met, and a puppet that has met node 0. */
 static int villain_meets(const struct node_options *options, uint64_t after_ns)
 {
     begin_world(1);
@@ -35,7 +35,6 @@ static int villain_begins(void **state)
     return villain_meets(&options, 5 * SECOND_NS);
 }
 
-/* The nodes have more rumors than a queue can store. */
 static int curious_villain_begins(void **state)
 {
     (void)state;
@@ -57,7 +56,8 @@ static uint64_t tag_of(uint32_t i)
     return origin_tag(world.nodes[i].identity.id, world.nodes[i].options.incarnation);
 }
 
-/* Checks that the node has disconnected the puppet for this reason, without any other effect. */
+/* Checks that node 0 has disconnected the puppet for this reason, and that nothing else has
+ * changed. */
 static void only_the_villain_is_gone(const char *because)
 {
     run(SECOND_NS);
@@ -140,7 +140,7 @@ static void a_forged_record_among_good_ones_is_noticed(void **state)
     record_create(&said, &puppet.identity, puppet.context, records);
     memcpy(said.id, world.nodes[1].identity.id, ID_BYTES);
     said.incarnation = world.nodes[1].options.incarnation;
-    said.stamp = 1000; /* newer than any true record */
+    said.stamp = 1000; /* newer than any valid record */
     said.stage = STAGE_LEFT;
     record_create(&said, &puppet.identity, puppet.context, records + RECORD_BYTES);
     puppet_say_bulk(&puppet, MEMBER_LIST, records, sizeof records);
@@ -175,7 +175,7 @@ static void the_same_version_with_another_digest_is_noted(void **state)
     puppet_say(&puppet, &version);
     assert_int_equal(world.nodes[0].notes[NOTE_DIGEST], 0);
     version.digest++;
-    version.hash++; /* a digest may differ if the version differs */
+    version.hash++; /* digests may differ if versions differ */
     puppet_say(&puppet, &version);
     assert_int_equal(world.nodes[0].notes[NOTE_DIGEST], 0);
     version.hash--;
@@ -257,7 +257,7 @@ static void refuses_a_rumor_not_signed_by_its_origin(void **state)
     puppet_hello(&puppet);
     const size_t bytes = puppet_rumor(&puppet, 0, 5, rumor);
     memcpy(rumor, world.nodes[1].identity.id, ID_BYTES);
-    bytes_put(rumor + 32, 2, 8); /* incarnation 2 of node 1, which is unknown */
+    bytes_put(rumor + 32, 2, 8); /* incarnation 2 of node 1, which node 0 does not know */
     puppet_say_bulk(&puppet, RUMOR, rumor, bytes);
     only_the_villain_is_gone("sent an invalid rumor (forged)");
     assert_int_equal(stats_of(0).origins, 2);
@@ -342,7 +342,7 @@ static void a_prune_ends_the_answer_to_a_want(void **state)
     puppet_say(&puppet, &(struct message){.kind = WANT, .tag = tag});
     run(5 * SECOND_NS);
     puppet_say(&puppet, &(struct message){.kind = PRUNE, .tag = tag});
-    run(40 * SECOND_NS); /* receives the rumors that were already queued */
+    run(40 * SECOND_NS); /* receives rumors that node 0 had queued before */
     const uint32_t heard = puppet.heard[RUMOR];
     assert_in_range(heard, 1, stats_of(1).rumors_published - 1);
     run(60 * SECOND_NS);
@@ -362,7 +362,7 @@ static void greedy_wants_are_bounded_by_the_queue(void **state)
     for (int i = 0; i < 2000; i++, out_bytes += count + RECORD_OVERHEAD)
         session_seal(&puppet.peer.keys->session, bytes, count, out + out_bytes);
     puppet_send(&puppet, out,
-                /* All requests arrive before the first answer is sent. */
+                /* sends all requests before the first answer arrives */
                 out_bytes);
     run(SECOND_NS);
     /* A rumor has at least 128 bytes. */

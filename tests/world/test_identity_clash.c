@@ -1,5 +1,5 @@
-/* Two processes with one identity key: the swarm keeps the later one, the earlier one must end, and
- * no other member can end a node by a lie. */
+/* Two processes with one identity key: the swarm keeps the one that started later, and the other
+ * one ends. No member can end a node by a lie. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,12 +11,11 @@
 #include "node/membership/membership.h"
 #include "support/sim/puppet.h"
 
-#define IDENTITY              1  /* identity of node 1 and of its twin */
+#define IDENTITY              1  /* identity of both FIRST and TWIN */
 #define PERIODS               30 /* seconds in which each member sends several records */
 #define OFFSET_OF_INCARNATION 32
 
-/* Nodes 0 and 1, a twin of node 1, and a fourth node. Each test sets which nodes know each other.
- */
+/* Node numbers. TWIN has FIRST's identity. Each test sets which nodes know each other. */
 enum node_number { HUB, FIRST, TWIN, FAR };
 
 static void add_nodes(void)
@@ -53,7 +52,6 @@ static void an_earlier_start_ends_when_a_member_shows_a_later_one(void **state)
     assert_null(clash(HUB));
 }
 
-/* FIRST is connected only to HUB, and TWIN only to FAR. */
 static void an_earlier_start_ends_when_gossip_brings_what_a_later_one_says(void **state)
 {
     (void)state;
@@ -84,7 +82,7 @@ static void a_node_that_meets_its_running_twin_before_it_joins_ends(void **state
     world_start(&world, TWIN);
     run(SECOND_NS);
     assert_non_null(clash(TWIN));
-    assert_null(clash(FIRST)); /* FIRST continues and notes the other process */
+    assert_null(clash(FIRST)); /* FIRST continues and reports TWIN in a note */
     assert_true(world.nodes[FIRST].notes[NOTE_IDENTITY_TAKEN] > 0);
 }
 
@@ -107,14 +105,14 @@ static void a_restart_is_no_clash(void **state)
     (void)state;
     start_usual_swarm(3);
     run(5 * SECOND_NS);
-    world_kill(&world, 1, true); /* killed without a goodbye, so its neighbours count it as alive */
+    world_kill(&world, 1, true); /* killed without a goodbye, so neighbours count node 1 as alive */
     world_start(&world, 1);
     run(PERIODS * SECOND_NS);
     for (uint32_t i = 0; i < 3; i++)
         assert_null(clash(i));
 }
 
-/* A member sends a record of node 0 that node 0 has not signed. */
+/* Sends node 0 a record that has node 0's identity but not its signature. */
 static void lie(enum message_kind kind)
 {
     struct puppet puppet;

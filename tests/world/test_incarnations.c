@@ -1,4 +1,4 @@
-/* An old swarm: far more incarnations have published than there are members now. */
+/* An old swarm, in which far more incarnations have published than there are members now. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,16 +12,15 @@
 #include "support/sim/puppet.h"
 #include "support/sim/serve_story.h"
 
-/* More incarnations have published than a block can list. The joiner has the others from the
- * history.
- */
+/* More incarnations have published than a block can list. The joiner learns of the rest from the
+ * history. */
 static void a_joiner_takes_over_rumors_of_many_incarnations(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
     options.limits.listed_max = 5;
     start_swarm(3, &options);
-    run(40 * SECOND_NS); /* publishes more rumors than any log can store */
+    run(40 * SECOND_NS);
     for (int incarnations = 0; incarnations < 10; incarnations++) {
         world_kill(&world, 2, true);
         world_start(&world, 2);
@@ -37,7 +36,7 @@ static void a_joiner_takes_over_rumors_of_many_incarnations(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* The versions of node i, for tests with an invented past. */
+/* Returns node i's versions, which the test may change. */
 static struct versions *versions_of(uint32_t i)
 {
     return (struct versions *)(uintptr_t)broadcast_versions(world.nodes[i].node);
@@ -61,8 +60,7 @@ static void know_incarnations(uint32_t i, uint32_t count)
     }
 }
 
-/* Incarnations that ended long ago are the same at all nodes. The hash of all incarnations confirms
- * this. */
+/* Nodes agree on incarnations that ended long ago. The hash of all incarnations confirms that. */
 static void a_block_lists_the_latest_incarnations_and_the_hash_of_all(void **state)
 {
     (void)state;
@@ -71,7 +69,7 @@ static void a_block_lists_the_latest_incarnations_and_the_hash_of_all(void **sta
     options.limits.send_queue_bytes = 1u << 22;
     start_talk(&options);
     know_incarnations(0, 9000);
-    run(2 * SECOND_NS); /* the node publishes rumors of its own */
+    run(2 * SECOND_NS);
     world_rest(&world);
     run(SECOND_NS);
     puppet_say(&puppet, &(struct message){.kind = TAKE});
@@ -89,7 +87,7 @@ static void a_joiner_learns_of_very_many_incarnations(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
-    options.log_bytes = 1 << 20; /* space for all rumors published during the transfer */
+    options.log_bytes = 1 << 20; /* enough for all rumors that are published during the transfer */
     options.limits.incarnations_max = 12500;
     options.limits.send_queue_bytes = 1u << 22;
     add_swarm(2, &options);
@@ -98,7 +96,7 @@ static void a_joiner_learns_of_very_many_incarnations(void **state)
     know_incarnations(1, 9000);
     run(40 * SECOND_NS);
     assert_true(meshed());
-    limit_up(0, 150000); /* the history takes twelve seconds */
+    limit_up(0, 150000); /* node 0 sends the history for 12 seconds */
     limit_up(1, 150000);
     const uint32_t joiner = join(&options, 2);
     until(is_training, joiner, 30 * SECOND_NS);
@@ -117,9 +115,8 @@ static void forget_to_push(uint32_t i, uint32_t of, uint32_t to)
     broadcast_on_prune(node, peer, broadcast_own(world.nodes[of].node)->tag);
 }
 
-/* At its start a returning node may miss a few rumors: as many as there are publishing members.
- * Ended incarnations do not count.
- */
+/* A returning node may train while it misses a few rumors, as many as there are publishing members.
+ * Ended incarnations do not raise that number. */
 static void a_returning_node_trains_once_it_has_caught_up(void **state)
 {
     (void)state;
@@ -143,7 +140,6 @@ static void a_returning_node_trains_once_it_has_caught_up(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* The member records of a silent origin travel the broadcast trees. */
 static void a_silent_origin_is_requested_again_like_others(void **state)
 {
     (void)state;
@@ -164,8 +160,7 @@ static void a_silent_origin_is_requested_again_like_others(void **state)
 }
 
 /* All nodes keep publishing, so none requests a complete version. Slices of versions also show
- * ended incarnations.
- */
+ * ended incarnations. */
 static void a_gap_is_found_soon_among_very_many_incarnations(void **state)
 {
     (void)state;
@@ -188,8 +183,8 @@ static void a_gap_is_found_soon_among_very_many_incarnations(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* The peer knows an origin that the node lacks. Its short entries do not show which one, and its
- * complete version is long. */
+/* The puppet knows an origin that the node lacks. The puppet's short versions do not list that
+ * origin, and its complete version is long. */
 static void a_long_version_is_requested_occasionally(void **state)
 {
     (void)state;
@@ -219,8 +214,7 @@ static bool is_full(void)
     return world.nodes[0].notes[NOTE_FULL] > 0;
 }
 
-/* Both nodes remember every incarnation of node 1. The incarnation of node 0 takes one more entry.
- */
+/* Half of the 16 entries may be incarnations of node 1. Node 0's own takes a ninth entry. */
 static void a_restarting_node_leaves_space_for_others(void **state)
 {
     (void)state;

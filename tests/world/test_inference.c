@@ -1,6 +1,5 @@
-/* Inference clients: a node serves them between two steps, spends at most a fiftieth of the
- * learner's time on them however they behave, and does not make them members. A random walk
- * predicts the sum of a sample's bytes. */
+/* A node serves inference clients between steps, for at most a fiftieth of the learner's time, and
+ * does not make them members. The random-walk learner predicts the sum of a sample's bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +12,8 @@
 #include "wire/reply.h"
 
 #define STEP_NS   (20 * MS_NS)
-#define PREDICTS  (STEP_NS / 4) /* time that a simulated learner takes for a request */
-#define MOST      4             /* samples of a request */
+#define PREDICTS  (STEP_NS / 4) /* time that the simulated learner takes for a request */
+#define MOST      4             /* maximum samples of a request */
 #define EACH      3             /* bytes of a sample */
 #define CLIENTS   4
 #define ASKS_MAX  256
@@ -48,7 +47,7 @@ static struct node_options answering(void)
 static void begin(const struct node_options *options)
 {
     start_swarm(1, options);
-    run(12 * SECOND_NS); /* the node trains without other members */
+    run(12 * SECOND_NS);
     puppet_init(&puppet, 0, 9);
     puppet.on_heard = note_reply;
     puppet_meet(&puppet);
@@ -130,7 +129,7 @@ static void all_clients_together_get_a_fiftieth_of_the_learner(void **state)
     begin(&options);
     uint32_t done = 0;
     const uint64_t from_ns = world_now_ns(&world);
-    /* Each request comes after the demanded wait. */
+    /* Sends each request after the wait that the last reply demanded. */
     while (world_now_ns(&world) - from_ns < 20 * SECOND_NS) {
         ask(1);
         run(STEP_NS);
@@ -153,11 +152,12 @@ static void disconnects_a_client_that_does_not_wait(void **state)
     run(STEP_NS);
     const uint64_t wait_ns = reply(1)->wait * MS_NS;
     assert_in_range(wait_ns, 48 * PREDICTS, 50 * PREDICTS);
-    run(wait_ns / 2 - 2 * STEP_NS); /* a client's clock may run twice as fast */
+    /* Still too soon: the node accepts half the wait, because a client's clock may be fast. */
+    run(wait_ns / 2 - 2 * STEP_NS);
     ask(1);
     must_be_hung_up(BYE_BROKEN, "sent a request too soon");
     run(wait_ns);
-    puppet_meet(&puppet); /* on a new connection the demanded wait still applies */
+    puppet_meet(&puppet); /* the demanded wait also applies to a new connection */
     ask(1);
     run(STEP_NS);
     assert_int_equal(reply(1)->reason, REPLY_DONE);
@@ -217,7 +217,7 @@ static void serves_two_clients_of_one_network_at_once(void **state)
     for (uint32_t i = 0; i < 2; i++) {
         ask(0);
         (void)reply(1);
-        peer_end(&puppet.peer); /* the first connection stays open while the client opens another */
+        peer_end(&puppet.peer); /* the first connection stays open while the puppet opens another */
         puppet.slot++;
         puppet_meet(&puppet);
     }
@@ -280,7 +280,7 @@ static void invalid_requests_end_the_connection(void **state)
     run(SECOND_NS);
     puppet_meet(&puppet);
     ask(0);
-    puppet_hello(&puppet); /* a client cannot become a member */
+    puppet_hello(&puppet);
     must_be_hung_up(BYE_BROKEN, "sent a message before HELLO");
     puppet_free(&puppet);
 }
@@ -317,7 +317,7 @@ static void a_leaving_node_has_no_model_to_ask(void **state)
     world_start(&world, 1);
     run(12 * SECOND_NS);
     puppet_meet(&puppet);
-    cut(0, 1); /* the node waits for a neighbour that does not answer */
+    cut(0, 1); /* node 0 stays, waiting for a neighbour that does not answer */
     world_leave(&world, 0);
     ask(1);
     assert_int_equal(reply(1)->reason, REPLY_NONE);

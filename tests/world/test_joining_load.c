@@ -1,5 +1,5 @@
-/* Bandwidth for joiners beside rumors: blocks get what rumors leave free, both of links that
- * neighbours share and of the user's limits. */
+/* Bandwidth for joiners: blocks get the capacity that rumors leave free, on links and within the
+ * user's limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,11 +15,11 @@
 #define NODES       4
 #define JOINERS_MAX 2
 #define SPAN_BLOCKS 4 /* blocks in one request */
-#define ASKED_MAX   4 /* requests that a joiner has open at once */
+#define ASKED_MAX   4 /* maximum open requests of a joiner */
 #define SPAN_S      30
 
 static struct puppet joiners[JOINERS_MAX];
-/* All joiners use node 0 as donor; otherwise each uses another node. */
+/* true: all joiners use node 0 as donor; false: joiner k uses node k. */
 static bool are_of_one_donor;
 
 /* Options of nodes that publish as much as their links carry. */
@@ -40,7 +40,7 @@ static void start_eager(const struct node_options *options, uint64_t uplink)
 {
     density_max = PARAMETERS;
     start_swarm(NODES, options);
-    run(SECOND_NS); /* greets while the links are still free */
+    run(SECOND_NS); /* lets nodes meet while their links are still free */
     for (uint32_t k = 0; k < JOINERS_MAX; k++) {
         puppet_init(&joiners[k], are_of_one_donor ? 0 : k, (uint8_t)(k + 1));
         puppet_meet(&joiners[k]);
@@ -70,7 +70,7 @@ static struct load load_now(void)
     return sum;
 }
 
-/* Runs `count` joiners, each of which continuously requests blocks from one node. */
+/* Runs `count` joiners, each of which continuously requests blocks from its donor. */
 static struct load play(const struct node_options *options, uint64_t uplink, uint32_t count)
 {
     uint32_t asked[JOINERS_MAX] = {0};
@@ -94,7 +94,7 @@ static struct load play(const struct node_options *options, uint64_t uplink, uin
 }
 
 struct both {
-    struct load without, with; /* without and with joiners */
+    struct load without, with; /* loads without and with joiners */
 };
 
 static void add_load(struct load *sum, const struct load *load)
@@ -104,7 +104,7 @@ static void add_load(struct load *sum, const struct load *load)
     sum->sent += load->sent;
 }
 
-/* Returns the sums of the loads of several worlds. */
+/* Returns sums of the loads of `worlds` pairs of worlds, without and with joiners. */
 static struct both play_both(const struct node_options *options, uint64_t uplink, uint32_t count,
                              uint64_t worlds)
 {
@@ -127,7 +127,8 @@ static void publishing_continues_when_rumors_fill_the_lines(void **state)
     const struct node_options options = eager_options();
     const struct both both = play_both(&options, 60000, 1, 4);
     assert_true(both.with.published > 0.9 * both.without.published);
-    assert_true(both.with.served > 4 * 1000); /* in a single world there may be little by chance */
+    /* the sum over worlds; a single world may serve little by chance */
+    assert_true(both.with.served > 4 * 1000);
 }
 
 static void below_a_cap_rumors_go_first(void **state)
@@ -176,7 +177,6 @@ static void joiners_share_one_donor_equally(void **state)
     assert_near(joiners[0].heard[BLOCK], joiners[1].heard[BLOCK], 0.2 * joiners[0].heard[BLOCK]);
 }
 
-/* Lines are unlimited, so the donor's CPU time for blocks is the limit. */
 static void over_a_fast_line_a_donor_spares_its_processor(void **state)
 {
     (void)state;

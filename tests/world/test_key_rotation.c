@@ -1,5 +1,5 @@
 /* A swarm changes its key while it trains. No node is disconnected. A node that returns in time
- * gets the new key; a late or expelled node does not. */
+ * gets the new key, but a late or expelled node does not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ static void an_absent_node_returns_in_time_with_the_old_key(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* The node's disk has the new key, while its configuration still names the old key file. */
+/* Node 3's disk has the new key, but its configuration still names the old key file. */
 static void a_restarted_node_finds_the_new_key(void **state)
 {
     (void)state;
@@ -116,8 +116,7 @@ static void a_late_node_enters_with_the_new_file(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* The node knows the first order and missed the second one. It is given the file with the new key.
- */
+/* Node 3 knows the first order and missed the second one. It gets a file with the third key. */
 static void a_file_newer_than_all_known_orders_is_used_first(void **state)
 {
     (void)state;
@@ -130,14 +129,15 @@ static void a_file_newer_than_all_known_orders_is_used_first(void **state)
     world.nodes[3].options.swarm_key = THIRD;
     world_start(&world, 3);
     assert_true(has_key(3, THIRD));
-    assert_int_equal(key_of(3).order, 0); /* the node does not know the order for its key */
+    assert_int_equal(key_of(3).order, 0); /* node 3 does not know the order for its key */
     run(5 * SECOND_NS);
     assert_int_equal(neighbours(3), 3);
     must_all_have(THIRD, 0);
     assert_int_equal(key_of(3).order, 2);
 }
 
-/* The node was expelled while it was absent. On its return it receives both orders at once. */
+/* Node 3 was expelled while it was absent. On its return it receives the expulsion and the key's
+ * order at once. */
 static void an_expelled_node_gets_no_new_key(void **state)
 {
     (void)state;
@@ -167,8 +167,8 @@ static void a_second_rekey_overtakes_the_first(void **state)
     rekey(1, SECOND, THIRD, HOUR_MS);
     run(SECOND_NS);
     must_all_have(THIRD, 2);
-    world_start(&world, 2); /* node 2 only knows the first key */
-    world_start(&world, 3); /* node 3 knows two keys */
+    world_start(&world, 2); /* knows only the first key */
+    world_start(&world, 3); /* knows the first two keys */
     run(8 * SECOND_NS);
     assert_int_equal(neighbours(2), 3);
     assert_int_equal(neighbours(3), 3);
@@ -176,7 +176,6 @@ static void a_second_rekey_overtakes_the_first(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Older keys do not outlive newer ones, so an operator can end them all at once. */
 static void a_later_order_may_end_all_older_keys_at_once(void **state)
 {
     (void)state;
@@ -208,7 +207,7 @@ static void each_older_key_has_its_own_time(void **state)
     must_all_have(THIRD, 1);
 }
 
-/* The returning node dials no other node. The others dial it with the old key. */
+/* Node 3 dials no other node. On its return, other nodes dial it with the old key. */
 static void a_node_that_only_listens_is_called_with_the_old_key(void **state)
 {
     (void)state;
@@ -239,7 +238,7 @@ static void a_rekey_order_has_no_member_as_subject(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_EXPELLED], 0);
 }
 
-/* The machine with the new key was lost, so nodes do not give up the old key. */
+/* The machine with the new key was lost. Nodes keep the old key. */
 static void a_lost_new_key_disconnects_no_node(void **state)
 {
     (void)state;
@@ -254,7 +253,7 @@ static void a_lost_new_key_disconnects_no_node(void **state)
     world_start(&world, 3);
     run(5 * SECOND_NS);
     assert_int_equal(neighbours(3), 3);
-    assert_int_equal(world_swarm_key(&world, 0, SECOND), OK); /* the new key was found later */
+    assert_int_equal(world_swarm_key(&world, 0, SECOND), OK);
     run(SECOND_NS);
     must_all_have(SECOND, 0);
     rekey(2, SECOND, THIRD, 0);
@@ -263,8 +262,8 @@ static void a_lost_new_key_disconnects_no_node(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* The clock of one node is two hours ahead, so it gives up the old key at once. The others still
- * accept that key. */
+/* Node 0's clock is two hours ahead, so it gives up the old key at once. Other nodes still accept
+ * that key. */
 static void a_wrong_clock_keeps_no_node_from_the_key(void **state)
 {
     (void)state;
@@ -297,7 +296,7 @@ static void refuses_an_unordered_key_from_the_owner(void **state)
     assert_int_equal(world_swarm_key(&world, 0, SECOND), MISMATCH);
     rekey(0, FIRST, SECOND, HOUR_MS);
     assert_int_equal(world_swarm_key(&world, 0, THIRD), MISMATCH);
-    assert_int_equal(world_swarm_key(&world, 0, SECOND), OK); /* the node already has this key */
+    assert_int_equal(world_swarm_key(&world, 0, SECOND), OK); /* node 0 already has this key */
     assert_true(has_key(0, SECOND));
 }
 

@@ -9,8 +9,6 @@
 
 #include "support/sim/fetch_story.h"
 
-/* Leaving. */
-
 static void nodes_that_leave_together_leave_with_one_base(void **state)
 {
     (void)state;
@@ -21,7 +19,7 @@ static void nodes_that_leave_together_leave_with_one_base(void **state)
     const uint64_t left_ns = world_now_ns(&world);
     for (uint32_t i = 0; i < 5; i++) {
         world_leave(&world, i);
-        run(240 * MS_NS); /* node 4 leaves within the second that node 0 lingers */
+        run(240 * MS_NS); /* node 4 leaves while node 0 waits for news */
     }
     run(25 * SECOND_NS);
     for (uint32_t i = 0; i < 5; i++) {
@@ -53,7 +51,7 @@ static void a_leaving_node_publishes_everything(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_MEMBER_LEFT], 1);
     const uint32_t dials = world.nodes[0].dials;
     run(60 * SECOND_NS);
-    assert_int_equal(world.nodes[0].dials, dials); /* a node that has left is not called */
+    assert_int_equal(world.nodes[0].dials, dials);
 }
 
 static void a_silent_neighbour_delays_leaving_at_most_the_grace_time(void **state)
@@ -79,7 +77,7 @@ static void an_unreachable_leaver_does_not_claim_delivery(void **state)
     run(5 * SECOND_NS);
     cut(0, 1);
     world_leave(&world, 0);
-    run(12 * SECOND_NS); /* longer than the silence timeout, so no neighbour is left */
+    run(12 * SECOND_NS); /* longer than the silence timeout, so node 0 has no neighbours */
     assert_false(world.nodes[0].finished);
     assert_int_equal(neighbours(0), 0);
     const uint64_t told = stats_of(0).rumors_published;
@@ -108,8 +106,8 @@ static void a_leaver_reconnects_before_it_goes(void **state)
     }
 }
 
-/* Two nodes that only dial are connected by a third. They must not wait until each takes the other
- * for dead if the third is the first to go. */
+/* Nodes 1 and 2 are connected only through node 0. If node 0 leaves first, they must not wait until
+ * each counts the other as dead. */
 static void nodes_behind_one_hub_leave_together_with_it(void **state)
 {
     for (uint32_t later = 0; later < 20; later++) {
@@ -133,8 +131,7 @@ static void nodes_behind_one_hub_leave_together_with_it(void **state)
     }
 }
 
-/* Nodes send their version to one random neighbour a second. A leaving node must not wait for its
- * turn. */
+/* Nodes send their version to one random neighbour a second. A leaver must not wait for it. */
 static void a_leaver_is_answered_by_all_neighbours(void **state)
 {
     (void)state;
@@ -159,7 +156,7 @@ static void a_publication_after_the_grace_time_changes_nothing(void **state)
     run(100 * MS_NS);
     world_leave(&world, 0);
     run(19 * SECOND_NS);
-    cut(0, 1); /* the goodbye then takes longer than the grace time */
+    cut(0, 1); /* delays the goodbye beyond the grace time */
     run(1500 * MS_NS);
     assert_int_equal(world.nodes[0].notes[NOTE_LEFT], 1);
     const uint64_t told = stats_of(0).rumors_published;
@@ -181,7 +178,6 @@ static void an_isolated_node_leaves_soon(void **state)
     assert_true(world.nodes[0].finished);
 }
 
-/* An isolated node has no line that limits its publications. */
 static void an_isolated_node_publishes_everything_before_it_leaves(void **state)
 {
     (void)state;

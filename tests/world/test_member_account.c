@@ -1,5 +1,5 @@
-/* Byzantine detection across incarnations: a member has one account for all of them, and is
- * credited at most the samples that it can have learned. */
+/* Byzantine detection has one account per member, for all incarnations. It credits at most the
+ * samples that the member can have learned. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "node/quarantine_api.h"
 #include "support/sim/byzantine_story.h"
 
-/* Starts another incarnation of WHO's node. Returns its origin index. */
+/* Starts another incarnation of WHO. Returns its origin index. */
 static uint32_t begin_incarnation(void)
 {
     struct versions *versions = (struct versions *)broadcast_versions(node);
@@ -47,16 +47,16 @@ static void finds_a_member_that_restarts_for_each_lie(void **state)
     assert_ptr_equal(found, &broadcast_versions(node)->origins[origin_index]);
     assert_true(origin_index > first);
     assert_int_equal(byzantine_from(node, found).origin_index,
-                     first); /* all incarnations are to be removed */
+                     first); /* all incarnations are removed */
     assert_int_equal(byzantine_from(node, found).seq, 0);
-    assert_null(byzantine_next(node)); /* one account for each member */
+    assert_null(byzantine_next(node));
     assert_true(node_finding(node, 0, &harm));
     assert_int_equal(harm.incarnation, found->incarnation);
     assert_false(node_finding(node, 1, &harm));
 }
 
-/* The member trained without others and then published all its progress at once. So its first
- * publication after meeting them is longer than any later one. */
+/* The member trained without others and then published all its progress at once. So this first
+ * publication is longer than any later one. */
 static void accepts_a_member_that_restarts_once(void **state)
 {
     (void)state;
@@ -94,7 +94,8 @@ static void rumors_applied_after_a_restart_count_against_the_member(void **state
     assert_null(byzantine_next(node));
 }
 
-/* The member harmed before its restart, but these rumors arrive late. */
+/* The member's first incarnation published harmful rumors, which arrive after rumors of the second
+ * one. */
 static void late_harm_of_an_earlier_incarnation_removes_later_ones(void **state)
 {
     (void)state;
@@ -151,7 +152,7 @@ static void finds_a_member_that_pauses_between_lies(void **state)
     assert_ptr_equal(found, &broadcast_versions(node)->origins[WHO]);
 }
 
-/* All members know the member's speed. A hundred times the samples does not allow longer
+/* All members know WHO's speed. Claiming a hundred times more samples does not allow longer
  * publications. */
 static void samples_beyond_its_speed_are_not_credited(void **state)
 {
@@ -183,7 +184,7 @@ static void say_speeds(float of_who)
         versions->origins[origin_index].rate = origin_index == WHO ? of_who : 100;
 }
 
-/* Returns true if a hundredfold length is allowed for a publication with this many samples. */
+/* Returns true if WHO may publish a length of 100 with this many samples. */
 static bool is_allowed_at_once(uint64_t samples)
 {
     byzantine_on_rumor(
@@ -209,8 +210,8 @@ static void a_member_of_unknown_speed_earns_no_extra_credit(void **state)
     assert_false(is_allowed_at_once(10000));
 }
 
-/* With equal shares lengths count per second. A member of unknown speed is assumed to learn at the
- * median speed. */
+/* With equal shares, allowed lengths are per second. A member of unknown speed is assumed to learn
+ * at the median speed. */
 static void equal_shares_earn_no_extra_credit(void **state)
 {
     (void)state;
@@ -222,7 +223,7 @@ static void equal_shares_earn_no_extra_credit(void **state)
     assert_false(is_allowed_at_once(100));
 }
 
-/* The older member may have learned for any time before this node started. */
+/* WHO may have learned for any time before this node started. */
 static void accepts_a_long_first_publication_of_an_older_member(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Nodes in virtual time: how they meet, die, return and count samples. */
+/* Nodes in virtual time: how they meet, die and return, and how they count samples. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +8,6 @@
 #include <cmocka.h>
 
 #include "support/sim/swarm_world.h"
-
-/* Meeting. */
 
 static void two_nodes_meet_and_exchange_rumors(void **state)
 {
@@ -55,12 +53,12 @@ static void nodes_that_call_each_other_at_once_keep_one_connection(void **state)
         dials += world.nodes[i].dials;
         assert_int_equal(world.nodes[i].notes[NOTE_NEIGHBOUR_LOST], 0);
     }
-    assert_true(dials >= 12); /* the nodes dialled each other at once */
+    assert_true(dials >= 12);
     run(20 * SECOND_NS);
     assert_true(meshed());
     for (uint32_t i = 0; i < 4; i++)
         dials -= world.nodes[i].dials;
-    assert_int_equal(dials, 0); /* no node dials again */
+    assert_int_equal(dials, 0);
     must_agree(3 * SECOND_NS);
 }
 
@@ -111,11 +109,9 @@ static void a_third_node_keeps_the_later_of_two_with_one_identity(void **state)
     assert_int_equal(neighbours(0), 0);
     assert_int_equal(neighbours(1), 1);
     assert_true(world.nodes[0].notes[NOTE_IDENTITY_TAKEN] > 0);
-    /* The node dials back only after a while. */
+    /* Node 0 waits before it dials again. */
     assert_true(world.nodes[0].notes[NOTE_IDENTITY_TAKEN] < 8);
 }
-
-/* Dialling. */
 
 static void a_failed_call_is_retried_with_growing_delays(void **state)
 {
@@ -126,7 +122,8 @@ static void a_failed_call_is_retried_with_growing_delays(void **state)
     world_start(&world, 1);
     run(SECOND_NS / 2);
     assert_int_equal(world.nodes[1].notes[NOTE_DIAL_FAILED], 1);
-    assert_int_equal(failed->level, LEVEL_INFO); /* at first only INFO: the peer may be starting */
+    /* at first only INFO, because the peer may still be starting */
+    assert_int_equal(failed->level, LEVEL_INFO);
     run(10 * SECOND_NS - SECOND_NS / 2);
     assert_int_equal(failed->level, LEVEL_WARNING);
     const uint32_t first = world.nodes[1].dials;
@@ -142,9 +139,7 @@ static void a_failed_call_is_retried_with_growing_delays(void **state)
     assert_int_equal(neighbours(1), 1);
 }
 
-/* Liveness. */
-
-/* Returns true if node 0 shows node i as lost but still counts it as alive. */
+/* Returns true if node 0 has lost its connection to node i but still counts node i as live. */
 static bool is_lost(uint32_t i)
 {
     struct node_member member;
@@ -230,7 +225,7 @@ static void a_killed_node_restarts_with_a_new_incarnation(void **state)
     assert_int_equal(stats_of(0).origins, 4);
 }
 
-/* Runs until node i has `count` neighbours. Returns how long this took. */
+/* Runs until node i has `count` neighbours. Returns the time at which it has. */
 static uint64_t wait_for_neighbours(uint32_t i, uint32_t count, uint64_t within_ns)
 {
     const uint64_t end_ns = world_now_ns(&world) + within_ns;
@@ -255,7 +250,7 @@ static void a_silent_death_is_noticed_in_time(void **state)
     must_agree(3 * SECOND_NS);
 }
 
-/* Pauses node 2. Returns true if the other nodes lost it as a neighbour. */
+/* Pauses node 2. Returns true if node 0 lost a neighbour meanwhile. */
 static bool is_given_up_when_paused(uint64_t pause_ns)
 {
     const uint32_t lost = world.nodes[0].notes[NOTE_NEIGHBOUR_LOST];
@@ -285,7 +280,7 @@ static void a_slow_node_gets_a_longer_but_bounded_timeout(void **state)
     must_agree(3 * SECOND_NS);
 }
 
-/* The longer timeout only applies to the incarnation that was paused. */
+/* Node 0 only extends its timeout for the incarnation that was paused. */
 static void a_new_incarnation_gets_no_longer_timeout(void **state)
 {
     (void)state;
@@ -301,7 +296,7 @@ static void a_new_incarnation_gets_no_longer_timeout(void **state)
     }
 }
 
-/* The other nodes have longer timeouts than the paused node. */
+/* Nodes 0 to 2 have longer timeouts than the paused node 3. */
 static void a_paused_node_gives_up_no_neighbour(void **state)
 {
     (void)state;
@@ -314,19 +309,17 @@ static void a_paused_node_gives_up_no_neighbour(void **state)
     run(20 * SECOND_NS);
     assert_true(meshed());
     while (node_wake_ns(world.nodes[3].node) > world_now_ns(&world) + MS_NS)
-        run(MS_NS); /* its timers must be due before it reads the others' messages */
+        run(MS_NS); /* node 3's timers must be due before it reads the messages of other nodes */
     world_pause(&world, 3, world_now_ns(&world) + 20 * SECOND_NS);
     run(30 * SECOND_NS);
     assert_int_equal(world.nodes[3].notes[NOTE_NEIGHBOUR_LOST], 0);
     assert_int_equal(world.nodes[3].notes[NOTE_MEMBER_DEAD], 0);
     assert_true(meshed());
-    world_kill(&world, 0, true); /* afterwards the paused node's timeout is normal again */
+    world_kill(&world, 0, true); /* afterwards node 3's timeout is as configured again */
     run(4 * SECOND_NS);
     assert_int_equal(neighbours(3), 2);
     must_agree(5 * SECOND_NS);
 }
-
-/* Shares. */
 
 static void shares_follow_throughput_and_sum_to_one(void **state)
 {
@@ -361,8 +354,6 @@ static void a_node_that_stops_learning_leaves_its_share_to_the_others(void **sta
     assert_near(stats_of(0).share, 1, 0.001);
 }
 
-/* Joining. */
-
 static void a_joiner_requests_and_receives_rumors(void **state)
 {
     (void)state;
@@ -379,7 +370,7 @@ static void a_joiner_requests_and_receives_rumors(void **state)
         assert_true(world.nodes[i].training);
 }
 
-/* The second newcomer only meets the first one, and never sees an entry that it lacks. */
+/* The second newcomer meets only the first one, and no version shows it rumors that it lacks. */
 static void a_joiner_does_not_take_a_newcomer_for_the_swarm(void **state)
 {
     (void)state;
@@ -394,14 +385,14 @@ static void a_joiner_does_not_take_a_newcomer_for_the_swarm(void **state)
     world_introduce(&world, 3, 2);
     for (uint32_t i = 0; i < 2; i++) {
         cut(i, 3);
-        limit_up(i, 14000); /* so that catching up takes some seconds */
+        limit_up(i, 14000); /* catching up then takes some seconds */
     }
     world_start(&world, 2);
     world_start(&world, 3);
     for (uint32_t i = 2; i < 4; i++) {
         while (!world.nodes[i].training)
             run(10 * MS_NS);
-        assert_true(stats_of(i).version + 2 >= known); /* messages in flight may be missing */
+        assert_true(stats_of(i).version + 2 >= known); /* messages in transit may be missing */
     }
 }
 
@@ -417,15 +408,13 @@ static void a_joiner_that_loses_all_neighbours_waits_a_minute_before_training(vo
     world_start(&world, 1);
     while (neighbours(1) == 0)
         run(10 * MS_NS);
-    wire_reset(&world.wire, 0, 1); /* the bytes in flight are lost */
+    wire_reset(&world.wire, 0, 1); /* loses the bytes in transit */
     world_kill(&world, 0, false);
     run(50 * SECOND_NS);
     assert_false(world.nodes[1].training);
     run(15 * SECOND_NS);
     assert_true(world.nodes[1].training);
 }
-
-/* Determinism. */
 
 static uint64_t trace_of(uint64_t seed)
 {

@@ -1,4 +1,4 @@
-/* Orders of the operator: which are accepted and forwarded, and that a member that disobeys
+/* The operator's orders: which ones nodes accept and forward, and that a disobedient member
  * (puppet.h) has no effect. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,6 @@ static void a_node_without_an_operator_obeys_no_order(void **state)
     assert_int_equal(stats_of(0).neighbours, 1);
 }
 
-/* A puppet that is connected to the first of three nodes. */
 static struct puppet puppet;
 
 static void start_three_and_a_puppet(void)
@@ -106,13 +105,13 @@ static void a_disobedient_member_is_disconnected_and_stays_out(void **state)
     run(SECOND_NS);
     assert_true(puppet.closed);
     assert_int_equal(puppet.bye_reason, BYE_EXPELLED);
-    /* The order shows the expelled member that the expulsion is valid. */
+    /* The order proves to the expelled puppet that its expulsion is valid. */
     assert_int_equal(puppet.heard[ORDERS], 1);
     assert_int_equal(stats_of(0).members_live, 3);
     assert_one_version();
 }
 
-/* A neighbour of the villain does not know the order, or disobeys it. */
+/* The puppet, a neighbour of the villain, forwards the villain's rumors after the order. */
 static void forwarded_rumors_of_an_expelled_member_are_ignored(void **state)
 {
     (void)state;
@@ -150,7 +149,7 @@ static void a_request_is_answered_with_the_following_orders(void **state)
     assert_int_equal(puppet.heard[ORDERS], heard + 1);
     assert_int_equal(puppet.last[ORDERS].number, 2);
     assert_int_equal(puppet.last[ORDERS].bulk.count, ORDER_HEAD_BYTES + SIGNATURE_BYTES);
-    say_orders(3, NULL); /* the puppet claims to know more orders */
+    say_orders(3, NULL); /* the puppet claims to know three orders */
     assert_int_equal(puppet.heard[ORDERS], heard + 2);
     assert_int_equal(puppet.last[ORDERS].bulk.count, 0);
     const struct order third = order_of(3, nobody);

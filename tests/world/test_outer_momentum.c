@@ -1,4 +1,4 @@
-/* Outer momentum: weights move beyond the base along recent updates of the swarm, but not along old
+/* Outer momentum moves weights beyond the base along recent updates of the swarm, but not along old
  * ones. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ static struct node_options options_with_momentum(void)
     return options;
 }
 
-/* Updates that a node has applied since an earlier count: all, and those with momentum. */
+/* Updates that a node has applied since an earlier count: all of them, and those with momentum. */
 struct counted {
     uint64_t applied, moved_on;
 };

@@ -1,5 +1,5 @@
-/* Partitions: halves of a swarm that have learned separately for long merge. One side takes over
- * the base of the other and publishes its own progress again. */
+/* Parts of a swarm that have learned separately for long merge. One part takes over the other's
+ * base and publishes its own progress again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,9 +10,10 @@
 
 #include "support/sim/fetch_story.h"
 
-#define MERGE_NS (40 * SECOND_NS) /* time to dial each other, take over a base, and publish */
+/* time in which nodes dial each other, take over a base, and publish */
+#define MERGE_NS (40 * SECOND_NS)
 
-/* Calls `change` for each pair of a node below `a` and another one. */
+/* Calls `change` for each pair of a node below `a` and a node from `a` on. */
 static void split(uint32_t a, void (*change)(uint32_t, uint32_t))
 {
     for (uint32_t i = 0; i < a; i++)
@@ -29,7 +30,7 @@ static void learn_apart(uint32_t first, uint64_t apart_ns)
     run(apart_ns);
 }
 
-/* Starts a swarm that has met and was then partitioned for apart_ns. */
+/* Starts a swarm. Once its nodes have met, separates the first `first` nodes for apart_ns. */
 static void start_apart(uint32_t n, uint32_t first, const struct node_options *options,
                         uint64_t apart_ns)
 {
@@ -45,7 +46,6 @@ static struct node_options apart_options(double partition_s)
     return options;
 }
 
-/* Returns true if the node has another incarnation than at its start. */
 static bool has_new_incarnation(uint32_t i)
 {
     return incarnation_of(i) != world.nodes[i].options.incarnation;
@@ -57,8 +57,8 @@ static void must_have_new_incarnations(uint32_t from, uint32_t to)
         assert_int_equal(has_new_incarnation(i), i >= from && i < to);
 }
 
-/* Separates the first `a` of n nodes for a minute. After the merge they must have taken over the
- * others' base. */
+/* Separates the first `a` of n nodes for a minute, then heals the cut. Checks that these nodes have
+ * taken over the base of all other nodes. */
 static void the_first_must_take_over(uint32_t n, uint32_t a, double partition_s)
 {
     const struct node_options options = apart_options(partition_s);
@@ -90,7 +90,7 @@ static void one_of_two_equal_sides_keeps_its_base(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-/* No node learns during the merge, so that weights can be compared. */
+/* No node trains during the merge, so that the test can compare weights. */
 static void a_yielding_node_keeps_its_weights(void **state)
 {
     (void)state;
@@ -113,8 +113,8 @@ static void a_yielding_node_keeps_its_weights(void **state)
     }
 }
 
-/* Returns the part of its residual, 0 .. 1, that node i has published in its current incarnation.
- */
+/* Returns which part, 0 to 1, of the residual `untold` node i has published in its current
+ * incarnation. */
 static double told_of(uint32_t i, const double untold[static PARAMETERS])
 {
     double told = 0, all = 0;
@@ -130,7 +130,7 @@ static double told_of(uint32_t i, const double untold[static PARAMETERS])
     return told / all;
 }
 
-/* The base taken over lacks the separate progress, which is published later. */
+/* The new base lacks node 0's separate progress. Node 0 publishes that progress again later. */
 static void a_yielding_node_publishes_its_progress_again(void **state)
 {
     (void)state;
@@ -164,9 +164,8 @@ static void progress_of_a_short_partition_is_added(void **state)
     assert_int_equal(stats_of(0).version, rumors_published());
 }
 
-/* The single node learned with a share of 1. Added to the base of the others, its progress would
- * count as much as all of theirs.
- */
+/* Node 0 learned with a share of 1. If its progress were added, it would count as much as the
+ * progress of all other nodes together. */
 static void progress_of_a_single_node_is_not_added_to_many(void **state)
 {
     (void)state;
@@ -192,11 +191,12 @@ static void one_of_many_separate_nodes_keeps_its_base(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-/* Node a of one half and node b of the other meet first, and at first all traffic between the
- * halves passes through them. The ids favour neither half. */
+/* Node a of one half and node b of the other half meet first. At first all traffic between the
+ * halves passes through a and b. Returns true if the second half yields. */
 static bool second_half_yields_when_meet(uint32_t a, uint32_t b)
 {
-    /* Identities whose ids begin with cc, 0c, 71, 7e, 40 and d5. */
+    /* These identities have ids that begin with cc, 0c, 71, 7e, 40 and d5, which favours neither
+     * half. */
     static const uint64_t identities[] = {4, 2, 7, 3, 10, 9};
     const struct node_options options = apart_options(3);
     world_free(&world);
@@ -227,7 +227,6 @@ static void the_result_does_not_depend_on_the_first_contact(void **state)
         assert_int_equal(second_half_yields_when_meet(pair % 3, 3 + pair / 3), second_yields);
 }
 
-/* Three separated parts meet in pairs. */
 static void three_parts_become_one(void **state)
 {
     (void)state;
@@ -245,7 +244,7 @@ static void three_parts_become_one(void **state)
     uint32_t old = 0;
     for (uint32_t i = 0; i < 6; i++)
         old += !has_new_incarnation(i);
-    /* Nodes of the part whose base is kept; a node that meets a third part first may also yield. */
+    /* The nodes whose base is kept. One of them may also yield, if it meets another part first. */
     assert_in_range(old, 1, 2);
 }
 

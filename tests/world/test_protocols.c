@@ -1,5 +1,5 @@
-/* A swarm with two releases, the older of which speaks only PROTOCOL_OLDEST, learns as one swarm.
- * Neighbours speak the newest common version, and notice a forced downgrade. */
+/* A swarm of two releases learns as one swarm. The older release speaks only PROTOCOL_OLDEST.
+ * Neighbours speak their newest common version and notice a forced downgrade. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +19,8 @@ static bool is_older(uint32_t i)
     return world.nodes[i].options.limits.protocol_max == PROTOCOL_OLDEST;
 }
 
-/* Starts a swarm in which every second node from older_from on is older. Each node knows the
- * address of the first. */
+/* Starts a swarm in which every second node, from node older_from on, is of the older release. Each
+ * node knows the address of node 0. */
 static void start_mixed(uint32_t older_from)
 {
     struct node_options options = usual_options();
@@ -44,7 +44,6 @@ static uint32_t index_of(const uint8_t id[static ID_BYTES])
     return i;
 }
 
-/* Checks that every connection uses the newest version that both ends speak. */
 static void must_speak_what_both_know(void)
 {
     for (uint32_t i = 0; i < NODES; i++) {
@@ -99,7 +98,6 @@ static void an_older_neighbour_is_noted(void **state)
             assert_null(strstr(world.nodes[i].last[NOTE_NEIGHBOUR].text, "release"));
 }
 
-/* Each node in turn is stopped and restarted as the new release, with its disk. */
 static void a_swarm_is_upgraded_node_by_node(void **state)
 {
     (void)state;
@@ -118,7 +116,7 @@ static void a_swarm_is_upgraded_node_by_node(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Sets the versions that the puppet offers at the gate. */
+/* Sets the protocol versions that the puppet offers at the gate. */
 static void puppet_offers(uint16_t oldest, uint8_t newer)
 {
     puppet.credentials.ours.protocol = oldest;
@@ -155,8 +153,8 @@ static void say_settings(const char *text)
     puppet_say(&puppet, &message);
 }
 
-/* Connects the puppet with these versions, and lets it announce `text`. is_good: the node must
- * accept it. */
+/* Connects the puppet with these protocol versions and announces `text`. Checks that the node
+ * accepts `text` if and only if is_good. */
 static void must_be(uint16_t oldest, uint8_t newer, const char *text, bool is_good)
 {
     puppet_offers(oldest, newer);
@@ -167,12 +165,13 @@ static void must_be(uint16_t oldest, uint8_t newer, const char *text, bool is_go
     assert_int_equal(!puppet.closed, is_good);
     assert_true(is_good || puppet.bye_reason == BYE_BROKEN);
     if (is_good)
-        say_settings("protocol=x\n"); /* another announcement ends the connection */
+        say_settings("protocol=x\n"); /* a second announcement ends the connection */
     assert_true(puppet.closed);
     run(40 * SECOND_NS);
 }
 
-/* An attacker on the path, who has the swarm key, has changed the dialer's versions to old ones. */
+/* An attacker on the path, who has the swarm key, has replaced the dialer's protocol versions by
+ * older ones. */
 static void a_forced_downgrade_ends_the_connection(void **state)
 {
     (void)state;
@@ -215,7 +214,6 @@ static void the_older_version_has_no_inference_requests(void **state)
     puppet_free(&puppet);
 }
 
-/* A node of the previous release sends no announcement of versions. */
 static void an_older_node_announces_no_versions(void **state)
 {
     (void)state;

@@ -22,8 +22,7 @@ static uint64_t told_by_all(void)
     return told;
 }
 
-/* Options of nodes without a configured interval. A step takes 20 ms, so an answer takes 160 ms
- * more than the link delay. */
+/* Returns options without a fixed interval. A step takes 20 ms. */
 static struct node_options free_options(void)
 {
     struct node_options options = usual_options();
@@ -46,15 +45,14 @@ static void a_fixed_interval_is_kept_on_average(void **state)
     assert_in_range(told, 105, 125);
 }
 
-/* Returns the rumor bytes that the first of `nodes` nodes publishes in ten seconds, after all have
- * met. */
+/* Returns the rumor bytes that node 0, one of `nodes` nodes, publishes in ten seconds. */
 static uint64_t published_by_one_of(uint32_t nodes)
 {
     struct node_options options = usual_options();
     options.bytes_per_s = 50;
     options.interval_ns = 2 * SECOND_NS;
     parameters = PARAMETERS_MAX;
-    world_free(&world); /* world of the previous call */
+    world_free(&world);
     begin_world(1);
     density_max = PARAMETERS_MAX; /* more to publish than the budget allows */
     start_swarm(nodes, &options);
@@ -65,7 +63,6 @@ static uint64_t published_by_one_of(uint32_t nodes)
     return stats_of(0).rumor_bytes_published - before;
 }
 
-/* The budget limits traffic on lines, and an isolated node has none. */
 static void an_isolated_node_publishes_everything(void **state)
 {
     (void)state;
@@ -82,7 +79,7 @@ static void nodes_that_started_together_publish_at_different_times(void **state)
     uint32_t crowded = 0;
     for (uint32_t i = 0; i < 100; i++) {
         const uint64_t before = told_by_all();
-        run(SECOND_NS / 20); /* a tenth of a publishing interval */
+        run(SECOND_NS / 20); /* a tenth of the publishing interval */
         crowded += told_by_all() - before > 4;
     }
     assert_true(crowded < 5);
@@ -129,7 +126,7 @@ static void a_node_that_becomes_faster_publishes_more_often(void **state)
     start_all();
     run(100 * SECOND_NS);
     assert_true(stats_of(1).interval_s > 16);
-    world.nodes[1].step_ns = 200 * MS_NS; /* a node that waits must not count as stuck */
+    world.nodes[1].step_ns = 200 * MS_NS; /* node 1 waits, which must not count as stuck */
     run(60 * SECOND_NS);
     assert_true(stats_of(1).interval_s < 3);
     const uint64_t before = told_by(1);
@@ -142,7 +139,7 @@ static void one_distant_node_makes_no_other_wait(void **state)
     (void)state;
     const struct node_options options = free_options();
     add_swarm(5, &options);
-    world.wire.parties[4].region = NEARBY; /* the far node, 0.5 s from all others */
+    world.wire.parties[4].region = NEARBY; /* node 4 is 0.5 s from all other nodes */
     paths[HERE][NEARBY].delay_ns = paths[NEARBY][HERE].delay_ns = SECOND_NS / 2;
     start_all();
     run(60 * SECOND_NS);
@@ -174,7 +171,7 @@ static void a_long_interval_is_dropped_when_the_node_becomes_faster(void **state
     run(400 * SECOND_NS);
     assert_true(stats_of(1).interval_s > 50);
     world.nodes[1].step_ns = 20 * MS_NS;
-    run(10 * SECOND_NS); /* ends the running step */
+    run(10 * SECOND_NS); /* longer than node 1's running step */
     while (stats_of(1).interval_s > 1)
         run(SECOND_NS / 10);
     const uint64_t before = told_by(1);
@@ -192,7 +189,7 @@ static void a_relay_does_not_raise_the_gain(void **state)
     start_all();
     run(20 * SECOND_NS);
     assert_true(stats_of(0).members_live == 16);
-    assert_true(stats_of(0).gain == 1); /* expected: sqrt(4) / 2 for the four nodes that train */
+    assert_true(stats_of(0).gain == 1); /* expected: sqrt(4) / 2, because four nodes train */
 }
 
 static void a_learner_without_momentum_gets_more_outer_momentum(void **state)
@@ -225,13 +222,13 @@ static void many_nodes_publish_often_at_first(void **state)
     assert_true(stats_of(0).interval_s > 1.2 * first.interval_s);
 }
 
-/* Returns the interval of one of sixteen nodes with this budget. A publication of all entries has
- * about 300 bytes. */
+/* Returns the interval of one of sixteen nodes with this byte budget. A publication of all entries
+ * has about 300 bytes. */
 static double interval_with(uint64_t bytes_per_s)
 {
     struct node_options options = free_options();
     options.bytes_per_s = bytes_per_s;
-    world_free(&world); /* world of the previous call */
+    world_free(&world);
     begin_world(1);
     start_swarm(16, &options);
     run(30 * SECOND_NS);
@@ -259,15 +256,15 @@ static void configured_values_stay_fixed(void **state)
     assert_true(stats_of(0).interval_s == 0.25);
 }
 
-/* Returns the number of publications in twenty seconds with this budget and an interval of at least
- * four steps, or steps_min. */
+/* Returns the number of publications in twenty seconds with this byte budget. The least interval is
+ * 80 ms and steps_min steps; 0 = four steps. */
 static uint64_t told_with(uint64_t bytes_per_s, uint32_t steps_min)
 {
     struct node_options options = free_options();
     options.interval_ns = 80 * MS_NS;
     options.bytes_per_s = bytes_per_s;
     options.steps_min = steps_min;
-    world_free(&world); /* world of the previous call */
+    world_free(&world);
     begin_world(1);
     start_swarm(4, &options);
     run(20 * SECOND_NS);
@@ -313,7 +310,7 @@ static void the_residual_counts_in_the_weights_as_later_in_the_base(void **state
     assert_true(stats_of(1).withheld == 0);
 }
 
-static bool alike;  /* all four nodes learn the same */
+static bool alike;  /* true: all four nodes learn equal updates */
 static double beta; /* outer momentum; < 0 = default */
 
 /* Returns statistics of one of four nodes whose publications have at most entries_max entries. */
@@ -323,7 +320,7 @@ static struct node_stats stats_with(uint32_t entries_max, double held, uint64_t 
     options.withheld = held;
     options.interval_ns = interval_ns;
     options.beta = beta;
-    world_free(&world); /* world of the previous call */
+    world_free(&world);
     begin_world(1);
     density_max = entries_max;
     is_alike = alike;
@@ -345,8 +342,8 @@ static void rare_publications_have_a_higher_gain(void **state)
     assert_true(plain.beta > 0 && fabs(thin.gain * thin.beta - plain.gain * plain.beta) < 1e-6);
 }
 
-/* No node makes progress that the others do not make. There is no outer momentum, which would make
- * nodes alike, and enough entries to exclude chance. */
+/* Each node's progress differs from that of all others. Without outer momentum nodes do not become
+ * alike. 30 entries are enough to exclude chance. */
 static void unique_progress_has_no_higher_gain(void **state)
 {
     (void)state;
@@ -356,8 +353,8 @@ static void unique_progress_has_no_higher_gain(void **state)
     assert_true(thin.gain < 1.2 * plain.gain);
 }
 
-/* A node publishes every second step, so it has published eight times before others have reacted to
- * the first. */
+/* A node publishes every second step, eight times before it sees a reaction to its first
+ * publication. */
 static void publications_before_an_answer_have_no_higher_gain(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Votes against a harmful member: a majority expels it everywhere from one point of its stream on.
- * Fewer votes, or votes of non-members, have no effect. */
+/* Votes against a harmful member. A majority expels the member everywhere, from one of its rumors
+ * on. Fewer votes, or votes of non-members, have no effect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "support/sim/expulsion_story.h"
 #include "support/sim/puppet.h"
 
-#define NODES   4 /* running nodes; the messenger is a fifth member */
+#define NODES   4 /* number of running nodes; the messenger is a fifth member */
 #define ACCUSED 3
 
 static struct puppet messenger;
@@ -57,7 +57,7 @@ static uint64_t incarnation_of_accused(void)
     return own.incarnation;
 }
 
-/* Returns how many rumors of the accused member node i knows. */
+/* Returns how many rumors of the accused node i knows. */
 static uint32_t accused_at(uint32_t i)
 {
     const struct versions *versions = broadcast_versions(world.nodes[i].node);
@@ -67,7 +67,7 @@ static uint32_t accused_at(uint32_t i)
     return 0;
 }
 
-/* Makes the messenger forward a vote that this voter has signed. */
+/* Makes the messenger forward a vote that `voter` has signed. */
 static void vote_of(const struct identity *voter, uint64_t incarnation, uint32_t keep)
 {
     uint8_t bytes[VOTE_BYTES];
@@ -123,7 +123,6 @@ static void a_majority_expels_a_member_with_all_its_rumors(void **state)
     assert_true(world_is_running(&world, ACCUSED));
     vote(2, 0);
     must_be_voted_out(0);
-    /* The accused received the reason. */
     assert_true(world.nodes[ACCUSED].notes[NOTE_EXPELLED] > 0);
 }
 
@@ -161,7 +160,8 @@ static void a_non_member_has_no_vote(void **state)
         vote_of(&stranger, incarnation_of_accused(), 0);
     }
     run(SECOND_NS);
-    assert_false(messenger.closed); /* a stranger's vote is no offence: lists may differ */
+    /* a non-member's vote is no offence, because lists of members may differ */
+    assert_false(messenger.closed);
     must_be_in();
     assert_int_equal(votes_against(world.nodes[0].node, world.nodes[ACCUSED].identity.id), 0);
 }
@@ -182,8 +182,8 @@ static void a_forged_vote_ends_the_connection(void **state)
     must_be_in();
 }
 
-/* Three of five votes are needed. With the votes 1, 3 and 5 the third counts, and with 0, 1, 3 and
- * 5 as well. */
+/* Three of five votes are needed, so the third lowest vote counts: 5 of (1, 3, 5), later 3 of (0,
+ * 1, 3, 5). */
 static void the_majority_decides_what_stays(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static void the_majority_decides_what_stays(void **state)
     must_be_voted_out(3);
 }
 
-/* One extreme vote, to keep nothing, cannot lower the decision below the vote of another member. */
+/* One vote, to keep nothing, does not lower the decision of the other members. */
 static void an_extreme_vote_does_not_move_the_decision(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ static void votes_are_known_after_a_restart(void **state)
     run(SECOND_NS);
     world_kill(&world, 2, false);
     world_start(&world, 2);
-    /* Node 2 has the votes from its disk. */
+    /* Node 2 loads the votes from its disk. */
     assert_int_equal(node_votes(world.nodes[2].node, known), 2 * VOTE_BYTES);
     run(2 * SECOND_NS);
     vote(2, 0);
@@ -233,12 +233,12 @@ static void a_member_expelled_by_the_operator_has_no_vote(void **state)
 {
     (void)state;
     start(true);
-    vote(NODES, 0); /* vote of the messenger, which the operator then expels */
+    vote(NODES, 0); /* the messenger votes, and then the operator expels it */
     vote(0, 0);
     expel(0, NODES);
     run(SECOND_NS);
     assert_int_equal(votes_against(world.nodes[1].node, world.nodes[ACCUSED].identity.id), 1);
-    must_be_in(); /* of the four members three votes are needed */
+    must_be_in(); /* three of four votes are needed */
 }
 
 static void replaced_votes_are_accepted_once_a_second(void **state)
@@ -293,7 +293,7 @@ static void a_majority_may_be_lost_when_members_are_added(void **state)
     for (uint32_t i = 0; i < NODES + 3; i++)
         members[i] = i <= NODES ? i : add(&options);
     for (uint32_t i = 0; i < ACCUSED; i++)
-        world_list(&world, i, members, NODES + 3); /* of the seven members four votes are needed */
+        world_list(&world, i, members, NODES + 3); /* four of seven votes are needed */
     run(2 * SECOND_NS);
     for (uint32_t i = 0; i < ACCUSED; i++)
         assert_null(proofs_against(world.nodes[i].node, world.nodes[ACCUSED].identity.id));

@@ -1,6 +1,6 @@
-/* Learning nodes follow one schedule of the learning rate, which counts the samples of all:
- * together, and when a node joins, returns, or takes over a base. tests/unit/model/test_optimizer.c
- * tests the learner. */
+/* Nodes follow one schedule of the learning rate, which counts the samples of all members. They
+ * keep it when a node joins, returns, or takes over a base. tests/unit/model/test_optimizer.c tests
+ * a single learner. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "experiment/experiment.h"
 #include "support/sim/fetch_story.h"
 
-/* Memory for the model that the learners of all nodes share. */
+/* Memory for a model that the learners of all nodes share. */
 static struct arena arena;
 static struct dataset cases;
 static struct model *model;
@@ -55,7 +55,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Returns the position of node i in the schedule, in samples. */
+/* Returns node i's position in the schedule, in samples. */
 static uint64_t place_of(uint32_t i)
 {
     return learner_swarm_samples(world.nodes[i].sim_learner.learner);
@@ -74,8 +74,8 @@ static uint64_t learned_by_all(void)
     return samples;
 }
 
-/* Checks that node i is not ahead of the swarm in the schedule. It may be behind by what all learn
- * in 1.5 seconds: the interval of half a second, and the time of forwarding. */
+/* Checks that node i is not ahead of the swarm in the schedule, and at most 1.5 s of the swarm's
+ * training behind. This covers the publishing interval of 0.5 s and forwarding. */
 static void must_be_where_the_swarm_is(uint32_t i)
 {
     const uint64_t a_second = 50 * 32 * world_running(&world);
@@ -135,7 +135,7 @@ static void a_returning_node_keeps_its_position(void **state)
     assert_int_equal(place_of(0), learned_by(0));
 }
 
-/* Samples that the node learned before its takeover are those of an earlier incarnation. They must
+/* The samples that a node learned before its takeover belong to an earlier incarnation. They must
  * count only once. */
 static void samples_before_a_takeover_count_once(void **state)
 {
@@ -156,8 +156,8 @@ static void samples_before_a_takeover_count_once(void **state)
         must_be_where_the_swarm_is(i);
 }
 
-/* Returns the position of node i in the schedule as a multiple of the samples that all running
- * nodes have really learned. */
+/* Returns node i's position in the schedule, divided by the samples that all running nodes have
+ * really learned. */
 static double times_too_far(uint32_t i)
 {
     return (double)place_of(i) / (double)learned_by_all();
@@ -188,7 +188,7 @@ static void start_four_and_a_liar(const struct node_options *options)
     world_poison(&world, 4, POISON_CLAIMS, 1e4, 1);
 }
 
-/* The liar's records also claim that all members have learned that much. */
+/* The liar's records claim that all members have learned that much. */
 static void one_liar_of_five_moves_no_schedule_twice_as_far(void **state)
 {
     (void)state;
@@ -220,12 +220,12 @@ static void claims_of_one_liar_do_not_move_a_returning_node(void **state)
     for (uint32_t second = 0; second < 20; second++) {
         run(SECOND_NS);
         assert_true(place_of(0) > 4 * learned);
-        assert_true(times_too_far(0) < 2.2); /* it lost few samples of its previous incarnation */
+        /* node 0 lost few samples of its previous incarnation */
+        assert_true(times_too_far(0) < 2.2);
     }
 }
 
-/* All samples that the other node claims are new to the returning node, and no third node can
- * confirm them. */
+/* Node 0 claims samples that are new to the returning node 1. No third node confirms them. */
 static void a_returning_node_follows_the_one_that_continued(void **state)
 {
     (void)state;
@@ -241,7 +241,7 @@ static void a_returning_node_follows_the_one_that_continued(void **state)
         assert_true(times_too_far(i) > 0.95 && times_too_far(i) < 1.01); /* few samples were lost */
 }
 
-/* Runs for two and a half hours, in which each node has restarted its count twice. */
+/* Runs for two and a half hours, in which each node's count of samples restarts twice. */
 static void hours_of_honesty_do_not_make_a_lie_credible(void **state)
 {
     (void)state;
@@ -259,8 +259,7 @@ static void hours_of_honesty_do_not_make_a_lie_credible(void **state)
         assert_true(times_too_far(i) < 1 + 1800.0 * 4 / (9000 * 5));
 }
 
-/* The joiner sees the claims of the older node for the first time, and no third node confirms them.
- */
+/* The joiner has never seen claims of the older node. No third node can confirm them. */
 static void a_late_joiner_of_two_starts_at_the_older_count(void **state)
 {
     (void)state;
@@ -281,7 +280,6 @@ static void a_late_joiner_of_two_starts_at_the_older_count(void **state)
         must_be_where_the_swarm_is(i);
 }
 
-/* The fast node moves the base in proportion to its samples. */
 static void a_tenfold_learner_counts_fully(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Repair of missing rumors: which neighbour is asked for them, when, and for how many at a time.
- * Two idle nodes and two puppets (puppet.h): the teller publishes in several incarnations, the
- * shower announces more rumors. */
+/* Repair of missing rumors: which neighbour node 0 asks for them, when, and for how many at once.
+ * There are two idle nodes and two puppets (puppet.h). The teller publishes in several
+ * incarnations. The shower announces more of the teller's rumors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,11 +15,11 @@
 #define INCARNATIONS 6
 
 static struct puppet teller, shower;
-static uint32_t shown;  /* number of rumors announced of each incarnation */
-static uint32_t wanted; /* rumors requested from the shower, one bit for each incarnation */
+static uint32_t shown;  /* number of rumors that the shower announces of each incarnation */
+static uint32_t wanted; /* incarnations of which node 0 requested rumors, one bit each */
 
-/* Notes the rumors that the node requests. A WANT that precedes a query about the origin only
- * checks that the origin is alive, so it does not count. */
+/* Records in `wanted` the rumors that a WANT requests. A WANT before a MEMBER_QUERY about its
+ * origin only checks that the origin is alive, so it does not count. */
 static void on_heard(struct puppet *puppet, const struct message *message)
 {
     (void)puppet;
@@ -63,7 +63,7 @@ static int puppets_leave(void **state)
     return 0;
 }
 
-/* Makes a rumor of one of the teller's incarnations. Returns its size. */
+/* Makes rumor `seq` of one of the teller's incarnations. Returns its size in bytes. */
 static size_t make_rumor(uint64_t incarnation, uint32_t seq, uint8_t rumor[static RUMOR_MAX])
 {
     uint32_t index = 5;
@@ -84,14 +84,15 @@ static size_t make_rumor(uint64_t incarnation, uint32_t seq, uint8_t rumor[stati
     return bytes;
 }
 
-/* Sends this rumor of the teller from either puppet. */
+/* Sends a rumor of the teller from the puppet `mouth`. */
 static void say_rumor(struct puppet *mouth, uint64_t incarnation, uint32_t seq)
 {
     uint8_t rumor[RUMOR_MAX];
     puppet_say_bulk(mouth, RUMOR, rumor, make_rumor(incarnation, seq, rumor));
 }
 
-/* The shower announces the first `next` rumors of each of the first incarnations. */
+/* Makes the shower announce the first `next` rumors of the teller's incarnations 1 to
+ * `incarnations`. */
 static void show(uint32_t incarnations, uint32_t next)
 {
     uint8_t entries[INCARNATIONS * VERSION_ENTRY_BYTES];
@@ -106,22 +107,22 @@ static void show(uint32_t incarnations, uint32_t next)
     puppet_say_bulk(&shower, VERSION, entries, incarnations * VERSION_ENTRY_BYTES);
 }
 
-/* The shower repeatedly announces two rumors of each incarnation, as a neighbour does. Returns the
- * requested ones, one bit for each incarnation. */
+/* Makes the shower repeatedly announce two rumors of each incarnation. Returns the incarnations of
+ * which node 0 requested rumors, one bit each. */
 static uint32_t asked_in(int seconds)
 {
     wanted = 0;
     for (int part = 0; part < 4 * seconds; part++) {
         show(INCARNATIONS, 2);
-        /* Keeps the teller alive. */
+        /* keeps the teller alive */
         puppet_say(&teller, &(struct message){.kind = PING, .token = 1});
         run(SECOND_NS / 4);
     }
     return wanted;
 }
 
-/* Four members are alive and the first node has three neighbours. So it requests rumors of one
- * origin at a time from each neighbour. */
+/* Four members are alive and node 0 has three neighbours, so it requests rumors of one origin at a
+ * time from each neighbour. */
 static void requests_no_more_than_a_share_from_each_neighbour(void **state)
 {
     (void)state;
@@ -134,13 +135,13 @@ static void requests_no_more_than_a_share_from_each_neighbour(void **state)
         while (incarnation < INCARNATIONS && asked != 1u << incarnation)
             incarnation++;
         assert_int_equal(asked, 1u << incarnation);
-        say_rumor(&shower, incarnation, 1); /* the delivery allows another request */
-        run(SECOND_NS / 4);                 /* repeated requests have arrived */
+        say_rumor(&shower, incarnation, 1);
+        run(SECOND_NS / 4); /* until repeated requests have arrived */
     }
     assert_int_equal(asked_in(3), 0);
 }
 
-/* Requested rumors that do not arrive do not block a neighbour permanently. */
+/* Rumors that a neighbour never sends do not block it permanently. */
 static void a_neighbour_that_sends_nothing_is_asked_for_other_rumors(void **state)
 {
     (void)state;
@@ -151,7 +152,7 @@ static void a_neighbour_that_sends_nothing_is_asked_for_other_rumors(void **stat
     assert_int_not_equal(asked_in(20) & ~first, 0);
 }
 
-/* The teller sends a rumor about every half second, but falls behind the shower. */
+/* The teller sends a rumor every 0.4 s, but falls behind the shower. */
 static void a_neighbour_that_falls_behind_is_replaced(void **state)
 {
     (void)state;
@@ -164,12 +165,12 @@ static void a_neighbour_that_falls_behind_is_replaced(void **state)
         run(SECOND_NS / 5);
     }
     assert_int_equal(wanted, 1u << 1);
-    assert_true(told > 5 && told < 20); /* after a while, but not at once */
+    assert_true(told > 5 && told < 20); /* the request comes after a while, not at once */
     run(SECOND_NS / 10);
-    assert_int_equal(teller.heard[PRUNE], 0); /* the node never prunes the origin itself */
+    assert_int_equal(teller.heard[PRUNE], 0); /* node 0 never prunes the origin itself */
 }
 
-/* The shower announces far more rumors, which the teller sends one by one. */
+/* The shower announces 40 rumors, which the teller sends one by one. */
 static void a_neighbour_that_catches_up_is_not_replaced(void **state)
 {
     (void)state;
@@ -181,8 +182,8 @@ static void a_neighbour_that_catches_up_is_not_replaced(void **state)
     assert_int_equal(wanted, 0);
 }
 
-/* A copy of this machine publishes with its identity. If the node kept this rumor, it could not
- * start that incarnation itself. */
+/* A copy of node 0's machine publishes with node 0's identity. If node 0 kept the rumor, it could
+ * not start that incarnation itself. */
 static void ignores_a_rumor_of_our_future_incarnation(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Restoring a node: a killed node continues from its last checkpoint and recognizes its later
- * rumors as its own. */
+/* A killed node continues from its last checkpoint and recognizes rumors that it published later as
+ * its own. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static struct node_options saving_options(void)
     return options;
 }
 
-/* Starts three nodes, of which node 2 saves periodically. Tests kill and restart it. */
+/* Starts three nodes. Node 2 saves checkpoints. Tests kill and restart node 2. */
 static void start_saving_swarm(void)
 {
     const struct node_options options = saving_options();
@@ -28,7 +28,7 @@ static void start_saving_swarm(void)
     run(20 * SECOND_NS);
 }
 
-/* Returns how many rumors of all nodes, or of one, a checkpoint contains. */
+/* Returns how many rumors of node `of` a checkpoint contains; NULL = rumors of all nodes. */
 static uint64_t rumors_in(const struct saved *saved, const struct identity *of)
 {
     uint64_t rumors = 0;
@@ -47,8 +47,8 @@ static const struct saved *newest_of(uint32_t i)
     return saved;
 }
 
-/* Checks that base and last part of the weights equal the checkpoint exactly, unless a step has
- * already begun. */
+/* Checks that node i's base and the last part of its weights equal the checkpoint, unless node i
+ * has begun a step. */
 static void must_begin_with(uint32_t i, const struct saved *saved)
 {
     int32_t units[PARAMETERS];
@@ -76,7 +76,7 @@ static void a_killed_node_continues_from_its_last_checkpoint(void **state)
     run(10 * SECOND_NS);
     assert_true(meshed());
     assert_true(is_training(2));
-    assert_int_equal(bases_of(2), 0); /* the missing rumors were enough: no base was taken over */
+    assert_int_equal(bases_of(2), 0); /* node 2 received the missing rumors and took over no base */
     must_agree(5 * SECOND_NS);
 }
 
@@ -96,7 +96,6 @@ static void ignores_an_incomplete_checkpoint(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* The node is killed during a checkpoint of several parts. */
 static void a_kill_between_two_parts_restores_the_previous_checkpoint(void **state)
 {
     (void)state;
@@ -114,8 +113,8 @@ static void a_kill_between_two_parts_restores_the_previous_checkpoint(void **sta
     must_agree(5 * SECOND_NS);
 }
 
-/* Other nodes send back what the node published after its checkpoint. The node must not publish
- * that again, so it subtracts it from its residual. No node learns meanwhile. */
+/* Other nodes send back what node 2 published after its checkpoint. Node 2 subtracts these rumors
+ * from its residual, so that it does not publish them again. No node trains meanwhile. */
 static void own_rumors_after_the_checkpoint_are_recognized(void **state)
 {
     (void)state;
@@ -128,9 +127,9 @@ static void own_rumors_after_the_checkpoint_are_recognized(void **state)
     const uint64_t at_first = rumors_in(newest_of(2), own);
     while (known_of(2, 2) != rumors_in(newest_of(2), own) ||
            rumors_in(newest_of(2), own) <= at_first)
-        run(MS_NS); /* until a checkpoint contains all publications */
+        run(MS_NS); /* until a checkpoint contains all of node 2's publications */
     while (known_of(2, 2) == rumors_in(newest_of(2), own))
-        run(MS_NS); /* until one more publication */
+        run(MS_NS); /* until node 2 publishes once more */
     world_rest(&world);
     run(SECOND_NS);
     world_kill(&world, 2, false);
@@ -141,7 +140,7 @@ static void own_rumors_after_the_checkpoint_are_recognized(void **state)
     run(5 * SECOND_NS);
     residual_of(2, after);
     assert_true(sum_of_sizes(after) < 0.9 * sum_of_sizes(before));
-    /* The residual can only become smaller, except for rounding. */
+    /* Entries of the residual can only become smaller, except for rounding. */
     for (int c = 0; c < PARAMETERS; c++) {
         assert_true(fabs(after[c]) <= fabs(before[c]) + 1e-7);
         assert_true(after[c] * before[c] > -1e-9);
@@ -228,9 +227,7 @@ static void a_long_absent_node_takes_over_a_base_and_keeps_its_residual(void **s
     must_agree(10 * SECOND_NS);
 }
 
-/* No other node has the swarm's base. */
-
-/* Returns true if the node has reset its base by itself. */
+/* Returns true if node i has just reset its base because no node has the swarm's base. */
 static bool is_newborn(uint32_t i)
 {
     return world_is_running(&world, i) && world.nodes[i].born_ns == world_now_ns(&world);
@@ -272,7 +269,7 @@ static void a_node_with_a_checkpoint_continues_when_no_base_is_left(void **state
     const struct saved *saved = newest_of(2);
     until(is_newborn, 2, NODE_LOST_WAIT_NS + 10 * SECOND_NS);
     assert_ptr_equal(newest_of(2)->memory,
-                     /* An incomplete transfer is not saved. */
+                     /* an incomplete transfer is not saved */
                      saved->memory);
     must_begin_with(2, saved);
     until(is_training, 2, NODE_JOIN_WAIT_NS + 5 * SECOND_NS);

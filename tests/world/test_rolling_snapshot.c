@@ -1,5 +1,5 @@
-/* A node that cannot receive all of the swarm's rumors: it takes block after block, without ever
- * having a complete base. */
+/* A node whose line cannot carry all of the swarm's rumors. It takes over block after block and
+ * never has a complete base. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@
 #include "support/sim/swarm_world.h"
 
 #define NODES 5
-#define HUT   4    /* number of the node with the thin line */
-#define THIN  8000 /* bytes per second of its line, a fifth of the published rumors */
+#define HUT   4    /* number of the node with the slow line */
+#define THIN  8000 /* bytes per second of node HUT's line, a fifth of the published rumors */
 #define GOOD  1000000
 
 static struct rate down_rates[NODES];
@@ -25,7 +25,8 @@ static void limit_down(uint32_t i, uint64_t bytes_per_s)
     world.wire.parties[i].down.rate = &down_rates[i];
 }
 
-/* Starts nodes that publish about 5 kB twice a second. Their blocks list listed_max origins. */
+/* Starts nodes that publish about 5 kB twice a second. Their blocks list at most listed_max
+ * origins. */
 static void start_talkative_listing(uint32_t listed_max)
 {
     struct node_options options = usual_options();
@@ -64,7 +65,6 @@ static void a_node_on_a_thin_line_takes_blocks_and_keeps_training(void **state)
     sim_learner_read_units(&world.nodes[0].sim_learner, now);
     sim_learner_read_units(&world.nodes[HUT].sim_learner, there);
     assert_true(is_rolling(HUT));
-    /* Its base is newer than the former one. */
     assert_true(distance(there, now) < distance(then, now));
     assert_true(stats_of(HUT).rumors_published > before.rumors_published + 20);
     assert_true(stats_of(HUT).lag_ns < 40 * SECOND_NS);
@@ -74,8 +74,8 @@ static void a_node_on_a_thin_line_takes_blocks_and_keeps_training(void **state)
         assert_false(node_is_catching_up(world.nodes[i].node));
 }
 
-/* Blocks list few origins, so the node does not know which rumors of the others are in them. It
- * only needs to know its own. */
+/* Blocks list only three origins, so HUT does not know which rumors of other nodes are in them. It
+ * only needs to know which of its own are. */
 static void origins_that_blocks_do_not_list_do_not_matter(void **state)
 {
     (void)state;

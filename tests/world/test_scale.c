@@ -1,4 +1,4 @@
-/* Mechanisms of swarms that are too large for a full mesh. */
+/* Swarms that are too large for a full mesh. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "node/discovery/discovery.h"
 #include "support/sim/puppet.h"
 
-/* nodes; enough that some calls are refused, and a member list takes several messages */
+/* number of nodes, so large that some calls are refused and a member list takes several messages */
 #define MANY 24
 
 static struct puppet puppet;
@@ -53,12 +53,12 @@ static uint32_t links_called(uint32_t i)
     return called;
 }
 
-/* Checks that node i has, for every origin, a neighbour that it has not pruned. */
+/* Checks that node i has, for every origin, a neighbour to which it sent no PRUNE. */
 static void nobody_has_sent_everyone_away(uint32_t i)
 {
     const struct node *node = world.nodes[i].node;
     for (uint32_t origin_index = 1; origin_index < broadcast_versions(node)->count;
-         origin_index++) { /* index 0 is its own origin */
+         origin_index++) { /* origin index 0 is node i's own */
         uint32_t left = 0;
         const struct peer *peer;
         for (uint32_t slot = 0; (peer = connection_neighbour(node, &slot)); slot++)
@@ -105,7 +105,7 @@ static void a_full_node_refuses_callers_and_names_others(void **state)
     everybody_knows_everybody(MANY + 1);
 }
 
-/* Only three nodes accept calls, and accept more than their share. */
+/* Only three nodes accept calls. They accept more than their share. */
 static void few_callable_nodes_accept_all_callers(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void few_callable_nodes_accept_all_callers(void **state)
         assert_int_equal(neighbours(i), 3);
 }
 
-/* The newcomer reaches only one member, which must send it a full list of the others. */
+/* The newcomer reaches only node 1, which must send it a full list of members. */
 static void a_newcomer_learns_everyone_from_one_address(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void a_newcomer_learns_everyone_from_one_address(void **state)
     for (uint32_t i = 0; i < MANY - 1; i++)
         cut(late, i);
     world_start(&world, late);
-    run(3 * SECOND_NS); /* enough for two lists; only by gossip it would take 6 s */
+    run(3 * SECOND_NS); /* enough for two lists; gossip without lists would take 6 s */
     assert_int_equal(neighbours(late), 1);
     assert_int_equal(stats_of(late).members_live, MANY + 1);
 }
@@ -160,14 +160,14 @@ static void a_silent_neighbour_is_pinged_and_a_talkative_one_is_not(void **state
     world.nodes[0].step_ns = SECOND_NS / 8;
     run(10 * SECOND_NS);
     const struct node *node =
-        world.nodes[1].node; /* receives a rumor every two seconds, and member gossip */
+        world.nodes[1].node; /* node 1 receives a rumor every two seconds, and member gossip */
     assert_int_equal(connection_said(node, PING).count, 1);
     struct node_link link;
     node_link(node, 0, &link);
     assert_int_equal(link.rtt_ns, 2 * DELAY_NS);
 }
 
-/* Returns the number of records that the first node is about to send. */
+/* Returns the number of member records that node 0 is about to send. */
 static uint32_t updates_waiting(void)
 {
     return member_gossip_waiting(world.nodes[0].node);
@@ -193,20 +193,20 @@ static void member_lists_are_not_forwarded_but_news_is(void **state)
     record.stamp++;
     record_create(&record, &somebody, puppet.context, bytes);
     puppet_say_bulk(&puppet, MEMBER_UPDATE, bytes, sizeof bytes);
-    /* It is forwarded to the other node, not back to the puppet. */
+    /* Node 0 forwards the record to node 1, not back to the puppet. */
     assert_int_equal(updates_waiting(), before + 1);
     run(SECOND_NS);
     assert_int_equal(stats_of(1).members_live, 4);
     puppet_free(&puppet);
 }
 
-/* Members that were renewed often in a small swarm are renewed rarely in a large one. Announced
- * renewals must still arrive in time. */
+/* Nodes of a large swarm renew their records less often. Each renewal must still arrive when it was
+ * announced. */
 static void no_member_is_declared_dead_while_the_swarm_grows(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
-    options.trains = false; /* without rumors, which would show liveness */
+    options.trains = false; /* rumors would show that a member is alive */
     options.limits.peers_max = 64;
     options.limits.half_open_max = 64;
     options.limits.silence_ns = 4 * SECOND_NS;
@@ -217,8 +217,8 @@ static void no_member_is_declared_dead_while_the_swarm_grows(void **state)
         assert_int_equal(world.nodes[i].notes[NOTE_MEMBER_DEAD], 0);
 }
 
-/* Records of members that do not publish also travel along a tree. A broken link is repaired before
- * any member is declared dead. */
+/* Records of members that do not publish travel along a tree. The nodes repair a broken link of the
+ * tree before they declare a member dead. */
 static void member_gossip_of_silent_nodes_is_rerouted(void **state)
 {
     (void)state;
@@ -249,7 +249,7 @@ static void member_gossip_is_forwarded_once_and_dies_out(void **state)
     for (uint32_t i = 0; i < 12; i++)
         after += connection_said(world.nodes[i].node, MEMBER_UPDATE).bytes;
     const uint64_t copies_per_second = (after - before) / RECORD_BYTES / span;
-    /* Expected: 12 records, each renewed at least every 3 s and received by 11 other nodes. */
+    /* Expected: 12 records, each renewed at least every 3 s and received by 11 nodes. */
     assert_in_range(copies_per_second, 12 * 11 / 3, 12 * 11 * 2 / 3);
 }
 
@@ -269,7 +269,7 @@ static void the_oldest_missing_rumor_is_the_lag(void **state)
     puppet_say(&puppet, &(struct message){.kind = VERSION, .bulk = {slice, sizeof slice}});
     run(3 * SECOND_NS);
     assert_in_range(stats_of(0).lag_ns, 2900 * MS_NS, 3100 * MS_NS);
-    /* No node has announced the rumor since, so it is lost and no longer counts as lag. */
+    /* No node has announced the rumor since then, so it counts as lost and no longer as lag. */
     run(90 * SECOND_NS);
     assert_int_equal(stats_of(0).lag_ns, 0);
     puppet_free(&puppet);

@@ -93,7 +93,7 @@ static void a_request_for_nonexistent_blocks_ends_the_connection(void **state)
     must_have_the_base_it_had();
 }
 
-/* While one request is served, four can wait. */
+/* Four requests can wait while another one is served. */
 static void requests_beyond_the_queue_are_refused(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void a_disconnect_during_a_read_cancels_the_request(void **state)
     assert_int_equal(puppet.heard[BLOCK], 1);
 }
 
-/* A checkpoint takes long, but between its parts the learner performs other orders. */
+/* A checkpoint takes long, but the learner serves requests between its parts. */
 static void requests_do_not_wait_for_a_checkpoint(void **state)
 {
     (void)state;

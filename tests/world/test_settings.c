@@ -1,4 +1,4 @@
-/* Settings that all nodes must share: differences are reported with both values. */
+/* Settings that all nodes must share. Nodes report differences with both values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -143,7 +143,7 @@ static void a_caller_sees_the_settings_and_stays_a_stranger(void **state)
     assert_int_equal(puppet.heard[HELLO], 0);
     assert_int_equal(neighbours(0), 0);
     assert_int_equal(world.nodes[0].notes[NOTE_SETTINGS], 0);
-    puppet_hello(&puppet); /* it may join afterwards */
+    puppet_hello(&puppet);
     assert_int_equal(neighbours(0), 1);
     puppet_free(&puppet);
 }

@@ -1,5 +1,5 @@
-/* Proofs about old rumors: all nodes remove rumors that most nodes can remove, and keep all others.
- * No node is suspended for long. */
+/* Proofs about old rumors. All nodes remove the rumors that most nodes can remove, and keep all
+ * others. No node is suspended for long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "support/sim/puppet.h"
 
 #define VILLAIN     3
-#define REACHES_ALL (1u << 22) /* bytes of a log that has space for all rumors of these tests */
+#define REACHES_ALL (1u << 22) /* bytes of a log that can hold all rumors of these tests */
 
 static struct puppet messenger;
 
@@ -33,8 +33,7 @@ static int suspension_ends(void **state)
     return world_ends(state);
 }
 
-/* Starts a busy swarm of four nodes. The logs of the first `far` nodes reach back to the beginning.
- */
+/* Starts a busy swarm of four nodes. The logs of the first `far` nodes never lose a rumor. */
 static void start_busy(uint32_t far)
 {
     for (uint32_t i = 0; i < 4; i++) {
@@ -59,8 +58,8 @@ static void begin_message(void)
     puppet_hello(&messenger);
 }
 
-/* Sends a proof of equivocation in the villain's first rumor, or in an unknown earlier incarnation,
- * which would remove all later ones. */
+/* Sends a proof of equivocation in the villain's first rumor. With earlier > 0 the proof is about
+ * an unknown incarnation that began earlier, which would remove all later ones. */
 static void prove(uint64_t earlier)
 {
     uint8_t proof[PROOF_BYTES];
@@ -113,7 +112,7 @@ static void must_stay(void)
     }
 }
 
-/* Adds a node, which must be training within this time. */
+/* Adds a node and checks that it trains within `ns`. */
 static void join_within(uint64_t ns)
 {
     const struct node_options options = busy_options();
@@ -146,7 +145,6 @@ static void an_unknown_incarnation_does_not_remove_them(void **state)
     must_stay();
 }
 
-/* Each later proof is stricter, while the suspension continues. */
 static void stricter_proofs_hold_no_node_up_again(void **state)
 {
     (void)state;
@@ -171,7 +169,7 @@ static void an_early_joiner_joins_once_that_is_decided(void **state)
     (void)state;
     prove_at_once(0);
     join_within(60 * SECOND_NS);
-    run(100 * SECOND_NS); /* no node served a base at first, so the joiner started without one */
+    run(100 * SECOND_NS); /* at first no node served a base, so the joiner began without one */
     must_stay();
 }
 
@@ -207,7 +205,7 @@ static void all_obey_if_most_logs_reach_back(void **state)
     must_be_out(VILLAIN);
 }
 
-/* An accomplice claims to have a base without the rumors that no log reaches. */
+/* The messenger claims to have a base without the rumors that no log reaches. */
 static void a_single_neighbour_replaces_no_base(void **state)
 {
     (void)state;

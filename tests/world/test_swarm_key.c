@@ -10,7 +10,6 @@
 #include "support/sim/puppet.h"
 #include "support/sim/rekey_story.h"
 
-/* A peer that has the first swarm key. */
 static struct puppet puppet;
 
 static int puppet_story_ends(void **state)
@@ -76,7 +75,6 @@ static void an_expelled_node_receives_no_key(void **state)
     must_all_have(SECOND, 1);
 }
 
-/* A peer with the old key that was not admitted receives orders but no key. */
 static void a_node_that_is_not_admitted_receives_no_key(void **state)
 {
     (void)state;
@@ -157,7 +155,7 @@ static void ignores_a_key_of_an_unknown_order(void **state)
     assert_true(has_key(0, FIRST));
     order_key(1, FIRST, SECOND, HOUR_MS);
     run(SECOND_NS);
-    assert_true(puppet.heard[SWARM_KEY] > 0); /* the node requests the key */
+    assert_true(puppet.heard[SWARM_KEY] > 0);
     assert_int_equal(puppet.last[SWARM_KEY].bulk.count, 0);
     say_key(1, SECOND, KEY_BYTES);
     run(SECOND_NS);

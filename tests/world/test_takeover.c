@@ -1,4 +1,4 @@
-/* Taking over a base from a peer that breaks rules: false blocks, and useless donors. */
+/* Taking over a base from a peer that breaks rules: false blocks and useless donors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ static void a_joiner_that_requests_a_base_wants_no_rumors(void **state)
     (void)state;
     const struct node_options options = patient_options();
     const uint32_t joiner = add(&options), nobody = add(&options);
-    /* So that it waits for another node instead of training. */
+    /* Makes the joiner wait for another node instead of training. */
     world_introduce(&world, joiner, nobody);
     world_start(&world, joiner);
     puppet_init(&puppet, joiner, 1);
@@ -27,8 +27,8 @@ static void a_joiner_that_requests_a_base_wants_no_rumors(void **state)
     assert_int_equal(puppet.heard[WANT], 0);
 }
 
-/* In one read the joiner receives two messages: that it lacks nothing, so that it joins; and the
- * history that it requested, so that its base becomes incomplete. */
+/* In one read the joiner receives two messages. The first shows that it lacks nothing, so it joins.
+ * The second is the requested history, so its base becomes incomplete. */
 static void a_node_does_not_train_on_an_incomplete_base(void **state)
 {
     (void)state;
@@ -43,7 +43,7 @@ static void a_node_does_not_train_on_an_incomplete_base(void **state)
     puppet_hello(&puppet);
     say_ahead();
     assert_int_equal(puppet.heard[TAKE], 1);
-    run(2 * SECOND_NS); /* until a neighbour that has not joined counts as well */
+    run(2 * SECOND_NS); /* until a neighbour that has not joined also counts */
     assert_false(is_training(joiner));
     CHECK(peer_say(&puppet.peer, &(struct message){.kind = VERSION, .hash = 1, .whole = 1}));
     say_history(0, 1, history_of(1, MANY));
@@ -52,8 +52,6 @@ static void a_node_does_not_train_on_an_incomplete_base(void **state)
     assert_true(is_catching_up(joiner));
     assert_int_equal(stats_of(joiner).steps, 0);
 }
-
-/* Blocks. */
 
 static void start_taking(void)
 {
@@ -141,13 +139,13 @@ static void ignores_a_block_of_an_unknown_version(void **state)
                             .entries = {slice, sizeof slice},
                             .bulk = {zeros, 1}};
     puppet_say(&puppet, &block);
-    /* B0 with its correct version, which lacks the missing rumors. */
+    /* A block of base b0 with its correct version. b0 lacks the missing rumors. */
     block.hash = block.entries.count = 0;
     puppet_say(&puppet, &block);
     must_still_lack_all();
 }
 
-/* Of origins that the block does not list, the donor has other rumors than the node. */
+/* The puppet and the node know different rumors of origins that the block does not list. */
 static void ignores_a_block_of_ambiguous_version(void **state)
 {
     (void)state;
@@ -164,7 +162,7 @@ static void ignores_a_block_of_ambiguous_version(void **state)
                                               .bulk = {zeros, 1}});
     must_still_lack_all();
     run(5 * SECOND_NS);
-    /* The node does not ask this donor again so soon. */
+    /* The node waits before it asks the puppet again. */
     assert_int_equal(puppet.heard[FETCH], asked);
     say_block(&puppet, 0, zeros, sizeof zeros);
     run(SECOND_NS);
@@ -196,9 +194,8 @@ static void a_node_with_half_a_base_gives_none(void **state)
     assert_int_equal(puppet.last[BLOCK].bulk.count, 0);
 }
 
-/* Useless donors. */
-
-/* Adds a joiner to two nodes that train. The puppet is its first neighbour. Returns its number. */
+/* Starts two nodes that train, and a joiner whose first neighbour is the puppet. Returns the
+ * joiner's number. */
 static uint32_t join_with_puppet(uint64_t serve_bytes_per_s)
 {
     struct node_options options = patient_options();
@@ -213,12 +210,11 @@ static uint32_t join_with_puppet(uint64_t serve_bytes_per_s)
     return joiner;
 }
 
-/* Claims more rumors than exist. Sent in answer to each request for a version. */
+/* Claims more rumors than exist. The puppet sends this in answer to each request for a version. */
 static const struct message knows_all = {
     .kind = VERSION, .hash = 1, .rumors = 1ull << 40, .base = 1};
 
-/* Sends this message in answer to each request for blocks, until the joiner trains. Returns how
- * many times. */
+/* Sends `answer` to each request for blocks until the joiner trains. Returns how often. */
 static uint32_t answer_with(uint32_t joiner, const struct message *answer, uint64_t within_ns)
 {
     uint32_t answered = 0;
@@ -243,7 +239,6 @@ static void a_refused_node_asks_others(void **state)
     (void)state;
     const uint32_t joiner = join_with_puppet(2000);
     const struct message refusal = {.kind = BLOCK};
-    /* The joiner turns to other donors at once. */
     assert_in_range(answer_with(joiner, &refusal, 4 * SECOND_NS), 1, 3);
     must_agree(5 * SECOND_NS);
 }

@@ -1,5 +1,5 @@
-/* Withheld publications: oversized ones wait until members have voted. Those of an expelled member
- * have never moved a base, and a released member loses nothing. */
+/* Withheld publications: nodes hold back oversized ones until members have voted. Those of an
+ * expelled member never move a base. A released one is applied in full. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
 #define MANY   20    /* members, most of which never run */
 #define LITTLE 24000 /* bytes of a small log */
 
-/* Starts `running` of the members, which know each other and the typical length. */
+/* Starts the first `running` nodes and lets them learn the typical length of publications. */
 static void start_with(struct node_options options, uint32_t members, uint32_t running)
 {
     world.has_list = true;
@@ -64,7 +64,7 @@ static bool is_held(uint32_t i)
     return liar_at(i, &origin_index) && withheld_has(world.nodes[i].node, origin_index);
 }
 
-/* Returns whether `hearsay status` would show the liar's publications as withheld. */
+/* Returns true if `hearsay status` at node i would show the liar's publications as withheld. */
 static bool is_shown_as_held(uint32_t i)
 {
     struct node_finding harm;
@@ -94,7 +94,7 @@ static void a_voted_out_publication_has_moved_no_base(void **state)
     uint32_t had[NODES], origin_index, held = 0;
     (void)state;
     start(true, NODES);
-    /* So that many nodes are about to publish when it is decided. */
+    /* Half of the nodes are then about to publish when the vote is decided. */
     for (uint32_t i = 0; i < LIAR; i += 2)
         world.nodes[i].step_ns = 500 * MS_NS;
     for (uint32_t i = 0; i < LIAR; i++)
@@ -117,8 +117,7 @@ static void a_voted_out_publication_has_moved_no_base(void **state)
     must_agree(20 * SECOND_NS);
 }
 
-/* For half a minute after its start the member's length does not count, because it may have learned
- * without others. */
+/* For 30 s after its start the liar's publications may have any length. */
 static void a_voted_out_first_publication_has_moved_no_base(void **state)
 {
     struct node_options options = obedient(usual_options());
@@ -154,7 +153,7 @@ static void a_released_member_that_goes_further_is_suspended_again(void **state)
     assert_true(is_held(0));
 }
 
-/* Returns true if an incarnation after the first has moved the base of node i. */
+/* Returns true if a later incarnation of the liar than the first has moved node i's base. */
 static bool moved_something(uint32_t i)
 {
     const struct versions *versions = broadcast_versions(world.nodes[i].node);
@@ -167,7 +166,7 @@ static bool moved_something(uint32_t i)
     return false;
 }
 
-/* The liar restarts repeatedly and publishes a lie each time. */
+/* The liar restarts repeatedly, and publishes a lie after each restart. */
 static void start_anew_and_lie(uint32_t hundredths, bool may_move)
 {
     start(true, NODES);
@@ -182,7 +181,7 @@ static void start_anew_and_lie(uint32_t hundredths, bool may_move)
                 assert_true(may_move || !moved_something(i));
         }
     }
-    run(80 * SECOND_NS); /* no rumor of the liar is withheld any more */
+    run(80 * SECOND_NS); /* long enough that no rumor of the liar is withheld any more */
     for (uint32_t i = 0; i < LIAR; i++) {
         assert_true(is_out(i));
         assert_false(moved_something(i));
@@ -196,14 +195,13 @@ static void a_member_that_restarts_for_each_lie_has_moved_no_base(void **state)
     start_anew_and_lie(300, false);
 }
 
-/* The liar is absent so often that its first lie is released when the second one is found. */
+/* The liar is absent so long that nodes release its first lie before they find the second one. */
 static void released_lies_are_removed_with_later_ones(void **state)
 {
     (void)state;
     start_anew_and_lie(130, true);
 }
 
-/* Returns the first vote that node 0 has. */
 static struct vote vote_of_first(void)
 {
     static uint8_t votes[NODE_VOTES_MAX];
@@ -213,9 +211,8 @@ static struct vote vote_of_first(void)
     return vote;
 }
 
-/* A vote only covers rumors that most nodes can remove: logs have only the last rumors of a later
- * incarnation.
- */
+/* A vote only covers rumors that most nodes can remove. The logs only hold the last rumors of the
+ * liar's later incarnation. */
 static void votes_spare_rumors_beyond_all_logs(void **state)
 {
     struct node *node;
@@ -244,7 +241,8 @@ static void a_publication_without_a_majority_is_applied_later(void **state)
     for (; held < 2; held += is_held(0))
         run(SECOND_NS);
     world_cure(&world, LIAR, POISON_SCALE);
-    for (; held < 7; held++) { /* normal publications do not release the oversized one */
+    /* normal publications of the liar do not release its oversized one */
+    for (; held < 7; held++) {
         run(SECOND_NS);
         assert_true(is_held(0));
         assert_int_equal(applied_at(0), had);
@@ -252,7 +250,8 @@ static void a_publication_without_a_majority_is_applied_later(void **state)
     run(5 * SECOND_NS);
     assert_false(is_out(0));
     assert_false(is_held(0));
-    assert_true(world.nodes[0].notes[NOTE_HARM] > 0); /* a note says that it was released */
+    /* a note says that the publication was released */
+    assert_true(world.nodes[0].notes[NOTE_HARM] > 0);
     assert_true(applied_at(0) > had);
     must_agree(20 * SECOND_NS);
 }
@@ -275,8 +274,8 @@ static void a_released_member_is_not_suspended_again_at_once(void **state)
     assert_true(held > 12);
 }
 
-/* The joiner does not wait. The base that it receives lacks the withheld rumors, which it receives
- * like all other nodes. */
+/* The joiner receives a base that lacks the withheld rumors. It receives these rumors like all
+ * other nodes. */
 static void a_joiner_receives_a_base_during_a_suspension(void **state)
 {
     bool was_held = true;
@@ -302,7 +301,7 @@ static void a_joiner_receives_a_base_during_a_suspension(void **state)
     must_agree(20 * SECOND_NS);
 }
 
-/* To leave them out, the node must read the withheld rumors. */
+/* To leave out withheld rumors, the node must read them from its log. */
 static void a_history_without_withheld_rumors_is_sent_once_a_second(void **state)
 {
     struct puppet puppet;
@@ -327,7 +326,7 @@ static void a_history_without_withheld_rumors_is_sent_once_a_second(void **state
     puppet_free(&puppet);
 }
 
-/* A leaving node applies all rumors before it ends. */
+/* A leaving node applies the rumors before it ends. */
 static void a_leaving_node_withholds_nothing(void **state)
 {
     (void)state;
@@ -351,7 +350,8 @@ static float said_by(const struct node *node, const struct identity *who)
     return 0;
 }
 
-/* Returns how many nodes know that this member has become more than eight times faster. */
+/* Returns how many nodes know that member `who` now learns more than eight times faster than
+ * `before`. */
 static uint32_t know_better(const struct identity *who, float before)
 {
     uint32_t know = 0;
@@ -360,9 +360,8 @@ static uint32_t know_better(const struct identity *who, float before)
     return know;
 }
 
-/* Another program had slowed the member's machine. The member announces its new speed at once and
- * may claim more samples. Its records travel the tree of its rumors. While the tree is under
- * repair, a record may be lost, but the next one arrives. */
+/* Node 2 becomes 64 times faster. It announces its new speed at once and may claim more samples.
+ * The broadcast tree may lose a record during its repair, but the next record arrives. */
 static void a_member_that_becomes_faster_stays(void **state)
 {
     struct node_options options = obedient(usual_options());
