@@ -33,7 +33,7 @@ struct amount amount_span(double seconds)
         return out;
     const unsigned long long whole = (unsigned long long)seconds;
     if (seconds < 0.0095)
-        (void)snprintf(out.text, sizeof out.text, "%.2f ms", seconds * 1e3);
+        (void)snprintf(out.text, sizeof out.text, "%.1f ms", seconds * 1e3);
     else if (seconds < 0.9995)
         (void)snprintf(out.text, sizeof out.text, "%.0f ms", seconds * 1e3);
     else if (seconds < 60)

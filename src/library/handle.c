@@ -95,7 +95,7 @@ const char *handle_meaning(int error)
                                 "compile it again, or install that library",
         [HEARSAY_UNSUPPORTED] = "this library does not support the device, type or flag",
         [HEARSAY_BUSY] = "another thread is inside a call for this node; make one call at a time",
-        [HEARSAY_CLOSED] = "the node is not open; open a new node with hearsay_open",
+        [HEARSAY_CLOSED] = "the node is closed or was not opened: open another node",
         [HEARSAY_FORKED] = "this process is a child of the process that opened the node and cannot "
                            "use it; open another node",
         [HEARSAY_NOT_JOINED] = "the node has not joined; call hearsay_join until it returns 0",

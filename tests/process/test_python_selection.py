@@ -197,6 +197,20 @@ class SelectionOfTensors(unittest.TestCase):
             node.close(0)
             node.free()
 
+    def test_a_frozen_parameter_that_the_script_moves_is_a_warning_once(self):
+        model = net()
+        for parameter in model['body'].parameters():
+            parameter.requires_grad_(False)  # such as a teacher that follows the student
+        model, optimizer, node = self.alone(model, buffers='local')
+        with self.assertLogs('hearsay', 'WARNING') as logs:
+            for _ in range(70):
+                with torch.no_grad():
+                    model['body'].weight.mul_(0.99)
+                train(model, optimizer, node, 1, 1)
+        said = [line for line in logs.output if 'is not shared' in line]
+        self.assertEqual(len(said), 1, logs.output)
+        self.assertIn('body.weight is not trained', said[0])
+
     def test_no_warning_where_buffers_are_local_or_shared(self):
         for buffers in 'local', 'mean', ['book.code']:
             model, optimizer, node = self.alone(buffers=buffers)

@@ -259,7 +259,9 @@ static void say_reach(const struct round *round)
         ours = node->advertise.host[0] ? node->advertise : node->listen;
     if (!ours.host[0]) {
         doctor_say(doctor, VERDICT_WARN, "reach",
-                   "this machine seems to have no network; check its interfaces");
+                   "this machine has no route to other networks: check its interfaces and its "
+                   "default route, "
+                   "unless all peers are in its own network");
         return;
     }
     if (ours.port == 0)

@@ -164,7 +164,7 @@ static void doubt(struct node *node)
     membership_own(node, doubtful)->is_doubted = true;
     struct note *note = notes_add(
         &node->notes, node->now_ns, NOTE_DOUBT, LEVEL_WARNING,
-        "reports %.3g samples a second, more than its rumors support; it counts by its rumors",
+        "reports %.4g samples a second, more than its rumors support; it counts by its rumors",
         (double)doubtful->record.samples_per_second);
     identity_text(note->who, doubtful->record.id);
     if (doubtful->record.address.host[0])

@@ -29,6 +29,7 @@ _NUMBERS = (
     torch.complex128,
 )
 _COMPARED_MAX = 1 << 20  # numbers of a buffer that are compared, at most
+_FROZEN_MAX = 1 << 12  # numbers of a frozen parameter that are compared, at most
 _COMPARE_FIRST, _COMPARE_FACTOR = 8, 8  # buffers are compared in call 8, 64, 512, … of `check`
 
 
@@ -94,7 +95,7 @@ class Selection:
         self.variances: set[str] = set()  # names of the shared variances of batch norms
         self._frozen: list[tuple[str, torch.Tensor]] = []  # parameters not trained at the start
         self._own: list[str] = []  # names of tensors that are not shared, but kept in checkpoints
-        self._watched: dict[str, torch.Tensor] = {}  # initial values of buffers that are not shared
+        self._watched: dict[str, torch.Tensor] = {}  # initial values of tensors that are not shared
         self._checks, self._compare_at = 0, _COMPARE_FIRST  # calls of `check` so far; the next compare
         self._known = {id(parameter) for parameter in model.parameters()}
         self._optimized = -1  # number of parameters that the optimizer steps; -1: unknown
@@ -126,6 +127,7 @@ class Selection:
             self.tensors[name] = parameter
         else:
             self._frozen.append((name, parameter))
+            self._watched[name] = self._part(parameter, _FROZEN_MAX)
 
     def _add_buffer(self, name: str, module: torch.nn.Module, key: str, is_named: bool) -> None:
         buffer = getattr(module, key)
@@ -145,9 +147,19 @@ class Selection:
             self._watched[name] = self._part(buffer)
 
     @staticmethod
-    def _part(buffer: torch.Tensor) -> torch.Tensor:
-        part: torch.Tensor = buffer.detach().reshape(-1)[:_COMPARED_MAX].clone()
+    def _part(tensor: torch.Tensor, numbers: int = _COMPARED_MAX) -> torch.Tensor:
+        part: torch.Tensor = tensor.detach().reshape(-1)[:numbers].clone()
         return part
+
+    @staticmethod
+    def _has_moved(tensor: torch.Tensor, before: torch.Tensor) -> bool:
+        """Returns whether a tensor begins with other numbers than `before`. False if it now is on
+        another device or has another type: offloading and quantization do that without training."""
+        part = tensor.detach().reshape(-1)[: before.numel()]
+        is_like = part.device == before.device and part.dtype == before.dtype
+        if not is_like or part.shape != before.shape or part.device.type == "meta":
+            return False
+        return not torch.equal(part, before)
 
     @property
     def not_shared(self) -> list[str]:
@@ -183,7 +195,7 @@ class Selection:
         if self._checks == self._compare_at:
             self._compare_at *= _COMPARE_FACTOR
             self._must_be_known()
-            self._warn_of_buffers()
+            self._warn_of_changes()
 
     def _must_be_known(self) -> None:
         """Raises RuntimeError if the model has a parameter that it did not have at the start."""
@@ -194,18 +206,29 @@ class Selection:
                     "change the model before its node is made"
                 )
 
-    def _warn_of_buffers(self) -> None:
-        """Warns once if watched buffers have changed since the node was made."""
+    def _warn_of_changes(self) -> None:
+        """Warns once if watched buffers or frozen parameters have changed since the node was made."""
         now = {name: getattr(module, key) for name, module, key in _buffers(self._model)}
+        frozen = dict(self._frozen)
+        now.update(frozen)
         changed = [
             name
             for name, before in self._watched.items()
-            if name in now and not torch.equal(self._part(now[name]), before)
+            if name in now and self._has_moved(now[name], before)
         ]
         if not changed:
             return
         self._watched = {}
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        if changed[0] in frozen:
+            log.warning(
+                "the parameter %s%s is not trained (requires_grad) but changes, and is not shared, so it "
+                "will differ between nodes: make the node with share=[names] to share it, or with "
+                "private=[names] to keep it local",
+                changed[0],
+                more,
+            )
+            return
         log.warning(
             "the buffer %s%s changes and is not shared, so it will differ between nodes: make the node "
             "with buffers='mean' or buffers=[names] to share it, or with buffers='local' to keep it local",
