@@ -138,10 +138,10 @@ struct cross_entropy {
 /* The last layer of a language model with its loss: logits = x[rows, in] · w[classes, in]ᵀ. Often
  * not all logits fit memory at once, so they are computed some rows at a time. */
 struct logits {
-    struct cross_entropy loss; /* loss over all rows */
-    int in;                    /* numbers per row of x */
-    int at_once;               /* number of rows whose logits fit in `scratch` */
-    float *scratch;            /* [at_once, logits_stride(classes)] buffer for logits */
+    struct cross_entropy loss;
+    int in;         /* numbers per row of x */
+    int at_once;    /* number of rows whose logits fit in `scratch` */
+    float *scratch; /* [at_once, logits_stride(classes)] buffer for logits */
 };
 
 /* Returns the distance between rows of logits in `scratch`, in numbers: a multiple of 8, which are
@@ -193,7 +193,8 @@ struct survey {
     uint32_t candidates_max; /* capacity of `candidates`; further candidates are only counted */
 };
 
-/* Sums over samples. Each evaluation or step adds to them; the caller sets them to 0. */
+/* Sums over samples. Each evaluation or step adds to them; the caller sets them to 0 before the
+ * first. */
 struct score {
     double loss;     /* sum of the losses of all labels */
     uint32_t labels; /* number of labels, ignored ones excluded */
@@ -211,7 +212,7 @@ struct step_graph {
 struct backend;
 
 struct device_memory {
-    size_t free;  /* free bytes */
+    size_t free;
     size_t total; /* bytes in total; 0 = host memory, which the system provides as needed */
 };
 
@@ -337,9 +338,9 @@ struct channel_operations {
 
 /* Settings for augmenting the images of a batch (data/augment.h). */
 struct augment {
-    struct shape shape; /* shape of an image */
-    int hole;           /* side of the square that is cut out; 0 = none */
-    float outside;      /* value of pixels outside an image */
+    struct shape shape;
+    int hole;      /* side of the square that is cut out; 0 = none */
+    float outside; /* value of pixels outside an image */
 };
 
 /* Augmentation of one image. Its steps are applied in the order of the members. */

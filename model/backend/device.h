@@ -31,7 +31,7 @@ enum precision {
 };
 
 struct gpu {
-    char name[128];              /* the driver's name for the GPU */
+    char name[128];
     char uuid[DEVICE_UUID_TEXT]; /* "GPU-…", as nvidia-smi shows it */
     int major;                   /* major version of the compute capability */
     int minor;                   /* minor version of the compute capability */
@@ -46,10 +46,9 @@ struct gpu {
     "cuda:all"
 _Static_assert(TEAM_MAX == 16, "as the words say");
 
-/* Returns whether the word is a valid `device`: one of the forms in DEVICE_WORDS. */
+/* Returns true if the word has one of the forms in DEVICE_WORDS. */
 bool device_is_word(const char *word);
 
-/* Returns whether the word names GPUs. */
 bool device_is_gpu(const char *word);
 
 /* Returns the number of devices that the word names; for cuda:all the number of GPUs, but at least

@@ -23,7 +23,7 @@ struct watch_time {
 struct watch_operations {
     bool is_needed; /* true if the host's own clock would only measure the queueing */
     /* Times the work that is queued between begin and end. Neither may be called between
-     * graph_begin and graph_end. */
+     * graph->begin and graph->end (backend.h). */
     void (*begin)(struct backend *, uint32_t tag);
     void (*end)(struct backend *);
     /* Sets *time to the oldest result whose work is complete. Returns false if there is none.

@@ -31,9 +31,9 @@ static void *behind(void *start, size_t reserved, unsigned char *memory)
     return memory;
 }
 
-/* Allocates memory from the system and returns it, in large pages if available, because applying
- * a rumor writes entries that are scattered over the whole vector. The pages are zero and take no
- * memory until they are touched. */
+/* Returns new memory from the system, in large pages if available, because applying a rumor writes
+ * entries that are scattered over the whole vector. The pages are zero and take no memory until
+ * they are touched. */
 static void *take_large(size_t bytes)
 {
     const size_t reserved = bytes + 2 * LARGE_BYTES;
@@ -143,8 +143,6 @@ struct team *cpu_team(struct backend *backend)
     return ((struct cpu *)backend)->team;
 }
 
-/* Returns the scratch buffer, enlarged to `count` floats if needed. It rarely grows after the
- * first batch. */
 float *cpu_scratch(struct backend *backend, size_t count)
 {
     struct cpu *cpu = (struct cpu *)backend;

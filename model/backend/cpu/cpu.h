@@ -10,7 +10,7 @@
  *   cpu_sequence.c      embedding, norms, sums, dropout, SwiGLU
  *   cpu_channel_norm.c  batch norm, group norm, averages of images
  *   cpu_attention.c     attention
- *   cpu_exchange.c      the exchange, over backend/cpu/survey_simd.c
+ *   cpu_exchange.c      the exchange, over survey_simd.c
  */
 #ifndef HEARSAY_MODEL_BACKEND_CPU_CPU_H
 #define HEARSAY_MODEL_BACKEND_CPU_CPU_H
@@ -23,7 +23,6 @@ struct team;
 
 /* Functions of backend_cpu.c. */
 
-/* Returns the backend's threads. */
 struct team *cpu_team(struct backend *backend);
 
 /* Returns a scratch buffer of `count` floats, valid until the next operation. */

@@ -38,7 +38,7 @@ struct call {
     struct team *team;
     struct sheets sheets;
     const struct conv_tiles *tiles;
-    int patch;             /* number of weights of a filter */
+    int patch;
     int phase;             /* phase of dx (cpu_conv_sheets.h) */
     struct conv_taps taps; /* taps of the first row of the first group */
     ptrdiff_t *offset;     /* [taps] distance from an output position to the tap's input */
@@ -155,7 +155,7 @@ static int tile_rows(const struct call *call, int left)
 }
 
 /* Packs the weights of a group in the order in which tiles read them: for each tile, tap by tap,
- * the weights of its rows side by side. Rows of w are `stride` numbers apart. */
+ * the weights of its rows side by side. The rows of `w` are `stride` numbers apart. */
 static void pack_group(const struct call *call, int rows, const float *w, ptrdiff_t stride,
                        float *to)
 {

@@ -102,7 +102,7 @@ static void cpu_lamb(struct backend *backend, const struct adam *adam, const flo
         w[i] -= step * g[i];
 }
 
-/* Scratch buffers of one iteration of Muon; side: the smaller side of the matrix x. */
+/* Scratch buffers of one iteration of Muon. side: the smaller side of the matrix x. */
 struct muon_scratch {
     float *square;     /* [side, side] s = xxᵀ or xᵀx */
     float *polynomial; /* [side, side] MUON_B·s + MUON_C·s² */

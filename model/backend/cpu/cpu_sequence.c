@@ -1,5 +1,4 @@
-/* Operations on sequences except matrix products and attention: embedding, norms, sums, dropout,
- * SwiGLU. */
+/* Operations on sequences except matrix products and attention. */
 #include <math.h>
 #include <string.h>
 

@@ -62,7 +62,6 @@ static inline float vector_tanh(float x)
     return 1 - 2 / (1 + vector_exp(2 * x));
 }
 
-/* Returns Σ x[i]·y[i]. */
 static inline float vector_dot(const float *restrict x, const float *restrict y, int count)
 {
     float lanes[LANES] = {0}, rest = 0;
@@ -92,7 +91,6 @@ static inline float vector_most(const float *x, int count)
     return most;
 }
 
-/* Returns Σ x[i]. */
 static inline float vector_sum(const float *x, int count)
 {
     float lanes[LANES] = {0}, rest = 0;

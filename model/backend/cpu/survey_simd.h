@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most entries of a call; their candidates fit the L1 cache. */
+/* Largest number of entries per call: their candidates fit the L1 cache. */
 #define SURVEY_MAX  1024
 #define SURVEY_ROOM (SURVEY_MAX + 16)
 

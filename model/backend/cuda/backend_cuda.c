@@ -29,8 +29,8 @@ void cuda_check_blas(cublasStatus_t error, const char *what)
         cuda_lost(what, cublasGetStatusString(error));
 }
 
-/* Makes the GPU the thread's current device and returns its struct. Each operation calls it: the
- * learner's thread did not open the backend, and each thread has its own current device. */
+/* Each operation calls this function, because each thread has its own current device and the
+ * learner's thread did not open the backend. */
 struct cuda *cuda_on(struct backend *backend)
 {
     struct cuda *cuda = (struct cuda *)backend;

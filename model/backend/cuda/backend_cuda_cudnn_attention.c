@@ -106,7 +106,6 @@ static void *tensor_at(const uint16_t *first, size_t numbers)
     return first != NULL ? (void *)(first + numbers) : NULL;
 }
 
-/* Returns the next `bytes` bytes of the scratch buffer, or NULL if is_needed is false. */
 static void *scratch_part(struct layout *layout, bool is_needed, size_t bytes)
 {
     return is_needed ? cuda_part(layout, bytes) : NULL;

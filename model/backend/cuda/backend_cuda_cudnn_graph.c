@@ -184,8 +184,6 @@ static descriptor lines(struct builder *builder)
     return between(builder, FLOAT32, rows_of(builder, builder->of.length, 1));
 }
 
-/* The next functions add operations to the graph. */
-
 static void add(struct builder *builder, descriptor operation)
 {
     finish(builder, operation);
@@ -265,8 +263,6 @@ static void turn(struct builder *builder, descriptor x, descriptor y)
     set_descriptor(builder, operation, CUDNN_ATTR_OPERATION_RESHAPE_YDESC, y);
     add(builder, operation);
 }
-
-/* The next functions build the forward and the backward graph. */
 
 /* Adds the masked scores and returns their tensor: query · key · scale for keys up to the query's
  * position, LOWEST for later keys. */
@@ -358,8 +354,6 @@ static void build_backward(struct builder *builder)
     shared_gradient(builder, gradient, query, FLASH_KEY_GRADIENT, FLASH_KEY_GRADIENTS);
 }
 
-/* The next functions make a plan from a graph. */
-
 static descriptor graph_of(struct builder *builder, struct flash_device device)
 {
     const descriptor graph = make(builder, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
@@ -371,8 +365,7 @@ static descriptor graph_of(struct builder *builder, struct flash_device device)
     return graph;
 }
 
-/* Sets the described device of a search or plan. Used without a real device, when device.dnn is
- * NULL. */
+/* Makes a search or plan use device.described if device.dnn is NULL. Needs cuDNN 9.19 or later. */
 static void set_described(struct builder *builder, descriptor of, bool is_plan,
                           struct flash_device device)
 {

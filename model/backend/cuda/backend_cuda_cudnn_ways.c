@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define ROOM_BYTES_MAX ((size_t)256 << 20) /* largest workspace of an algorithm, in bytes */
+#define ROOM_BYTES_MAX ((size_t)256 << 20) /* largest workspace of an algorithm */
 /* Capacity of a list; cuDNN has fewer algorithms for y, dx or dw. */
 #define FOUND_MAX 16
 
@@ -209,7 +209,6 @@ struct choice_key {
     int kind; /* FORWARD, BACKWARD or TO_WEIGHTS */
 };
 
-/* Arguments of choose_way. */
 struct choice_context {
     struct cuda *cuda;
     cudnnHandle_t dnn;

@@ -16,7 +16,7 @@ struct survey_scratch {
     uint32_t *counts;     /* [HISTOGRAM_BINS + 1] bins, then the number of candidates */
     struct bitmap bitmap; /* a bit for each entry: 1 = candidate */
     void *scan;           /* scratch buffer of kernel_scan */
-    size_t scan_bytes;    /* size of `scan` in bytes */
+    size_t scan_bytes;
 };
 
 static struct survey_scratch lay_survey(struct layout *layout, size_t count)
@@ -118,8 +118,7 @@ static struct cut_scratch cut_scratch(struct cuda *cuda, uint32_t found, uint32_
     return lay_cut(&laid, found, capacity);
 }
 
-/* Allocates scratch buffers for a survey and a cut. Updates of other nodes need less than a cut
- * of `published` entries. */
+/* Reserves for a survey and a cut. Updates of other nodes need less than that cut. */
 static void cuda_reserve(struct backend *backend, size_t count, uint32_t published)
 {
     struct cuda *cuda = cuda_on(backend);

@@ -293,7 +293,6 @@ static int measure(struct cuda *cuda, const struct plan *plan, const struct prod
     return cuda_first_fast(ms, count);
 }
 
-/* Arguments of `choose`. */
 struct choice_context {
     struct cuda *cuda;
     const struct plan *plan;

@@ -32,7 +32,7 @@ static void cuda_lamb(struct backend *backend, const struct adam *adam, const fl
     cuda_check(kernel_lamb(cuda->stream, adam, factor, count, decays, squares, w, g, m, v), "LAMB");
 }
 
-/* Scratch buffers of a Muon step; side: the smaller side of the matrix x. */
+/* Scratch buffers of a Muon step. side: the smaller side of the matrix x. */
 struct muon_scratch {
     double *squares;   /* [CLIP_PARTS] partial sums of squares */
     float *square;     /* [side, side] s = xxᵀ or xᵀx */

@@ -114,8 +114,9 @@ static void team_close(struct team *table)
 static const struct team team_table = {
     .broadcast = team_broadcast, .reduce = team_reduce, .close = team_close};
 
-/* Makes NCCL use only the loopback interface: its threads connect by TCP, and all of them are in
- * this process. Returns false and sets the problem if memory is exhausted. */
+/* Makes NCCL's threads, which are all in this process, connect over the loopback interface. A
+ * setting in the environment takes precedence. Returns false and sets the problem if memory is
+ * exhausted. */
 static bool stay_here(struct problem *problem)
 {
     if (setenv("NCCL_SOCKET_IFNAME", "=lo", 0) == 0)

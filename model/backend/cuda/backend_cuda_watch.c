@@ -21,7 +21,6 @@ void cuda_watch_close(struct cuda *cuda)
     }
 }
 
-/* Begins a timing. If all WATCH_MAX results are unread, drops the oldest. */
 static void cuda_watch_begin(struct backend *backend, uint32_t tag)
 {
     struct cuda *cuda = cuda_on(backend);

@@ -44,8 +44,7 @@
 
 #define BLAS_WORKSPACE_BYTES ((size_t)32 << 20) /* size that cuBLAS recommends for new devices */
 
-/* Device memory that grows when an operation needs more. It is freed only when the backend
- * closes. */
+/* Device memory that grows when an operation needs more, and never shrinks. */
 struct device_buffer {
     void *memory;
     size_t bytes;
@@ -59,7 +58,7 @@ struct layout {
 
 /* A pinned buffer of host memory for a small upload. */
 struct parcel {
-    void *memory; /* [PARCEL_BYTES] pinned memory */
+    void *memory;
     cudaEvent_t fetched;
 };
 
@@ -106,11 +105,11 @@ struct cuda {
     uint64_t timed_taken;          /* number of timings whose result was read or dropped */
 };
 
-/* Opens GPU i: `open` of the table in cuda_module.h. Defined in backend_cuda.c. */
+/* `open` of the module's table (cuda_module.h), defined in backend_cuda.c. */
 enum error cuda_open(int i, enum precision precision, struct backend **backend,
                      struct problem *problem);
 
-/* Makes a team: `open_team` of the table in cuda_module.h. Defined in backend_cuda_team.c. */
+/* `open_team` of the module's table (cuda_module.h), defined in backend_cuda_team.c. */
 enum error cuda_team_open(struct backend *const backends[], int count, struct team **opened,
                           struct problem *problem);
 

@@ -17,7 +17,6 @@
 
 #define PACK 4
 
-/* A bfloat16 number in memory. */
 struct bf16 {
     uint16_t bits;
 };

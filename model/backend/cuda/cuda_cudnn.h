@@ -21,8 +21,8 @@ enum { FORWARD, BACKWARD, TO_WEIGHTS, WAYS };
 struct way {
     int algorithm;        /* one of cudnnConvolution{Fwd,BwdData,BwdFilter}Algo_t */
     cudnnMathType_t math; /* precision of the algorithm's products */
-    size_t scratch_bytes; /* workspace that the algorithm needs, in bytes */
-    bool chosen;          /* an algorithm was chosen */
+    size_t scratch_bytes;
+    bool chosen;
 };
 
 /* Descriptors of a convolution with one batch size. */
@@ -34,7 +34,7 @@ struct plan {
     cudnnFilterDescriptor_t w;
     cudnnConvolutionDescriptor_t how[WAYS]; /* one for each way: precisions may differ */
     struct way ways[WAYS];
-    size_t scratch_bytes; /* largest workspace of the algorithms chosen so far, in bytes */
+    size_t scratch_bytes; /* largest workspace of the algorithms chosen so far */
 };
 
 /* Images and gradients that a computation of y, dx or dw reads or writes. Members that this

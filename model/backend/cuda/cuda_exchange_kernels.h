@@ -2,7 +2,8 @@
  *
  *   backend_cuda_exchange.c ──► these functions ──► cuda_exchange.cu ──► stream
  *
- * Their results are equal to the CPU's bit for bit, except for the bits of a NaN.
+ * Their results are equal to the CPU's bit for bit, except for the bits of a NaN and the sums of
+ * kernel_agreement.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_EXCHANGE_KERNELS_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_EXCHANGE_KERNELS_H

@@ -12,9 +12,8 @@
 
 #include "backend/cuda/cuda.h"
 
-/* cuda_flash_forward and cuda_flash_backward do what attention_forward and attention_backward of
- * backend.h do, in bfloat16. They return false, and do nothing, if cuDNN cannot compute this
- * attention. */
+/* Both functions compute what attention_operations of backend.h describes, in bfloat16. They return
+ * false, and do nothing, if cuDNN cannot compute this attention. */
 bool cuda_flash_forward(struct cuda *cuda, const struct attention *attention, int batch,
                         const uint16_t *x, uint16_t *y, float *log_sums);
 bool cuda_flash_backward(struct cuda *cuda, const struct attention *attention, int batch,

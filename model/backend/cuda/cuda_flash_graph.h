@@ -48,7 +48,6 @@ enum flash_tensor {
     FLASH_TENSORS
 };
 
-/* Device for which a plan is made. */
 struct flash_device {
     cudnnHandle_t dnn;
     /* If dnn is NULL: description of a device that tests do not have. */

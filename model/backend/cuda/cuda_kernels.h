@@ -70,7 +70,7 @@ cudaError_t kernel_activate_backward(cudaStream_t stream, enum activation activa
 
 /* Kernels of cuda_training.cu. */
 
-/* Computes the cross-entropy (loss.cross_entropy in backend.h). Rows of logits and of dlogits are
+/* Computes the cross-entropy (loss_operations in backend.h). Rows of logits and of dlogits are
  * `stride` numbers apart. row_scores[rows]: scratch buffer. */
 cudaError_t kernel_cross_entropy(cudaStream_t stream, struct cross_entropy loss, int stride,
                                  const float *logits, const int32_t *labels, float *dlogits,

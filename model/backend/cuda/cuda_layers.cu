@@ -8,7 +8,8 @@
 /* Number of columns per block of gradient_columns, with SUM_ROWS threads for each. */
 #define SUM_COLUMNS 32
 #define SUM_ROWS    (THREADS / SUM_COLUMNS)
-#define PART_ROWS   128 /* minimum number of rows per partial sum */
+/* Largest number of rows per partial sum, unless that takes more than COLUMN_PARTS sums. */
+#define PART_ROWS   128
 #define SLOPES      8   /* gradients that a thread loads before it uses the first */
 
 /* A divisor that is known before the kernel starts. `quotient` divides by a multiplication, which

@@ -13,7 +13,6 @@ struct operand {
     int stride; /* numbers from one row to the next; 0 = rows are adjacent */
 };
 
-/* Output of a matrix product. */
 struct result {
     void *numbers;
     cudaDataType type;

@@ -23,7 +23,6 @@ struct cuda_module {
     int (*devices)(void);
     /* Describes GPU i. Returns false if the driver cannot describe it. */
     bool (*device)(int i, struct gpu *gpu);
-    /* Opens GPU i. On an error, `problem` says the reason. */
     enum error (*open)(int i, enum precision precision, struct backend **backend,
                        struct problem *problem);
     /* Makes a team of open backends on different devices. Closing the team closes all of these

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define CLIP_PARTS 1024 /* number of partial sums of squares */
+#define CLIP_PARTS 1024 /* largest number of partial sums of squares */
 
 /* Computes the clipping factor. squares[CLIP_PARTS]: scratch buffer. */
 cudaError_t kernel_clip(cudaStream_t stream, const float *most, size_t count, double *squares,

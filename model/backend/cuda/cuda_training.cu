@@ -1,4 +1,4 @@
-/* Losses on the GPU; cpu_layers.c does the same on the CPU. */
+/* Losses on the GPU; cpu_loss.c does the same on the CPU. */
 #include <cfloat>
 
 #include "backend/cuda/cuda_bf16.cuh"
@@ -124,7 +124,6 @@ struct gradients {
     float own;
 };
 
-/* Sets to[first] .. to[end - 1] to 0, by GROUP threads. */
 template <unsigned GROUP, typename Gradient>
 static __device__ void clear_gradients(unsigned first, unsigned end, Gradient *to)
 {

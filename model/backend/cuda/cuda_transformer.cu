@@ -209,7 +209,6 @@ cudaError_t kernel_drop(cudaStream_t stream, struct dropout dropout, const uint3
     });
 }
 
-/* Arguments of a norm. */
 template <typename Number> struct norm_operands {
     const Number *x, *other;
     Number *sum; /* output for x + other, which is then normalised; NULL = x is normalised */
@@ -295,7 +294,6 @@ cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, struct numbe
     });
 }
 
-/* Arguments of a norm's backward pass. */
 template <typename Number> struct norm_gradient {
     unsigned rows, packs;
     bool centred;                  /* false in an RMS norm, which subtracts no mean */

@@ -41,15 +41,14 @@ cudaError_t kernel_drop(cudaStream_t stream, struct dropout dropout, const uint3
 cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, struct numbers x,
                         struct numbers other, struct numbers sum, const float *w, const float *b,
                         struct numbers y, float *stats);
-#define NORM_PARTS 256 /* largest number of blocks; each processes some of the rows */
+#define NORM_PARTS 256 /* largest number of blocks of kernel_norm_backward */
 
 /* Backward pass of a norm. sums[2, NORM_PARTS, size]: scratch buffer. */
 cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, struct numbers x,
                                  const float *w, const float *stats, struct numbers dy,
                                  struct numbers passed, float *sums, struct numbers dx, float *dw,
                                  float *db);
-/* Rotates queries and keys. turns[length, size / 2, 2]: scratch buffer for cosine and sine of each
- * angle. */
+/* Rotates queries and keys. turns[length, size / 2, 2]: scratch buffer for cosines and sines. */
 cudaError_t kernel_rotate(cudaStream_t stream, struct attention attention, int batch, int turn,
                           float *turns, struct numbers x);
 cudaError_t kernel_swiglu(cudaStream_t stream, size_t rows, int size, struct numbers x,
