@@ -80,9 +80,8 @@ const struct layer_kind layer_dense = {
     .backward = dense_backward,
 };
 
-/* Makes the logits use the table of the model's embed as their weights. Returns MALFORMED if the
- * line does not begin with an embed, or if the embed's numbers per token differ from the number of
- * inputs of the logits. */
+/* Makes the logits use the table of the model's embed as their weights. MALFORMED: the line does
+ * not begin with an embed, or the embed gives another number of values than the logits read. */
 static enum error tie(struct layer *layer, const struct layer_words *words,
                       const struct chain *before, struct problem *problem)
 {

@@ -38,8 +38,7 @@ static void lay_out(struct model *model, enum part part)
                 model->layers[model->layers[i].partner].tensor[0].offset;
 }
 
-/* Returns the size of the layer's largest buffer, in numbers per sample. The buffers are input,
- * output and kept buffers. */
+/* Returns the size of the layer's largest input, output or kept buffer, in numbers per sample. */
 static size_t largest_buffer(const struct layer *layer)
 {
     const size_t in = shape_size(layer->in), out = shape_size(layer->out);

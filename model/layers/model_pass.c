@@ -243,7 +243,6 @@ static void recompute(struct model *model, struct pass *pass, const float *x, in
     forward(model, pass, x, open + 1, close);
 }
 
-/* Runs the backward pass from the second to last layer to the first. */
 static void model_backward(struct model *model, struct pass *pass, struct gradient_stack *stack,
                            const float *x)
 {
