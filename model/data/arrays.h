@@ -32,8 +32,8 @@
 enum error arrays_load(struct dataset *dataset, const struct dataset_options *options, bool train,
                        struct problem *problem) MUST_USE;
 
-/* Sets *shape to the shape of a sample of this file. TOO_BIG: a side or the number of numbers is
- * above the maximum (SIDE_MAX, SAMPLE_MAX). */
+/* Sets *shape to the shape of a sample of this file. TOO_BIG: a side is above 65,536, or a sample
+ * has more than 2^24 numbers. */
 enum error arrays_shape(const struct npy_file *file, struct shape *shape,
                         struct problem *problem) MUST_USE;
 

@@ -10,8 +10,8 @@
 #include "data/synthetic_digits.h"
 #include "data/tally.h"
 
-/* Allocates pixels and labels of dataset->count samples; count and shape are set. The pixels have
- * room for one more image, because read_images also reads images of other shards. FAILED: no
+/* Allocates pixels and labels of dataset->count samples; count and shape must be set. The pixels
+ * have space for one more image, because read_images also reads images of other shards. FAILED: no
  * memory. */
 static enum error take_memory(struct dataset *dataset, struct problem *problem)
 {

@@ -86,10 +86,10 @@ struct dataset_options {
     enum dataset_source source;
     const char *directory; /* idx: folder of the files */
     const char *files;     /* text, tokens: list of names and patterns (file_list.h) */
-    /* text, tokens: list of test files; NULL or "" = the test is the last tenth of `files` */
+    /* text, tokens: list of test files; NULL or "" = the test set is the last tenth of `files` */
     const char *valid;
     const char *x, *y; /* npy: lists of files. x: samples, y: labels or targets */
-    /* npy: lists of test files; NULL or "" = the test is the last tenth of x and y */
+    /* npy: lists of test files; NULL or "" = the test set is the last tenth of x and y */
     const char *test_x, *test_y;
     enum dataset_task task; /* npy: whether y has labels or numbers to predict */
     /* npy: whether the channels are the first or the last dimension of a sample */
@@ -110,9 +110,9 @@ struct dataset_options {
 enum error dataset_load_train(struct dataset *dataset, const struct dataset_options *options,
                               struct problem *problem) MUST_USE;
 
-/* Loads all test samples, in the order of the file. mean and scale stay 0: set them to those
- * of the training set. `classes` counts the classes of the test set: the caller compares it with
- * the training set's. */
+/* Loads all test samples, in the order of the file. mean and scale stay 0: set them to those of the
+ * training set. `classes` counts only the test set's classes; the caller compares them with the
+ * training set's. */
 enum error dataset_load_test(struct dataset *dataset, const struct dataset_options *options,
                              struct problem *problem) MUST_USE;
 

@@ -47,8 +47,8 @@ static char *join(const char *folder, const char *name, size_t length)
 
 static void expand(struct file_list *list, const char *folder, const char *rest);
 
-/* Adds all paths that match folder/part/rest, where `part` is a pattern for one name and `rest` the
- * parts after it. Notes the folder in list->folder. */
+/* Adds all paths that match folder/part/rest, where `part` is a pattern for one name. Notes the
+ * folder in list->folder. */
 static void expand_pattern(struct file_list *list, const char *folder, const char *part,
                            const char *rest)
 {

@@ -84,7 +84,7 @@ static enum error open_any(struct idx *idx, int *fd, const char *directory, cons
 }
 
 /* Reports that a read gave too few bytes, and why: disk error, no memory, damaged gzip data, or a
- * file that ends early. where: where it ends, such as "in its header". Never returns OK. */
+ * file that ends early. where: where the file ends, such as "in its header". Never returns OK. */
 static enum error fault(const struct idx *idx, const char *where, struct problem *problem)
 {
     int system_error = errno;

@@ -271,10 +271,10 @@ static enum error ask_for_channels(const struct npy_file *file, struct problem *
                        file->path, sides[0], sides[1], sides[2]);
 }
 
-/* Sets *channels to FIRST or LAST. The last dimension counts channels if it is at most
- * CHANNELS_MAX, height and width are at least SIDE_MIN, and it is odd or height equals width.
- * MISMATCH: the last dimension is even and height differs from width, so the file may also have
- * narrow maps with the channels first. */
+/* Sets *channels to FIRST or LAST. The last dimension can count channels if it is at most
+ * CHANNELS_MAX, and height and width are at least SIDE_MIN. It does if it is odd or height equals
+ * width. MISMATCH: it is even and height differs from width, so the file may also have narrow maps
+ * with the channels first. */
 static enum error find_channels(const struct npy_file *file, enum npy_channels *channels,
                                 struct problem *problem)
 {

@@ -42,7 +42,7 @@ struct npy_file {
     int stored_bytes;
     /* the file has the channels last; dims and npy_file_read have them first */
     bool channels_last;
-    int rank; /* number of dimensions, 1 .. NPY_RANK_MAX */
+    int rank;
     /* sizes of the dimensions, each at least 1; dims[0] counts the samples */
     uint64_t dims[NPY_RANK_MAX];
     uint64_t size; /* numbers per sample */

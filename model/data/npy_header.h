@@ -15,7 +15,7 @@ struct npy_header {
     /* number type, such as "<f4"; "" = records of several fields */
     char descr[NPY_DESCR_BYTES];
     bool fortran_order;
-    int rank; /* number of dims that are set */
+    int rank;
     uint64_t dims[NPY_RANK_MAX];
 };
 

@@ -43,8 +43,8 @@ static void deal(struct shards *shards, const struct desk *desk, uint32_t pile_c
     }
 }
 
-/* Sets parts[i] to weights[i] / the largest weight. So equal weights give exactly 1, and sums
- * without rounding errors. */
+/* Sets parts[i] to weights[i] / the largest weight. Equal weights thus become exactly 1, and their
+ * sums have no rounding errors. */
 static void weigh(const struct desk *desk, const struct shards_options *options)
 {
     const double largest = largest_of(options->weights, options->nodes);

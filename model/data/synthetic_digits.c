@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/rng.h"
 
-#define POINTS_MAX  12   /* maximum number of points in a stroke; a repeated point counts twice */
-#define STROKES_MAX 2    /* maximum number of strokes in a form */
+#define POINTS_MAX  12 /* maximum number of points in a stroke; a repeated point counts twice */
+#define STROKES_MAX 2
 #define UNIT        256  /* canvas units per pixel, in each direction */
 #define ONE         1024 /* the number 1 in fixed point, for sines, cosines and matrix entries */
 
