@@ -14,8 +14,8 @@ static size_t odd_lines(size_t floats)
     return (((floats + CONV_LANES - 1) / CONV_LANES) | 1) * CONV_LANES;
 }
 
-/* Computes the layout. With stride 1, the zeros after a row are also the zeros before the next
- * row, and the zeros after an image are also the zeros before the next image. */
+/* Computes the layout. With stride 1, the zeros after a row or an image are also the zeros before
+ * the next one. */
 struct sheets sheets_of(const struct conv *conv, int images_max)
 {
     const struct shape out = conv_output(conv);

@@ -19,7 +19,7 @@
 
 struct sheets {
     struct conv conv;
-    struct shape out; /* shape of the convolution's output */
+    struct shape out;
     int phases;       /* number of phases along rows, and also along columns, that weights read */
     int width;        /* positions of one row, zero padding included */
     int area;         /* positions of one image, zero padding included */

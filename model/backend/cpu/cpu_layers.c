@@ -50,8 +50,7 @@ static void cpu_pool_forward(struct backend *backend, const struct pool *pool, i
     }
 }
 
-/* Sets dx to dy of the window for the input that won in it (the largest), and to 0 for all other
- * inputs. */
+/* Gives dy of each window to the window's largest input. All other inputs get gradient 0. */
 static void cpu_pool_backward(struct backend *backend, const struct pool *pool, int batch,
                               const float *dy, const uint8_t *winner, float *dx)
 {

@@ -2,8 +2,8 @@
 
 #include "backend/error_feedback.h"
 
-/* Returns the |weight| from which the vector code leaves an entry to plain C. Beyond it, a weight
- * of a companded base differs from its value; in other bases, its entry may be saturated. */
+/* Returns the |weight| from which the vector code leaves an entry to plain C. From there on, a
+ * weight of a companded base differs from its value; in other bases, its entry may be saturated. */
 static float large_from(bool companded)
 {
     return companded ? COMPANDING_FROM : VALUE_PUBLISHED_MAX;

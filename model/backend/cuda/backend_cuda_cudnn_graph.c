@@ -433,7 +433,6 @@ static size_t bytes_of(descriptor of, cudnnBackendAttributeName_t name)
     return status == CUDNN_STATUS_SUCCESS ? (size_t)bytes : 0;
 }
 
-/* Compiles a plan for the engine. Returns false if that fails. */
 static bool compile(struct builder *builder, struct flash_device device, descriptor engine)
 {
     struct flash_plan *plan = builder->plan;

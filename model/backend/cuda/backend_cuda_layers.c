@@ -11,8 +11,8 @@
 
 #define ROW_STEP 8 /* bfloat16 numbers per 16 bytes */
 
-/* From this size on, a product with unaligned rows is computed in the scratch buffer or in two
- * parts (is_large). */
+/* From these sizes on (is_large), a product with unaligned rows is computed in the scratch buffer
+ * or in two parts. */
 #define LARGE_COUNT ((size_t)1 << 18) /* number of outputs of the layer for a batch */
 #define LARGE_DEPTH 128               /* number of inputs of the layer */
 
@@ -108,10 +108,10 @@ static bool is_large(int batch, int in, int out)
 }
 
 /* Returns whether a dense layer's product is computed apart: in float32 with aligned rows in the
- * scratch buffer, then copied to y. If rows of y are not a multiple of 16 bytes, cuBLAS has only
- * kernels that take several times as long: 14 ps more for each output of 768 terms on an H200,
- * where the copy takes 2 ps. A small product is not worth another kernel, and a product with few
- * terms is limited by memory. Products in full float32 are slow anyway. */
+ * scratch buffer, then copied to y. If rows of y are not a multiple of 16 bytes, cuBLAS takes
+ * several times as long. On an H200 each output of 768 terms takes 14 ps more, and the copy 2 ps. A
+ * small product is not worth another kernel. A product with few terms is limited by memory, and
+ * products in full float32 are slow anyway. */
 static bool is_apart(const struct cuda *cuda, int batch, int in, int out, enum number type)
 {
     if (type == BFLOAT16)

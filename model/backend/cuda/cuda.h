@@ -94,15 +94,15 @@ struct cuda {
     uint64_t growths;
 
     struct parcel parcels[PARCELS]; /* buffers of small uploads, used in turn */
-    uint64_t parcels_sent;          /* number of parcels sent so far */
+    uint64_t parcels_sent;
 
     cudaEvent_t done[IN_FLIGHT]; /* events at the ends of the last IN_FLIGHT graphs */
-    uint64_t launched;           /* number of graphs launched so far */
-    bool recording;              /* true while a graph is recorded */
+    uint64_t launched;
+    bool recording;
 
     struct timed timed[WATCH_MAX]; /* the last WATCH_MAX timings, used in turn */
-    uint64_t timed_ended;          /* number of timings that have ended */
-    uint64_t timed_taken;          /* number of timings whose result was read or dropped */
+    uint64_t timed_ended;
+    uint64_t timed_taken; /* number of timings whose result was read or dropped */
 };
 
 /* `open` of the module's table (cuda_module.h), defined in backend_cuda.c. */
@@ -130,11 +130,11 @@ void cuda_free(struct backend *backend, void *memory);
 void cuda_upload(struct backend *backend, void *to, const void *host_from, size_t bytes);
 void cuda_download(struct backend *backend, void *host_to, const void *from, size_t bytes);
 void cuda_peek(struct backend *backend, void *host_to, const void *from, size_t bytes);
-/* Enlarges a scratch buffer to at least `bytes` bytes; its content is lost. Returns whether it had
- * to grow. Not allowed to grow while a step is recorded. */
+/* Enlarges a scratch buffer to at least `bytes` bytes. Returns true if it had to grow; its content
+ * is then lost. It must not grow while a step is recorded. */
 bool cuda_buffer_grows(struct cuda *cuda, struct device_buffer *scratch, size_t bytes);
-/* Returns a buffer of at least `bytes` bytes for operations of a step. If it has to grow,
- * recordings become void, since they point to it. */
+/* Returns a buffer of at least `bytes` bytes for operations of a step. If the buffer grows,
+ * recordings become invalid, because they point to it. */
 void *cuda_step_buffer(struct cuda *cuda, struct device_buffer *scratch, size_t bytes);
 /* Returns the common scratch buffer, valid until the next operation. */
 void *cuda_scratch(struct cuda *cuda, size_t bytes);

@@ -317,8 +317,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
-/* Overwrites scores with the softmax, and the gradients of the softmax with those of the scores,
- * for keys from `key` on (rows) and queries from `from` on (columns). */
+/* Overwrites scores with the softmax, and the softmax's gradients with the scores' gradients. Rows
+ * are keys from `key` on, columns are queries from `from` on. */
 template <typename Number>
 static __device__ void gradients_by_key(const struct attention &attention, const head<Number> &head,
                                         const output<Number> &output, unsigned key, unsigned from,

@@ -381,8 +381,8 @@ static __device__ void meet(const struct next &next, struct met &met)
     __syncthreads();
 }
 
-/* Overwrites scores with the softmax, and the gradients of the softmax with those of the scores,
- * for keys from `key` on (rows) and queries from `from` on (columns). */
+/* Overwrites scores with the softmax, and the softmax's gradients with the scores' gradients. Rows
+ * are keys from `key` on, columns are queries from `from` on. */
 static __device__ void gradients_by_key(const struct attention &attention, const struct met &met,
                                         unsigned key, unsigned from, float scores[BACK / COLUMN][4],
                                         float gradients[BACK / COLUMN][4])

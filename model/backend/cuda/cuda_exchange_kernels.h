@@ -22,8 +22,9 @@ cudaError_t kernels_fit(int *survey_blocks);
 
 /* A bit for each entry, in lines of BITMAP_LINE entries. */
 struct bitmap {
-    uint32_t *bits;   /* [bitmap_lines, BITMAP_WORDS] bits of the entries */
-    uint32_t *before; /* [bitmap_lines] number of bits set in all earlier lines */
+    uint32_t *bits; /* [bitmap_lines, BITMAP_WORDS] bits of the entries */
+    /* [bitmap_lines] after kernel_scan: number of bits set in all earlier lines */
+    uint32_t *before;
 };
 
 #define BITMAP_WORDS 32

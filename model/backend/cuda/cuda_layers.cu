@@ -398,8 +398,8 @@ cudaError_t kernel_pool(cudaStream_t stream, struct pool pool, int batch, const 
     return launch_each(stream, count, pool_forward, pool, out, x, y, winner);
 }
 
-/* Computes dx with one thread per input: dy of its window if the input won there (was the
- * largest), otherwise 0. */
+/* Computes dx with one thread per input: dy of the input's window if the input was the largest
+ * there, otherwise 0. */
 static __global__ void pool_backward(unsigned count, struct pool pool, struct shape out,
                                      const float *dy, const uint8_t *winner, float *dx)
 {

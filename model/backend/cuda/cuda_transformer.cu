@@ -57,8 +57,8 @@ static __global__ void link_rows(unsigned rows, const int32_t *token, int32_t *l
     }
 }
 
-/* Adds up the gradients of the table. The threads of the first row with a token add the gradients
- * of all rows with this token, in order, to the token's row of the table. */
+/* Adds up the gradients of the table. The threads of a token's first row add the gradients of all
+ * rows with this token, in order. */
 template <typename Number>
 static __global__ void add_rows(unsigned count, unsigned size, const int32_t *token,
                                 const int32_t *later, const uint8_t *is_first, const Number *dy,
