@@ -25,9 +25,10 @@ sys.dont_write_bytecode = True
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIMITS = 'tests/house/prose_limits.json'
-TOPS = ('include', 'src', 'net', 'model', 'sim', 'configs', 'tests')
+TOPS = ('.ci', 'include', 'src', 'net', 'model', 'sim', 'configs', 'tests')
+TOP_FILES = ('run', 'CMakeLists.txt')
 C_ENDS = ('.c', '.h', '.cu', '.cuh', '.cc', '.js')
-HASH_ENDS = ('.sh', '.cmake', '.conf', '.yaml')
+HASH_ENDS = ('.sh', '.cmake', '.conf', '.yaml', '.sbatch', '.service', 'CMakeLists.txt', 'Containerfile')
 # Pages that programs generate from other files, and files that are test data.
 GENERATED = ('tests/RESULTS.md', 'src/CONSTANTS.md', 'tests/fuzz/corpus/', 'tests/fakes/')
 GOAL = 10  # findings per 1,000 sentences: cowsql/raft, libuv and ngtcp2 have 4 to 9
@@ -57,8 +58,8 @@ KINDS = ('sentences', 'words', 'test names')
 
 
 def patterns_id():
-    """Returns a short hash of everything that determines the counts: the patterns, and the folders."""
-    text = json.dumps([SENTENCES, WORDS, TEST_NAME.pattern, TOPS, GENERATED])
+    """Returns a short hash of everything that determines the counts: the patterns, and the checked files."""
+    text = json.dumps([SENTENCES, WORDS, TEST_NAME.pattern, TOPS, TOP_FILES, C_ENDS, HASH_ENDS, GENERATED])
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -132,13 +133,22 @@ def sentences(text):
     return [part.strip() for part in parts if part.strip() and not part.endswith('?')]
 
 
+def is_program(path):
+    """Returns True if a file without an ending begins with #!, such as tests/bench/run."""
+    if path.suffix or not path.is_file():
+        return False
+    with path.open('rb') as file:
+        return file.read(2) == b'#!'
+
+
 def texts(path, text):
     """Yields (line, comment or sentence) of a file."""
+    interpreter = text.partition('\n')[0] if text.startswith('#!') else ''
     if path.endswith('.md'):
         yield from page_sentences(text)
-    elif path.endswith('.py'):
+    elif path.endswith('.py') or 'python' in interpreter:
         yield from python_comments(text)
-    elif path.endswith(HASH_ENDS):
+    elif path.endswith(HASH_ENDS) or interpreter:
         yield from hash_comments(text)
     elif path.endswith(C_ENDS):
         yield from c_comments(text)
@@ -169,14 +179,15 @@ def paths_below(root, start=''):
     if top.is_file():
         yield start
         return
-    starts = [start] if start else [*TOPS, '']
-    for part in starts:
-        found = (root / part).rglob('*') if part else (root / part).glob('*.md')
-        for path in sorted(found):
-            name = path.relative_to(root).as_posix()
-            if path.is_file() and name.endswith((*C_ENDS, *HASH_ENDS, '.py', '.md')) and \
-                    not name.startswith(GENERATED) and '__pycache__' not in name:
-                yield name
+    found = [path for part in ([start] if start else TOPS) for path in sorted((root / part).rglob('*'))]
+    if not start:
+        found += sorted(root.glob('*.md')) + [root / name for name in TOP_FILES]
+    for path in found:
+        name = path.relative_to(root).as_posix()
+        if name.startswith(GENERATED) or '__pycache__' in name or not path.is_file():
+            continue
+        if name.endswith((*C_ENDS, *HASH_ENDS, '.py', '.md')) or is_program(path):
+            yield name
 
 
 def count(root):

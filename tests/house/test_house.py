@@ -417,6 +417,18 @@ class ProseTest(TreeTest):
         self.assertEqual(self.kinds('tests/a.py', '"""Runs.\n\nWho asks waits."""\n'),
                          [(1, 'relative clause as subject')])
 
+    def test_files_without_an_ending_count_if_they_are_scripts(self):
+        riddle = '# Who asks is answered.\n'
+        for path in ('run', '.ci/run', 'configs/packages/prerm', 'tests/bench/run'):
+            self.write(path, '#!/bin/sh\n' + riddle)
+        self.write('CMakeLists.txt', riddle)
+        self.write('configs/notes', riddle)
+        self.write('tests/bench/sweep', '#!/usr/bin/env python3\n"""Who asks is answered."""\n')
+        found = [path for path in prose.paths_below(self.root)
+                 if self.kinds(path, (self.root / path).read_text())]
+        self.assertEqual(found, ['.ci/run', 'configs/packages/prerm', 'tests/bench/run',
+                                 'tests/bench/sweep', 'run', 'CMakeLists.txt'])
+
     def test_riddles_in_pages_but_not_in_code_or_marks(self):
         text = ('The node waits. Who asks\nis answered.\n\n```\nWho asks waits\n```\n\n'
                 '| a | Of the node |\n<!-- Who marks this -->\n\nWho asks then?\n')
